@@ -1,0 +1,8 @@
+# The `lay` command. Self-contained: only libc is dynamic.
+if(EXISTS ${PROJECT_SOURCE_DIR}/runtime/main.cpp)
+  add_executable(lay runtime/main.cpp)
+  target_link_libraries(lay PRIVATE lay_runtime)
+  if(NOT LAY_SANITIZE)
+    target_link_options(lay PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endif()

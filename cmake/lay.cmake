@@ -1,0 +1,28 @@
+# What every target of the project shares, and lay_library(), which makes one library of one folder.
+
+find_package(Threads REQUIRED)
+
+add_library(lay_options INTERFACE)
+target_include_directories(lay_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(lay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+if(LAY_SANITIZE)
+  target_compile_options(lay_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(lay_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+# lay_library(FOLDER [USES NAME...]): the library `lay_<last part of FOLDER>` of the folder's sources.
+# USES names the folders it may include; the same table stands in tests/house.
+function(lay_library folder)
+  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  get_filename_component(name ${folder} NAME)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  list(TRANSFORM ARG_USES PREPEND lay_)
+  if(sources)
+    add_library(lay_${name} STATIC ${sources})
+    target_link_libraries(lay_${name} PUBLIC lay_options ${ARG_USES})
+  else()
+    add_library(lay_${name} INTERFACE)
+    target_link_libraries(lay_${name} INTERFACE lay_options ${ARG_USES})
+  endif()
+endfunction()
