@@ -1,0 +1,323 @@
+// The kernel IR: one small language for a SIMT kernel and for a warp-specialised Hopper kernel.
+//
+// A kernel is a launch, parameters, buffers with layouts, and one body per role (a range of threads). A SIMT kernel is
+// the special case of one role and block barriers. Its text (print.h, parse.h) looks like this:
+//
+//   kernel scale from "scale.lay" {
+//     size M, N
+//     scalar alpha : f32
+//     global X : f32 (M,N):(N,1) read align 4
+//     global Y : f32 (M,N):(N,1) write align 4
+//     register x : f32 1:0
+//     launch grid (ceil_div(M*N,128),1,1) cluster (1,1,1) threads 128
+//     role all threads 0..128 {
+//       let i : s32 thread = block_x * 128 + thread
+//       let m : s32 thread = i / N
+//       if i < M*N {
+//         copy x[0] <- X[m,i % N]                 // scale.lay:3
+//         Y[m,i % N] = alpha * x[0]
+//       }
+//     }
+//   }
+//
+// Memory is always accessed as buffer[coordinate], one expression per top-level mode of the buffer's layout; the layout
+// maps the coordinate to an offset in elements. So bounds are known (a coordinate lies inside the shape), swizzles and
+// padding are invisible to the body, and an error names a coordinate.
+//
+// Things shared inside a kernel (expressions, variables, buffers, barriers, rings) are typed ids into the kernel's
+// vectors. Expressions are a DAG: an expression's operands have smaller ids. Statements form a tree.
+//
+// Terms are the PTX ISA's (mbarrier, cluster, proxy, bulk group) and CuTe's for layouts.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/algebra/element.h"
+#include "frontend/algebra/int.h"
+#include "frontend/algebra/layout.h"
+
+namespace lay::ir {
+
+template <class Tag>
+struct Id {
+  int index = -1;
+  explicit operator bool() const { return index >= 0; }
+  auto operator<=>(const Id&) const = default;
+};
+using ExprId = Id<struct ExprTag>;
+using VarId = Id<struct VarTag>;
+using ParamId = Id<struct ParamTag>;
+using BufferId = Id<struct BufferTag>;
+using BarrierId = Id<struct BarrierTag>;
+using RingId = Id<struct RingTag>;
+
+// Where in the script a thing comes from (line 0: nowhere in particular), and what a reader of the emitted code wants
+// to know here: usually a layout.
+struct Origin {
+  int line = 0;
+  std::string note;
+};
+
+// The widest group of threads that sees one value. Ordered: a value is usable wherever a narrower one is asked for.
+enum class Uniformity { thread, warp, warpgroup, block, cluster, grid };
+
+// ---- what a kernel declares -----------------------------------------------------------------------------------------
+
+// A size (a dim of the script) or another run-time scalar. Sizes are s32 in index arithmetic: the launcher admits no
+// larger extent; offsets into global memory are s64.
+struct Param {
+  std::string name;
+  ElementType type = ElementType::s32;
+  bool is_size = false;
+  Int symbol;  // the dim, when is_size
+};
+
+enum class Space { global, shared, cluster_shared, registers };
+
+// A piece of memory with a layout from coordinate to element offset. Global buffers are pointer parameters, in order.
+struct Buffer {
+  std::string name;
+  Space space = Space::registers;
+  ElementType element = ElementType::f32;
+  std::variant<Layout, Composed> layout;
+  int alignment = 0;  // bytes: of the base pointer
+  bool read = true, written = true;
+  bool workspace = false;  // global, given by the launcher, contents undefined at the start
+  Origin origin;
+};
+
+// A TMA descriptor that the launcher encodes before the launch: the recipe, not the 128 bytes.
+struct TensorMap {
+  std::string name;
+  BufferId tensor;                 // the global buffer it describes
+  std::vector<int> order;          // modes of the tensor, fastest first
+  std::vector<int> box;            // extents of one copy, in the same order
+  std::optional<Swizzle> swizzle;  // over bytes
+};
+
+enum class BarrierKind { block, named, mbarrier, cluster };
+struct Barrier {
+  std::string name;
+  BarrierKind kind = BarrierKind::block;
+  int slots = 1;  // length of the array: one per stage for an mbarrier ring
+  int count = 0;  // arrivals that complete a phase; block and cluster barriers: everybody
+  int id = 0;     // hardware number of a named barrier
+};
+
+// A (slot, phase) pair that walks round a ring of stages and lives across the tile loop.
+struct Ring {
+  std::string name;
+  int stages = 1;
+  bool starts_full = false;  // a producer's ring starts in the opposite phase: its first waits pass
+};
+
+struct Var {
+  std::string name;
+  ElementType type = ElementType::s32;
+  Uniformity uniformity = Uniformity::thread;
+};
+
+// ---- expressions ----------------------------------------------------------------------------------------------------
+
+struct Ref {
+  BufferId buffer;
+  std::vector<ExprId> coordinate;  // one per top-level mode of the buffer's layout (1-D within a nested mode)
+};
+
+enum class Builtin { thread, lane, warp, warpgroup, block_x, block_y, block_z, cluster_rank, cluster_count };
+
+struct Constant {
+  std::variant<std::int64_t, double> value;
+};
+struct Special {
+  Builtin which;
+};
+struct Size {
+  Int value;  // over the kernel's sizes only
+};
+struct Scalar {
+  ParamId param;
+};
+struct VarRef {
+  VarId var;
+};
+struct RingSlot {
+  RingId ring;
+};
+struct RingPhase {
+  RingId ring;
+};
+// The offset that a layout with integer strides gives at a 1-D coordinate: how lanes, warps and tiles are placed.
+struct At {
+  Layout layout;
+  ExprId index;
+};
+// An element function over operands. `select` evaluates only the arm it takes, `and`/`or` stop early: a read in an arm
+// that is not taken does not happen. Integer `div` and `rem` floor for the non-negative operands of index arithmetic.
+// The result's type stands on the expression; `cast` converts to it (to nearest even, saturating to 8-bit types).
+struct Apply {
+  ElementFunction function;
+  std::vector<ExprId> operands;
+};
+struct Read {
+  Ref from;
+};
+
+struct Expr {
+  std::variant<Constant, Special, Size, Scalar, VarRef, RingSlot, RingPhase, At, Apply, Read> node;
+  ElementType type = ElementType::s32;
+};
+
+// ---- statements -----------------------------------------------------------------------------------------------------
+
+struct Stmt;
+using Block = std::vector<Stmt>;
+
+struct Let {
+  VarId var;
+  ExprId value;
+};
+// Stores one element.
+struct Assign {
+  Ref to;
+  ExprId value;
+};
+struct Fill {
+  BufferId buffer;  // in registers
+  ExprId value;
+};
+
+// How a copy is executed and how its completion is signalled: the closed tables.
+enum class CopyKind { plain, cp_async, tma_load, tma_store, ldmatrix, stmatrix };
+enum class Completion { none, group, mbarrier, bulk_group };
+
+// dst <- src: `count` consecutive elements along mode dst_mode of dst and src_mode of src, starting at the coordinates.
+// With count > 1 it is one vector access on each side that is memory: contiguous and aligned there, which the verifier
+// proves from the layouts. A false predicate reads nothing; with zero_fill it then writes zeros, else nothing.
+// For TMA kinds the box of the tensor map stands in place of count and mode.
+struct Copy {
+  CopyKind kind = CopyKind::plain;
+  Ref dst, src;
+  int count = 1;
+  int dst_mode = 0, src_mode = 0;
+  ExprId predicate;  // optional
+  bool zero_fill = false;
+  Completion completion = Completion::none;
+  BarrierId barrier;  // with Completion::mbarrier, and its slot
+  ExprId slot;
+  int tensor_map = -1;
+  ExprId multicast;  // mask over the cluster's blocks, optional
+  bool transpose = false;
+  std::string atom;  // the stdlib record it comes from; empty for plain
+};
+
+// d += a * b. simt, on register buffers: for all i, j: d[i,j,..] = fma(a[i,..], b[j,..], d[i,j,..]), i outermost; the
+// coordinates hold the modes after the iterated ones (mode 0 of a and b, modes 0 and 1 of d), static. Other kinds: by
+// their atom.
+enum class MmaKind { simt, mma_sync, wgmma };
+struct Mma {
+  MmaKind kind = MmaKind::simt;
+  std::string atom;
+  Ref d, a, b;
+  ExprId zero;  // when true d = a * b (the first step of a tile), optional
+};
+
+struct For {
+  VarId var;
+  ExprId begin, end;
+  int step = 1;
+  bool unrolled = false;  // fully: begin and end are constants, and the variable may index registers
+  std::shared_ptr<Block> body;
+};
+struct If {
+  ExprId condition;
+  std::shared_ptr<Block> then, otherwise;  // otherwise may be null
+};
+// One lane of each converged warp of the role runs the body.
+struct Elect {
+  std::shared_ptr<Block> body;
+};
+// The persistent loop: the block's tiles, in the order given by a layout from linear index to tile coordinate.
+struct TileLoop {
+  Layout order;                 // basis strides: index -> (tile_m, tile_n, ...)
+  std::vector<VarId> tile;      // bound to the tile's coordinates
+  ExprId first, count, stride;  // this block takes first, first + stride, ... < count
+  ExprId live;                  // tiles whose condition is false are skipped; optional
+  std::shared_ptr<Block> body;
+};
+
+// block: sync. named: sync or arrive. cluster: arrive, wait or sync. mbarrier: the rest.
+enum class SyncOp { init, arrive, arrive_expect_bytes, wait, sync, invalidate };
+struct Sync {
+  SyncOp op = SyncOp::sync;
+  BarrierId barrier;
+  ExprId slot;    // mbarrier
+  ExprId phase;   // wait: the parity
+  ExprId bytes;   // arrive_expect_bytes
+  ExprId remote;  // arrive at the same barrier of that block of the cluster
+};
+
+enum class FenceKind { proxy_async, mbarrier_init, wgmma, acq_rel_cluster };
+struct Fence {
+  FenceKind kind;
+};
+enum class GroupKind { cp_async, bulk, wgmma };
+struct Commit {
+  GroupKind kind;
+};
+// Waits until at most `pending` groups are in flight; `read`: only until their sources have been read.
+struct Wait {
+  GroupKind kind;
+  int pending = 0;
+  bool read = false;
+};
+struct Advance {
+  RingId ring;
+};
+
+struct Stmt {
+  std::variant<Let, Assign, Fill, Copy, Mma, For, If, Elect, TileLoop, Sync, Fence, Commit, Wait, Advance> node;
+  Origin origin;
+};
+
+// ---- the kernel -----------------------------------------------------------------------------------------------------
+
+struct Role {
+  std::string name;
+  int first = 0, threads = 0;    // threads first .. first + threads - 1 of the block
+  std::optional<int> registers;  // budget per thread (setmaxnreg)
+  Block body;
+};
+
+struct Launch {
+  std::array<Int, 3> grid;
+  std::array<int, 3> cluster{1, 1, 1};
+  int threads = 0;
+  int blocks_per_multiprocessor = 1;  // promised to the register allocator
+};
+
+struct Kernel {
+  std::string name;
+  std::string script;               // file name of the script, for comments and line marks
+  std::vector<std::string> header;  // what the emitted file says first: the schedule, a line each
+  std::vector<Param> params;
+  std::vector<TensorMap> tensor_maps;
+  std::vector<Buffer> buffers;
+  std::vector<Barrier> barriers;
+  std::vector<Ring> rings;
+  std::vector<Var> vars;
+  std::vector<Expr> exprs;
+  Launch launch;
+  Block prologue;  // by all threads before the roles part: barrier initialisation
+  std::vector<Role> roles;
+  Block epilogue;  // by all threads after the roles
+};
+
+}  // namespace lay::ir
