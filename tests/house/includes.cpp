@@ -1,0 +1,160 @@
+// The shape of the source tree, read from the text: who includes whom, where the heavy libraries are seen, how long a
+// file may be.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = LAY_SOURCE_DIR;
+
+// Folder -> the folders of ours it may include, itself aside. The same table links the libraries in CMakeLists.txt.
+const std::map<std::string, std::set<std::string>> table = {
+    {"frontend/source", {}},
+    {"frontend/algebra", {}},
+    {"frontend/syntax", {"frontend/source"}},
+    {"frontend/sema", {"frontend/source", "frontend/syntax", "frontend/algebra"}},
+    {"backend/plan", {"frontend/algebra", "frontend/sema"}},
+    {"backend/ir", {"frontend/algebra", "backend/plan"}},
+    {"backend/interpret", {"backend/ir", "frontend/algebra"}},
+    {"backend/cuda", {"backend/ir", "frontend/algebra"}},
+    {"runtime",
+     {"frontend/source", "frontend/algebra", "frontend/syntax", "frontend/sema", "backend/plan", "backend/ir",
+      "backend/interpret", "backend/cuda"}},
+};
+
+struct SourceFile {
+  std::string path;    // from the root
+  std::string folder;  // a row of the table
+  std::vector<std::string> lines;
+};
+
+std::vector<SourceFile> sources(const std::vector<std::string>& folders) {
+  std::vector<SourceFile> found;
+  for (const std::string& folder : folders) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension();
+      if (!entry.is_regular_file() || (extension != ".cpp" && extension != ".h")) continue;
+      SourceFile file{fs::relative(entry.path(), root).generic_string(), folder, {}};
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+      found.push_back(std::move(file));
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return found;
+}
+
+std::vector<SourceFile> product_sources() {
+  std::vector<std::string> folders;
+  for (const auto& [folder, may] : table) folders.push_back(folder);
+  return sources(folders);
+}
+
+// The target of `#include "x"` (quoted) or `#include <x>`; empty for another line.
+std::string included(const std::string& line, char open, char close) {
+  const auto hash = line.find_first_not_of(" \t");
+  if (hash == std::string::npos || line.compare(hash, 8, "#include") != 0) return "";
+  const auto begin = line.find(open, hash), end = line.find(close, begin + 1);
+  if (begin == std::string::npos || end == std::string::npos) return "";
+  return line.substr(begin + 1, end - begin - 1);
+}
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.find_last_of('/'));
+}
+
+}  // namespace
+
+TEST_CASE("the table's folders are all the folders that hold sources") {
+  for (const auto& file : sources({"frontend", "backend", "runtime"})) {
+    INFO(file.path);
+    CHECK(table.count(folder_of(file.path)) == 1);
+  }
+}
+
+TEST_CASE("every folder includes only what the table allows") {
+  int seen = 0;
+  for (const auto& file : product_sources()) {
+    for (const auto& line : file.lines) {
+      const std::string target = included(line, '"', '"');
+      if (target.empty()) continue;
+      INFO(file.path << ": " << line);
+      ++seen;
+      const std::string folder = folder_of(target);
+      const bool generated = file.folder == "frontend/syntax" && target.find('/') == std::string::npos;
+      CHECK((generated || folder == file.folder || table.at(file.folder).count(folder) == 1));
+    }
+  }
+  CHECK(seen > 0);
+}
+
+TEST_CASE("frontend, backend and runtime include nothing of the tests") {
+  for (const auto& file : product_sources())
+    for (const auto& line : file.lines) {
+      INFO(file.path << ": " << line);
+      CHECK(included(line, '"', '"').rfind("tests/", 0) != 0);
+    }
+}
+
+TEST_CASE("only frontend/syntax sees the parser generator") {
+  for (const auto& file : product_sources()) {
+    if (file.folder == "frontend/syntax") continue;
+    for (const auto& line : file.lines) {
+      INFO(file.path << ": " << line);
+      CHECK(included(line, '<', '>').find("antlr4") == std::string::npos);
+      CHECK(included(line, '"', '"').find("antlr4") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the heavy headers are compiled once") {
+  std::map<std::string, std::vector<std::string>> users;
+  for (const auto& file : product_sources())
+    for (const auto& line : file.lines) {
+      const std::string target = included(line, '<', '>');
+      if (target.rfind("CLI/", 0) == 0) users["CLI11"].push_back(file.path);
+      if (target.rfind("nlohmann/", 0) == 0) users["nlohmann-json"].push_back(file.path);
+      if (target.rfind("catch2/", 0) == 0) users["Catch2"].push_back(file.path);
+    }
+  for (const auto& [library, files] : users) {
+    INFO(library);
+    CHECK(files.size() == (library == "Catch2" ? 0 : 1));
+    for (const auto& file : files) CHECK(file.ends_with(".cpp"));
+  }
+}
+
+TEST_CASE("a source file is short enough to read") {
+  for (const auto& file : sources({"frontend", "backend", "runtime", "tests"})) {
+    INFO(file.path);
+    CHECK(file.lines.size() <= 500);
+  }
+}
+
+TEST_CASE("every header is guarded, and no line is wider than the formatter allows") {
+  for (const auto& file : product_sources()) {
+    INFO(file.path);
+    const auto is_guard = [](const std::string& line) { return line == "#pragma once"; };
+    if (file.path.ends_with(".h")) CHECK(std::count_if(file.lines.begin(), file.lines.end(), is_guard) == 1);
+    for (const auto& line : file.lines) {
+      INFO(line);
+      CHECK(line.size() <= 140);  // bytes: a comment may hold characters of several
+    }
+  }
+}
+
+TEST_CASE("no source has unfinished business") {
+  for (const auto& file : product_sources())
+    for (const auto& line : file.lines) {
+      INFO(file.path << ": " << line);
+      for (const char* word : {"TODO", "FIXME", "XXX", "HACK"}) CHECK(line.find(word) == std::string::npos);
+    }
+}
