@@ -1,0 +1,228 @@
+#pragma once
+
+// The algebra of layouts. Every operation states its law; what it cannot keep it refuses (throws Refusal) or, where
+// that depends on symbols, raises as a guard in the current scope of the facts. No operation returns a layout that
+// breaks its law.
+//
+// |L| is size(L); L(i) is the value at 1-D index i. Definitions and names: CuTe 4.x; where CuTe's result breaks the law
+// stated here, the result is another one or a refusal.
+//
+// Units: results carry the domain of what they take coordinates for and the codomain of what they give; two different
+// known units that would have to meet are Refusal "units".
+//
+// The law of symbols: where the guards hold, putting numbers for the symbols into the result gives the same function as
+// the operation on the numbers.
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "frontend/algebra/layout.h"
+#include "frontend/algebra/tuple_operations.h"
+
+namespace lay {
+
+// What tiles a layout: a layout, a number n (the layout n:1), `_` (leave the mode), or a tuple of these, one for each
+// mode.
+struct Tiler {
+  struct Keep {};
+  std::variant<Layout, Int, Keep, std::vector<Tiler>> value;
+
+  Tiler(Layout layout) : value(std::move(layout)) {}
+  Tiler(Int n) : value(std::move(n)) {}
+  template <std::integral T>
+  Tiler(T n) : value(Int(n)) {}
+  Tiler(Keep keep) : value(keep) {}
+  explicit Tiler(std::vector<Tiler> modes) : value(std::move(modes)) {}
+  // A tuple of integers and underscores.
+  static Tiler of(const Tuple& t);
+  std::string to_string() const;
+};
+
+// --- Making layouts -------------------------------------------------------------------------------------------------
+
+Layout make_layout(const Tuple& shape);             // compact, left-most fastest
+Layout make_layout_right(const Tuple& shape);       // compact, right-most fastest
+Layout make_layout(std::span<const Layout> modes);  // one mode for each layout
+Layout make_ordered_layout(const Tuple& shape, const Tuple& order);
+// Compact with a's shape, in the order of a's strides; stride 0 stays.
+Layout make_layout_like(Facts& facts, const Layout& a);
+// The same, mode 0 first and left-most fastest: registers for a tile of a.
+Layout make_fragment_like(Facts& facts, const Layout& a);
+// Law: L(c) == c.
+Layout make_identity_layout(const Tuple& shape);
+
+// --- Inspection -----------------------------------------------------------------------------------------------------
+
+Layout get(const Layout& a, std::span<const int> path);
+Int size(const Layout& a);
+// 1 + the largest value, for strides of any sign: 1 + sum (s-1)*|d|. Integer strides only (Refusal "not-integer").
+Int cosize(Facts& facts, const Layout& a);
+// The exclusive upper corner of the values: cosize, or a tuple for basis strides.
+Tuple coshape(Facts& facts, const Layout& a);
+
+// --- Structure: the function is kept, up to the order of modes ------------------------------------------------------
+
+Layout select(const Layout& a, std::span<const int> modes);
+Layout take(const Layout& a, int begin, int end);
+Layout group(const Layout& a, int begin, int end);
+Layout flatten(const Layout& a);
+Layout unflatten(const Layout& a, const Tuple& profile);
+Layout append(const Layout& a, const Layout& x);
+Layout append(const Layout& a, const Layout& x, int rank);
+Layout prepend(const Layout& a, const Layout& x);
+Layout prepend(const Layout& a, const Layout& x, int rank);
+Layout replace(const Layout& a, int mode, const Layout& x);
+Layout zip(const Layout& a);
+Layout zip(const Layout& a, const Layout& b);
+
+// ((A,a),(B,b),c) -> ((A,B),(a,b,c)), guided by the tiler: a leaf of it takes a mode of rank 2 (Refusal "not-a-pair"
+// otherwise), a tuple recurses. Gathers tiles and rests of a divide or product: zipped_divide(A,T) =
+// zip2_by(logical_divide(A,T), T).
+Layout zip2_by(const Layout& a, const Tiler& guide);
+
+// --- Slicing --------------------------------------------------------------------------------------------------------
+
+// The sublayout under `_` and the value of the fixed part. Law: sub(c) + offset == a(coordinate with c for the
+// underscores).
+struct Slice {
+  Layout sub;
+  Tuple offset;
+};
+Slice slice_and_offset(Facts& facts, const Tuple& coordinate, const Layout& a);
+Layout slice(const Tuple& coordinate, const Layout& a);
+Layout dice(const Tuple& coordinate, const Layout& a);
+// The fixed part goes into the offset; the rest stays composed. Law: result(c) == a(coordinate with c for the
+// underscores).
+Composed slice(Facts& facts, const Tuple& coordinate, const Composed& a);
+
+// Coordinates of an offset of a compact layout. Law: a(get_hier_coord(a, v)) == v. Refusal "not-compact" where that
+// fails.
+Tuple get_hier_coord(Facts& facts, const Layout& a, const Int& value);
+Tuple get_flat_coord(Facts& facts, const Layout& a, const Int& value);
+Int get_1d_coord(Facts& facts, const Layout& a, const Int& value);
+
+// --- Simplification -------------------------------------------------------------------------------------------------
+
+// Law: |R| == |a|, depth(R) <= 1, R(i) == a(i) for 0 <= i < |a|. Adjacent modes s0:d0, s1:s0*d0 merge, modes of extent
+// 1 go. (192,M):(1,192) gives 192*M:1. What is not proved stays as it is: coalesce never guards and never refuses.
+Layout coalesce(Facts& facts, const Layout& a);
+// Mode by mode where the profile is a tuple; modes beyond it are kept. Refusal "rank" if the profile has more modes.
+Layout coalesce(Facts& facts, const Layout& a, const Tuple& profile);
+// Extent 1 where the stride is 0. Law: the same image.
+Layout filter_zeros(const Layout& a);
+Layout filter_zeros(const Layout& a, const Tuple& profile);
+// coalesce(filter_zeros(a)).
+Layout filter(Facts& facts, const Layout& a);
+Layout filter(Facts& facts, const Layout& a, const Tuple& profile);
+
+// --- Composition ----------------------------------------------------------------------------------------------------
+
+// Law: compatible(b.shape, R.shape), and R(c) == a(b(c)) for every coordinate c of b; beyond its size, a's last mode
+// goes on. Refuses what is no layout of b's profile: "composition-stride" (a mode of b steps by what neither divides
+// nor is divided by a mode of a), "composition-shape" (its extent leaves a mode of a unevenly), "composition-carry"
+// (two modes of b together carry out of a mode of a), with the smallest coordinate where a(b(c)) is not what the
+// nearest layout would give. Literal operands of up to 2^20 elements are refused only where no layout of b's profile
+// exists. Symbols: divisibility that is not decided is guarded. b with basis strides addresses the modes of a.
+Layout composition(Facts& facts, const Layout& a, const Layout& b);
+// By mode: R mode k is a[k] o tiler[k]; `_` keeps the mode; an integer n is n:1; modes of a beyond the tiler are
+// dropped.
+Layout composition(Facts& facts, const Layout& a, const Tiler& tiler);
+// Swizzles. Sw o Sw with the same shift merges (else Refusal "swizzle-shift"); Sw o L and L o Sw stay composed unless B
+// = 0; on a composed layout the right side goes to the inner layout.
+Swizzle composition(const Swizzle& a, const Swizzle& b);
+Composed composition(const Swizzle& a, const Layout& b);
+Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b);
+Composed composition(Facts& facts, const Composed& a, const Layout& b);
+Composed composition(Facts& facts, const Composed& a, const Tiler& b);
+// A layout after a swizzle. Where a maps the swizzle's bit groups to bit groups: Sw' o a, the same function; else stays
+// as a o 0 o Sw.
+AnyLayout composition(Facts& facts, const Layout& a, const Composed& b);
+Composed composition(const Layout& a, const Swizzle& b);
+// The swizzle s' with s'(a(x)) == a(s(x)) for x < 2^(bits of s). Refusal "swizzle-unrepresentable".
+Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s);
+
+// R = a with another shape of the same size: composition(a, make_layout(shape)). Requires size(shape) == |a|.
+Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
+
+// --- Complement and inverses ----------------------------------------------------------------------------------------
+
+// Law: R is ordered with positive strides, the layout (a, R) is injective on a's image without stride 0, and
+// cosize((a,R)) >= size(cotarget). Without a cotarget: cosize(filter(a)). Refusal "not-injective" if a is not
+// injective, "complement-gap" if a's strides do not divide one another, so that no layout fills the gaps,
+// "negative-stride". Symbols: strides are taken to ascend as written; divisibility is guarded.
+Layout complement(Facts& facts, const Layout& a);
+Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
+// Law: a(R(i)) == i for 0 <= i < |R|, R as long as the strides 1, s0, s0*s1, ... are found.
+Layout right_inverse(Facts& facts, const Layout& a);
+// Law: a(R(a(i))) == a(i) for 0 <= i < |a|. Refusal "left-inverse" if the strides do not divide one another,
+// "negative-stride".
+Layout left_inverse(Facts& facts, const Layout& a);
+Composed right_inverse(Facts& facts, const Composed& a);
+Composed left_inverse(Facts& facts, const Composed& a);
+// Law: a(R(i)) == 0: the modes of stride 0, as a layout into a's domain.
+Layout nullspace(Facts& facts, const Layout& a);
+// Law: a(R(i)) == i and b(R(i)) == i for i < |R|: the longest vector that both hold in the same order.
+Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b);
+Int max_common_vector(Facts& facts, const Layout& a, const Layout& b);
+Layout max_common_layout(Facts& facts, const AnyLayout& a, const AnyLayout& b);
+Int max_common_vector(Facts& facts, const AnyLayout& a, const AnyLayout& b);
+// The greatest n such that every value of a is a multiple of n, apart from a leading run of n consecutive values:
+// upcast(a, n) is exact. Symbolic strides count by what the facts say of them.
+Int max_alignment(Facts& facts, const Layout& a);
+Int max_alignment(const Swizzle& s);
+
+// --- Divides and products -------------------------------------------------------------------------------------------
+// In Lay these are `def`s of the standard library over composition, complement, zip2_by, append and zip; the same
+// equations stand here because planning a kernel tiles its operands without a script.
+
+// a o (t, complement(t, shape(coalesce(a)))). A tuple tiler divides mode by mode; modes beyond it and modes under `_`
+// are kept. Rounds up as CuTe does where the extension of a's last mode is exact; where it is not, the composition
+// refuses or guards.
+Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t);
+Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),(rest))
+Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);   // ((tile),rest...)
+Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);    // (tile...,rest...)
+// (a, complement(a, |a|*cosize(t)) o t)
+Layout logical_product(Facts& facts, const Layout& a, const Tiler& t);
+Layout zipped_product(Facts& facts, const Layout& a, const Tiler& t);
+Layout tiled_product(Facts& facts, const Layout& a, const Tiler& t);
+Layout flat_product(Facts& facts, const Layout& a, const Tiler& t);
+Layout blocked_product(Facts& facts, const Layout& a, const Layout& t);  // mode i is (a_i, t_i)
+Layout raked_product(Facts& facts, const Layout& a, const Layout& t);    // mode i is (t_i, a_i)
+// a repeated to fill the shape, blocks in left-most order or in `order`. Requires that a's shape divides the target.
+Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape);
+Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tuple& order);
+
+// Divides act on the inner layout of a composed one.
+Composed logical_divide(Facts& facts, const Composed& a, const Tiler& t);
+Composed zipped_divide(Facts& facts, const Composed& a, const Tiler& t);
+Composed tiled_divide(Facts& facts, const Composed& a, const Tiler& t);
+Composed flat_divide(Facts& facts, const Composed& a, const Tiler& t);
+Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape);
+Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, const Tuple& order);
+
+// --- Element width --------------------------------------------------------------------------------------------------
+
+// n neighbouring elements become one. Law, mode by mode (stride d, extent s): d a multiple of n gives s:d/n; d dividing
+// n gives ceil_div(s, n/d):1 (the last word may hold fewer elements); 0 stays. Refusal "upcast" where neither holds.
+Layout upcast(Facts& facts, const Layout& a, const Int& n);
+// Every element becomes n. Stride 1 (or -1) gives extent s*n, others stride d*n. Refusal "downcast" if no mode has
+// stride 1.
+Layout downcast(Facts& facts, const Layout& a, const Int& n);
+// From elements of `from` bits to elements of `to` bits: upcast, downcast, or both. Sets the units where types are
+// given.
+Layout recast(Facts& facts, const Layout& a, int from_bits, int to_bits);
+Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to);
+Swizzle upcast(const Swizzle& s, int64_t n);  // n a power of two: Refusal "swizzle-power"
+Swizzle downcast(const Swizzle& s, int64_t n);
+Swizzle recast(const Swizzle& s, int from_bits, int to_bits);
+Composed upcast(Facts& facts, const Composed& a, const Int& n);
+Composed downcast(Facts& facts, const Composed& a, const Int& n);
+Composed recast(Facts& facts, const Composed& a, int from_bits, int to_bits);
+
+// A layout of size <= n over the domain S that gives n workers equal shares, greedily: R maps 0 .. |R|-1 into S's 1-D
+// indices.
+Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n);
+
+}  // namespace lay
