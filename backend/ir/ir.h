@@ -5,6 +5,7 @@
 //
 //   kernel scale from "scale.lay" {
 //     size M, N
+//     assume M % 4 == 0
 //     scalar alpha : f32
 //     global X : f32 (M,N):(N,1) read align 4
 //     global Y : f32 (M,N):(N,1) write align 4
@@ -42,6 +43,7 @@
 #include "frontend/algebra/element.h"
 #include "frontend/algebra/int.h"
 #include "frontend/algebra/layout.h"
+#include "frontend/algebra/predicate.h"
 
 namespace lay::ir {
 
@@ -308,6 +310,7 @@ struct Kernel {
   std::string script;               // file name of the script, for comments and line marks
   std::vector<std::string> header;  // what the emitted file says first: the schedule, a line each
   std::vector<Param> params;
+  std::vector<Predicate> assumptions;  // over the sizes; whoever launches the kernel has checked them
   std::vector<TensorMap> tensor_maps;
   std::vector<Buffer> buffers;
   std::vector<Barrier> barriers;

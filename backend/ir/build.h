@@ -1,0 +1,217 @@
+// Makes kernels. Expressions are written like arithmetic, statements go to the block that is open:
+//
+//   Kernel kernel;
+//   Builder b(kernel);
+//   Term m = b.size("M", M);
+//   BufferId x = b.global("X", ElementType::f32, layout, {.written = false});
+//   BarrierId all = b.block_barrier();
+//   b.role("all", 0, 128, [&] {
+//     Term i = b.let("i", b.special(Builtin::block_x) * 128 + b.special(Builtin::thread));
+//     b.when(i < m, [&] { b.assign({y, {i}}, b.read({x, {i}}) * 2.0); });
+//     b.sync(all);
+//   });
+//
+// Equal expressions get one id. Constants, sums with 0 and products with 0 and 1 are folded, and arithmetic of sizes
+// stays one Size. Operands of one operation have one type; a literal takes the type of the other side. Misuse is our
+// bug: std::logic_error.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backend/ir/ir.h"
+
+namespace lay::ir {
+
+class Builder;
+
+// An expression and the builder that made it.
+struct Term {
+  Builder* builder = nullptr;
+  ExprId id;
+  operator ExprId() const { return id; }
+  ElementType type() const;
+};
+
+class Builder {
+ public:
+  explicit Builder(Kernel& into) : kernel(into) {}
+
+  Kernel& kernel;
+
+  // ---- declarations
+  Term size(std::string name, Int symbol);  // the dim as a parameter
+  Term scalar(std::string name, ElementType type);
+
+  struct Access {
+    int alignment = 0;  // bytes; 0: of the element
+    bool read = true, written = true, workspace = false;
+  };
+  using AnyLayout = std::variant<Layout, Composed>;
+  BufferId global(std::string name, ElementType element, AnyLayout layout, Access access);
+  BufferId shared(std::string name, ElementType element, AnyLayout layout, int alignment = 0);
+  BufferId registers(std::string name, ElementType element, Layout layout);
+  BarrierId block_barrier();  // the one barrier of all threads
+  BarrierId barrier(Barrier declared);
+  RingId ring(std::string name, int stages, bool starts_full = false);
+
+  // ---- expressions
+  Term constant(std::int64_t value, ElementType type = ElementType::s32);
+  Term constant(double value, ElementType type);
+  Term special(Builtin which);
+  Term size(const Int& value, ElementType type = ElementType::s32);  // over declared sizes
+  Term get(VarId var);
+  Term slot(RingId ring);
+  Term phase(RingId ring);
+  Term at(const Layout& layout, Term index);  // the layout's offset; its strides are integers
+  Term read(Ref from);
+  Term apply(ElementFunction function, std::vector<Term> operands);
+  Term cast(Term value, ElementType type);
+  Term select(Term condition, Term then, Term otherwise);
+  Term fma(Term a, Term b, Term c);
+  Term min(Term a, Term b);
+  Term max(Term a, Term b);
+  Term term(ExprId id) { return {this, id}; }
+
+  // ---- statements
+  // Where the statements that follow come from, until the next call.
+  void from(Origin origin) { origin_ = std::move(origin); }
+
+  // A new variable; as uniform as its value.
+  Term let(std::string name, Term value);
+  void assign(Ref to, Term value);
+  void fill(BufferId buffer, Term value);
+  // `count` elements along the modes; the reference is good until the next statement.
+  Copy& copy(Ref dst, Ref src, int count = 1, int dst_mode = 0, int src_mode = 0);
+  Mma& mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom = "");
+  void sync(BarrierId barrier);
+  void emit(decltype(Stmt::node) node);
+
+  struct LoopOptions {
+    int step = 1;
+    bool unrolled = false;
+  };
+  template <std::invocable<Term> Body>
+  void loop(std::string name, Term begin, Term end, LoopOptions options, Body body) {
+    For made = open_loop(std::move(name), begin, end, options);
+    inside(*made.body, [&] { body(get(made.var)); });
+    emit(std::move(made));
+  }
+  template <std::invocable Then>
+  void when(Term condition, Then then) {
+    If made{condition, std::make_shared<Block>(), nullptr};
+    inside(*made.then, then);
+    emit(std::move(made));
+  }
+  template <std::invocable Then, std::invocable Otherwise>
+  void when(Term condition, Then then, Otherwise otherwise) {
+    If made{condition, std::make_shared<Block>(), std::make_shared<Block>()};
+    inside(*made.then, then);
+    inside(*made.otherwise, otherwise);
+    emit(std::move(made));
+  }
+  template <std::invocable Body>
+  void elect(Body body) {
+    Elect made{std::make_shared<Block>()};
+    inside(*made.body, body);
+    emit(std::move(made));
+  }
+  template <std::invocable Body>
+  void role(std::string name, int first, int threads, Body body, std::optional<int> register_budget = {}) {
+    Role made{std::move(name), first, threads, register_budget, {}};
+    inside(made.body, body);
+    kernel.roles.push_back(std::move(made));
+  }
+  // Statements that go to this block while the body runs.
+  template <std::invocable Body>
+  void inside(Block& block, Body body) {
+    Block* outer = std::exchange(block_, &block);
+    body();
+    block_ = outer;
+  }
+
+ private:
+  Term make(Expr expr, std::vector<std::int64_t> key);
+  Term fold(ElementFunction function, const std::vector<Term>& operands);
+  For open_loop(std::string name, Term begin, Term end, LoopOptions options);
+  BufferId buffer(Buffer declared);
+
+  Block* block_ = nullptr;
+  Origin origin_;
+  std::map<std::vector<std::int64_t>, ExprId> known_;
+  std::map<std::string, int> layouts_;  // of At, by text
+};
+
+// A literal operand as a term of the other's type.
+Term like(Term other, double value);
+Term like(Term other, std::int64_t value);
+
+template <class T>
+Term operand(Term other, T value) {
+  if constexpr (std::is_same_v<T, Term>) {
+    return value;
+  } else if constexpr (std::floating_point<T>) {
+    return like(other, static_cast<double>(value));
+  } else {
+    return like(other, static_cast<std::int64_t>(value));
+  }
+}
+
+template <class T>
+concept Operand = std::same_as<T, Term> || std::is_arithmetic_v<T>;
+
+template <Operand T>
+Term operator+(Term a, T b) {
+  return a.builder->apply(ElementFunction::add, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator-(Term a, T b) {
+  return a.builder->apply(ElementFunction::sub, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator*(Term a, T b) {
+  return a.builder->apply(ElementFunction::mul, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator/(Term a, T b) {
+  return a.builder->apply(ElementFunction::div, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator%(Term a, T b) {
+  return a.builder->apply(ElementFunction::rem, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator<(Term a, T b) {
+  return a.builder->apply(ElementFunction::lt, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator<=(Term a, T b) {
+  return a.builder->apply(ElementFunction::le, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator>(Term a, T b) {
+  return a.builder->apply(ElementFunction::gt, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator>=(Term a, T b) {
+  return a.builder->apply(ElementFunction::ge, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator==(Term a, T b) {
+  return a.builder->apply(ElementFunction::eq, {a, operand(a, b)});
+}
+template <Operand T>
+Term operator!=(Term a, T b) {
+  return a.builder->apply(ElementFunction::ne, {a, operand(a, b)});
+}
+Term operator-(Term a);
+Term operator!(Term a);
+Term operator&&(Term a, Term b);  // `b` is evaluated only where `a` holds
+Term operator||(Term a, Term b);
+
+}  // namespace lay::ir
