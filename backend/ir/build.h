@@ -40,7 +40,7 @@ struct Term {
 
 class Builder {
  public:
-  explicit Builder(Kernel& into) : kernel(into) {}
+  explicit Builder(Kernel& into);  // adds to what is there
 
   Kernel& kernel;
 
@@ -52,7 +52,6 @@ class Builder {
     int alignment = 0;  // bytes; 0: of the element
     bool read = true, written = true, workspace = false;
   };
-  using AnyLayout = std::variant<Layout, Composed>;
   BufferId global(std::string name, ElementType element, AnyLayout layout, Access access);
   BufferId shared(std::string name, ElementType element, AnyLayout layout, int alignment = 0);
   BufferId registers(std::string name, ElementType element, Layout layout);
@@ -141,6 +140,7 @@ class Builder {
   For open_loop(std::string name, Term begin, Term end, LoopOptions options);
   BufferId buffer(Buffer declared);
 
+  std::vector<Uniformity> uniform_;  // of the expressions, by id
   Block* block_ = nullptr;
   Origin origin_;
   std::map<std::vector<std::int64_t>, ExprId> known_;

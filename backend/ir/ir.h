@@ -88,7 +88,7 @@ struct Buffer {
   std::string name;
   Space space = Space::registers;
   ElementType element = ElementType::f32;
-  std::variant<Layout, Composed> layout;
+  AnyLayout layout;
   int alignment = 0;  // bytes: of the base pointer
   bool read = true, written = true;
   bool workspace = false;  // global, given by the launcher, contents undefined at the start

@@ -1,0 +1,283 @@
+#include "backend/ir/build.h"
+
+#include <bit>
+#include <stdexcept>
+
+#include "backend/ir/fold.h"
+#include "backend/ir/overloaded.h"
+#include "backend/ir/types.h"
+
+namespace lay::ir {
+namespace {
+
+template <class T, class Tag>
+Id<Tag> add_to(std::vector<T>& list, T item) {
+  list.push_back(std::move(item));
+  return {static_cast<int>(list.size()) - 1};
+}
+
+std::vector<ExprId> ids(const std::vector<Term>& terms) {
+  return {terms.begin(), terms.end()};
+}
+
+// The first number of the key of an expression: which node it is.
+enum Key : std::int64_t { kInteger, kReal, kSpecial, kSize, kVar, kSlot, kPhase, kAt, kApply };
+
+}  // namespace
+
+ElementType Term::type() const {
+  return builder->kernel.exprs[id.index].type;
+}
+
+// ---- declarations
+
+Builder::Builder(Kernel& into) : kernel(into), uniform_(uniformities(into)) {}
+
+Term Builder::size(std::string name, Int symbol) {
+  kernel.params.push_back({std::move(name), ElementType::s32, true, symbol});
+  return size(symbol);
+}
+
+Term Builder::scalar(std::string name, ElementType type) {
+  kernel.params.push_back({std::move(name), type, false, {}});
+  const ParamId id{static_cast<int>(kernel.params.size()) - 1};
+  return make({Scalar{id}, type}, {});
+}
+
+BufferId Builder::buffer(Buffer declared) {
+  if (declared.alignment == 0) declared.alignment = std::max(1, bits(declared.element) / 8);
+  declared.origin = origin_;
+  return add_to<Buffer, BufferTag>(kernel.buffers, std::move(declared));
+}
+
+BufferId Builder::global(std::string name, ElementType element, AnyLayout layout, Access access) {
+  return buffer({std::move(name),
+                 Space::global,
+                 element,
+                 std::move(layout),
+                 access.alignment,
+                 access.read,
+                 access.written,
+                 access.workspace,
+                 {}});
+}
+
+BufferId Builder::shared(std::string name, ElementType element, AnyLayout layout, int alignment) {
+  return buffer({std::move(name), Space::shared, element, std::move(layout), alignment, true, true, false, {}});
+}
+
+BufferId Builder::registers(std::string name, ElementType element, Layout layout) {
+  return buffer({std::move(name), Space::registers, element, std::move(layout), 0, true, true, false, {}});
+}
+
+BarrierId Builder::block_barrier() {
+  return barrier({"all", BarrierKind::block, 1, 0, 0});
+}
+
+BarrierId Builder::barrier(Barrier declared) {
+  return add_to<Barrier, BarrierTag>(kernel.barriers, std::move(declared));
+}
+
+RingId Builder::ring(std::string name, int stages, bool starts_full) {
+  return add_to<Ring, RingTag>(kernel.rings, {std::move(name), stages, starts_full});
+}
+
+// ---- expressions
+
+Term Builder::make(Expr expr, std::vector<std::int64_t> key) {
+  if (!key.empty()) {
+    key.push_back(static_cast<std::int64_t>(expr.type));
+    const auto found = known_.find(key);
+    if (found != known_.end()) return {this, found->second};
+  }
+  uniform_.push_back(uniformity(kernel, expr, uniform_));
+  const ExprId id = add_to<Expr, ExprTag>(kernel.exprs, std::move(expr));
+  if (!key.empty()) known_.emplace(std::move(key), id);
+  return {this, id};
+}
+
+Term Builder::constant(std::int64_t value, ElementType type) {
+  if (is_float(type)) return constant(static_cast<double>(value), type);
+  return make({Constant{value}, type}, {kInteger, value});
+}
+
+Term Builder::constant(double value, ElementType type) {
+  if (!is_float(type)) throw std::logic_error("a real constant of an integer type");
+  if (type == ElementType::f32) value = static_cast<double>(static_cast<float>(value));
+  return make({Constant{value}, type}, {kReal, std::bit_cast<std::int64_t>(value)});
+}
+
+Term Builder::special(Builtin which) {
+  return make({Special{which}, ElementType::s32}, {kSpecial, static_cast<std::int64_t>(which)});
+}
+
+Term Builder::size(const Int& value, ElementType type) {
+  if (value.is_literal()) return constant(value.value(), type);
+  const auto address = reinterpret_cast<std::intptr_t>(&value.polynomial());  // interned: equal sizes are one
+  return make({Size{value}, type}, {kSize, static_cast<std::int64_t>(address)});
+}
+
+Term Builder::get(VarId var) {
+  return make({VarRef{var}, kernel.vars[var.index].type}, {kVar, var.index});
+}
+
+Term Builder::slot(RingId ring) {
+  return make({RingSlot{ring}, ElementType::s32}, {kSlot, ring.index});
+}
+
+Term Builder::phase(RingId ring) {
+  return make({RingPhase{ring}, ElementType::s32}, {kPhase, ring.index});
+}
+
+Term Builder::at(const Layout& layout, Term index) {
+  const int text = layouts_.emplace(layout.to_string(), static_cast<int>(layouts_.size())).first->second;
+  return make({At{layout, index}, index.type()}, {kAt, text, index.id.index});
+}
+
+Term Builder::read(Ref from) {
+  const ElementType type = kernel.buffers[from.buffer.index].element;
+  return make({Read{std::move(from)}, type}, {});
+}
+
+Term Builder::apply(ElementFunction function, std::vector<Term> operands) {
+  if (function == ElementFunction::cast) throw std::logic_error("a cast is made by Builder::cast");
+  std::vector<ElementType> types;
+  for (const Term& operand : operands) types.push_back(operand.type());
+  const ResultType result = result_type(function, types, {});
+  if (!result.misfit.empty()) {
+    throw std::logic_error(std::string(function_row(function).name) + " " + result.misfit);
+  }
+  if (const Term folded = fold(function, operands); folded.builder != nullptr) return folded;
+  std::vector<std::int64_t> key{kApply, static_cast<std::int64_t>(function)};
+  for (const Term& operand : operands) key.push_back(operand.id.index);
+  return make({Apply{function, ids(operands)}, result.type}, std::move(key));
+}
+
+Term Builder::fold(ElementFunction function, const std::vector<Term>& operands) {
+  std::vector<const Expr*> nodes;
+  for (const Term& operand : operands) nodes.push_back(&kernel.exprs[operand.id.index]);
+  const Folded folded = ir::fold(function, nodes);
+  return std::visit(overloaded{
+                        [](NotFolded) { return Term{}; },
+                        [&](IsOperand is) { return operands[is.index]; },
+                        [&](const Expr& expr) {
+                          return std::visit(
+                              overloaded{
+                                  [&](const Constant& c) {
+                                    const auto* integer = std::get_if<std::int64_t>(&c.value);
+                                    return integer ? constant(*integer, expr.type)
+                                                   : constant(std::get<double>(c.value), expr.type);
+                                  },
+                                  [&](const Size& s) { return size(s.value, expr.type); },
+                                  [](const auto&) -> Term { throw std::logic_error("folded to no constant"); },
+                              },
+                              expr.node);
+                        },
+                    },
+                    folded);
+}
+
+Term Builder::cast(Term value, ElementType type) {
+  if (value.type() == type) return value;
+  const Expr& expr = kernel.exprs[value.id.index];
+  if (const auto* size_node = std::get_if<Size>(&expr.node); size_node && !is_float(type)) {
+    return size(size_node->value, type);
+  }
+  if (const auto* literal = std::get_if<Constant>(&expr.node); literal && computes(type)) {
+    if (const auto* integer = std::get_if<std::int64_t>(&literal->value)) return constant(*integer, type);
+    if (is_float(type)) return constant(std::get<double>(literal->value), type);
+  }
+  return make({Apply{ElementFunction::cast, {value}}, type},
+              {kApply, static_cast<std::int64_t>(ElementFunction::cast), value.id.index});
+}
+
+Term Builder::select(Term condition, Term then, Term otherwise) {
+  return apply(ElementFunction::select, {condition, then, otherwise});
+}
+
+Term Builder::fma(Term a, Term b, Term c) {
+  return apply(ElementFunction::fma, {a, b, c});
+}
+
+Term Builder::min(Term a, Term b) {
+  return apply(ElementFunction::min, {a, b});
+}
+
+Term Builder::max(Term a, Term b) {
+  return apply(ElementFunction::max, {a, b});
+}
+
+// ---- statements
+
+void Builder::emit(decltype(Stmt::node) node) {
+  if (block_ == nullptr) throw std::logic_error("a statement outside any block");
+  block_->push_back({std::move(node), origin_});
+}
+
+Term Builder::let(std::string name, Term value) {
+  const VarId var = add_to<Var, VarTag>(kernel.vars, {std::move(name), value.type(), uniform_[value.id.index]});
+  emit(Let{var, value});
+  return get(var);
+}
+
+void Builder::assign(Ref to, Term value) {
+  emit(Assign{std::move(to), value});
+}
+
+void Builder::fill(BufferId buffer, Term value) {
+  emit(Fill{buffer, value});
+}
+
+Copy& Builder::copy(Ref dst, Ref src, int count, int dst_mode, int src_mode) {
+  Copy made;
+  made.dst = std::move(dst);
+  made.src = std::move(src);
+  made.count = count;
+  made.dst_mode = dst_mode;
+  made.src_mode = src_mode;
+  emit(std::move(made));
+  return std::get<Copy>(block_->back().node);
+}
+
+Mma& Builder::mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom) {
+  emit(Mma{kind, std::move(atom), std::move(d), std::move(a), std::move(b), {}});
+  return std::get<Mma>(block_->back().node);
+}
+
+void Builder::sync(BarrierId barrier) {
+  emit(Sync{SyncOp::sync, barrier, {}, {}, {}, {}});
+}
+
+For Builder::open_loop(std::string name, Term begin, Term end, LoopOptions options) {
+  const Uniformity uniform = std::min(uniform_[begin.id.index], uniform_[end.id.index]);
+  const VarId var = add_to<Var, VarTag>(kernel.vars, {std::move(name), begin.type(), uniform});
+  return {var, begin, end, options.step, options.unrolled, std::make_shared<Block>()};
+}
+
+// ---- operators
+
+Term like(Term other, double value) {
+  return other.builder->constant(value, other.type());
+}
+
+Term like(Term other, std::int64_t value) {
+  return other.builder->constant(value, other.type());
+}
+
+Term operator-(Term a) {
+  return a.builder->apply(ElementFunction::neg, {a});
+}
+
+Term operator!(Term a) {
+  return a.builder->apply(ElementFunction::not_, {a});
+}
+
+Term operator&&(Term a, Term b) {
+  return a.builder->apply(ElementFunction::and_, {a, b});
+}
+
+Term operator||(Term a, Term b) {
+  return a.builder->apply(ElementFunction::or_, {a, b});
+}
+
+}  // namespace lay::ir
