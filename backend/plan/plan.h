@@ -2,11 +2,19 @@
 // right, and every choice of its schedule as a layout or a named number that `lay plan` prints back as Lay.
 //
 // The launcher takes the first variant whose conditions hold for the sizes and pointers at hand. The last variant has
-// no condition of its own, so that every launch that keeps the kernel's guards finds one.
+// no condition of its own, so that every launch that keeps the kernel's guards finds one. All variants of a plan add in
+// the same order, so they give the same bits.
+//
+//   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32 gives
+//
+//   wide     tile (128,256,8)  when K % 4 == 0 and N % 4 == 0, many tiles, pointers aligned to 16 bytes
+//   aligned  tile (128,128,8)  when K % 4 == 0 and N % 4 == 0, pointers aligned to 16 bytes
+//   any      tile (128,128,8)  element by element
 #pragma once
 
 #include <array>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,30 +25,52 @@
 
 namespace lay::plan {
 
-// How one operand of the contraction travels: global -> registers -> shared, one stage, in elements.
+// How one operand of the contraction travels: global -> registers -> shared. "Outer" is m for A and n for B.
 struct OperandCopy {
-  sema::TensorId tensor = -1;
-  int outer_mode = 0, k_mode = 1;  // which of the tensor's modes run along the tile's M (or N) and along K
-  bool k_contiguous = true;        // the unit stride is K's
-  int vector = 1;                  // elements a global access
-  Layout threads;                  // (thread, value) -> 1-D coordinate of the (tile outer, tile K) tile, outer fastest
-  Layout shared;                   // (tile outer, tile K) -> offset, one stage, padding included
+  sema::NodeId value = -1;  // the factor of the product: the load, or casts of it
+  sema::NodeId load = -1;
+  sema::IndexId outer = -1;
+  int vector_mode = 0;   // the tensor's mode along which one access runs
+  bool along_k = false;  // that mode is k's, not the outer index's
+  int vector = 1;        // elements a global access
+  Layout threads;        // (thread, (element of the access, access)) -> (outer, k) in the tile: basis strides
+  AnyLayout shared;      // (outer, k) -> offset in elements, one stage, padding included
+};
+
+// How one output is written.
+struct OutputStore {
+  int assignment = 0;   // in Kernel::assignments
+  int vector_mode = 0;  // the tensor's mode along which one access runs
+  bool along_n = true;  // that mode is n's, not m's
+  int vector = 1;       // elements a global access
 };
 
 // C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n) by the CUDA cores: tiles through shared memory to registers.
+//
+// Warp w of the block has the part (w % groups[0], w / groups[0]) of the tile's (M, N). Inside it, a lane holds
+// lane_tile elements at lane_tile * its coordinate in the lane grid, again and again until the warp's part is covered.
 struct SimtGemm {
   sema::NodeId contraction = -1;  // in Kernel::nodes
   sema::IndexId m = -1, n = -1, k = -1;
-  std::vector<sema::IndexId> batch;  // further output indices, one block index each
+  std::vector<sema::IndexId> batch;  // further output indices: further coordinates of a tile
+  ElementType accumulator = ElementType::f32;
   std::array<int, 3> tile{128, 128, 8};
   std::array<int, 4> groups{2, 4, 1, 1};  // warps over tile M, N, K and over successive tiles
-  Layout lanes;                           // lane -> (row, column) of the warp's 2-D lane grid: basis strides
+  Layout lanes;                           // lane -> (row, column) of the warp's lane grid: basis strides
   std::array<int, 2> lane_grid{4, 8};
   std::array<int, 3> lane_tile{4, 4, 1};
+  Layout accumulators;  // (thread, value) -> (m, n) in the tile: basis strides; value ((i, ri), (j, rj))
   int stages = 2;
   OperandCopy a, b;
-  int store_vector = 1;  // elements of C a global access
-  Layout order;          // block index -> tile coordinate: basis strides
+  std::vector<OutputStore> stores;
+  Layout order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
+  int blocks_per_multiprocessor = 1;
+
+  int threads() const { return 32 * groups[0] * groups[1]; }
+  // Lane tiles of one lane along m and n.
+  std::array<int, 2> repeats() const {
+    return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]), tile[1] / (groups[1] * lane_grid[1] * lane_tile[1])};
+  }
 };
 
 // Anything else: one thread an output element, contractions as plain loops.
@@ -52,11 +82,12 @@ struct Direct {
 struct Alignment {
   sema::TensorId tensor;
   int bytes;
+  friend bool operator==(const Alignment&, const Alignment&) = default;
 };
 
-// Shared-memory wavefronts of one access of one warp: 1 is free of conflicts.
+// Shared-memory wavefronts of one access of one warp, and the least that an access of that width can take.
 struct BankConflicts {
-  std::string access;
+  std::string access;  // "write A", "read B"
   int wavefronts = 1, least = 1;
 };
 
@@ -76,11 +107,23 @@ struct Variant {
   Int workspace = Int(0);  // bytes
   Prediction prediction;
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
+  Span schedule;                   // the user's schedule that it follows, if any
+};
+
+// Why a kernel or one of its schedules cannot be planned: a mistake of the user's, or what is not supported yet.
+struct Problem {
+  std::string code;  // "unsupported", "schedule-cover", ...
+  std::string message;
+  Span where;
+  std::vector<std::pair<Span, std::string>> labels;
+  std::vector<std::pair<std::string, std::string>> notes;    // (kind, text): "at", "works", "help"
+  std::vector<std::pair<std::string, std::string>> witness;  // (name, JSON text)
 };
 
 struct Plan {
   sema::KernelPtr kernel;
   std::vector<Variant> variants;
+  std::vector<Problem> problems;  // when there are any, the plan must not be run
 };
 
 }  // namespace lay::plan

@@ -1,0 +1,20 @@
+// Checked kernel -> plan.
+//
+// A kernel with one contraction over one index of a product of two loads, A[m,k] and B[n,k] with their modes in any
+// order, becomes a SimtGemm: one variant for each of its schedules, then the default ones, each vectorised as far as
+// layouts and guards allow and followed by what is right without further conditions. Every other kernel becomes Direct.
+//
+// Whatever cannot be planned is a Problem of the plan; nothing is thrown for a mistake of the user's.
+#pragma once
+
+#include "backend/plan/plan.h"
+#include "backend/plan/target.h"
+
+namespace lay::plan {
+
+Plan make_plan(sema::KernelPtr kernel, const Target& target = {});
+
+// The facts that hold in every launch of the kernel: what its guards say.
+Facts facts_of(const sema::Kernel& kernel);
+
+}  // namespace lay::plan
