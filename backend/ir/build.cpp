@@ -20,9 +20,6 @@ std::vector<ExprId> ids(const std::vector<Term>& terms) {
   return {terms.begin(), terms.end()};
 }
 
-// The first number of the key of an expression: which node it is.
-enum Key : std::int64_t { kInteger, kReal, kSpecial, kSize, kVar, kSlot, kPhase, kAt, kApply };
-
 }  // namespace
 
 ElementType Term::type() const {
@@ -41,7 +38,7 @@ Term Builder::size(std::string name, Int symbol) {
 Term Builder::scalar(std::string name, ElementType type) {
   kernel.params.push_back({std::move(name), type, false, {}});
   const ParamId id{static_cast<int>(kernel.params.size()) - 1};
-  return make({Scalar{id}, type}, {});
+  return node({Scalar{id}, type});
 }
 
 BufferId Builder::buffer(Buffer declared) {
@@ -84,59 +81,93 @@ RingId Builder::ring(std::string name, int stages, bool starts_full) {
 
 // ---- expressions
 
-Term Builder::make(Expr expr, std::vector<std::int64_t> key) {
-  if (!key.empty()) {
-    key.push_back(static_cast<std::int64_t>(expr.type));
-    const auto found = known_.find(key);
+// What tells expressions apart: the kind of node, its parts and its type. Empty for reads, which are never shared.
+std::vector<std::int64_t> Builder::key(const Expr& expr) {
+  using Numbers = std::vector<std::int64_t>;
+  Numbers made = std::visit(
+      overloaded{
+          [](const Constant& c) {
+            const auto* integer = std::get_if<std::int64_t>(&c.value);
+            return integer ? Numbers{*integer, 0} : Numbers{std::bit_cast<std::int64_t>(std::get<double>(c.value)), 1};
+          },
+          [](const Special& s) { return Numbers{static_cast<std::int64_t>(s.which)}; },
+          [](const Size& s) {  // symbolic integers are interned
+            if (s.value.is_literal()) return Numbers{s.value.value(), 0};
+            return Numbers{reinterpret_cast<std::intptr_t>(&s.value.polynomial()), 1};
+          },
+          [](const Scalar& s) { return Numbers{s.param.index}; },
+          [](const VarRef& v) { return Numbers{v.var.index}; },
+          [](const RingSlot& r) { return Numbers{r.ring.index}; },
+          [](const RingPhase& r) { return Numbers{r.ring.index}; },
+          [&](const At& a) {
+            const int next = static_cast<int>(layouts_.size());
+            return Numbers{layouts_.emplace(a.layout.to_string(), next).first->second, a.index.index};
+          },
+          [](const Apply& a) {
+            Numbers numbers{static_cast<std::int64_t>(a.function)};
+            for (const ExprId operand : a.operands) numbers.push_back(operand.index);
+            return numbers;
+          },
+          [](const Read&) { return Numbers{}; },
+      },
+      expr.node);
+  if (made.empty()) return made;
+  made.push_back(static_cast<std::int64_t>(expr.node.index()));
+  made.push_back(static_cast<std::int64_t>(expr.type));
+  return made;
+}
+
+Term Builder::node(Expr expr) {
+  std::vector<std::int64_t> known = key(expr);
+  if (!known.empty()) {
+    const auto found = known_.find(known);
     if (found != known_.end()) return {this, found->second};
   }
   uniform_.push_back(uniformity(kernel, expr, uniform_));
   const ExprId id = add_to<Expr, ExprTag>(kernel.exprs, std::move(expr));
-  if (!key.empty()) known_.emplace(std::move(key), id);
+  if (!known.empty()) known_.emplace(std::move(known), id);
   return {this, id};
 }
 
 Term Builder::constant(std::int64_t value, ElementType type) {
   if (is_float(type)) return constant(static_cast<double>(value), type);
-  return make({Constant{value}, type}, {kInteger, value});
+  return node({Constant{value}, type});
 }
 
 Term Builder::constant(double value, ElementType type) {
   if (!is_float(type)) throw std::logic_error("a real constant of an integer type");
   if (type == ElementType::f32) value = static_cast<double>(static_cast<float>(value));
-  return make({Constant{value}, type}, {kReal, std::bit_cast<std::int64_t>(value)});
+  return node({Constant{value}, type});
 }
 
 Term Builder::special(Builtin which) {
-  return make({Special{which}, ElementType::s32}, {kSpecial, static_cast<std::int64_t>(which)});
+  return node({Special{which}, ElementType::s32});
 }
 
 Term Builder::size(const Int& value, ElementType type) {
   if (value.is_literal()) return constant(value.value(), type);
-  const auto address = reinterpret_cast<std::intptr_t>(&value.polynomial());  // interned: equal sizes are one
-  return make({Size{value}, type}, {kSize, static_cast<std::int64_t>(address)});
+  return node({Size{value}, type});
 }
 
 Term Builder::get(VarId var) {
-  return make({VarRef{var}, kernel.vars[var.index].type}, {kVar, var.index});
+  return node({VarRef{var}, kernel.vars[var.index].type});
 }
 
 Term Builder::slot(RingId ring) {
-  return make({RingSlot{ring}, ElementType::s32}, {kSlot, ring.index});
+  return node({RingSlot{ring}, ElementType::s32});
 }
 
 Term Builder::phase(RingId ring) {
-  return make({RingPhase{ring}, ElementType::s32}, {kPhase, ring.index});
+  return node({RingPhase{ring}, ElementType::s32});
 }
 
 Term Builder::at(const Layout& layout, Term index) {
-  const int text = layouts_.emplace(layout.to_string(), static_cast<int>(layouts_.size())).first->second;
-  return make({At{layout, index}, index.type()}, {kAt, text, index.id.index});
+  return node({At{layout, index}, index.type()});
 }
 
 Term Builder::read(Ref from) {
   const ElementType type = kernel.buffers[from.buffer.index].element;
-  return make({Read{std::move(from)}, type}, {});
+  return node({Read{std::move(from)}, type});
 }
 
 Term Builder::apply(ElementFunction function, std::vector<Term> operands) {
@@ -148,9 +179,7 @@ Term Builder::apply(ElementFunction function, std::vector<Term> operands) {
     throw std::logic_error(std::string(function_row(function).name) + " " + result.misfit);
   }
   if (const Term folded = fold(function, operands); folded.builder != nullptr) return folded;
-  std::vector<std::int64_t> key{kApply, static_cast<std::int64_t>(function)};
-  for (const Term& operand : operands) key.push_back(operand.id.index);
-  return make({Apply{function, ids(operands)}, result.type}, std::move(key));
+  return node({Apply{function, ids(operands)}, result.type});
 }
 
 Term Builder::fold(ElementFunction function, const std::vector<Term>& operands) {
@@ -187,8 +216,7 @@ Term Builder::cast(Term value, ElementType type) {
     if (const auto* integer = std::get_if<std::int64_t>(&literal->value)) return constant(*integer, type);
     if (is_float(type)) return constant(std::get<double>(literal->value), type);
   }
-  return make({Apply{ElementFunction::cast, {value}}, type},
-              {kApply, static_cast<std::int64_t>(ElementFunction::cast), value.id.index});
+  return node({Apply{ElementFunction::cast, {value}}, type});
 }
 
 Term Builder::select(Term condition, Term then, Term otherwise) {

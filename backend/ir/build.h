@@ -76,6 +76,8 @@ class Builder {
   Term min(Term a, Term b);
   Term max(Term a, Term b);
   Term term(ExprId id) { return {this, id}; }
+  // The expression just so: unfolded and unchecked.
+  Term node(Expr expr);
 
   // ---- statements
   // Where the statements that follow come from, until the next call.
@@ -135,7 +137,7 @@ class Builder {
   }
 
  private:
-  Term make(Expr expr, std::vector<std::int64_t> key);
+  std::vector<std::int64_t> key(const Expr& expr);
   Term fold(ElementFunction function, const std::vector<Term>& operands);
   For open_loop(std::string name, Term begin, Term end, LoopOptions options);
   BufferId buffer(Buffer declared);

@@ -1,7 +1,6 @@
 #include "backend/ir/types.h"
 
 #include <algorithm>
-#include <array>
 
 #include "backend/ir/overloaded.h"
 
@@ -110,17 +109,6 @@ std::vector<Uniformity> uniformities(const Kernel& kernel) {
   known.reserve(kernel.exprs.size());
   for (const Expr& expr : kernel.exprs) known.push_back(uniformity(kernel, expr, known));
   return known;
-}
-
-std::string_view uniformity_name(Uniformity uniformity) {
-  constexpr std::array<std::string_view, 6> kNames{"thread", "warp", "warpgroup", "block", "cluster", "grid"};
-  return kNames[static_cast<size_t>(uniformity)];
-}
-
-std::string_view builtin_name(Builtin builtin) {
-  constexpr std::array<std::string_view, 9> kNames{"thread",  "lane",    "warp",         "warpgroup",    "block_x",
-                                                   "block_y", "block_z", "cluster_rank", "cluster_count"};
-  return kNames[static_cast<size_t>(builtin)];
 }
 
 }  // namespace lay::ir

@@ -29,7 +29,4 @@ Uniformity uniformity(const Kernel& kernel, const Expr& expr, std::span<const Un
 // Of all expressions, by id.
 std::vector<Uniformity> uniformities(const Kernel& kernel);
 
-std::string_view uniformity_name(Uniformity uniformity);
-std::string_view builtin_name(Builtin builtin);
-
 }  // namespace lay::ir
