@@ -17,6 +17,7 @@
 // not depend on the machine.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,6 +27,8 @@
 #include "frontend/algebra/predicate.h"
 
 namespace lay {
+
+struct Knowledge;  // knowledge.h
 
 enum class Verdict { proved, refuted, undecided };
 
@@ -98,17 +101,15 @@ class Facts {
  private:
   friend class Under;
   friend class GuardScope;
-  friend class Decider;
+  friend struct Knowledge;
 
-  struct Bounds {
-    int64_t lower = 1;
-    std::optional<int64_t> upper;
-  };
+  const Knowledge& knowledge() const;
 
-  std::map<DimId, Bounds> bounds_;
+  std::map<DimId, std::pair<int64_t, std::optional<int64_t>>> bounds_;
   std::vector<Predicate> assumptions_;
   std::vector<Predicate> path_;
   std::vector<std::vector<Guard>> scopes_ = {{}};
+  mutable std::shared_ptr<const Knowledge> knowledge_;  // of all of the above; made when asked for
 };
 
 // A path condition while it lives:

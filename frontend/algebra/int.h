@@ -73,7 +73,7 @@ class Int {
   friend bool operator==(const Int& a, const Int& b) { return a.polynomial_ == b.polynomial_ && a.value_ == b.value_; }
 
  private:
-  friend Int intern(Polynomial polynomial);
+  friend Int intern(Polynomial polynomial);  // polynomial.h
   int64_t value_ = 0;
   const Polynomial* polynomial_ = nullptr;
 };

@@ -53,6 +53,7 @@ class Predicate {
   static Predicate of(const PredicateNode* node);  // of an interned node, for instance the condition of a selection
 
  private:
+  explicit Predicate(const PredicateNode* node) : node_(node) {}
   const PredicateNode* node_;
 };
 

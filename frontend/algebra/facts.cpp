@@ -1,0 +1,196 @@
+#include "frontend/algebra/facts.h"
+
+#include <algorithm>
+
+#include "frontend/algebra/knowledge.h"
+#include "frontend/algebra/refusal.h"
+
+namespace lay {
+namespace {
+
+constexpr int kSteps = 600;
+
+Refusal never_holds(const Predicate& predicate, std::string_view origin, Sizes sizes) {
+  Refusal r = refusal("refuted", std::string(origin) + " needs " + predicate.to_string() + ", which never holds here");
+  r.sizes = std::move(sizes);
+  return r;
+}
+
+}  // namespace
+
+std::string Guard::to_string() const {
+  if (path.is_always()) return predicate.to_string();
+  return either(negate(path), predicate).to_string();
+}
+
+const Knowledge& Facts::knowledge() const {
+  if (!knowledge_) knowledge_ = std::make_shared<const Knowledge>(*this);
+  return *knowledge_;
+}
+
+Int Facts::dim(std::string_view name) {
+  return Int::dim(name);
+}
+
+void Facts::declare(const Int& symbol, int64_t lower, std::optional<int64_t> upper) {
+  bounds_[symbol.dim_id().value()] = {lower, upper};
+  knowledge_.reset();
+}
+
+void Facts::assume(const Predicate& fact) {
+  const Decision opposite = decide(negate(fact));
+  if (opposite.verdict == Verdict::proved) {
+    throw refusal("contradiction", "this assumption contradicts what is known: " + fact.to_string() + " never holds");
+  }
+  assumptions_.push_back(fact);
+  knowledge_.reset();
+  if (knowledge().contradiction) {
+    assumptions_.pop_back();
+    knowledge_.reset();
+    throw refusal("contradiction", "this assumption contradicts what is known: " + fact.to_string() + " never holds");
+  }
+}
+
+bool Facts::proves(const Predicate& predicate) const {
+  if (predicate.is_always()) return true;
+  if (predicate.is_never()) return knowledge().contradiction;
+  int steps = kSteps;
+  return prove(knowledge(), predicate, steps);
+}
+
+Decision Facts::decide(const Predicate& predicate) const {
+  if (proves(predicate)) return {Verdict::proved, {}};
+  if (predicate.is_never()) return {Verdict::refuted, {}};
+  Search search = search_counterexample(knowledge(), predicate);
+  if (search.witness) return {Verdict::refuted, std::move(*search.witness)};
+  if (search.exhausted) return {Verdict::proved, {}};
+  return {proves(negate(predicate)) ? Verdict::refuted : Verdict::undecided, {}};
+}
+
+void Facts::require(const Predicate& predicate, std::string_view origin) {
+  if (!try_require(predicate, origin)) throw never_holds(predicate, origin, decide(predicate).witness);
+}
+
+bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
+  Decision decision = decide(predicate);
+  if (decision.verdict == Verdict::proved) return true;
+  if (predicate.is_never() || decide(negate(predicate)).verdict == Verdict::proved) return false;
+  raise(Guard{path(), predicate, std::string(origin), std::move(decision.witness)});
+  return true;
+}
+
+void Facts::raise(const Guard& guard) {
+  std::vector<Guard>& scope = scopes_.back();
+  if (std::find(scope.begin(), scope.end(), guard) != scope.end()) return;
+  scope.push_back(guard);
+  knowledge_.reset();
+}
+
+Int Facts::exact_div(const Int& a, const Int& b, std::string_view origin) {
+  if (a.is_literal() && b.is_literal()) return divided(a, b);
+  if (!b.is_literal()) require(not_equal(b, 0), origin);
+  if (!b.is(0)) require(divides(a, b), origin);
+  return divided(a, b);
+}
+
+Int Facts::floor_div(const Int& a, const Int& b) {
+  if (a.is_literal() && b.is_literal()) return lay::floor_div(a, b);
+  if (!b.is_literal()) require(not_equal(b, 0), "a division");
+  if (!b.is(0) && proves(divides(a, b))) return divided(a, b);
+  if (proves(less_equal(0, a)) && proves(less(a, b))) return 0;
+  return lay::floor_div(a, b);
+}
+
+Int Facts::ceil_div(const Int& a, const Int& b) {
+  if (a.is_literal() && b.is_literal()) return lay::ceil_div(a, b);
+  if (!b.is_literal()) require(not_equal(b, 0), "a division");
+  if (!b.is(0) && proves(divides(a, b))) return divided(a, b);
+  if (proves(less_equal(1, a)) && proves(less_equal(a, b))) return 1;
+  return lay::ceil_div(a, b);
+}
+
+Int Facts::mod(const Int& a, const Int& b) {
+  if (a.is_literal() && b.is_literal()) return lay::mod(a, b);
+  if (!b.is_literal()) require(not_equal(b, 0), "a remainder");
+  if (!b.is(0) && proves(divides(a, b))) return 0;
+  if (proves(less_equal(0, a)) && proves(less(a, b))) return a;
+  return lay::mod(a, b);
+}
+
+Int Facts::min(const Int& a, const Int& b) const {
+  if (proves(less_equal(a, b))) return a;
+  if (proves(less_equal(b, a))) return b;
+  return lay::min(a, b);
+}
+
+Int Facts::max(const Int& a, const Int& b) const {
+  if (proves(less_equal(a, b))) return b;
+  if (proves(less_equal(b, a))) return a;
+  return lay::max(a, b);
+}
+
+std::vector<Guard> Facts::simplify(const std::vector<Guard>& guards) const {
+  std::vector<Guard> kept;
+  for (const Guard& guard : guards) {
+    if (std::find(kept.begin(), kept.end(), guard) != kept.end()) continue;
+    if (!proves(guard.predicate) && !proves(either(negate(guard.path), guard.predicate))) kept.push_back(guard);
+  }
+  return kept;
+}
+
+std::optional<int64_t> Facts::lower(const Int& a) const {
+  try {
+    return lower_bound(knowledge(), knowledge().normal(a));
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<int64_t> Facts::upper(const Int& a) const {
+  const auto bound = lower(-a);
+  if (!bound || *bound == INT64_MIN) return std::nullopt;
+  return -*bound;
+}
+
+Predicate Facts::path() const {
+  Predicate all;
+  for (const Predicate& condition : path_) all = both(all, condition);
+  return all;
+}
+
+Under::Under(Facts& facts, const Predicate& condition)
+    : facts_(facts), depth_(facts.path_.size()), possible_(!facts.proves(negate(condition))) {
+  facts_.path_.push_back(condition);
+  facts_.knowledge_.reset();
+}
+
+Under::~Under() {
+  facts_.path_.resize(depth_);
+  facts_.knowledge_.reset();
+}
+
+GuardScope::GuardScope(Facts& facts) : facts_(facts), depth_(facts.scopes_.size()) {
+  facts_.scopes_.emplace_back();
+  facts_.knowledge_.reset();
+}
+
+GuardScope::~GuardScope() {
+  facts_.scopes_.resize(depth_);
+  facts_.knowledge_.reset();
+}
+
+const std::vector<Guard>& GuardScope::guards() const {
+  return facts_.scopes_[depth_];
+}
+
+void GuardScope::keep() {
+  const std::vector<Guard> guards = std::move(facts_.scopes_[depth_]);
+  facts_.scopes_[depth_].clear();
+  for (const Guard& guard : guards) {
+    auto& outer = facts_.scopes_[depth_ - 1];
+    if (std::find(outer.begin(), outer.end(), guard) == outer.end()) outer.push_back(guard);
+  }
+  facts_.knowledge_.reset();
+}
+
+}  // namespace lay

@@ -1,0 +1,63 @@
+#pragma once
+
+// Inside the algebra: the facts in the form in which the decision procedure uses them. Dims that a fact determines are
+// replaced (M % 128 == 0: M = 128*M'; M == N: M = N), every other fact about them is rewritten accordingly.
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "frontend/algebra/facts.h"
+
+namespace lay {
+
+struct Knowledge {
+  struct Bounds {
+    int64_t lower = 1;
+    std::optional<int64_t> upper;
+  };
+
+  std::map<DimId, Int> replaced;               // by expressions in dims that are not replaced
+  std::map<DimId, Bounds> bounds;              // of dims not replaced; {1, none} if not listed
+  std::vector<Int> nonnegative;                // f >= 0
+  std::vector<std::pair<Int, Int>> divisible;  // f % m == 0
+  std::vector<Predicate> other;                // the rest, known as they stand
+  std::vector<Predicate> stated;               // every fact as it was said
+  bool contradiction = false;
+
+  explicit Knowledge(const Facts& facts);
+  // The same and one fact more.
+  Knowledge with(const Predicate& fact) const;
+
+  Bounds bounds_of(DimId id) const;
+  // The integer in terms of dims that are not replaced. Refusal "inexact" or "overflow" where the facts contradict it.
+  Int normal(const Int& a) const { return replaced.empty() ? a : a.substitute(replaced); }
+  Predicate normal(const Predicate& p) const { return replaced.empty() ? p : p.substitute(replaced); }
+
+ private:
+  void learn_pending();
+  void learn(const Predicate& fact);
+  void learn_equal(const Int& difference);
+  void learn_divides(const Int& a, const Int& by);
+  void learn_nonnegative(const Int& a);
+  void learn_not_equal(const Int& difference);
+  void replace(DimId id, const Int& by);
+  std::vector<Predicate> pending_;
+};
+
+// Proves without a search: identity, divisibility, sign. `steps` is the budget, used up as it goes.
+bool prove(const Knowledge& known, const Predicate& predicate, int& steps);
+bool prove_nonnegative(const Knowledge& known, const Int& a, int& steps);
+// A bound that holds for all allowed sizes, where one is found.
+std::optional<int64_t> lower_bound(const Knowledge& known, const Int& a);
+
+// The smallest sizes that the facts allow and at which the predicate fails. `exhausted`: the facts allow finitely many
+// sizes, all were tried, and none fails.
+struct Search {
+  std::optional<Sizes> witness;
+  bool exhausted = false;
+};
+Search search_counterexample(const Knowledge& known, const Predicate& predicate);
+
+}  // namespace lay

@@ -1,0 +1,41 @@
+#pragma once
+
+// Inside the algebra: polynomials as values, and the store that makes equal ones one object (so that `==` on Int
+// compares pointers). Nodes live as long as the program. The store is locked; nodes never change.
+
+#include <functional>
+#include <optional>
+
+#include "frontend/algebra/int.h"
+#include "frontend/algebra/predicate.h"
+
+namespace lay {
+
+// The terms of any Int, a literal included.
+Polynomial as_polynomial(const Int& a);
+// Brings to normal form (sorts, merges, cancels) and interns. A constant integer becomes a literal.
+Int intern(Polynomial polynomial);
+Int intern_atom(Atom atom);
+const PredicateNode* intern_node(PredicateNode node);
+
+int compare(const Atom& a, const Atom& b);
+// Graded: the greater monomial first. 0 means the same monomial.
+int compare_monomials(const Term& a, const Term& b);
+int compare(const PredicateNode* a, const PredicateNode* b);
+
+Polynomial add(const Polynomial& a, const Polynomial& b);
+Polynomial multiply(const Polynomial& a, const Polynomial& b);
+Polynomial scale(Polynomial a, int64_t by);
+
+// a / b of two monomials with coefficients, if the exponents allow it; the coefficient is not divided.
+std::optional<Term> divide_monomial(const Term& a, const Term& b);
+
+int64_t gcd(int64_t a, int64_t b);
+
+// Replaces atoms by what the rule gives for them and rebuilds the rest; a selection between equal arms or under a
+// decided condition goes. Refusal "inexact" where a fraction of literals is left.
+using Rewriting = std::function<std::optional<Int>(const Atom&)>;
+Int rewrite(const Int& a, const Rewriting& rule);
+Predicate rewrite(const Predicate& p, const Rewriting& rule);
+
+}  // namespace lay
