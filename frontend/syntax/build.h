@@ -1,0 +1,79 @@
+#pragma once
+// The generated parser's contexts -> the tree. Errors that the grammar cannot say are found here: numbers out of range,
+// comparisons in a chain, a call of a tuple literal, `sum` without index names, trees that are too high.
+
+#include <string_view>
+#include <vector>
+
+#include "frontend/source/diagnostic.h"
+#include "frontend/syntax/tree.h"
+#include "frontend/syntax/words.h"
+#include "grammar/LayParser.h"
+
+namespace lay::syntax {
+
+class Builder {
+ public:
+  Builder(int file, std::string_view text, const std::vector<Word>& words, const Limits& limits,
+          Diagnostics& diagnostics);
+
+  // Adds the statement of the line, if it has one.
+  void line(generated::LayParser::LineContext* context);
+
+  Tree take() { return std::move(tree_); }
+
+ private:
+  using P = generated::LayParser;
+
+  // Statements (build_statements.cpp).
+  Statement statement(P::StatementContext* context);
+  Let let(P::Let_Context* context);
+  Def def(P::DefContext* context);
+  Record record(P::RecordContext* context);
+  Kernel kernel(P::KernelContext* context);
+  Schedule schedule(P::ScheduleContext* context);
+  std::vector<Parameter> parameters(P::ParametersContext* context);
+  KernelParameter kernel_parameter(P::Kernel_parameterContext* context);
+
+  // Expressions (build_expressions.cpp).
+  class ChainMaker;
+  BinaryOperator comparison_operator(P::ComparisonContext* context);
+  ExpressionId expression(P::ExpressionContext* context);
+  std::vector<ExpressionId> expressions(const std::vector<P::ExpressionContext*>& contexts);
+  ExpressionId operand(P::ExpressionContext* context);
+  ExpressionId layout(P::LayoutContext* context);
+  ExpressionId arithmetic(P::ArithmeticContext* context);
+  ExpressionId primary(P::ArithmeticContext* context);
+  ExpressionId atom(P::AtomContext* context);
+  ExpressionId tuple(P::TupleContext* context);
+  ExpressionId minus(P::MinusContext* context);
+  ExpressionId call(P::CallContext* context, ExpressionId callee);
+  ExpressionId sum(P::CallContext* context, const Index& header);
+  ExpressionId path(P::PathContext* context, ExpressionId base, bool extend);
+  std::vector<Argument> arguments(P::ArgumentsContext* context);
+  void check_callee(P::CallContext* context, ExpressionId callee);
+  bool is_cute_text(antlr4::ParserRuleContext* context) const;
+  std::int64_t integer(const Span& span, std::string_view digits, bool negative);
+  void error(const Span& span, std::string code, std::string message, std::string help = "");
+
+  // Adds the node; `nesting-too-deep` if the tree below it is too high.
+  ExpressionId add(const Span& span, decltype(Expression::node) node);
+  const Span& span(ExpressionId id) const { return tree_[id].span; }
+
+  Identifier identifier(antlr4::tree::TerminalNode* node) const;
+  Span span(const antlr4::ParserRuleContext* context) const;
+  Span span(const antlr4::Token* token) const;
+  std::string_view spelling(const Span& span) const { return text_.substr(span.begin, span.end - span.begin); }
+
+  int file_;
+  std::string_view text_;
+  const Limits& limits_;
+  Diagnostics& diagnostics_;
+  Tree tree_;
+  std::vector<int> heights_;  // of the tree below each expression
+  // For each word, how many before it are CuTe's _8, and how many can stand in no CuTe text; empty if there is no _8.
+  std::vector<std::uint32_t> cute_before_, other_before_;
+  bool inside_cute_ = false;
+};
+
+}  // namespace lay::syntax

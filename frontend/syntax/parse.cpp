@@ -1,0 +1,116 @@
+#include "frontend/syntax/parse.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "frontend/syntax/build.h"
+#include "frontend/syntax/recovery.h"
+#include "frontend/syntax/words.h"
+#include "grammar/LayParser.h"
+
+namespace lay::syntax {
+namespace {
+
+using generated::LayParser;
+
+// Hands the words to the generated parser. A token's start and stop are bytes of the text.
+class WordSource : public antlr4::TokenSource {
+ public:
+  WordSource(const std::vector<Word>& words, std::uint32_t end) : words_(words), end_(end) {}
+
+  std::unique_ptr<antlr4::Token> nextToken() override {
+    const bool more = next_ < words_.size();
+    const Word word = more ? words_[next_++] : Word{antlr4::Token::EOF, end_, end_, false};
+    auto token = std::make_unique<antlr4::CommonToken>(word.type);
+    token->setStartIndex(word.begin);
+    token->setStopIndex(std::size_t{word.end} - 1);
+    return token;
+  }
+  std::size_t getLine() const override { return 0; }
+  std::size_t getCharPositionInLine() override { return 0; }
+  antlr4::CharStream* getInputStream() override { return nullptr; }
+  std::string getSourceName() override { return {}; }
+  antlr4::TokenFactory<antlr4::CommonToken>* getTokenFactory() override {
+    return antlr4::CommonTokenFactory::DEFAULT.get();
+  }
+
+ private:
+  const std::vector<Word>& words_;
+  std::uint32_t end_;
+  std::size_t next_ = 0;
+};
+
+Diagnostic too_deep(int file, std::uint32_t begin, std::string message) {
+  Diagnostic d;
+  d.code = "nesting-too-deep";
+  d.message = std::move(message);
+  d.primary = {file, begin, begin + 1};
+  d.notes.push_back({"help", "name parts of it with let"});
+  return d;
+}
+
+Tree parse_words(int file, std::string_view text, const std::vector<Word>& words, const Limits& limits,
+                 Diagnostics& diagnostics) {
+  WordSource source(words, static_cast<std::uint32_t>(text.size()));
+  antlr4::CommonTokenStream tokens(&source);
+  LayParser parser(&tokens);
+  auto recovery = std::make_shared<Recovery>(file, text, words, diagnostics);
+  parser.removeErrorListeners();
+  parser.setErrorHandler(recovery);
+  parser.limit_depth(limits.height + 2 * limits.brackets);
+  Builder builder(file, text, words, limits, diagnostics);
+  while (tokens.LA(1) != antlr4::Token::EOF && !diagnostics.full()) {
+    try {
+      builder.line(parser.line());
+    } catch (const TooDeep&) {
+      diagnostics.add(too_deep(file, static_cast<std::uint32_t>(tokens.LT(1)->getStartIndex()),
+                               "this expression is nested deeper than " + std::to_string(limits.height) + " levels"));
+      recovery->skip_statement(&parser);
+    }
+  }
+  return builder.take();
+}
+
+// In the order of the text.
+Diagnostics sorted(const Diagnostics& found, const Limits& limits) {
+  std::vector<Diagnostic> list = found.list();
+  std::stable_sort(list.begin(), list.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.primary.begin < b.primary.begin; });
+  Diagnostics result(limits.errors);
+  for (Diagnostic& d : list) result.add(std::move(d));
+  return result;
+}
+
+}  // namespace
+
+Parsed parse(const Sources& sources, int file, const Limits& limits) {
+  const std::string_view text = sources[file].text;
+  Diagnostics diagnostics(limits.errors);
+  Tree tree;
+  tree.file = file;
+  if (check_text(file, text, limits, diagnostics)) {
+    const std::vector<Word> words = lex(text);
+    check_words(file, text, words, diagnostics);
+    const Filtered filtered = filter_newlines(words, limits.brackets);
+    if (filtered.too_deep) {
+      diagnostics.add(too_deep(file, filtered.too_deep->begin,
+                               "brackets are nested deeper than " + std::to_string(limits.brackets)));
+    } else {
+      tree = parse_words(file, text, filtered.words, limits, diagnostics);
+    }
+  }
+  return {std::make_shared<const Tree>(std::move(tree)), sorted(diagnostics, limits)};
+}
+
+bool needs_more(std::string_view text) {
+  Diagnostics diagnostics;
+  const Limits limits;
+  if (!check_text(0, text, limits, diagnostics)) return false;
+  const Filtered filtered = filter_newlines(lex(text), limits.brackets);
+  if (filtered.mismatch || filtered.too_deep) return false;
+  return !filtered.open.empty() || filtered.wants_more;
+}
+
+}  // namespace lay::syntax
