@@ -1,0 +1,31 @@
+#include "backend/plan/axes.h"
+
+#include <algorithm>
+
+#include "frontend/algebra/tuple_operations.h"
+
+namespace lay::plan {
+
+Layout along(const Layout& basis, int axis) {
+  return Layout(basis.shape, transform(basis.stride, [&](const Tuple& d) {
+                  const bool here = d.is_basis() && d.path().size() == 1 && d.path()[0] == axis;
+                  return here ? Tuple(d.value()) : Tuple(0);
+                }));
+}
+
+Layout scaled(const Layout& basis, const std::array<int, 2>& factors) {
+  return Layout(basis.shape, transform(basis.stride, [&](const Tuple& d) {
+                  if (!d.is_basis()) return d;
+                  return Tuple::basis(d.value() * factors.at(static_cast<std::size_t>(d.path()[0])), d.path());
+                }));
+}
+
+bool is_onto_axes(const Layout& basis, int axes) {
+  const auto strides = leaves(basis.stride);
+  return std::all_of(strides.begin(), strides.end(), [&](const Tuple& d) {
+    if (!d.is_basis()) return d.is_literal(0);
+    return d.path().size() == 1 && d.path()[0] < axes;
+  });
+}
+
+}  // namespace lay::plan

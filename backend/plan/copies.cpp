@@ -1,0 +1,238 @@
+#include "backend/plan/copies.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int widest_access = 16;  // bytes
+
+const sema::Tensor& tensor_of(const sema::Kernel& kernel, const OperandCopy& copy) {
+  const auto& load = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(copy.load)].what);
+  return kernel.tensors[static_cast<std::size_t>(load.tensor)];
+}
+
+// (thread, (element, access)) -> (outer, k): neighbouring threads take neighbouring accesses along the vector's
+// direction, then step across it. Nothing if the threads do not divide the tile that way.
+std::optional<Layout> share(int outer, int k, bool along_k, int vector, int threads) {
+  const std::vector<int> run_path{along_k ? 1 : 0}, step_path{along_k ? 0 : 1};
+  const int run_extent = along_k ? k : outer, step_extent = along_k ? outer : k;
+  if (run_extent % vector != 0) return std::nullopt;
+  const int run = run_extent / vector;  // accesses along the run
+  const auto basis = [](int value, const std::vector<int>& path) { return Tuple::basis(value, path); };
+  if (threads % run == 0) {
+    const int rows = threads / run;
+    if (step_extent % rows != 0) return std::nullopt;
+    return Layout(
+        tuple(tuple(run, rows), tuple(vector, step_extent / rows)),
+        tuple(tuple(basis(vector, run_path), basis(1, step_path)), tuple(basis(1, run_path), basis(rows, step_path))));
+  }
+  if (run % threads == 0) {
+    return Layout(tuple(threads, tuple(vector, tuple(run / threads, step_extent))),
+                  tuple(basis(vector, run_path),
+                        tuple(basis(1, run_path), tuple(basis(threads * vector, run_path), basis(1, step_path)))));
+  }
+  return std::nullopt;
+}
+
+struct Wish {
+  OperandCopy copy;
+  Conditions conditions;
+};
+
+// Direction and width for one operand: the widest access up to 16 bytes that the threads can share.
+std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, OperandCopy copy,
+                                 Width width) {
+  const sema::Tensor& tensor = tensor_of(kernel, copy);
+  const auto& load = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(copy.load)].what);
+  const int outer_tile = copy.outer == gemm.m ? gemm.tile[0] : gemm.tile[1];
+  const int unit = unit_mode(facts, tensor.layout);
+  const sema::IndexId run = unit < 0 ? -1 : bare_index(kernel, load.coordinate[static_cast<std::size_t>(unit)]);
+  copy.along_k = run == gemm.k;
+  const bool can = width == Width::vectors && (run == gemm.k || run == copy.outer);
+  for (std::size_t i = 0; i < load.coordinate.size(); ++i) {
+    const auto index = bare_index(kernel, load.coordinate[i]);
+    if (index == (copy.along_k ? gemm.k : copy.outer)) copy.vector_mode = static_cast<int>(i);
+  }
+  const int bytes = bits(tensor.element) / 8;
+  for (int vector = can ? widest_access / bytes : 1; vector >= 1; vector /= 2) {
+    auto threads = share(outer_tile, gemm.tile[2], copy.along_k, vector, gemm.threads());
+    if (!threads) continue;
+    Wish wish{copy, {}};
+    if (vector > 1) {
+      wish.conditions.when = vector_conditions(facts, tensor.layout, unit, vector);
+      if (std::any_of(wish.conditions.when.begin(), wish.conditions.when.end(),
+                      [](const Predicate& p) { return p.is_never(); })) {
+        continue;
+      }
+      wish.conditions.aligned = {{load.tensor, vector * bytes}};
+    }
+    wish.copy.vector = vector;
+    wish.copy.threads = *threads;
+    return wish;
+  }
+  return std::nullopt;
+}
+
+void add(Conditions& to, const Conditions& more) {
+  for (const Predicate& p : more.when) {
+    if (std::find(to.when.begin(), to.when.end(), p) == to.when.end()) to.when.push_back(p);
+  }
+  for (const Alignment& a : more.aligned) {
+    auto same =
+        std::find_if(to.aligned.begin(), to.aligned.end(), [&](const Alignment& b) { return b.tensor == a.tensor; });
+    if (same == to.aligned.end()) {
+      to.aligned.push_back(a);
+    } else {
+      same->bytes = std::max(same->bytes, a.bytes);
+    }
+  }
+}
+
+OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, int assignment, Width width,
+                       Conditions& conditions) {
+  const sema::Assignment& target = kernel.assignments[static_cast<std::size_t>(assignment)];
+  const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(target.target)];
+  const int unit = unit_mode(facts, tensor.layout);
+  const sema::IndexId run = unit < 0 ? -1 : target.indices[static_cast<std::size_t>(unit)];
+  OutputStore store{assignment, 0, run != gemm.m, 1};
+  const auto mode = std::find(target.indices.begin(), target.indices.end(), store.along_n ? gemm.n : gemm.m);
+  store.vector_mode = static_cast<int>(mode - target.indices.begin());
+  if (width == Width::elements || (run != gemm.m && run != gemm.n)) return store;
+  const int bytes = bits(tensor.element) / 8, held = gemm.lane_tile[store.along_n ? 1 : 0];
+  int vector = widest_access / bytes;
+  while (held % vector != 0) vector /= 2;
+  Conditions needed{vector_conditions(facts, tensor.layout, unit, vector), {{target.target, vector * bytes}}};
+  const bool never =
+      std::any_of(needed.when.begin(), needed.when.end(), [](const Predicate& p) { return p.is_never(); });
+  if (vector == 1 || never) return store;
+  store.vector = vector;
+  add(conditions, needed);
+  return store;
+}
+
+// Rows of the tile, one K step after the other, with `pad` elements between them.
+Layout padded(int outer, int k, int pad) {
+  return Layout(tuple(outer, k), tuple(1, outer + pad));
+}
+
+// The padding with the fewest wavefronts over a K tile; of equals the smallest.
+void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy& copy, bool is_a) {
+  const int outer = gemm.tile[is_a ? 0 : 1], lane_tile = gemm.lane_tile[is_a ? 0 : 1];
+  const int step = fragment_vector(gemm.accumulator, lane_tile);
+  std::optional<std::pair<long, AnyLayout>> best;
+  for (int pad = 0; pad <= 32; pad += step) {
+    copy.shared = padded(outer, gemm.tile[2], pad);
+    const long total = shared_traffic(kernel, gemm, copy, is_a).total;
+    if (!best || total < best->first) best = {total, copy.shared};
+  }
+  copy.shared = best->second;
+}
+
+// A user's layout of shared memory: known, for the tile, one-to-one, and holding a fragment's vectors together.
+bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a, const SimtSchedule& schedule,
+                  std::vector<Problem>& problems) {
+  const int outer = gemm.tile[is_a ? 0 : 1], k = gemm.tile[2];
+  const std::string name = is_a ? "A" : "B";
+  const auto problem = [&](std::string message, std::vector<std::pair<std::string, std::string>> notes) {
+    problems.push_back({"schedule-smem", std::move(message), schedule.at("smem " + name), {}, std::move(notes), {}});
+    return false;
+  };
+  const Layout* inner = std::get_if<Layout>(&shared);
+  if (const auto* composed = std::get_if<Composed>(&shared)) inner = std::get_if<Layout>(&composed->inner);
+  const std::string tile = "(" + std::to_string(outer) + "," + std::to_string(k) + ")";
+  if (!inner || !inner->is_known() || inner->has_basis() || inner->rank() != 2 || !size((*inner)[0]).is(outer) ||
+      !size((*inner)[1]).is(k)) {
+    return problem("the layout " + to_string(shared) + " is not one of the tile " + tile + " of " + name,
+                   {{"works", padded(outer, k, 0).to_string()}});
+  }
+  const auto offsets = values(shared);
+  const int vector = fragment_vector(gemm.accumulator, gemm.lane_tile[is_a ? 0 : 1]);
+  auto sorted = offsets;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front() < 0 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return problem("the layout " + to_string(shared) + " gives two elements of " + name + " one place", {});
+  }
+  for (std::size_t i = 0; i < offsets.size(); i += static_cast<std::size_t>(vector)) {
+    bool together = offsets[i] % vector == 0;
+    for (int j = 1; j < vector; ++j) together = together && offsets[i + static_cast<std::size_t>(j)] == offsets[i] + j;
+    if (!together) {
+      return problem("a lane reads " + std::to_string(vector) + " elements of " + name +
+                         " at once along its first mode, which the layout " + to_string(shared) +
+                         " does not keep together",
+                     {{"at", "element (" + std::to_string(i % static_cast<std::size_t>(outer)) + "," +
+                                 std::to_string(i / static_cast<std::size_t>(outer)) + ")"},
+                      {"works", padded(outer, k, 0).to_string()}});
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int fragment_vector(ElementType accumulator, int lane_tile) {
+  int vector = widest_access * 8 / bits(accumulator);
+  while (lane_tile % vector != 0) vector /= 2;
+  return vector;
+}
+
+int shared_store_vector(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy) {
+  const bool plain = copy.value == copy.load && tensor_of(kernel, copy).element == gemm.accumulator;
+  if (copy.along_k || !plain) return 1;
+  const bool is_a = copy.outer == gemm.m;
+  return std::min(copy.vector, fragment_vector(gemm.accumulator, gemm.lane_tile[is_a ? 0 : 1]));
+}
+
+int stage_elements(const OperandCopy& copy) {
+  const auto offsets = values(copy.shared);
+  return static_cast<int>(*std::max_element(offsets.begin(), offsets.end())) + 1;
+}
+
+int shared_bytes(const SimtGemm& gemm) {
+  return gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) * bits(gemm.accumulator) / 8;
+}
+
+bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, Width width,
+                 const SimtSchedule& schedule, Conditions& conditions, std::vector<Problem>& problems) {
+  for (const bool is_a : {true, false}) {
+    OperandCopy& copy = is_a ? gemm.a : gemm.b;
+    copy.value = is_a ? form.a_value : form.b_value;
+    copy.load = is_a ? form.a : form.b;
+    copy.outer = is_a ? gemm.m : gemm.n;
+    auto wish = plan_operand(gemm, kernel, facts, copy, width);
+    if (!wish) {
+      problems.push_back({"schedule-copy",
+                          std::to_string(gemm.threads()) + " threads cannot share a tile of " +
+                              std::to_string(gemm.tile[is_a ? 0 : 1]) + " x " + std::to_string(gemm.tile[2]) +
+                              " elements evenly",
+                          schedule.at("tile"),
+                          {},
+                          {{"works", "tile extents that are powers of two, with at least one element a thread"}},
+                          {}});
+      return false;
+    }
+    copy = wish->copy;
+    add(conditions, wish->conditions);
+    const auto& asked = is_a ? schedule.shared_a : schedule.shared_b;
+    if (asked && !check_shared(gemm, *asked, is_a, schedule, problems)) return false;
+    if (asked) {
+      copy.shared = *asked;
+    } else {
+      choose_shared(kernel, gemm, copy, is_a);
+    }
+  }
+  for (int i = 0; i < static_cast<int>(kernel.assignments.size()); ++i) {
+    // Several outputs are written together, element by element: all are read before one is written.
+    const Width store_width = kernel.assignments.size() > 1 ? Width::elements : width;
+    gemm.stores.push_back(plan_store(gemm, kernel, facts, i, store_width, conditions));
+  }
+  return true;
+}
+
+}  // namespace lay::plan

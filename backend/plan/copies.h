@@ -1,0 +1,45 @@
+// How the operands of a SIMT GEMM travel and its outputs are written: who copies what, how wide, and the layout of the
+// tile in shared memory.
+#pragma once
+
+#include <vector>
+
+#include "backend/plan/plan.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule.h"
+#include "backend/plan/target.h"
+
+namespace lay::plan {
+
+// Whether accesses to global memory are made as wide as they can be, at the price of conditions.
+enum class Width { vectors, elements };
+
+// Conditions that a variant takes on with its vectors.
+struct Conditions {
+  std::vector<Predicate> when;
+  std::vector<Alignment> aligned;
+};
+
+// Fills in gemm.a, gemm.b and gemm.stores. Problems: "schedule-copy" (the threads cannot share the copy evenly),
+// "schedule-smem" (a layout of shared memory that does not fit the tile).
+bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, Width width,
+                 const SimtSchedule& schedule, Conditions& conditions, std::vector<Problem>& problems);
+
+// Elements that one access of shared memory by a fragment takes along the outer index: at most 16 bytes.
+int fragment_vector(ElementType accumulator, int lane_tile);
+// Elements that one access takes when the operand is stored to shared memory.
+int shared_store_vector(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy);
+
+// Bytes of both operands in shared memory, all stages.
+int shared_bytes(const SimtGemm& gemm);
+// Elements of one stage of an operand: the cosize of its layout.
+int stage_elements(const OperandCopy& copy);
+
+// The worst of each access of a warp to shared memory in one K tile, and the sum over all of them.
+struct SharedTraffic {
+  BankConflicts write, read;
+  long total = 0;
+};
+SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy, bool is_a);
+
+}  // namespace lay::plan

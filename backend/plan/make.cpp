@@ -1,0 +1,188 @@
+#include "backend/plan/make.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backend/plan/copies.h"
+#include "backend/plan/policy.h"
+#include "backend/plan/predict.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/simt.h"
+#include "backend/plan/support.h"
+
+namespace lay::plan {
+
+namespace {
+
+Problem problem_of(const Refusal& refusal, const Span& where) {
+  return {refusal.code, refusal.message, where, {}, refusal.notes(), {}};
+}
+
+// The conditions that the facts do not prove; nothing if they can never hold together.
+std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when) {
+  std::vector<Predicate> open;
+  for (const Predicate& condition : when) {
+    if (condition.is_never() || facts.proves(negate(condition))) return std::nullopt;
+    if (!facts.proves(condition)) open.push_back(condition);
+  }
+  return open;
+}
+
+bool unconditional(const Variant& variant) {
+  return variant.when.empty() && variant.aligned.empty();
+}
+
+class GemmPlanner {
+ public:
+  GemmPlanner(Plan& plan, const GemmForm& form, Facts& facts, const Target& target)
+      : plan_(plan), kernel_(*plan.kernel), form_(form), facts_(facts), target_(target) {}
+
+  void run() {
+    follow_schedules();
+    if (!plan_.problems.empty()) return;
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (const SimtPolicy& policy : simt_policies()) {
+        if (complete()) return;
+        const bool skip = width == Width::elements && policy.name == "wide";
+        if (policy.accumulator == accumulator() && !skip && follow_policy(policy, width)) break;
+      }
+    }
+  }
+
+ private:
+  ElementType accumulator() const { return kernel_.nodes[static_cast<std::size_t>(form_.contraction)].type; }
+  bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
+
+  void follow_schedules() {
+    int number = 0;
+    for (const sema::Schedule& schedule : kernel_.schedules) {
+      if (schedule.target != "simt") {
+        plan_.problems.push_back({"unsupported",
+                                  "there is no planner for " + schedule.target + " yet",
+                                  schedule.where,
+                                  {},
+                                  {{"works", "schedule " + kernel_.name + " for simt"}},
+                                  {}});
+        continue;
+      }
+      SimtSchedule read = read_schedule(schedule, plan_.problems);
+      read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
+      if (!plan_.problems.empty()) continue;
+      for (const Width width : {Width::vectors, Width::elements}) {
+        if (!complete()) add(read, width);
+      }
+    }
+  }
+
+  // Whether this row is taken for all sizes, so that no further one is needed at this width.
+  bool follow_policy(const SimtPolicy& policy, Width width) {
+    SimtSchedule schedule;
+    schedule.name = policy.name;
+    if (width == Width::elements) schedule.name += "_any";
+    schedule.tile = policy.tile;
+    schedule.groups = policy.groups;
+    schedule.lane_tile = policy.lane_tile;
+    schedule.where = kernel_.where;
+    Int all = tiles(kernel_, form_.m, policy.tile[0]) * tiles(kernel_, form_.n, policy.tile[1]);
+    for (sema::IndexId index : form_.batch) all *= kernel_.indices[static_cast<std::size_t>(index)].extent;
+    if (policy.waves > 0) schedule.when = {greater_equal(all, policy.waves * target_.multiprocessors)};
+    const auto open = open_conditions(facts_, schedule.when);
+    if (!open) return false;
+    add(schedule, width);
+    return open->empty();
+  }
+
+  void add(const SimtSchedule& schedule, Width width) {
+    Conditions conditions{schedule.when, {}};
+    auto gemm = shape_gemm(kernel_, form_, schedule, target_, plan_.problems);
+    if (!gemm) return;
+    if (!plan_copies(*gemm, kernel_, form_, facts_, width, schedule, conditions, plan_.problems)) return;
+    // Vectors of one element are the variant that comes later.
+    if (width == Width::vectors && conditions.aligned.empty()) return;
+    auto open = open_conditions(facts_, conditions.when);
+    if (!open) return;
+    gemm->blocks_per_multiprocessor = blocks_per_multiprocessor(*gemm, target_);
+    Variant variant;
+    variant.name = schedule.name;
+    const bool user = !schedule.entries.empty() || schedule.name.starts_with("simt");
+    if (user && width == Width::elements) variant.name += "_any";
+    variant.when = *open;
+    variant.aligned = conditions.aligned;
+    variant.prediction = predict(kernel_, *gemm);
+    if (!fits(variant.prediction, schedule)) return;
+    variant.how = *gemm;
+    if (user) variant.schedule = schedule.where;
+    plan_.variants.push_back(std::move(variant));
+  }
+
+  bool fits(const Prediction& prediction, const SimtSchedule& schedule) {
+    const auto problem = [&](const char* code, std::string message) {
+      plan_.problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", "a smaller tile"}}, {}});
+      return false;
+    };
+    if (prediction.shared_bytes > target_.shared_bytes) {
+      return problem("schedule-shared", "the tile takes " + std::to_string(prediction.shared_bytes) +
+                                            " bytes of shared memory, and a block has " +
+                                            std::to_string(target_.shared_bytes));
+    }
+    if (prediction.registers > target_.thread_registers) {
+      return problem("schedule-registers", "the tile takes about " + std::to_string(prediction.registers) +
+                                               " registers a thread, which has " +
+                                               std::to_string(target_.thread_registers));
+    }
+    return true;
+  }
+
+  Plan& plan_;
+  const sema::Kernel& kernel_;
+  const GemmForm& form_;
+  Facts& facts_;
+  const Target& target_;
+};
+
+void plan_direct(Plan& plan, const std::string& reason) {
+  for (const sema::Schedule& schedule : plan.kernel->schedules) {
+    plan.problems.push_back({"unsupported",
+                             "a schedule needs a product of two matrices, and of " + plan.kernel->name + " " + reason,
+                             schedule.where,
+                             {},
+                             {{"help", "without a schedule it runs with one thread an output element"}},
+                             {}});
+  }
+  Variant variant;
+  variant.name = "direct";
+  variant.how = Direct{};
+  variant.prediction = predict(*plan.kernel, Direct{});
+  variant.notes.push_back("one thread an output element: " + reason);
+  plan.variants.push_back(std::move(variant));
+}
+
+void plan_kernel(Plan& plan, const Target& target) {
+  check_support(*plan.kernel, plan.problems);
+  if (!plan.problems.empty()) return;
+  Facts facts = facts_of(*plan.kernel);
+  auto form = recognise(*plan.kernel);
+  if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason);
+  GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
+}
+
+}  // namespace
+
+Facts facts_of(const sema::Kernel& kernel) {
+  Facts facts;
+  for (const Guard& guard : kernel.guards) facts.assume(either(negate(guard.path), guard.predicate));
+  return facts;
+}
+
+Plan make_plan(sema::KernelPtr kernel, const Target& target) {
+  Plan plan{std::move(kernel), {}, {}};
+  try {
+    plan_kernel(plan, target);
+  } catch (const Refusal& refusal) {
+    plan.problems.push_back(problem_of(refusal, plan.kernel->where));
+  }
+  if (!plan.problems.empty()) plan.variants.clear();
+  return plan;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,31 @@
+// Which tiles a GEMM gets that has no schedule: rows of a table, largest tiles first.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "backend/plan/schedule.h"
+
+namespace lay::plan {
+
+// Taken where the output has at least `waves` times as many tiles as the machine has multiprocessors.
+struct SimtPolicy {
+  std::string_view name;
+  ElementType accumulator;
+  std::array<int, 3> tile;
+  std::array<int, 4> groups;
+  std::array<int, 3> lane_tile;
+  int waves;
+};
+
+std::span<const SimtPolicy> simt_policies();
+
+// Groups for a tile that came without: the arrangement of 1 to 32 warps that covers the tile with this lane grid and
+// lane tile, holds at most 128 accumulators a lane and is nearest to 64, and is nearest to square. Nothing if none
+// does.
+std::optional<std::array<int, 4>> groups_for(const std::array<int, 3>& tile, const std::array<int, 2>& lane_grid,
+                                             const std::array<int, 3>& lane_tile);
+
+}  // namespace lay::plan

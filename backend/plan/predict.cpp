@@ -1,0 +1,94 @@
+#include "backend/plan/predict.h"
+
+#include <algorithm>
+
+#include "backend/plan/copies.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/simt.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+Int extent(const sema::Kernel& kernel, sema::IndexId index) {
+  return kernel.indices[static_cast<std::size_t>(index)].extent;
+}
+
+Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices) {
+  Int result = 1;
+  for (sema::IndexId index : indices) result *= extent(kernel, index);
+  return result;
+}
+
+int element_bytes(const sema::Tensor& tensor) {
+  return std::max(1, bits(tensor.element) / 8);
+}
+
+const sema::Tensor& loaded(const sema::Kernel& kernel, sema::NodeId load) {
+  const auto& what = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
+  return kernel.tensors[static_cast<std::size_t>(what.tensor)];
+}
+
+// Every element of an output once, and what an inout reads.
+Int output_bytes(const sema::Kernel& kernel) {
+  Int result = 0;
+  for (const sema::Assignment& assignment : kernel.assignments) {
+    const auto& tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const int times = tensor.access == sema::Access::inout ? 2 : 1;
+    result += product(kernel, assignment.indices) * element_bytes(tensor) * times;
+  }
+  return result;
+}
+
+}  // namespace
+
+int predict_registers(const SimtGemm& gemm) {
+  const auto repeats = gemm.repeats();
+  const int m = repeats[0] * gemm.lane_tile[0], n = repeats[1] * gemm.lane_tile[1];
+  const int staged = (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
+  constexpr int rest = 40;
+  return (m * n + m + n + staged) * bits(gemm.accumulator) / 32 + rest;
+}
+
+int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {
+  constexpr int threads_wanted = 512;
+  const int by_registers = target.registers / (gemm.threads() * predict_registers(gemm));
+  return std::clamp(by_registers, 1, std::max(1, threads_wanted / gemm.threads()));
+}
+
+Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm) {
+  Prediction result;
+  result.registers = predict_registers(gemm);
+  result.shared_bytes = shared_bytes(gemm);
+  for (const bool is_a : {true, false}) {
+    const auto traffic = shared_traffic(kernel, gemm, is_a ? gemm.a : gemm.b, is_a);
+    result.conflicts.push_back(traffic.write);
+    result.conflicts.push_back(traffic.read);
+  }
+  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
+  const Int batches = product(kernel, gemm.batch);
+  const Int a = m * k * tiles(kernel, gemm.n, gemm.tile[1]) * element_bytes(loaded(kernel, gemm.a.load));
+  const Int b = n * k * tiles(kernel, gemm.m, gemm.tile[0]) * element_bytes(loaded(kernel, gemm.b.load));
+  result.global_bytes = (a + b) * batches + output_bytes(kernel);
+  result.flops = 2 * m * n * k * batches;
+  return result;
+}
+
+Prediction predict(const sema::Kernel& kernel, const Direct&) {
+  Prediction result;
+  result.registers = 32;
+  result.global_bytes = output_bytes(kernel);
+  result.flops = 0;
+  const auto live = reachable(kernel);
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    if (!live[id]) continue;
+    if (const auto* sum = std::get_if<sema::Contraction>(&kernel.nodes[id].what)) {
+      const Int elements = product(kernel, kernel.assignments[0].indices);
+      result.flops += 2 * elements * product(kernel, sum->indices);
+    }
+  }
+  return result;
+}
+
+}  // namespace lay::plan

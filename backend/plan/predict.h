@@ -1,0 +1,18 @@
+// What a variant will cost, as far as it can be said before it runs.
+#pragma once
+
+#include "backend/plan/plan.h"
+#include "backend/plan/target.h"
+
+namespace lay::plan {
+
+// Registers a thread: accumulators, fragments and staged elements, and 40 for addresses and the rest.
+int predict_registers(const SimtGemm& gemm);
+
+Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm);
+Prediction predict(const sema::Kernel& kernel, const Direct& direct);
+
+// Blocks of a multiprocessor that the registers allow; at most as many as make 512 threads.
+int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target);
+
+}  // namespace lay::plan

@@ -1,0 +1,115 @@
+#include "backend/plan/print.h"
+
+#include "backend/plan/overloaded.h"
+
+namespace lay::plan {
+
+namespace {
+
+template <std::size_t n>
+std::string tuple_text(const std::array<int, n>& numbers) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < n; ++i) text += (i ? "," : "") + std::to_string(numbers[i]);
+  return text + ")";
+}
+
+std::string joined(const std::vector<Predicate>& when) {
+  std::string text;
+  for (const Predicate& condition : when) text += (text.empty() ? "" : " and ") + condition.to_string();
+  return text;
+}
+
+const sema::Tensor& loaded(const sema::Kernel& kernel, sema::NodeId load) {
+  const auto& what = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
+  return kernel.tensors[static_cast<std::size_t>(what.tensor)];
+}
+
+std::string elements(int vector) {
+  return std::to_string(vector) + (vector == 1 ? " element" : " elements");
+}
+
+void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, const std::string& name,
+                   std::vector<std::string>& lines) {
+  lines.push_back("  smem " + name + "    = " + to_string(copy.shared));
+  lines.push_back("  // " + name + " is " + loaded(kernel, copy.load).name + ", read " + elements(copy.vector) +
+                  " at once along " +
+                  (copy.along_k  ? "k"
+                   : name == "A" ? "m"
+                                 : "n") +
+                  "; (thread,value) -> (outer,k): " + copy.threads.to_string());
+}
+
+void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<std::string>& lines) {
+  lines.push_back("  tile      = " + tuple_text(gemm.tile));
+  lines.push_back("  groups    = " + tuple_text(gemm.groups));
+  lines.push_back("  lanes     = " + gemm.lanes.to_string());
+  lines.push_back("  lane_tile = " + tuple_text(gemm.lane_tile));
+  lines.push_back("  stages    = " + std::to_string(gemm.stages));
+  operand_lines(kernel, gemm.a, "A", lines);
+  operand_lines(kernel, gemm.b, "B", lines);
+  lines.push_back("  order     = " + gemm.order.to_string());
+  lines.push_back("  // accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  for (const OutputStore& store : gemm.stores) {
+    const auto& target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
+    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
+                    elements(store.vector) + " at once along " + (store.along_n ? "n" : "m"));
+  }
+}
+
+void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
+  lines.push_back("  // predicted: " + std::to_string(prediction.registers) + " registers a thread, " +
+                  std::to_string(prediction.shared_bytes) + " bytes of shared memory");
+  for (const BankConflicts& access : prediction.conflicts) {
+    lines.push_back("  //   " + access.access + ": " + std::to_string(access.wavefronts) +
+                    " wavefronts a warp, least " + std::to_string(access.least));
+  }
+  lines.push_back("  //   " + prediction.global_bytes.to_string() + " bytes of global memory, " +
+                  prediction.flops.to_string() + " floating-point operations");
+}
+
+std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
+  std::string text;
+  for (const Alignment& alignment : variant.aligned) {
+    text += (text.empty() ? "" : ", ") + kernel.tensors[static_cast<std::size_t>(alignment.tensor)].name + " to " +
+            std::to_string(alignment.bytes) + " bytes";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant) {
+  const sema::Kernel& kernel = *plan.kernel;
+  std::vector<std::string> lines;
+  const bool gemm = std::holds_alternative<SimtGemm>(variant.how);
+  lines.push_back("// variant " + variant.name);
+  if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
+    lines.push_back("// where these are aligned: " + aligned);
+  }
+  for (const std::string& note : variant.notes) lines.push_back("// " + note);
+  if (gemm) {
+    lines.push_back("schedule " + kernel.name + " for simt" +
+                    (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
+  } else if (!variant.when.empty()) {
+    lines.push_back("// when " + joined(variant.when));
+  }
+  std::visit(overloaded{
+                 [&](const SimtGemm& how) { gemm_lines(kernel, how, lines); },
+                 [&](const Direct& how) { lines.push_back("// " + std::to_string(how.threads) + " threads a block"); },
+             },
+             variant.how);
+  prediction_lines(variant.prediction, lines);
+  if (gemm) lines.push_back("}");
+  return lines;
+}
+
+std::string print_plan(const Plan& plan) {
+  std::string text;
+  for (const Variant& variant : plan.variants) {
+    if (!text.empty()) text += "\n";
+    for (const std::string& line : schedule_lines(plan, variant)) text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,133 @@
+#include "backend/plan/recognise.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backend/plan/overloaded.h"
+
+namespace lay::plan {
+
+using namespace sema;
+
+std::vector<NodeId> operands(const Node& node) {
+  return std::visit(overloaded{
+                        [](const Literal&) { return std::vector<NodeId>{}; },
+                        [](const IndexValue&) { return std::vector<NodeId>{}; },
+                        [](const SizeValue&) { return std::vector<NodeId>{}; },
+                        [](const ScalarValue&) { return std::vector<NodeId>{}; },
+                        [](const Load& load) { return load.coordinate; },
+                        [](const Contraction& sum) { return std::vector<NodeId>{sum.body}; },
+                        [](const Apply& apply) { return apply.operands; },
+                    },
+                    node.what);
+}
+
+std::vector<char> reachable(const Kernel& kernel) {
+  std::vector<char> seen(kernel.nodes.size(), 0);
+  for (const Assignment& assignment : kernel.assignments) seen[assignment.value] = 1;
+  for (auto id = static_cast<NodeId>(kernel.nodes.size()); id-- > 0;) {
+    if (!seen[id]) continue;
+    for (NodeId operand : operands(kernel.nodes[id])) seen[operand] = 1;
+  }
+  return seen;
+}
+
+IndexId bare_index(const Kernel& kernel, NodeId node) {
+  const auto* value = std::get_if<IndexValue>(&kernel.nodes[node].what);
+  return value ? value->index : -1;
+}
+
+namespace {
+
+// The load under casts.
+std::optional<NodeId> load_under_casts(const Kernel& kernel, NodeId node) {
+  while (const auto* apply = std::get_if<Apply>(&kernel.nodes[node].what)) {
+    if (apply->function != ElementFunction::cast) return std::nullopt;
+    node = apply->operands[0];
+  }
+  if (!std::holds_alternative<Load>(kernel.nodes[node].what)) return std::nullopt;
+  return node;
+}
+
+struct Factor {
+  NodeId value = -1, load = -1;
+  std::vector<IndexId> indices;
+  bool has(IndexId index) const { return std::find(indices.begin(), indices.end(), index) != indices.end(); }
+};
+
+// A factor whose coordinates are bare, distinct indices.
+std::variant<Factor, NotGemm> factor(const Kernel& kernel, NodeId value) {
+  auto load = load_under_casts(kernel, value);
+  if (!load) return NotGemm{"a factor of the product is not a plain element of a tensor"};
+  Factor made{value, *load, {}};
+  for (NodeId coordinate : std::get<Load>(kernel.nodes[*load].what).coordinate) {
+    IndexId index = bare_index(kernel, coordinate);
+    if (index < 0) return NotGemm{"a coordinate of a factor is not a bare index"};
+    if (made.has(index)) return NotGemm{"a factor has one index twice"};
+    made.indices.push_back(index);
+  }
+  return made;
+}
+
+bool same_indices(const Kernel& kernel) {
+  auto sorted = [](std::vector<IndexId> indices) {
+    std::sort(indices.begin(), indices.end());
+    return indices;
+  };
+  const auto first = sorted(kernel.assignments[0].indices);
+  return std::all_of(kernel.assignments.begin(), kernel.assignments.end(),
+                     [&](const Assignment& a) { return sorted(a.indices) == first; });
+}
+
+std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, GemmForm form, Factor left, Factor right) {
+  const std::vector<IndexId>& target = kernel.assignments[0].indices;
+  for (const Factor* f : {&left, &right}) {
+    if (!f->has(form.k)) return NotGemm{"a factor does not depend on the summed index"};
+  }
+  auto only = [&](const Factor& in, const Factor& out, IndexId index) { return in.has(index) && !out.has(index); };
+  auto m = std::find_if(target.begin(), target.end(),
+                        [&](IndexId i) { return only(left, right, i) || only(right, left, i); });
+  if (m == target.end()) return NotGemm{"no output index belongs to one factor alone"};
+  if (right.has(*m)) std::swap(left, right);
+  auto n = std::find_if(target.begin(), target.end(), [&](IndexId i) { return only(right, left, i); });
+  if (n == target.end()) return NotGemm{"only one factor has an output index of its own: a matrix times a vector"};
+  form.m = *m;
+  form.n = *n;
+  for (IndexId index : target) {
+    if (index != form.m && index != form.n) form.batch.push_back(index);
+  }
+  form.a_value = left.value;
+  form.a = left.load;
+  form.b_value = right.value;
+  form.b = right.load;
+  return form;
+}
+
+}  // namespace
+
+std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel) {
+  GemmForm form;
+  const auto live = reachable(kernel);
+  for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id) {
+    if (!live[id] || !std::holds_alternative<Contraction>(kernel.nodes[id].what)) continue;
+    if (form.contraction >= 0) return NotGemm{"it has more than one sum"};
+    form.contraction = id;
+  }
+  if (form.contraction < 0) return NotGemm{"it has no sum"};
+  const Node& sum = kernel.nodes[form.contraction];
+  const auto& contraction = std::get<Contraction>(sum.what);
+  if (sum.type != ElementType::f32 && sum.type != ElementType::f64) {
+    return NotGemm{"its sum is in " + std::string(element_name(sum.type)) + ", not in f32 or f64"};
+  }
+  if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
+  form.k = contraction.indices[0];
+  const auto* product = std::get_if<Apply>(&kernel.nodes[contraction.body].what);
+  if (!product || product->function != ElementFunction::mul) return NotGemm{"its sum is not of a product"};
+  if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
+  auto left = factor(kernel, product->operands[0]), right = factor(kernel, product->operands[1]);
+  if (auto* no = std::get_if<NotGemm>(&left)) return *no;
+  if (auto* no = std::get_if<NotGemm>(&right)) return *no;
+  return place_indices(kernel, form, std::get<Factor>(left), std::get<Factor>(right));
+}
+
+}  // namespace lay::plan

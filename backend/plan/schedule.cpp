@@ -1,0 +1,110 @@
+#include "backend/plan/schedule.h"
+
+#include <set>
+#include <string_view>
+
+namespace lay::plan {
+
+namespace {
+
+constexpr std::int64_t largest = 4096;
+
+using Value = decltype(sema::ScheduleEntry::value);
+
+void misfit(const sema::ScheduleEntry& entry, const std::string& wants, std::vector<Problem>& problems) {
+  problems.push_back({"schedule-entry", "`" + entry.key + "` takes " + wants, entry.where, {}, {}, {}});
+}
+
+template <std::size_t n>
+std::optional<std::array<int, n>> numbers(const Value& value) {
+  const auto* tuple = std::get_if<Tuple>(&value);
+  if (!tuple || !tuple->is_tuple() || tuple->rank() != static_cast<int>(n)) return std::nullopt;
+  std::array<int, n> result{};
+  for (std::size_t i = 0; i < n; ++i) {
+    const Tuple& leaf = (*tuple)[static_cast<int>(i)];
+    if (!leaf.is_int() || !leaf.value().is_literal()) return std::nullopt;
+    const std::int64_t number = leaf.value().value();
+    if (number < 1 || number > largest) return std::nullopt;
+    result[i] = static_cast<int>(number);
+  }
+  return result;
+}
+
+std::optional<AnyLayout> any_layout(const Value& value) {
+  if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
+  if (const auto* composed = std::get_if<Composed>(&value)) return *composed;
+  return std::nullopt;
+}
+
+std::optional<Layout> plain_layout(const Value& value) {
+  const auto* plain = std::get_if<Layout>(&value);
+  return plain ? std::optional(*plain) : std::nullopt;
+}
+
+void read_smem(const sema::ScheduleEntry& entry, SimtSchedule& into, std::vector<Problem>& problems) {
+  auto layout = any_layout(entry.value);
+  if (!layout) return misfit(entry, "a layout: (outer, k) of one stage -> offset in elements", problems);
+  if (entry.argument == "A") {
+    into.shared_a = layout;
+  } else if (entry.argument == "B") {
+    into.shared_b = layout;
+  } else {
+    misfit(entry, "A or B, the factors of the product, and not " + entry.argument, problems);
+  }
+}
+
+void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into, std::vector<Problem>& problems) {
+  const auto wants = [&](bool fits, const char* what) {
+    if (!fits) misfit(entry, what, problems);
+  };
+  static const std::set<std::string_view> later = {"mma",     "cluster",    "roles",    "registers",
+                                                   "split_k", "accumulate", "epilogue", "copy"};
+  if (entry.key == "tile") {
+    wants((into.tile = numbers<3>(entry.value)).has_value(), "three positive numbers: tile M, N, K");
+  } else if (entry.key == "groups") {
+    wants((into.groups = numbers<4>(entry.value)).has_value(),
+          "four positive numbers: warps over tile M, N, K and over successive tiles");
+  } else if (entry.key == "lane_tile") {
+    wants((into.lane_tile = numbers<3>(entry.value)).has_value(), "three positive numbers: elements M, N, K of a lane");
+  } else if (entry.key == "lanes") {
+    wants((into.lanes = plain_layout(entry.value)).has_value(), "a layout: lane -> (row, column)");
+  } else if (entry.key == "order") {
+    wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block -> (tile m, tile n)");
+  } else if (entry.key == "stages") {
+    const auto* leaf = std::get_if<Tuple>(&entry.value);
+    const bool two = leaf && leaf->is_literal(2);
+    wants(two, "2 on this target: shared memory is double-buffered");
+  } else if (entry.key == "smem") {
+    read_smem(entry, into, problems);
+  } else if (later.contains(entry.key)) {
+    problems.push_back({"unsupported", "`" + entry.key + "` has no meaning for simt", entry.where, {}, {}, {}});
+  } else {
+    problems.push_back(
+        {"schedule-entry",
+         "a schedule has no entry `" + entry.key + "`",
+         entry.where,
+         {},
+         {{"help", "entries for simt are tile, groups, lanes, lane_tile, stages, smem A, smem B, order"}},
+         {}});
+  }
+}
+
+}  // namespace
+
+SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {
+  SimtSchedule result;
+  result.when = schedule.when;
+  result.where = schedule.where;
+  for (const sema::ScheduleEntry& entry : schedule.entries) {
+    const std::string key = entry.argument.empty() ? entry.key : entry.key + " " + entry.argument;
+    if (auto [first, fresh] = result.entries.emplace(key, entry.where); !fresh) {
+      problems.push_back(
+          {"schedule-entry", "`" + key + "` is given twice", entry.where, {{first->second, "first here"}}, {}, {}});
+      continue;
+    }
+    read_entry(entry, result, problems);
+  }
+  return result;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,36 @@
+// What a schedule's entries say, read and checked one by one. What an entry leaves out stays empty.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+struct SimtSchedule {
+  std::string name;  // of the variants it makes
+  std::vector<Predicate> when;
+  std::optional<std::array<int, 3>> tile;
+  std::optional<std::array<int, 4>> groups;
+  std::optional<std::array<int, 3>> lane_tile;
+  std::optional<Layout> lanes;
+  std::optional<Layout> order;
+  std::optional<AnyLayout> shared_a, shared_b;
+  int stages = 2;
+  Span where;
+  std::map<std::string, Span> entries;  // where each entry stands, by key and argument: "tile", "smem A"
+
+  Span at(const std::string& entry) const {
+    auto found = entries.find(entry);
+    return found == entries.end() ? where : found->second;
+  }
+};
+
+// Problems: "schedule-entry" (unknown, given twice, or not of its form), "unsupported" (an entry of a later target).
+SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems);
+
+}  // namespace lay::plan

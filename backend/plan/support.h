@@ -1,0 +1,14 @@
+// What a checked kernel may ask of the backend at all.
+#pragma once
+
+#include <vector>
+
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+// Problems "unsupported": element types that nothing computes with yet, an inout tensor that is read where another
+// thread writes it, expressions too large to emit.
+void check_support(const sema::Kernel& kernel, std::vector<Problem>& problems);
+
+}  // namespace lay::plan
