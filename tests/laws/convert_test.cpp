@@ -1,0 +1,123 @@
+// The law of frontend/algebra/convert.h, at every bit pattern of the narrow types.
+#include "frontend/algebra/convert.h"
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace lay;
+
+struct Case {
+  ElementType type;
+  int width;
+  bool saturates;
+};
+const std::vector<Case> kTypes{{ElementType::f16, 16, false},
+                               {ElementType::bf16, 16, false},
+                               {ElementType::e4m3, 8, true},
+                               {ElementType::e5m2, 8, true}};
+
+float to_f32(ElementType type, std::uint64_t bits) {
+  switch (type) {
+    case ElementType::f16:
+      return f16_to_f32(static_cast<std::uint16_t>(bits));
+    case ElementType::bf16:
+      return bf16_to_f32(static_cast<std::uint16_t>(bits));
+    case ElementType::e4m3:
+      return e4m3_to_f32(static_cast<std::uint8_t>(bits));
+    default:
+      return e5m2_to_f32(static_cast<std::uint8_t>(bits));
+  }
+}
+
+std::uint64_t from_f32(ElementType type, float value) {
+  switch (type) {
+    case ElementType::f16:
+      return f32_to_f16(value);
+    case ElementType::bf16:
+      return f32_to_bf16(value);
+    case ElementType::e4m3:
+      return f32_to_e4m3(value);
+    default:
+      return f32_to_e5m2(value);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("decoding is exact and encoding undoes it") {
+  for (const Case& c : kTypes) {
+    int finite = 0;
+    for (std::uint64_t bits = 0; bits < (1ull << c.width); ++bits) {
+      const double value = decode(c.type, bits);
+      const float narrow = to_f32(c.type, bits);
+      if (std::isnan(value)) {
+        REQUIRE(std::isnan(narrow));
+        continue;
+      }
+      REQUIRE(static_cast<double>(narrow) == value);
+      if (std::isinf(value) && c.saturates) continue;
+      REQUIRE(encode(c.type, value) == bits);
+      REQUIRE(from_f32(c.type, narrow) == bits);
+      ++finite;
+    }
+    REQUIRE(finite > (1 << c.width) * 9 / 10);
+  }
+}
+
+TEST_CASE("between two neighbours the nearer one is taken, and the even one in the middle") {
+  for (const Case& c : kTypes) {
+    for (std::uint64_t bits = 0; bits + 1 < (1ull << (c.width - 1)); ++bits) {
+      const double lower = decode(c.type, bits), upper = decode(c.type, bits + 1);
+      if (!std::isfinite(lower) || !std::isfinite(upper)) continue;
+      const double middle = (lower + upper) / 2, step = (upper - lower) / 64;
+      const std::uint64_t even = bits % 2 == 0 ? bits : bits + 1;
+      REQUIRE(encode(c.type, middle) == even);
+      REQUIRE(encode(c.type, middle - step) == bits);
+      REQUIRE(encode(c.type, middle + step) == bits + 1);
+      for (const double value : {middle, middle - step, middle + step, -middle}) {
+        const auto narrow = static_cast<float>(value);
+        if (static_cast<double>(narrow) != value) continue;
+        REQUIRE(from_f32(c.type, narrow) == encode(c.type, value));
+      }
+    }
+  }
+}
+
+TEST_CASE("beyond the largest number: infinity, or the largest number where the type saturates") {
+  REQUIRE(f32_to_f16(65519.0f) == 0x7bff);
+  REQUIRE(f32_to_f16(65520.0f) == 0x7c00);
+  REQUIRE(std::isinf(bf16_to_f32(f32_to_bf16(std::numeric_limits<float>::max()))));
+  REQUIRE(e4m3_to_f32(f32_to_e4m3(1e30f)) == 448.0f);
+  REQUIRE(e4m3_to_f32(f32_to_e4m3(-std::numeric_limits<float>::infinity())) == -448.0f);
+  REQUIRE(e5m2_to_f32(f32_to_e5m2(1e30f)) == 57344.0f);
+  REQUIRE(std::isnan(e4m3_to_f32(f32_to_e4m3(std::nanf("")))));
+  REQUIRE(std::isnan(f16_to_f32(f32_to_f16(std::nanf("")))));
+}
+
+TEST_CASE("tf32 keeps ten bits after the point") {
+  REQUIRE(f32_to_tf32(1.0f + 0x1p-10f) == 1.0f + 0x1p-10f);
+  REQUIRE(f32_to_tf32(1.0f + 0x1p-11f) == 1.0f);
+  REQUIRE(f32_to_tf32(1.0f + 0x1.8p-10f) == 1.0f + 0x1p-9f);
+  for (const float value : {3.14159f, -1e-30f, 1e20f, 1.5e-39f}) {
+    REQUIRE(std::bit_cast<std::uint32_t>(f32_to_tf32(value)) ==
+            static_cast<std::uint32_t>(encode(ElementType::tf32, static_cast<double>(value))));
+  }
+}
+
+TEST_CASE("integers are rounded to nearest even and saturate") {
+  REQUIRE(round_to_integer(ElementType::s8, 2.5) == 2);
+  REQUIRE(round_to_integer(ElementType::s8, 3.5) == 4);
+  REQUIRE(round_to_integer(ElementType::s8, -2.5) == -2);
+  REQUIRE(round_to_integer(ElementType::s8, 1000.0) == 127);
+  REQUIRE(round_to_integer(ElementType::s8, -1000.0) == -128);
+  REQUIRE(round_to_integer(ElementType::u8, -1.0) == 0);
+  REQUIRE(round_to_integer(ElementType::s64, 1e300) == std::numeric_limits<std::int64_t>::max());
+  REQUIRE(round_to_integer(ElementType::s32, std::nan("")) == 0);
+  REQUIRE(decode(ElementType::s8, encode(ElementType::s8, -7.0)) == -7.0);
+  REQUIRE(saturate(ElementType::s8, 200) == 127);
+}
