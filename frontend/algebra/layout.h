@@ -116,6 +116,8 @@ Verdict inside(const Facts& facts, const Tuple& coordinate, const Tuple& shape);
 // The values at 1-D indices 0 .. size-1 of a layout with known integer strides: one pass, no symbols.
 // Refusal "too-many" above 2^20 values, "symbolic" if the layout is not known.
 std::vector<int64_t> values(const AnyLayout& a);
+// The same as a tuple, coordinates for basis strides; strides may be symbolic.
+Tuple value_tuple(Facts& facts, const AnyLayout& a);
 
 // Every dim replaced by what the map says.
 Layout substitute(const Layout& a, const std::map<DimId, Int>& replacement);

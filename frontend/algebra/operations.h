@@ -46,9 +46,10 @@ Layout make_layout_right(const Tuple& shape);       // compact, right-most faste
 Layout make_layout(std::span<const Layout> modes);  // one mode for each layout
 Layout make_ordered_layout(const Tuple& shape, const Tuple& order);
 // Compact with a's shape, in the order of a's strides; stride 0 stays.
-Layout make_layout_like(Facts& facts, const Layout& a);
-// The same, mode 0 first and left-most fastest: registers for a tile of a.
-Layout make_fragment_like(Facts& facts, const Layout& a);
+Layout make_layout_like(const Layout& a);
+// The same with mode 0 packed first, left-most fastest inside, and a place for every element, also where a's stride is
+// 0: registers for a tile of a.
+Layout make_fragment_like(const Layout& a);
 // Law: L(c) == c.
 Layout make_identity_layout(const Tuple& shape);
 
@@ -56,7 +57,7 @@ Layout make_identity_layout(const Tuple& shape);
 
 Layout get(const Layout& a, std::span<const int> path);
 Int size(const Layout& a);
-// 1 + the largest value, for strides of any sign: 1 + sum (s-1)*|d|. Integer strides only (Refusal "not-integer").
+// 1 + the largest value, for strides of any sign: 1 + sum (s-1)*|d|. The size of coshape for basis strides.
 Int cosize(Facts& facts, const Layout& a);
 // The exclusive upper corner of the values: cosize, or a tuple for basis strides.
 Tuple coshape(Facts& facts, const Layout& a);
@@ -147,16 +148,18 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 
 // --- Complement and inverses ----------------------------------------------------------------------------------------
 
-// Law: R is ordered with positive strides, the layout (a, R) is injective on a's image without stride 0, and
-// cosize((a,R)) >= size(cotarget). Without a cotarget: cosize(filter(a)). Refusal "not-injective" if a is not
-// injective, "complement-gap" if a's strides do not divide one another, so that no layout fills the gaps,
-// "negative-stride". Symbols: strides are taken to ascend as written; divisibility is guarded.
+// Law: R has ascending positive strides, no value of R but 0 is a difference of two values of a, a and R side by side
+// are injective where a is (modes of stride 0 aside), and cosize((a,R)) >= size(cotarget). Without a cotarget:
+// cosize(filter(a)). Gaps that a leaves are filled as far as whole copies of what stands below fit in, as in CuTe.
+// Refusal "complement-overlap" if a mode of a steps by less than what the modes below it cover, "negative-stride".
+// Symbols: strides ascend as written where nothing else is known, and that they do is guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
-// Law: a(R(i)) == i for 0 <= i < |R|, R as long as the strides 1, s0, s0*s1, ... are found.
+// Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in a. A symbolic
+// stride that is not known to continue ends it: R is then a prefix, and nothing is guarded.
 Layout right_inverse(Facts& facts, const Layout& a);
-// Law: a(R(a(i))) == a(i) for 0 <= i < |a|. Refusal "left-inverse" if the strides do not divide one another,
-// "negative-stride".
+// Law: a(R(a(i))) == a(i) for 0 <= i < |a|. Refusal "left-inverse" if the strides, in ascending order, do not divide
+// one another or a mode covers more than the step of the next; "negative-stride". Symbols: both are guarded.
 Layout left_inverse(Facts& facts, const Layout& a);
 Composed right_inverse(Facts& facts, const Composed& a);
 Composed left_inverse(Facts& facts, const Composed& a);

@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include "frontend/algebra/mode.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay {
+
+bool steps_into(const Facts& facts, const Int& extent, const Tuple& stride, const Tuple& next) {
+  if (stride.path() != next.path()) return false;
+  const Int reached = extent * stride.value();
+  if (reached == next.value()) return true;
+  if (reached.is_literal() && next.value().is_literal()) return false;
+  return facts.proves(equal(reached, next.value()));
+}
+
+std::vector<Mode> flat_modes(const Layout& a) {
+  const std::vector<Tuple> extents = leaves(a.shape), strides = leaves(a.stride);
+  std::vector<Mode> modes;
+  for (size_t i = 0; i < extents.size(); ++i) modes.push_back({extents[i].value(), strides[i]});
+  return modes;
+}
+
+Layout from_modes(const std::vector<Mode>& modes, const Units& units) {
+  if (modes.empty()) return Layout(1, 0, units);
+  if (modes.size() == 1) return Layout(modes[0].extent, modes[0].stride, units);
+  std::vector<Tuple> shape, stride;
+  for (const Mode& mode : modes) {
+    shape.push_back(mode.extent);
+    stride.push_back(mode.stride);
+  }
+  return Layout(Tuple(std::move(shape)), Tuple(std::move(stride)), units);
+}
+
+bool is_one(const Facts& facts, const Int& extent) {
+  return extent.is(1) || (!extent.is_literal() && facts.proves(equal(extent, 1)));
+}
+
+Layout coalesce(Facts& facts, const Layout& a) {
+  std::vector<Mode> merged;  // last mode first
+  const std::vector<Mode> modes = flat_modes(a);
+  for (auto mode = modes.rbegin(); mode != modes.rend(); ++mode) {
+    if (is_one(facts, mode->extent)) continue;
+    if (!merged.empty() && steps_into(facts, mode->extent, mode->stride, merged.back().stride)) {
+      merged.back() = {mode->extent * merged.back().extent, mode->stride};
+    } else {
+      merged.push_back(*mode);
+    }
+  }
+  std::reverse(merged.begin(), merged.end());
+  return from_modes(merged, a.units);
+}
+
+namespace {
+
+// The operation mode by mode where the profile is a tuple; modes beyond the profile stay.
+template <typename Operation>
+Layout by_profile(const char* name, const Layout& a, const Tuple& profile, const Operation& operation) {
+  if (profile.is_leaf()) return operation(a);
+  if (profile.rank() > a.rank() || (a.shape.is_leaf() && profile.rank() > 1)) {
+    throw refusal("rank",
+                  std::string(name) + ": the profile " + profile.to_string() + " has more modes than " + a.to_string());
+  }
+  std::vector<Layout> modes;
+  for (int i = 0; i < a.rank(); ++i) {
+    modes.push_back(i < profile.rank() ? by_profile(name, a[i], profile[i], operation) : a[i]);
+  }
+  return make_layout(modes);
+}
+
+}  // namespace
+
+Layout coalesce(Facts& facts, const Layout& a, const Tuple& profile) {
+  return by_profile("coalesce", a, profile, [&](const Layout& mode) { return coalesce(facts, mode); });
+}
+
+Layout filter(Facts& facts, const Layout& a) {
+  return coalesce(facts, filter_zeros(a));
+}
+
+Layout filter(Facts& facts, const Layout& a, const Tuple& profile) {
+  return by_profile("filter", a, profile, [&](const Layout& mode) { return filter(facts, mode); });
+}
+
+}  // namespace lay

@@ -1,0 +1,224 @@
+// Making, inspecting and rearranging layouts.
+
+#include <algorithm>
+
+#include "frontend/algebra/operations.h"
+
+namespace lay {
+namespace {
+
+// The same on shape and stride.
+template <typename Operation>
+Layout on_both(const Layout& a, const Operation& operation) {
+  return Layout(operation(a.shape), operation(a.stride), a.units);
+}
+
+Tuple identity_strides(const Tuple& shape, std::vector<int>& path) {
+  if (shape.is_leaf()) return Tuple::basis(1, path);
+  std::vector<Tuple> modes;
+  for (int i = 0; i < shape.rank(); ++i) {
+    path.push_back(i);
+    modes.push_back(identity_strides(shape[i], path));
+    path.pop_back();
+  }
+  return Tuple(std::move(modes));
+}
+
+Unit common_unit(const Unit& a, const Unit& b) {
+  return a == b ? a : Unit{};
+}
+
+Units common_units(const Units& a, const Units& b) {
+  return {common_unit(a.domain, b.domain), common_unit(a.codomain, b.codomain)};
+}
+
+Int magnitude(Facts& facts, const Int& a) {
+  return facts.max(a, -a);
+}
+
+const std::vector<Tiler>* tuple_of(const Tiler& tiler) {
+  return std::get_if<std::vector<Tiler>>(&tiler.value);
+}
+
+// Tiles and rests of one mode, gathered: ((tiles), rest...).
+Tuple gather(const Tuple& t, const Tiler& guide) {
+  const std::vector<Tiler>* modes = tuple_of(guide);
+  if (!modes) {
+    if (t.is_leaf() || t.rank() != 2) {
+      throw refusal("not-a-pair", "the mode " + t.to_string() + " is no pair of a tile and a rest",
+                    "give every mode that is gathered a tile of its own; _ leaves a mode whole");
+    }
+    return t;
+  }
+  std::vector<Tuple> tiles, rests;
+  for (size_t i = 0; i < modes->size(); ++i) {
+    const Tuple split = gather(t[static_cast<int>(i)], (*modes)[i]);
+    tiles.push_back(split[0]);
+    rests.push_back(split.rank() == 2 ? split[1] : take(split, 1, split.rank()));
+  }
+  for (int i = static_cast<int>(modes->size()); i < t.rank(); ++i) rests.push_back(t[i]);
+  return tuple(Tuple(std::move(tiles)), Tuple(std::move(rests)));
+}
+
+}  // namespace
+
+Tiler Tiler::of(const Tuple& t) {
+  if (t.is_underscore()) return Keep{};
+  if (t.is_leaf()) {
+    if (!t.is_int()) throw refusal("not-integer", t.to_string() + " is no tile");
+    return t.value();
+  }
+  std::vector<Tiler> modes;
+  for (const Tuple& mode : t.modes()) modes.push_back(of(mode));
+  return Tiler(std::move(modes));
+}
+
+std::string Tiler::to_string() const {
+  if (const Layout* layout = std::get_if<Layout>(&value)) return layout->to_string();
+  if (const Int* n = std::get_if<Int>(&value)) return n->to_string();
+  if (std::holds_alternative<Keep>(value)) return "_";
+  std::string text = "(";
+  const auto& modes = std::get<std::vector<Tiler>>(value);
+  for (size_t i = 0; i < modes.size(); ++i) text += (i ? "," : "") + modes[i].to_string();
+  return text + (modes.size() == 1 ? ",)" : ")");
+}
+
+Layout make_layout(const Tuple& shape) {
+  return Layout(shape, compact_left(shape));
+}
+
+Layout make_layout_right(const Tuple& shape) {
+  return Layout(shape, compact_right(shape));
+}
+
+Layout make_layout(std::span<const Layout> modes) {
+  std::vector<Tuple> shapes, strides;
+  Units units = modes.empty() ? Units{} : modes[0].units;
+  for (const Layout& mode : modes) {
+    shapes.push_back(mode.shape);
+    strides.push_back(mode.stride);
+    units = common_units(units, mode.units);
+  }
+  return Layout(Tuple(std::move(shapes)), Tuple(std::move(strides)), units);
+}
+
+Layout make_ordered_layout(const Tuple& shape, const Tuple& order) {
+  return Layout(shape, compact_order(shape, order));
+}
+
+Layout make_layout_like(const Layout& a) {
+  const Tuple compact = compact_order(filter_zeros(a).shape, a.stride);
+  const Tuple stride = transform(a.stride, compact, [](const Tuple& old, const Tuple& fresh) -> Tuple {
+    return old.is_literal(0) ? Tuple(0) : fresh;
+  });
+  return Layout(a.shape, stride);
+}
+
+Layout make_fragment_like(const Layout& a) {
+  if (a.shape.is_leaf() || a.rank() < 2) return make_layout(a.shape);
+  const Tuple order = replace(a.stride, 0, INT64_MIN);
+  return Layout(a.shape, compact_order(a.shape, order));
+}
+
+Layout make_identity_layout(const Tuple& shape) {
+  std::vector<int> path;
+  Layout result(shape, identity_strides(shape, path));
+  result.units.codomain = {Counts::coordinates, {}};
+  return result;
+}
+
+Layout get(const Layout& a, std::span<const int> path) {
+  return on_both(a, [&](const Tuple& t) { return get(t, path); });
+}
+
+Int size(const Layout& a) {
+  return size(a.shape);
+}
+
+Int cosize(Facts& facts, const Layout& a) {
+  return size(coshape(facts, a));
+}
+
+Tuple coshape(Facts& facts, const Layout& a) {
+  const std::vector<Tuple> extents = leaves(a.shape), strides = leaves(a.stride);
+  Tuple corner = 0;
+  for (size_t k = 0; k < extents.size(); ++k) {
+    const Int reach = (extents[k].value() - 1) * magnitude(facts, strides[k].value());
+    const std::vector<int>& path = strides[k].path();
+    // A direction with one place still has a place in the corner: the value 0 would lose its path.
+    corner = add(corner, path.empty() ? Tuple(reach) : Tuple::basis(reach + 1, path));
+    if (!path.empty()) corner = add(corner, Tuple::basis(-1, path));
+  }
+  return transform(corner, [](const Tuple& leaf) -> Tuple { return leaf.value() + 1; });
+}
+
+Layout select(const Layout& a, std::span<const int> modes) {
+  return on_both(a, [&](const Tuple& t) { return select(t, modes); });
+}
+
+Layout take(const Layout& a, int begin, int end) {
+  return on_both(a, [&](const Tuple& t) { return take(t, begin, end); });
+}
+
+Layout group(const Layout& a, int begin, int end) {
+  return on_both(a, [&](const Tuple& t) { return group(t, begin, end); });
+}
+
+Layout flatten(const Layout& a) {
+  return on_both(a, [](const Tuple& t) { return flatten(t); });
+}
+
+Layout unflatten(const Layout& a, const Tuple& profile) {
+  return on_both(a, [&](const Tuple& t) { return unflatten(t, profile); });
+}
+
+Layout append(const Layout& a, const Layout& x) {
+  return Layout(append(a.shape, x.shape), append(a.stride, x.stride), a.units);
+}
+
+Layout append(const Layout& a, const Layout& x, int rank) {
+  return Layout(append(a.shape, x.shape, rank), append(a.stride, x.stride, rank), a.units);
+}
+
+Layout prepend(const Layout& a, const Layout& x) {
+  return Layout(prepend(a.shape, x.shape), prepend(a.stride, x.stride), a.units);
+}
+
+Layout prepend(const Layout& a, const Layout& x, int rank) {
+  return Layout(prepend(a.shape, x.shape, rank), prepend(a.stride, x.stride, rank), a.units);
+}
+
+Layout replace(const Layout& a, int mode, const Layout& x) {
+  return Layout(replace(a.shape, mode, x.shape), replace(a.stride, mode, x.stride), a.units);
+}
+
+Layout zip(const Layout& a) {
+  return on_both(a, [](const Tuple& t) { return zip(t); });
+}
+
+Layout zip(const Layout& a, const Layout& b) {
+  return Layout(zip(a.shape, b.shape), zip(a.stride, b.stride), common_units(a.units, b.units));
+}
+
+Layout zip2_by(const Layout& a, const Tiler& guide) {
+  return on_both(a, [&](const Tuple& t) { return gather(t, guide); });
+}
+
+Layout filter_zeros(const Layout& a) {
+  return filter_zeros(a, a.stride);
+}
+
+Layout filter_zeros(const Layout& a, const Tuple& profile) {
+  const std::function<Tuple(const Tuple&, const Tuple&)> one = [&](const Tuple& shape, const Tuple& zeros) -> Tuple {
+    if (zeros.is_leaf()) return zeros.is_literal(0) ? repeat_like(shape, 1) : shape;
+    if (shape.is_leaf() || shape.rank() != zeros.rank()) {
+      throw refusal("rank", "the profile " + zeros.to_string() + " does not fit the shape " + shape.to_string());
+    }
+    std::vector<Tuple> modes;
+    for (int i = 0; i < shape.rank(); ++i) modes.push_back(one(shape[i], zeros[i]));
+    return Tuple(std::move(modes));
+  };
+  return Layout(one(a.shape, profile), a.stride, a.units);
+}
+
+}  // namespace lay
