@@ -74,6 +74,7 @@ class Builder {
   // For each word, how many before it are CuTe's _8, and how many can stand in no CuTe text; empty if there is no _8.
   std::vector<std::uint32_t> cute_before_, other_before_;
   bool inside_cute_ = false;
+  bool reported_height_ = false;  // of the statement that is being built
 };
 
 }  // namespace lay::syntax

@@ -104,11 +104,11 @@ ExpressionId Builder::add(const Span& where, decltype(Expression::node) node) {
   Expression expression{where, std::move(node)};
   int height = 1;
   for_each_child(expression, [&](ExpressionId child) { height = std::max(height, heights_[child.index] + 1); });
-  if (height > limits_.height) {
+  if (height > limits_.height && !reported_height_) {
+    reported_height_ = true;
     error(where, "nesting-too-deep",
           "this expression is nested deeper than " + std::to_string(limits_.height) + " levels",
           "name parts of it with let");
-    height = 1;
   }
   tree_.expressions.push_back(std::move(expression));
   heights_.push_back(height);

@@ -58,6 +58,7 @@ void Builder::error(const Span& where, std::string code, std::string message, st
 
 void Builder::line(P::LineContext* context) {
   if (is_broken(context) || context->statement() == nullptr) return;
+  reported_height_ = false;
   tree_.statements.push_back(statement(context->statement()));
 }
 
