@@ -201,8 +201,9 @@ class Describer {
   }
 
   bool unclosed() {
+    const bool next_line = found_.first_on_line && inside_list();
     const bool ends = ends_statement(found_.type) || found_.type == LayLexer::EOF || begins_statement(found_.type) ||
-                      found_.type == LayLexer::RIGHT_BRACE;
+                      found_.type == LayLexer::RIGHT_BRACE || next_line;
     if (!ends) return false;
     if (found_.type == LayLexer::EOF && expects(LayLexer::RIGHT_BRACE)) {
       diagnostic_.code = "unclosed-bracket";

@@ -1,5 +1,6 @@
 #include "frontend/syntax/recovery.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "frontend/syntax/messages.h"
@@ -75,12 +76,28 @@ void Recovery::skip_statement(antlr4::Parser* parser) {
   skip_line(parser, false);
 }
 
+// How many parentheses and brackets of the line are open before the word.
+int Recovery::open_brackets(std::size_t index) const {
+  int open = 0;
+  for (std::size_t i = std::min(index, words_.size()); i-- > 0;) {
+    const std::size_t type = words_[i].type;
+    if (type == LayParser::NEWLINE || type == LayParser::SEMICOLON || type == LayParser::LEFT_BRACE) break;
+    if (type == LayParser::LEFT_PAREN || type == LayParser::LEFT_BRACKET) ++open;
+    if (type == LayParser::RIGHT_PAREN || type == LayParser::RIGHT_BRACKET) --open;
+  }
+  return open;
+}
+
 void Recovery::skip_line(antlr4::Parser* parser, bool inside_braces) {
   antlr4::TokenStream* tokens = parser->getTokenStream();
+  int brackets = open_brackets(tokens->index());
   for (int depth = 0;;) {
     const std::size_t type = tokens->LA(1);
     if (type == antlr4::Token::EOF) return;
-    const bool separates = type == LayParser::NEWLINE || type == LayParser::SEMICOLON;
+    const bool comma = inside_braces && brackets <= 0 && type == LayParser::COMMA;
+    const bool separates = comma || type == LayParser::NEWLINE || type == LayParser::SEMICOLON;
+    if (type == LayParser::LEFT_PAREN || type == LayParser::LEFT_BRACKET) ++brackets;
+    if (type == LayParser::RIGHT_PAREN || type == LayParser::RIGHT_BRACKET) --brackets;
     if (depth == 0 && inside_braces && type == LayParser::RIGHT_BRACE) return;
     if (type == LayParser::LEFT_BRACE) ++depth;
     if (type == LayParser::RIGHT_BRACE && depth > 0) --depth;

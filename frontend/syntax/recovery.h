@@ -28,6 +28,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
 
  private:
   void report(antlr4::Parser* parser, std::size_t index, const antlr4::misc::IntervalSet& expected);
+  int open_brackets(std::size_t index) const;
   void skip_line(antlr4::Parser* parser, bool inside_braces);
 
   int file_;
