@@ -128,11 +128,13 @@ class Builder {
     inside(made.body, body);
     kernel.roles.push_back(std::move(made));
   }
-  // Statements that go to this block while the body runs.
+  // Statements that go to this block while the body runs; the origin is afterwards what it was before.
   template <std::invocable Body>
   void inside(Block& block, Body body) {
     Block* outer = std::exchange(block_, &block);
+    Origin here = origin_;
     body();
+    origin_ = std::move(here);
     block_ = outer;
   }
 

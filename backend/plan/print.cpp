@@ -28,15 +28,17 @@ std::string elements(int vector) {
   return std::to_string(vector) + (vector == 1 ? " element" : " elements");
 }
 
-void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, const std::string& name,
+const std::string& index_name(const sema::Kernel& kernel, sema::IndexId index) {
+  return kernel.indices[static_cast<std::size_t>(index)].name;
+}
+
+void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index, const std::string& name,
                    std::vector<std::string>& lines) {
   lines.push_back("  smem " + name + "    = " + to_string(copy.shared));
-  lines.push_back("  // " + name + " is " + loaded(kernel, copy.load).name + ", read " + elements(copy.vector) +
-                  " at once along " +
-                  (copy.along_k  ? "k"
-                   : name == "A" ? "m"
-                                 : "n") +
-                  "; (thread,value) -> (outer,k): " + copy.threads.to_string());
+  const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
+  lines.push_back("  // " + loaded(kernel, copy.load).name + " is read " + elements(copy.vector) + " at once along " +
+                  (copy.along_k ? k : outer) + "; (thread,value) -> (" + outer + "," + k +
+                  "): " + copy.threads.to_string());
 }
 
 void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<std::string>& lines) {
@@ -45,14 +47,15 @@ void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<st
   lines.push_back("  lanes     = " + gemm.lanes.to_string());
   lines.push_back("  lane_tile = " + tuple_text(gemm.lane_tile));
   lines.push_back("  stages    = " + std::to_string(gemm.stages));
-  operand_lines(kernel, gemm.a, "A", lines);
-  operand_lines(kernel, gemm.b, "B", lines);
+  operand_lines(kernel, gemm.a, gemm.k, "A", lines);
+  operand_lines(kernel, gemm.b, gemm.k, "B", lines);
   lines.push_back("  order     = " + gemm.order.to_string());
-  lines.push_back("  // accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  lines.push_back("  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," +
+                  index_name(kernel, gemm.n) + "): " + gemm.accumulators.to_string());
   for (const OutputStore& store : gemm.stores) {
     const auto& target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
     lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
-                    elements(store.vector) + " at once along " + (store.along_n ? "n" : "m"));
+                    elements(store.vector) + " at once along " + index_name(kernel, store.along_n ? gemm.n : gemm.m));
   }
 }
 

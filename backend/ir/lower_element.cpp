@@ -1,0 +1,235 @@
+#include <algorithm>
+
+#include "backend/ir/lower_parts.h"
+#include "backend/ir/overloaded.h"
+#include "backend/ir/types.h"
+#include "backend/plan/recognise.h"
+
+namespace lay::ir {
+
+using namespace sema;
+
+namespace {
+
+constexpr double largest_inline_arm = 16;  // nodes
+constexpr int deepest_expression = 10;
+
+bool is_integer_division(const sema::Node& node) {
+  const auto* apply = std::get_if<sema::Apply>(&node.what);
+  return apply && (apply->function == ElementFunction::div || apply->function == ElementFunction::rem) &&
+         !is_float(node.type);
+}
+
+bool is_leaf(const sema::Node& node) {
+  return std::visit(overloaded{
+                        [](const Literal&) { return true; },
+                        [](const IndexValue&) { return true; },
+                        [](const SizeValue&) { return true; },
+                        [](const ScalarValue&) { return true; },
+                        [](const sema::Load&) { return false; },
+                        [](const Contraction&) { return false; },
+                        [](const sema::Apply&) { return false; },
+                    },
+                    node.what);
+}
+
+}  // namespace
+
+ElementLowering::ElementLowering(Declared& declared, NodeId given)
+    : declared_(declared), b_(declared.b), kernel_(declared.kernel), indices_(declared.kernel.indices.size()) {
+  const size_t count = kernel_.nodes.size();
+  uses_.assign(count, 0);
+  written_.assign(count, 1);
+  effects_.assign(count, 0);
+  sums_.assign(count, 0);
+  depth_.assign(count, 0);
+  const auto live = plan::reachable(kernel_);
+  for (size_t id = 0; id < count; ++id) {
+    const sema::Node& node = kernel_.nodes[id];
+    if (static_cast<NodeId>(id) == given) continue;
+    sums_[id] = std::holds_alternative<Contraction>(node.what);
+    effects_[id] = sums_[id] || std::holds_alternative<sema::Load>(node.what) || is_integer_division(node);
+    for (NodeId operand : plan::operands(node)) {
+      const auto o = static_cast<size_t>(operand);
+      if (live[id]) ++uses_[o];
+      written_[id] += written_[o];
+      effects_[id] |= effects_[o];
+      sums_[id] |= sums_[o];
+    }
+  }
+  for (const Assignment& assignment : kernel_.assignments) ++uses_[static_cast<size_t>(assignment.value)];
+}
+
+const Term* ElementLowering::known(NodeId node) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    if (auto found = scope->find(node); found != scope->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+Term ElementLowering::as(Term value, ElementType type) {
+  return b_.cast(value, type);
+}
+
+Term ElementLowering::value(NodeId id) {
+  if (const Term* already = known(id)) return *already;
+  const auto i = static_cast<size_t>(id);
+  Term made = lower(id);
+  int depth = 0;
+  for (NodeId operand : plan::operands(kernel_.nodes[i])) depth = std::max(depth, depth_[static_cast<size_t>(operand)]);
+  depth_[i] = depth + 1;
+  if (inline_ || is_leaf(kernel_.nodes[i])) return made;
+  if (uses_[i] > 1 || depth_[i] > deepest_expression) {
+    made = b_.let(declared_.fresh("t"), made);
+    depth_[i] = 0;
+  }
+  know(id, made);
+  return made;
+}
+
+Term ElementLowering::lower(NodeId id) {
+  const sema::Node& node = kernel_.nodes[static_cast<size_t>(id)];
+  return std::visit(
+      overloaded{
+          [&](const Literal& literal) {
+            const auto* integer = std::get_if<std::int64_t>(&literal.value);
+            return integer ? b_.constant(*integer, node.type) : b_.constant(std::get<double>(literal.value), node.type);
+          },
+          [&](const IndexValue& value) { return as(index(value.index), node.type); },
+          [&](const SizeValue& size) {
+            if (size.value.is_literal()) return b_.constant(size.value.value(), node.type);
+            return as(b_.size(size.value), node.type);
+          },
+          [&](const ScalarValue& value) { return as(declared_.scalars[static_cast<size_t>(value.scalar)], node.type); },
+          [&](const sema::Load& load) { return as(read(load), node.type); },
+          [&](const Contraction& contraction) { return sum(node, contraction); },
+          [&](const sema::Apply& applied) { return apply(node, applied); },
+      },
+      node.what);
+}
+
+Term ElementLowering::read(const sema::Load& load) {
+  Ref from{declared_.tensors[static_cast<size_t>(load.tensor)], {}};
+  for (NodeId coordinate : load.coordinate) from.coordinate.push_back(as(value(coordinate), ElementType::s32));
+  return b_.read(std::move(from));
+}
+
+Ref ElementLowering::element(TensorId tensor, const std::vector<IndexId>& at) const {
+  Ref made{declared_.tensors[static_cast<size_t>(tensor)], {}};
+  for (IndexId i : at) made.coordinate.push_back(index(i));
+  return made;
+}
+
+Term ElementLowering::apply(const sema::Node& node, const sema::Apply& applied) {
+  const auto operand = [&](size_t i) { return applied.operands[i]; };
+  switch (applied.function) {
+    case ElementFunction::select:
+      return choose(node, value(operand(0)), operand(1), operand(2));
+    case ElementFunction::and_:
+    case ElementFunction::or_:
+      return shortcut(applied.function, value(operand(0)), operand(1));
+    case ElementFunction::cast:
+      return as(value(operand(0)), node.type);
+    default:
+      break;
+  }
+  std::vector<Term> operands;
+  for (NodeId id : applied.operands) operands.push_back(value(id));
+  ElementType common = node.type;
+  if (node.type == ElementType::pred) {  // a comparison: the widest of the operands' types, a float before an integer
+    common = operands[0].type();
+    for (const Term& term : operands) {
+      const auto rank = [](ElementType type) { return (is_float(type) ? 1000 : 0) + bits(type); };
+      if (rank(term.type()) > rank(common)) common = term.type();
+    }
+    if (common != ElementType::pred && !computes(common)) common = ElementType::f32;
+  }
+  for (Term& term : operands) term = as(term, common);
+  return b_.apply(applied.function, std::move(operands));
+}
+
+Term ElementLowering::arm(NodeId node, ElementType type) {
+  return as(value(node), type);
+}
+
+void ElementLowering::hoist(NodeId node) {
+  const auto i = static_cast<size_t>(node);
+  if (inline_ || written_[i] > 1000) return;
+  if (effects_[i]) {
+    for (NodeId operand : plan::operands(kernel_.nodes[i])) hoist(operand);
+  } else if (uses_[i] > 1 && !is_leaf(kernel_.nodes[i])) {
+    value(node);
+  }
+}
+
+Term ElementLowering::choose(const sema::Node& node, Term condition, NodeId then, NodeId otherwise) {
+  const auto t = static_cast<size_t>(then), o = static_cast<size_t>(otherwise);
+  hoist(then);
+  hoist(otherwise);
+  if (!effects_[t] && !effects_[o]) return b_.select(condition, arm(then, node.type), arm(otherwise, node.type));
+  const bool sums = sums_[t] || sums_[o];
+  if (inline_ || (!sums && written_[t] <= largest_inline_arm && written_[o] <= largest_inline_arm)) {
+    const bool outer = std::exchange(inline_, true);
+    const Term a = arm(then, node.type), z = arm(otherwise, node.type);
+    inline_ = outer;
+    return b_.select(condition, a, z);
+  }
+  const BufferId chosen = b_.registers(declared_.fresh("chosen"), node.type, Layout(1, 0));
+  const Ref to{chosen, {b_.constant(std::int64_t{0})}};
+  b_.when(
+      condition, [&] { scope([&] { b_.assign(to, arm(then, node.type)); }); },
+      [&] { scope([&] { b_.assign(to, arm(otherwise, node.type)); }); });
+  return b_.let(declared_.fresh("t"), b_.read(to));
+}
+
+// `second` is evaluated where `first` does not decide.
+Term ElementLowering::shortcut(ElementFunction function, Term first, NodeId second) {
+  const auto i = static_cast<size_t>(second);
+  if (!effects_[i]) return b_.apply(function, {first, value(second)});
+  if (inline_ || (!sums_[i] && written_[i] <= largest_inline_arm)) {
+    const bool outer = std::exchange(inline_, true);
+    const Term rest = value(second);
+    inline_ = outer;
+    return b_.apply(function, {first, rest});
+  }
+  const auto number = [&](Term truth) {
+    return b_.select(truth, b_.constant(std::int64_t{1}), b_.constant(std::int64_t{0}));
+  };
+  const Ref to{b_.registers(declared_.fresh("holds"), ElementType::s32, Layout(1, 0)), {b_.constant(std::int64_t{0})}};
+  b_.assign(to, number(first));
+  b_.when(function == ElementFunction::and_ ? first : !first,
+          [&] { scope([&] { b_.assign(to, number(value(second))); }); });
+  return b_.let(declared_.fresh("t"), b_.read(to) != 0);
+}
+
+Term ElementLowering::sum(const sema::Node& node, const Contraction& contraction) {
+  const BufferId total = b_.registers(declared_.fresh("sum"), node.type, Layout(1, 0));
+  const Ref into{total, {b_.constant(std::int64_t{0})}};
+  b_.assign(into, b_.constant(std::int64_t{0}, node.type));
+  const auto loops = [&](auto&& self, size_t depth) -> void {
+    if (depth == contraction.indices.size()) return accumulate(into, contraction.body, node.type);
+    const IndexId over = contraction.indices[depth];
+    b_.loop(declared_.index_name(over), b_.constant(std::int64_t{0}), declared_.extent(over), {}, [&](Term position) {
+      scope([&] {
+        bind(over, position);
+        self(self, depth + 1);
+      });
+    });
+  };
+  loops(loops, 0);
+  return b_.let(declared_.fresh("t"), b_.read(into));
+}
+
+// A product is added without rounding it first, as in a tile.
+void ElementLowering::accumulate(const Ref& into, NodeId body, ElementType type) {
+  const auto* product = std::get_if<sema::Apply>(&kernel_.nodes[static_cast<size_t>(body)].what);
+  if (product && product->function == ElementFunction::mul && is_float(type)) {
+    const Term a = as(value(product->operands[0]), type), z = as(value(product->operands[1]), type);
+    b_.assign(into, b_.fma(a, z, b_.read(into)));
+  } else {
+    const Term more = as(value(body), type);
+    b_.assign(into, b_.read(into) + more);
+  }
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,86 @@
+#include "backend/ir/lower_gemm.h"
+
+namespace lay::ir {
+
+void GemmLowering::bind(ElementLowering& element, Term m, Term n, Term accumulator) {
+  element.bind(gemm_.m, m);
+  element.bind(gemm_.n, n);
+  for (size_t i = 0; i < gemm_.batch.size(); ++i) element.bind(gemm_.batch[i], batch_[i]);
+  element.know(gemm_.contraction, accumulator);
+}
+
+void GemmLowering::epilogue() {
+  const bool vectors = gemm_.stores.size() == 1 && gemm_.stores[0].vector > 1;
+  if (vectors) {
+    store_vectors(gemm_.stores[0]);
+  } else {
+    store_elements();
+  }
+}
+
+// One output, `vector` elements at once along n or m: their values in registers, then one access.
+void GemmLowering::store_vectors(const plan::OutputStore& store) {
+  const sema::Assignment& assignment = declared_.kernel.assignments[static_cast<size_t>(store.assignment)];
+  const size_t run = store.along_n ? 1 : 0, across = 1 - run;
+  const std::array<sema::IndexId, 2> index{gemm_.m, gemm_.n};
+  const auto name = [&](size_t axis) { return declared_.index_name(index[axis]); };
+  const ElementType type = declared_.tensor(assignment.target).element;
+  const BufferId values = b_.registers(declared_.name("out"), type, Layout(store.vector, 1));
+  declared_.from(assignment.where, "the elements of this thread, " + std::to_string(store.vector) + " at once along " +
+                                       declared_.index_name(index[run]));
+  b_.loop("i", number(0), number(held_[across]), {.unrolled = true}, [&](Term i) {
+    std::array<Term, 2> at;
+    at[across] = b_.let(name(across), position(static_cast<int>(across), i));
+    b_.loop("j", number(0), number(held_[run]), {.step = store.vector, .unrolled = true}, [&](Term j) {
+      at[run] = b_.let(name(run), position(static_cast<int>(run), j));
+      b_.when(at[0] < extent(gemm_.m) && at[1] < extent(gemm_.n), [&] {
+        b_.loop("v", number(0), number(store.vector), {.unrolled = true}, [&](Term v) {
+          std::array<Term, 2> here = at, held;
+          here[run] = at[run] + v;
+          held[across] = i;
+          held[run] = j + v;
+          ElementLowering element(declared_, gemm_.contraction);
+          bind(element, here[0], here[1], b_.read({accumulators_, {held[0], held[1]}}));
+          b_.assign({values, {v}}, b_.cast(element.value(assignment.value), type));
+        });
+        ElementLowering element(declared_, gemm_.contraction);
+        bind(element, at[0], at[1], number(0));
+        b_.copy(element.element(assignment.target, assignment.indices), {values, {number(0)}}, store.vector,
+                store.vector_mode, 0);
+      });
+    });
+  });
+}
+
+// Element by element; of several outputs all values first, then all stores.
+void GemmLowering::store_elements() {
+  const auto& kernel = declared_.kernel;
+  declared_.from(kernel.assignments[0].where, "the elements of this thread");
+  b_.loop("i", number(0), number(held_[0]), {.unrolled = true}, [&](Term i) {
+    const Term m = b_.let(declared_.index_name(gemm_.m), position(0, i));
+    b_.loop("j", number(0), number(held_[1]), {.unrolled = true}, [&](Term j) {
+      const Term n = b_.let(declared_.index_name(gemm_.n), position(1, j));
+      b_.when(m < extent(gemm_.m) && n < extent(gemm_.n), [&] {
+        ElementLowering element(declared_, gemm_.contraction);
+        bind(element, m, n, b_.read({accumulators_, {i, j}}));
+        std::vector<Term> values;
+        for (const sema::Assignment& assignment : kernel.assignments) {
+          declared_.from(assignment.where);
+          const Term value = b_.cast(element.value(assignment.value), declared_.tensor(assignment.target).element);
+          values.push_back(kernel.assignments.size() > 1 ? b_.let(declared_.fresh("value"), value) : value);
+        }
+        for (size_t o = 0; o < values.size(); ++o) {
+          const sema::Assignment& assignment = kernel.assignments[o];
+          declared_.from(assignment.where);
+          b_.assign(element.element(assignment.target, assignment.indices), values[o]);
+        }
+      });
+    });
+  });
+}
+
+void lower_gemm(Declared& declared, const plan::SimtGemm& gemm) {
+  GemmLowering(declared, gemm).run();
+}
+
+}  // namespace lay::ir

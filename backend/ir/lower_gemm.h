@@ -1,0 +1,68 @@
+// A SIMT GEMM in steps. One block computes one tile:
+//
+//   copy the first K tile: global -> registers -> shared
+//   for every K tile t:
+//     the next K tile: global -> registers              in flight during the products
+//     for every k: shared -> fragments, outer product   into the accumulators
+//     the next K tile: registers -> shared              into the other stage
+//     barrier
+//   epilogue: the value of every element that the thread holds, stored
+//
+// What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other path.
+#pragma once
+
+#include "backend/ir/lower_parts.h"
+
+namespace lay::ir {
+
+class GemmLowering {
+ public:
+  GemmLowering(Declared& declared, const plan::SimtGemm& gemm);
+  void run();
+
+ private:
+  // One operand: its buffers and where this thread copies and reads.
+  struct Operand {
+    const plan::OperandCopy* copy = nullptr;
+    int axis = 0;      // 0 for A, 1 for B
+    std::string name;  // "A" or "B"
+    BufferId global, staged, shared, fragment;
+    Term outer, k;        // of this thread's first access, inside the tile
+    Term first;           // the tile's first outer index plus `outer`
+    Term fragment_first;  // this thread's first element, inside the tile
+  };
+
+  void declare(Operand& operand, const plan::OperandCopy& copy, int axis);
+  void place(Term tile, Operand& operand);
+  void body(const std::vector<Term>& tile);
+  // For every access of this thread to the tile: its number, and how far it lies from the first along outer and k.
+  void each_access(const Operand& operand, const std::function<void(Term, Term, Term)>& body);
+  void load(Operand& operand, Term k_first);
+  void store(Operand& operand, Term stage);
+  void stage_element(Operand& operand, Term access, Term element, const Ref& to);
+  void read_fragment(Operand& operand, Term k, Term stage);
+  void products(Term stage);
+  void main_loop();
+  void epilogue();
+  void store_vectors(const plan::OutputStore& store);
+  void store_elements();
+  void bind(ElementLowering& element, Term m, Term n, Term accumulator);
+  Term extent(sema::IndexId index) { return declared_.extent(index); }
+  Ref operand_at(const Operand& operand, Term outer, Term k) const;
+  // This thread's element i along an axis, inside the tile and in the output.
+  Term inside(int axis, Term i);
+  Term position(int axis, Term i);
+  Term number(std::int64_t value) { return b_.constant(value); }
+
+  Declared& declared_;
+  Builder& b_;
+  const plan::SimtGemm& gemm_;
+  Operand a_operand_, b_operand_;
+  BufferId accumulators_;
+  BarrierId all_;
+  std::array<int, 2> held_{};         // accumulators of a thread along m and n
+  std::vector<Term> batch_;           // the batch indices of the tile
+  std::array<Term, 2> output_first_;  // this thread's first element in the output
+};
+
+}  // namespace lay::ir
