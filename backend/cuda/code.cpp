@@ -1,0 +1,111 @@
+#include "backend/cuda/code.h"
+
+#include <limits>
+
+namespace lay::cuda {
+namespace {
+
+// The folded constant, unless it overflows.
+template <class Operation>
+std::optional<Code> folded(const Code& a, const Code& b, Operation operation) {
+  std::int64_t value = 0;
+  if (!a.known || !b.known || operation(*a.known, *b.known, &value)) return std::nullopt;
+  Code code = integer(value);
+  code.wide = code.wide || a.wide || b.wide;
+  return code;
+}
+
+bool is(const Code& code, std::int64_t value) {
+  return code.known == value;
+}
+
+Code with_width(Code code, const Code& a, const Code& b) {
+  code.wide = a.wide || b.wide;
+  return code;
+}
+
+}  // namespace
+
+Code name(std::string_view identifier) {
+  return {std::string(identifier), Binding::postfix, std::nullopt, false};
+}
+
+Code integer(std::int64_t value) {
+  using limits32 = std::numeric_limits<std::int32_t>;
+  const bool wide = value < limits32::min() || value > limits32::max();
+  const std::string suffix = wide ? "LL" : "";
+  Code code{std::to_string(value) + suffix, value < 0 ? Binding::unary : Binding::postfix, value, wide};
+  // The literal of the least value is out of range before its sign is applied.
+  if (value == limits32::min() || value == std::numeric_limits<std::int64_t>::min())
+    code = {"(" + std::to_string(value + 1) + suffix + " - 1)", Binding::postfix, value, wide};
+  return code;
+}
+
+std::string inside(const Code& code, Binding least) {
+  return code.binding < least ? "(" + code.text + ")" : code.text;
+}
+
+// Readers do not know by heart how && and || mix, nor how shifts and bit operators bind: those get parentheses.
+Code binary(const Code& left, std::string_view op, const Code& right, Binding binding) {
+  Binding least_left = binding, least_right = static_cast<Binding>(static_cast<int>(binding) + 1);
+  if (binding == Binding::logical_or || binding == Binding::logical_and) {
+    least_left = left.binding == binding ? binding : Binding::equality;
+    least_right = Binding::equality;
+  } else if (binding == Binding::bit_xor || binding == Binding::bit_and || binding == Binding::shift) {
+    least_left = least_right = Binding::unary;
+  }
+  return {inside(left, least_left) + " " + std::string(op) + " " + inside(right, least_right), binding, std::nullopt,
+          false};
+}
+
+Code call(std::string_view function, std::string_view arguments) {
+  return {std::string(function) + "(" + std::string(arguments) + ")", Binding::postfix, std::nullopt, false};
+}
+
+Code sum(const Code& a, const Code& b) {
+  if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_add_overflow(x, y, z); })) return *code;
+  if (is(a, 0)) return b;
+  if (is(b, 0)) return a;
+  if (b.known && *b.known < 0 && *b.known != std::numeric_limits<std::int64_t>::min())
+    return difference(a, integer(-*b.known));
+  // a + (b + c) is a + b + c, except that a long long a would make both additions long.
+  if (b.binding == Binding::additive && a.wide == b.wide)
+    return {inside(a, Binding::additive) + " + " + b.text, Binding::additive, std::nullopt, a.wide};
+  return with_width(binary(a, "+", b, Binding::additive), a, b);
+}
+
+Code difference(const Code& a, const Code& b) {
+  if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_sub_overflow(x, y, z); })) return *code;
+  if (is(b, 0)) return a;
+  return with_width(binary(a, "-", b, Binding::additive), a, b);
+}
+
+Code product(const Code& a, const Code& b) {
+  if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_mul_overflow(x, y, z); })) return *code;
+  if (is(a, 0) || is(b, 0)) return integer(0);
+  if (is(a, 1)) return b;
+  if (is(b, 1)) return a;
+  return with_width(binary(a, "*", b, Binding::multiplicative), a, b);
+}
+
+Code quotient(const Code& a, const Code& b) {
+  if (is(b, 1)) return a;
+  if (a.known && b.known && *a.known >= 0 && *b.known > 0) return integer(*a.known / *b.known);
+  return with_width(binary(a, "/", b, Binding::multiplicative), a, b);
+}
+
+Code remainder(const Code& a, const Code& b) {
+  if (is(b, 1)) return integer(0);
+  if (a.known && b.known && *a.known >= 0 && *b.known > 0) return integer(*a.known % *b.known);
+  return with_width(binary(a, "%", b, Binding::multiplicative), a, b);
+}
+
+Code widened(const Code& a) {
+  if (a.wide) return a;
+  Code code = a;
+  if (!a.known) code = {"(long long)" + inside(a, Binding::unary), Binding::unary, std::nullopt, true};
+  code.wide = true;
+  return code;
+}
+
+}  // namespace lay::cuda

@@ -1,0 +1,104 @@
+#include "backend/cuda/types.h"
+
+namespace lay::cuda {
+namespace {
+
+using enum ElementType;
+
+Code cast_to(std::string_view c_name, const Code& value) {
+  return {"(" + std::string(c_name) + ")" + inside(value, Binding::unary), Binding::unary, std::nullopt,
+          c_name == "long long"};
+}
+
+Code helper_call(std::string_view helper, const Code& value, Helpers& helpers) {
+  helpers.names.insert(helper);
+  return call(helper, value.text);
+}
+
+// f32 to the others.
+std::optional<Code> from_f32(const Code& value, ElementType to, Helpers& helpers) {
+  switch (to) {
+    case f64:
+      return cast_to("double", value);
+    case f16:
+      return helper_call("f16_from_f32", value, helpers);
+    case bf16:
+      return helper_call("bf16_from_f32", value, helpers);
+    case s8:
+      return helper_call("s8_from_f32", value, helpers);
+    case u8:
+      return helper_call("u8_from_f32", value, helpers);
+    case s32:
+      return call("__float2int_rn", value.text);
+    case u32:
+      return call("__float2uint_rn", value.text);
+    case s64:
+      return call("__float2ll_rn", value.text);
+    case u64:
+      return call("__float2ull_rn", value.text);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Code> from_f64(const Code& value, ElementType to, Helpers& helpers) {
+  switch (to) {
+    case f32:
+      return cast_to("float", value);
+    case f16:
+      return helper_call("f16_from_f64", value, helpers);
+    case s32:
+      return call("__double2int_rn", value.text);
+    case u32:
+      return call("__double2uint_rn", value.text);
+    case s64:
+      return call("__double2ll_rn", value.text);
+    case u64:
+      return call("__double2ull_rn", value.text);
+    default:
+      return std::nullopt;
+  }
+}
+
+Code integer_to_integer(const Code& value, ElementType from, ElementType to) {
+  if (to == s8 && from != s8) {
+    const std::string low = is_signed(from) ? "max(" + value.text + ", -128)" : value.text;
+    return cast_to("signed char", call("min", low + ", 127"));
+  }
+  if (to == u8 && from != u8) {
+    const std::string low = is_signed(from) ? "max(" + value.text + ", 0)" : value.text;
+    return cast_to("unsigned char", call("min", low + ", 255"));
+  }
+  return cast_to(*c_type(to), value);
+}
+
+}  // namespace
+
+std::optional<Code> converted(const Code& value, ElementType from, ElementType to, Helpers& helpers) {
+  if (from == to || (from == tf32 && to == f32)) return value;
+  if (from == pred && c_type(to))
+    return is_integer(to) || to == f32 || to == f64 ? std::optional(cast_to(*c_type(to), value)) : std::nullopt;
+  switch (from) {
+    case f32:
+    case tf32:
+      return from_f32(value, to, helpers);
+    case f64:
+      return from_f64(value, to, helpers);
+    case f16:
+    case bf16: {
+      const Code single = helper_call(from == f16 ? "f32_from_f16" : "f32_from_bf16", value, helpers);
+      return to == f32 ? single : from_f32(single, to, helpers);
+    }
+    default:
+      break;
+  }
+  if (!is_integer(from)) return std::nullopt;
+  if (is_integer(to)) return integer_to_integer(value, from, to);
+  if (to == f32) return cast_to("float", value);
+  if (to == f64) return cast_to("double", value);
+  // Exact through f32 only for narrow integers.
+  if (bits(from) <= 16) return from_f32(cast_to("float", value), to, helpers);
+  return std::nullopt;
+}
+
+}  // namespace lay::cuda

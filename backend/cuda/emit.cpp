@@ -1,0 +1,270 @@
+#include "backend/cuda/emit.h"
+
+#include "backend/cuda/emitter.h"
+#include "backend/ir/overloaded.h"
+
+namespace lay::cuda {
+namespace {
+
+using ir::overloaded;
+
+std::string layout_text(const ir::Buffer& buffer) {
+  std::string text = comment_text(to_string(buffer.layout));
+  if (!buffer.origin.note.empty()) text += ", " + comment_text(buffer.origin.note);
+  return text;
+}
+
+std::string int_text(const Int& value) {
+  return comment_text(value.to_string());
+}
+
+void add(std::vector<ir::ExprId>& uses, std::initializer_list<ir::ExprId> ids) {
+  for (ir::ExprId id : ids)
+    if (id) uses.push_back(id);
+}
+
+void add(std::vector<ir::ExprId>& uses, const ir::Ref& ref) {
+  uses.insert(uses.end(), ref.coordinate.begin(), ref.coordinate.end());
+}
+
+// What a statement reads itself, without the statements inside it.
+std::vector<ir::ExprId> expressions_of(const ir::Stmt& statement) {
+  std::vector<ir::ExprId> uses;
+  std::visit(overloaded{
+                 [&](const ir::Let& s) { add(uses, {s.value}); },
+                 [&](const ir::Assign& s) { add(uses, {s.value}), add(uses, s.to); },
+                 [&](const ir::Fill& s) { add(uses, {s.value}); },
+                 [&](const ir::Copy& s) {
+                   add(uses, {s.predicate, s.slot, s.multicast});
+                   add(uses, s.dst), add(uses, s.src);
+                 },
+                 [&](const ir::Mma& s) {
+                   add(uses, {s.zero});
+                   add(uses, s.d), add(uses, s.a), add(uses, s.b);
+                 },
+                 [&](const ir::For& s) {
+                   add(uses, {s.begin, s.end});
+                 },
+                 [&](const ir::If& s) { add(uses, {s.condition}); },
+                 [&](const ir::Elect&) {},
+                 [&](const ir::TileLoop& s) {
+                   add(uses, {s.first, s.count, s.stride, s.live});
+                 },
+                 [&](const ir::Sync& s) {
+                   add(uses, {s.slot, s.phase, s.bytes, s.remote});
+                 },
+                 [&](const ir::Fence&) {},
+                 [&](const ir::Commit&) {},
+                 [&](const ir::Wait&) {},
+                 [&](const ir::Advance&) {},
+             },
+             statement.node);
+  return uses;
+}
+
+std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
+  return std::visit(overloaded{
+                        [](const ir::For& s) { return std::vector<const ir::Block*>{s.body.get()}; },
+                        [](const ir::If& s) {
+                          return std::vector<const ir::Block*>{s.then.get(), s.otherwise.get()};
+                        },
+                        [](const ir::Elect& s) { return std::vector<const ir::Block*>{s.body.get()}; },
+                        [](const ir::TileLoop& s) { return std::vector<const ir::Block*>{s.body.get()}; },
+                        [](const auto&) { return std::vector<const ir::Block*>{}; },
+                    },
+                    statement.node);
+}
+
+}  // namespace
+
+Emitter::Emitter(const ir::Kernel& kernel, const Target& target)
+    : kernel_(kernel),
+      target_(target),
+      out_(kernel.script),
+      expressions_(kernel.exprs.size()),
+      shared_offsets_(kernel.buffers.size(), 0) {
+  sizes_.helpers = &helpers_;
+}
+
+void Emitter::unsupported(const std::string& what) const {
+  throw Problem{"unsupported", what + " cannot be emitted yet", current_line_};
+}
+
+std::string_view Emitter::type_name(ElementType type) const {
+  const auto found = c_type(type);
+  if (!found) unsupported("the type " + std::string(element_name(type)));
+  return *found;
+}
+
+void Emitter::name_everything() {
+  for (const ir::Buffer& buffer : kernel_.buffers) buffer_names_.push_back(names_.add(buffer.name));
+  for (const ir::Param& param : kernel_.params) {
+    param_names_.push_back(names_.add(param.name));
+    if (const auto dim = param.symbol.dim_id(); param.is_size && dim) sizes_.dims[*dim] = param_names_.back();
+  }
+  var_names_.resize(kernel_.vars.size());
+}
+
+void Emitter::find_uses(std::vector<ir::ExprId> open) {
+  std::set<int> seen;
+  while (!open.empty()) {
+    const ir::ExprId id = open.back();
+    open.pop_back();
+    if (!seen.insert(id.index).second) continue;
+    const ir::Expr& expr = kernel_.exprs.at(static_cast<std::size_t>(id.index));
+    if (const auto* special = std::get_if<ir::Special>(&expr.node)) specials_.insert(special->which);
+    for (ir::ExprId operand : operands_of(expr)) open.push_back(operand);
+  }
+}
+
+void Emitter::find_uses(const ir::Block& block) {
+  std::vector<const ir::Block*> open{&block};
+  std::vector<ir::ExprId> uses;
+  while (!open.empty()) {
+    const ir::Block* next = open.back();
+    open.pop_back();
+    if (!next) continue;
+    for (const ir::Stmt& statement : *next) {
+      for (ir::ExprId id : expressions_of(statement)) uses.push_back(id);
+      for (const ir::Block* inner : blocks_of(statement)) open.push_back(inner);
+    }
+  }
+  find_uses(std::move(uses));
+}
+
+void Emitter::place_shared() {
+  for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    const ir::Buffer& buffer = kernel_.buffers[i];
+    if (buffer.space != ir::Space::shared) continue;
+    const auto extent = extent_in_elements(buffer.layout);
+    if (!extent) unsupported("a shared buffer of unknown size");
+    const std::int64_t align = std::max(buffer.alignment, 16);
+    shared_offsets_[i] = (shared_bytes_ + align - 1) / align * align;
+    shared_bytes_ = shared_offsets_[i] + (*extent * bits(buffer.element) + 7) / 8;
+  }
+  dynamic_shared_ = shared_bytes_ > static_shared_limit;
+  if (shared_bytes_ > target_.shared_per_block)
+    throw Problem{"shared-memory",
+                  "the kernel needs " + std::to_string(shared_bytes_) + " bytes of shared memory, and a block of " +
+                      std::string(target_.name) + " has " + std::to_string(target_.shared_per_block),
+                  0};
+  if (kernel_.launch.threads > target_.threads_per_block)
+    throw Problem{"threads",
+                  "the kernel needs " + std::to_string(kernel_.launch.threads) + " threads a block, and " +
+                      std::string(target_.name) + " has " + std::to_string(target_.threads_per_block),
+                  0};
+}
+
+void Emitter::write_heading() {
+  const ir::Launch& launch = kernel_.launch;
+  out_.line("// " + comment_text(kernel_.name) +
+            (kernel_.script.empty()
+                 ? ""
+                 : ", from " + comment_text(kernel_.script.substr(kernel_.script.find_last_of('/') + 1))) +
+            ", for " + std::string(target_.name) + ".");
+  if (!kernel_.header.empty()) out_.line("//");
+  for (const std::string& line : kernel_.header) out_.line("//   " + comment_text(line));
+  out_.line("//");
+  out_.line("// Grid (" + int_text(launch.grid[0]) + ", " + int_text(launch.grid[1]) + ", " + int_text(launch.grid[2]) +
+            "), " + std::to_string(launch.threads) + " threads a block, " + std::to_string(shared_bytes_) +
+            " bytes of shared memory" + (dynamic_shared_ ? ", asked for at the launch." : "."));
+  for (const Predicate& assumed : kernel_.assumptions)
+    out_.line("// Assumes " + comment_text(assumed.to_string()) + ".");
+  out_.line("");
+}
+
+void Emitter::write_signature() {
+  std::vector<std::pair<std::string, std::string>> parameters;  // text, comment
+  for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    const ir::Buffer& buffer = kernel_.buffers[i];
+    if (buffer.space != ir::Space::global) continue;
+    parameters.emplace_back(std::string(buffer.written ? "" : "const ") + std::string(type_name(buffer.element)) +
+                                "* __restrict__ " + buffer_names_[i],
+                            layout_text(buffer));
+  }
+  for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
+    const ir::Param& param = kernel_.params[i];
+    parameters.emplace_back(
+        std::string(type_name(param.is_size ? ElementType::s32 : param.type)) + " " + param_names_[i], "");
+  }
+  out_.line("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
+            std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")");
+  out_.open(function_name(kernel_.name) + "(" + (parameters.empty() ? ") {" : ""));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto& [text, comment] = parameters[i];
+    const bool last = i + 1 == parameters.size();
+    out_.line("  " + text + (last ? ") {" : ",") + (comment.empty() ? "" : "  // " + comment));
+  }
+}
+
+void Emitter::write_specials() {
+  const auto uses = [&](ir::Builtin which) { return specials_.contains(which); };
+  const bool derived = uses(ir::Builtin::lane) || uses(ir::Builtin::warp) || uses(ir::Builtin::warpgroup);
+  if (uses(ir::Builtin::thread) || derived) out_.line("const int thread = (int)threadIdx.x;");
+  if (uses(ir::Builtin::lane)) out_.line("const int lane = thread % 32;");
+  if (uses(ir::Builtin::warp)) out_.line("const int warp = thread / 32;");
+  if (uses(ir::Builtin::warpgroup)) out_.line("const int warpgroup = thread / 128;");
+  if (uses(ir::Builtin::block_x)) out_.line("const int block_x = (int)blockIdx.x;");
+  if (uses(ir::Builtin::block_y)) out_.line("const int block_y = (int)blockIdx.y;");
+  if (uses(ir::Builtin::block_z)) out_.line("const int block_z = (int)blockIdx.z;");
+}
+
+void Emitter::write_buffers() {
+  if (dynamic_shared_) out_.line("extern __shared__ __align__(1024) unsigned char shared[];");
+  for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    const ir::Buffer& buffer = kernel_.buffers[i];
+    if (buffer.space == ir::Space::global) continue;
+    if (buffer.space == ir::Space::cluster_shared) unsupported("the shared memory of a cluster");
+    const auto extent = extent_in_elements(buffer.layout);
+    if (!extent) unsupported("a buffer of unknown size");
+    const std::string type(type_name(buffer.element)), comment = ";  // " + layout_text(buffer);
+    const std::string array = buffer_names_[i] + "[" + std::to_string(*extent) + "]";
+    const std::string align = "__align__(" + std::to_string(std::max(buffer.alignment, 16)) + ") ";
+    if (buffer.space == ir::Space::registers) {
+      out_.line((vectors_.contains(static_cast<int>(i)) ? "__align__(16) " : "") + type + " " + array + comment);
+    } else if (dynamic_shared_) {
+      out_.line(type + "* const " + buffer_names_[i] + " = (" + type + "*)(shared + " +
+                std::to_string(shared_offsets_[i]) + ")" + comment);
+    } else {
+      out_.line("__shared__ " + align + type + " " + array + comment);
+    }
+  }
+}
+
+Emitted Emitter::run() {
+  if (!kernel_.tensor_maps.empty()) unsupported("a tensor map");
+  if (kernel_.launch.cluster != std::array<int, 3>{1, 1, 1}) unsupported("a cluster of blocks");
+  if (kernel_.roles.size() != 1 || kernel_.roles[0].first != 0 || kernel_.roles[0].threads != kernel_.launch.threads ||
+      kernel_.roles[0].registers)
+    unsupported("a kernel of several roles");
+  name_everything();
+  for (const ir::Block* part : {&kernel_.prologue, &kernel_.roles[0].body, &kernel_.epilogue}) find_uses(*part);
+  place_shared();
+
+  // The body first: it decides which helpers the text needs and which registers are moved as vectors.
+  Writer body(kernel_.script);
+  std::swap(out_, body);
+  out_.open("");
+  for (const ir::Block* part : {&kernel_.prologue, &kernel_.roles[0].body, &kernel_.epilogue}) statements(*part);
+  out_.close();
+  std::swap(out_, body);
+
+  write_heading();
+  out_.raw(helper_definitions(helpers_));
+  write_signature();
+  write_specials();
+  write_buffers();
+  out_.append(body);
+  return {std::move(out_.text), function_name(kernel_.name), std::move(out_.lines), shared_bytes_,
+          dynamic_shared_ ? shared_bytes_ : 0};
+}
+
+EmitResult emit(const ir::Kernel& kernel, const Target& target) {
+  try {
+    return Emitter(kernel, target).run();
+  } catch (const Problem& problem) {
+    return problem;
+  }
+}
+
+}  // namespace lay::cuda

@@ -1,0 +1,114 @@
+// The emitter's parts: one object per kernel, its work split over expression.cpp, copy.cpp, statement.cpp and emit.cpp.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/cuda/emit.h"
+#include "backend/cuda/index.h"
+#include "backend/cuda/names.h"
+
+namespace lay::cuda {
+
+// Lines of text with their indentation and the script line that each comes from. Where that changes, the line says so:
+// `x_ = y_;  // gemm.lay:12`.
+class Writer {
+ public:
+  explicit Writer(const std::string& script);
+
+  void line(const std::string& content, int script_line = 0);
+  void note(const std::string& words, int script_line);        // a comment of its own: // gemm.lay:12: words
+  void open(const std::string& content, int script_line = 0);  // the lines that follow stand inside
+  void close(const std::string& content = "}");
+  void between(const std::string& content);  // "} else {"
+  void raw(const std::string& content);      // whole lines, as they are
+  void append(const Writer& other);
+
+  std::string text;
+  std::vector<int> lines;
+
+ private:
+  std::string mark(int script_line);  // empty where nothing changes
+
+  std::string script_;
+  int indent_ = 0, marked_ = 0;
+  bool continued_ = false;  // the second part of a broken line is being written
+};
+
+std::vector<ir::ExprId> operands_of(const ir::Expr& expr);
+
+class Emitter {
+ public:
+  Emitter(const ir::Kernel& kernel, const Target& target);
+  Emitted run();  // throws Problem
+
+ private:
+  // emit.cpp
+  void name_everything();
+  void find_uses(const ir::Block& block);
+  void find_uses(std::vector<ir::ExprId> open);
+  void place_shared();
+  void write_heading();
+  void write_signature();
+  void write_specials();
+  void write_buffers();
+
+  // expression.cpp
+  const Code& expression(ir::ExprId id);
+  Code make_expression(const ir::Expr& expr);
+  Code apply(const ir::Apply& apply, ElementType type);
+  Code constant(const ir::Constant& constant, ElementType type);
+  Code offset(const ir::Ref& ref);
+  Code offset(ir::BufferId buffer, const std::vector<Code>& coordinate);
+  Code element(const ir::Ref& ref);
+  std::int64_t multiple_of(ir::ExprId id) const;
+
+  // copy.cpp
+  void copy(const ir::Copy& copy, int line);
+  void copy_elements(const ir::Copy& copy, int line);
+  void copy_vector(const ir::Copy& copy, int line);
+  void copy_async(const ir::Copy& copy, int line);
+  void move_vector(const ir::Copy& copy, const VectorType& vector, int line);
+  bool is_vector_access(const ir::Ref& ref, int mode, int count) const;
+  std::string vector_access(const ir::Ref& ref, const VectorType& vector, bool is_const);
+  std::vector<Code> coordinate(const ir::Ref& ref);
+  Code shifted_element(const ir::Ref& ref, int mode, std::int64_t by);
+
+  // statement.cpp
+  void block(const ir::Block& statements);  // a scope of its own
+  void statements(const ir::Block& statements);
+  const std::string& declare(ir::VarId var);
+  const std::string& var_name(ir::VarId var) const { return var_names_[static_cast<std::size_t>(var.index)]; }
+  void statement(const ir::Stmt& statement);
+  void loop(const ir::For& loop, int line);
+  void branch(const ir::If& branch, int line);
+  void fill(const ir::Fill& fill, int line);
+  void mma(const ir::Mma& mma, int line);
+  void sync(const ir::Sync& sync, int line);
+
+  [[noreturn]] void unsupported(const std::string& what) const;
+  const ir::Buffer& buffer(ir::BufferId id) const { return kernel_.buffers[static_cast<std::size_t>(id.index)]; }
+  const std::string& buffer_name(ir::BufferId id) const { return buffer_names_[static_cast<std::size_t>(id.index)]; }
+  std::string_view type_name(ElementType type) const;
+
+  const ir::Kernel& kernel_;
+  const Target& target_;
+  Writer out_;
+  Helpers helpers_;
+  Names names_;
+  SizeNames sizes_;
+  std::vector<std::string> param_names_, buffer_names_, var_names_;
+  std::vector<std::optional<Code>> expressions_;
+  std::vector<ir::VarId> in_scope_;
+  std::map<int, std::int64_t> var_multiples_;  // of unrolled loops: what divides the variable
+  std::set<ir::Builtin> specials_;
+  std::set<int> vectors_;  // register buffers that are accessed as vectors
+  std::vector<std::int64_t> shared_offsets_;
+  std::int64_t shared_bytes_ = 0;
+  bool dynamic_shared_ = false;
+  int current_line_ = 0;
+};
+
+}  // namespace lay::cuda

@@ -1,0 +1,95 @@
+#include <array>
+
+#include "backend/cuda/types.h"
+
+namespace lay::cuda {
+namespace {
+
+struct Helper {
+  std::string_view name, definition;
+};
+
+// In the order in which a text defines them.
+constexpr std::array helper_rows = {
+    Helper{"f32_from_f16", R"(static __device__ __forceinline__ float f32_from_f16(unsigned short x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+}
+)"},
+    Helper{"f16_from_f32", R"(static __device__ __forceinline__ unsigned short f16_from_f32(float x) {
+  unsigned short y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+}
+)"},
+    Helper{"f16_from_f64", R"(static __device__ __forceinline__ unsigned short f16_from_f64(double x) {
+  unsigned short y;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y) : "d"(x));
+  return y;
+}
+)"},
+    Helper{"f32_from_bf16", R"(static __device__ __forceinline__ float f32_from_bf16(unsigned short x) {
+  return __uint_as_float((unsigned)x << 16);
+}
+)"},
+    Helper{"bf16_from_f32", R"(static __device__ __forceinline__ unsigned short bf16_from_f32(float x) {
+  unsigned short y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+}
+)"},
+    Helper{"s8_from_f32", R"(static __device__ __forceinline__ signed char s8_from_f32(float x) {
+  int y;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return (signed char)y;
+}
+)"},
+    Helper{"u8_from_f32", R"(static __device__ __forceinline__ unsigned char u8_from_f32(float x) {
+  unsigned y;
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return (unsigned char)y;
+}
+)"},
+    Helper{"cp_async_4", R"(// 4 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
+static __device__ __forceinline__ void cp_async_4(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+               : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+}
+)"},
+    Helper{"cp_async_8", R"(// 8 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
+static __device__ __forceinline__ void cp_async_8(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
+               : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+}
+)"},
+    Helper{"cp_async_16", R"(// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
+static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
+}
+)"},
+    Helper{"floor_div", R"(// Rounds towards minus infinity; b > 0.
+static __device__ __forceinline__ long long floor_div(long long a, long long b) {
+  return a / b - (a % b < 0);
+}
+)"},
+};
+
+}  // namespace
+
+std::string helper_definitions(const Helpers& helpers) {
+  std::string text;
+  for (const Helper& row : helper_rows)
+    if (helpers.names.contains(row.name)) text += std::string(row.definition) + "\n";
+  for (const auto& [name, swizzle] : helpers.swizzles) {
+    const bool down = swizzle.s >= 0;
+    text += "// " + swizzle.to_string() + "\n";
+    text += "static __device__ __forceinline__ int " + name + "(int x) {\n";
+    text += "  return x ^ ((x " + std::string(down ? ">> " : "<< ") + std::to_string(down ? swizzle.s : -swizzle.s) +
+            ") & " + std::to_string(swizzle.target_mask()) + ");\n}\n\n";
+  }
+  return text;
+}
+
+}  // namespace lay::cuda

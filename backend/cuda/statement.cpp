@@ -1,0 +1,151 @@
+#include <numeric>
+
+#include "backend/cuda/emitter.h"
+#include "backend/ir/overloaded.h"
+#include "frontend/algebra/tuple_operations.h"
+
+namespace lay::cuda {
+
+using ir::overloaded;
+
+void Emitter::statements(const ir::Block& statements) {
+  for (const ir::Stmt& each : statements) statement(each);
+}
+
+// A variable's name is free again after the block that declares it.
+void Emitter::block(const ir::Block& body) {
+  const std::size_t outer = in_scope_.size();
+  statements(body);
+  for (; in_scope_.size() > outer; in_scope_.pop_back()) names_.release(var_name(in_scope_.back()));
+}
+
+const std::string& Emitter::declare(ir::VarId var) {
+  std::string& given = var_names_[static_cast<std::size_t>(var.index)];
+  given = names_.add(kernel_.vars[static_cast<std::size_t>(var.index)].name);
+  in_scope_.push_back(var);
+  return given;
+}
+
+void Emitter::statement(const ir::Stmt& statement) {
+  if (statement.origin.line != 0) current_line_ = statement.origin.line;
+  const int line = current_line_;
+  if (!statement.origin.note.empty()) out_.note(comment_text(statement.origin.note), line);
+  std::visit(
+      overloaded{
+          [&](const ir::Let& let) {
+            const ir::Var& var = kernel_.vars[static_cast<std::size_t>(let.var.index)];
+            var_multiples_[let.var.index] = multiple_of(let.value);
+            const std::string value = expression(let.value).text;
+            out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) + " = " + value + ";", line);
+          },
+          [&](const ir::Assign& assign) {
+            out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";", line);
+          },
+          [&](const ir::Fill& node) { fill(node, line); },
+          [&](const ir::Copy& node) { copy(node, line); },
+          [&](const ir::Mma& node) { mma(node, line); },
+          [&](const ir::For& node) { loop(node, line); },
+          [&](const ir::If& node) { branch(node, line); },
+          [&](const ir::Elect&) { unsupported("the election of a lane"); },
+          [&](const ir::TileLoop&) { unsupported("a persistent loop over tiles"); },
+          [&](const ir::Sync& node) { sync(node, line); },
+          [&](const ir::Fence&) { unsupported("a fence"); },
+          [&](const ir::Commit& node) {
+            if (node.kind != ir::GroupKind::cp_async) unsupported("a bulk or wgmma group");
+            out_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");", line);
+          },
+          [&](const ir::Wait& node) {
+            if (node.kind != ir::GroupKind::cp_async) unsupported("a bulk or wgmma group");
+            out_.line("asm volatile(\"cp.async.wait_group " + std::to_string(node.pending) + ";\" ::: \"memory\");",
+                      line);
+          },
+          [&](const ir::Advance&) { unsupported("a ring of stages"); },
+      },
+      statement.node);
+}
+
+void Emitter::loop(const ir::For& loop, int line) {
+  const ir::Var& declared = kernel_.vars[static_cast<std::size_t>(loop.var.index)];
+  const std::string begin = expression(loop.begin).text, end = inside(expression(loop.end), Binding::shift);
+  const std::string& var = declare(loop.var);
+  if (loop.unrolled) {
+    var_multiples_[loop.var.index] = std::gcd(multiple_of(loop.begin), std::int64_t{loop.step});
+    out_.line("#pragma unroll", line);
+  }
+  const std::string step = loop.step == 1 ? "++" + var : var + " += " + std::to_string(loop.step);
+  out_.open("for (" + std::string(type_name(declared.type)) + " " + var + " = " + begin + "; " + var + " < " + end +
+                "; " + step + ") {",
+            line);
+  block(*loop.body);
+  names_.release(var);
+  in_scope_.pop_back();
+  out_.close();
+}
+
+void Emitter::branch(const ir::If& branch, int line) {
+  out_.open("if (" + expression(branch.condition).text + ") {", line);
+  block(*branch.then);
+  if (branch.otherwise && !branch.otherwise->empty()) {
+    out_.between("} else {");
+    block(*branch.otherwise);
+  }
+  out_.close();
+}
+
+void Emitter::fill(const ir::Fill& fill, int line) {
+  const auto extent = extent_in_elements(buffer(fill.buffer).layout);
+  if (!extent) unsupported("the layout of " + comment_text(buffer(fill.buffer).name));
+  const std::string& target = buffer_name(fill.buffer);
+  const std::string value = expression(fill.value).text;
+  if (*extent == 1) return out_.line(target + "[0] = " + value + ";", line);
+  out_.line("#pragma unroll", line);
+  out_.line("for (int i = 0; i < " + std::to_string(*extent) + "; ++i) " + target + "[i] = " + value + ";", line);
+}
+
+// The outer product: i over the rows of a, j over those of b.
+void Emitter::mma(const ir::Mma& mma, int line) {
+  if (mma.kind != ir::MmaKind::simt) unsupported("the mma atom " + comment_text(mma.atom));
+  const ElementType type = buffer(mma.d.buffer).element;
+  const auto rows = [&](const ir::Ref& ref) {
+    const auto* layout = std::get_if<Layout>(&buffer(ref.buffer).layout);
+    if (!layout) unsupported("an outer product of swizzled registers");
+    const Int extent = size((*layout)[0].shape);
+    if (!extent.is_literal()) unsupported("an outer product of registers of unknown size");
+    return extent.value();
+  };
+  const auto at = [&](const ir::Ref& ref, std::vector<Code> first) {
+    for (const Code& code : coordinate(ref)) first.push_back(code);
+    return name(buffer_name(ref.buffer) + "[" + offset(ref.buffer, first).text + "]");
+  };
+  const auto factor = [&](const ir::Ref& ref, std::string_view index) {
+    const ElementType from = buffer(ref.buffer).element;
+    const auto code = converted(at(ref, {name(index)}), from, type, helpers_);
+    if (!code) unsupported("a product of " + std::string(element_name(from)));
+    return *code;
+  };
+  const Code operands[] = {factor(mma.a, "i"), factor(mma.b, "j"), at(mma.d, {name("i"), name("j")})};
+  const auto fma = applied(ElementFunction::fma, operands, type);
+  const auto product = applied(ElementFunction::mul, operands, type);
+  if (!fma || !product) unsupported("an outer product that accumulates in " + std::string(element_name(type)));
+  std::string value = fma->text;
+  if (mma.zero) value = inside(expression(mma.zero), Binding::logical_or) + " ? " + product->text + " : " + value;
+  out_.line("#pragma unroll", line);
+  out_.open("for (int i = 0; i < " + std::to_string(rows(mma.a)) + "; ++i) {", line);
+  out_.line("#pragma unroll", line);
+  out_.line("for (int j = 0; j < " + std::to_string(rows(mma.b)) + "; ++j) " + operands[2].text + " = " + value + ";",
+            line);
+  out_.close();
+}
+
+void Emitter::sync(const ir::Sync& sync, int line) {
+  const ir::Barrier& barrier = kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)];
+  if (barrier.kind == ir::BarrierKind::block && sync.op == ir::SyncOp::sync) return out_.line("__syncthreads();", line);
+  const bool joins = sync.op == ir::SyncOp::sync, arrives = sync.op == ir::SyncOp::arrive;
+  if (barrier.kind != ir::BarrierKind::named || (!joins && !arrives))
+    unsupported("the barrier " + comment_text(barrier.name));
+  out_.line("asm volatile(\"bar." + std::string(joins ? "sync" : "arrive") + " " + std::to_string(barrier.id) + ", " +
+                std::to_string(barrier.count) + ";\" ::: \"memory\");  // " + comment_text(barrier.name),
+            line);
+}
+
+}  // namespace lay::cuda

@@ -1,0 +1,80 @@
+#include "runtime/device.h"
+
+#include "runtime/cache.h"
+#include "runtime/driver.h"
+#include "runtime/nvcc.h"
+#include "runtime/nvrtc.h"
+
+namespace lay::runtime {
+namespace {
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string describe(const Device& device) {
+  const cuda::Target* target = cuda::target_for(device.major, device.minor);
+  return device.name + ", compute capability " + std::to_string(device.major) + "." + std::to_string(device.minor) +
+         ", " + std::to_string(device.multiprocessors) + " multiprocessors, " +
+         std::to_string(device.memory_bytes >> 30) + " GiB" +
+         (target ? ", compiled for as " + std::string(target->name)
+                 : ", older than any target: kernels run on the host");
+}
+
+void add_devices(std::vector<Finding>& all) {
+  std::string why;
+  if (!driver_present(&why)) {
+    all.push_back({"driver", false, why + "; kernels run on the host"});
+    return;
+  }
+  all.push_back({"driver", true, "CUDA " + version_text(driver_version())});
+  const int count = device_count();
+  if (count == 0) all.push_back({"device", false, "the driver shows no GPU; kernels run on the host"});
+  for (int i = 0; i < count; ++i) {
+    const std::string what = "device " + std::to_string(i);
+    try {
+      all.push_back({what, true, describe(Device(i))});
+    } catch (const DriverError& error) {
+      all.push_back({what, false, error.text});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> findings() {
+  std::vector<Finding> all;
+  add_devices(all);
+  const bool nvrtc = !nvrtc_version().empty(), nvcc = !nvcc_path().empty();
+  all.push_back({"NVRTC", nvrtc, nvrtc ? "version " + nvrtc_version() : nvrtc_why_not()});
+  all.push_back({"nvcc", nvcc, nvcc ? nvcc_path() : "not in PATH, CUDA_HOME or /usr/local/cuda"});
+  if (!nvrtc && !nvcc)
+    all.push_back({"compiler", false,
+                   "CUDA source can be emitted but not compiled; install NVIDIA's CUDA toolkit (its "
+                   "NVRTC library is enough)"});
+  const Cache cache;
+  all.push_back(
+      {"cache", cache.usable(), cache.usable() ? cache.path() : cache.why_not() + "; kernels are compiled anew"});
+  return all;
+}
+
+const cuda::Target* device_target(std::string* why_not) {
+  std::string why;
+  const cuda::Target* target = nullptr;
+  if (!driver_present(&why)) {
+  } else if (device_count() == 0) {
+    why = "the driver shows no GPU";
+  } else {
+    try {
+      const Device device(0);
+      target = cuda::target_for(device.major, device.minor);
+      if (!target) why = device.name + " is older than any target";
+    } catch (const DriverError& error) {
+      why = error.text;
+    }
+  }
+  if (why_not) *why_not = why;
+  return target;
+}
+
+}  // namespace lay::runtime

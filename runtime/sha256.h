@@ -1,0 +1,18 @@
+// SHA-256 (FIPS 180-4), for the names and the digests of cache entries.
+//
+//   hex(sha256("abc"))    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lay::runtime {
+
+using Digest = std::array<std::uint8_t, 32>;
+
+Digest sha256(std::string_view bytes);
+std::string hex(const Digest& digest);
+
+}  // namespace lay::runtime

@@ -1,0 +1,74 @@
+// Kernels as IR text beside the CUDA they are emitted as. LAY_BLESS=1 rewrites the goldens; `git diff` is the review.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "backend/cuda/emit.h"
+#include "backend/ir/parse.h"
+#include "runtime/compile.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path folder = fs::path(LAY_SOURCE_DIR) / "tests/emitted";
+
+std::string contents(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<fs::path> kernels() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".lir") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+lay::cuda::Emitted emitted(const fs::path& path, std::string_view target) {
+  const auto result = lay::cuda::emit(lay::ir::parse(contents(path)), *lay::cuda::find_target(target));
+  if (const auto* problem = std::get_if<lay::cuda::Problem>(&result)) FAIL(problem->message);
+  return std::get<lay::cuda::Emitted>(result);
+}
+
+}  // namespace
+
+TEST_CASE("emitted text is the golden one") {
+  REQUIRE(!kernels().empty());
+  for (const fs::path& path : kernels()) {
+    INFO(path.filename().string());
+    const std::string text = emitted(path, "sm_90a").text;
+    const fs::path golden = fs::path(path).replace_extension(".cu");
+    if (std::getenv("LAY_BLESS")) std::ofstream(golden, std::ios::binary) << text;
+    CHECK(text == contents(golden));
+  }
+}
+
+TEST_CASE("every line of emitted text has its line of the script, or none") {
+  for (const fs::path& path : kernels()) {
+    INFO(path.filename().string());
+    const auto made = emitted(path, "sm_90a");
+    CHECK(made.lines.size() == static_cast<std::size_t>(std::count(made.text.begin(), made.text.end(), '\n')));
+  }
+}
+
+TEST_CASE("emitted text compiles for every target, without local memory") {
+  if (std::string why; !lay::runtime::can_compile(&why)) {
+    WARN("skipped: " << why);
+    return;
+  }
+  for (const fs::path& path : kernels())
+    for (const char* target : {"sm_80", "sm_90a"}) {
+      INFO(path.filename().string() << " for " << target);
+      const auto made = lay::runtime::compile(emitted(path, target), *lay::cuda::find_target(target));
+      INFO(made.log);
+      CHECK(made.ok());
+      CHECK(made.messages.empty());
+      CHECK(made.resources.registers > 0);
+      CHECK(made.resources.stack_bytes == 0);
+      CHECK(made.resources.spill_store_bytes == 0);
+    }
+}
