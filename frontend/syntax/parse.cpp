@@ -64,6 +64,7 @@ Tree parse_words(int file, std::string_view text, const std::vector<Word>& words
   while (tokens.LA(1) != antlr4::Token::EOF && !diagnostics.full()) {
     try {
       builder.line(parser.line());
+      parser.getTreeTracker().reset();
     } catch (const TooDeep&) {
       diagnostics.add(too_deep(file, static_cast<std::uint32_t>(tokens.LT(1)->getStartIndex()),
                                "this expression is nested deeper than " + std::to_string(limits.height) + " levels"));
