@@ -4,8 +4,8 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
+#include "backend/plan/order.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/simt.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::ir {

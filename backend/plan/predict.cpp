@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backend/plan/copies.h"
+#include "backend/plan/order.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/simt.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
