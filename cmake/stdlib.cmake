@@ -1,2 +1,42 @@
-# stdlib/*.lay, embedded in the binary: lay::stdlib_text(name) in frontend/sema/stdlib.h.
+# stdlib/**/*.lay, embedded in frontend/sema: sema::stdlib_text("atoms.sm90") in frontend/sema/stdlib.h.
 file(GLOB_RECURSE stdlib_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/stdlib ${PROJECT_SOURCE_DIR}/stdlib/*.lay)
+set(stdlib_rows "")
+foreach(file IN LISTS stdlib_files)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stdlib/${file})
+  file(READ ${PROJECT_SOURCE_DIR}/stdlib/${file} text)
+  string(REGEX REPLACE "\\.lay$" "" name ${file})
+  string(REPLACE "/" "." name ${name})
+  string(APPEND stdlib_rows "    {\"${name}\", R\"lay(${text})lay\"},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/stdlib.cpp @ONLY CONTENT [[
+#include "frontend/sema/stdlib.h"
+
+#include <utility>
+
+namespace lay::sema {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
+@stdlib_rows@};
+
+}  // namespace
+
+std::optional<std::string_view> stdlib_text(const std::string& name) {
+  for (const auto& [file, text] : kFiles) {
+    if (file == name) return text;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> stdlib_names() {
+  std::vector<std::string> names;
+  for (const auto& [file, text] : kFiles) names.emplace_back(file);
+  return names;
+}
+
+}  // namespace lay::sema
+]])
+get_target_property(sema_kind lay_sema TYPE)
+if(NOT sema_kind STREQUAL INTERFACE_LIBRARY)
+  target_sources(lay_sema PRIVATE ${PROJECT_BINARY_DIR}/generated/stdlib.cpp)
+endif()

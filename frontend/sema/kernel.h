@@ -55,6 +55,13 @@ struct Scalar {
   Span where;
 };
 
+// A parameter or output in the order of the signature: a ScalarId or a TensorId. Arguments of a call come in this
+// order, without the outputs that are not inout.
+struct SignatureEntry {
+  bool is_scalar = false;
+  int id = 0;
+};
+
 // An index ranges over 0 .. extent - 1; `summed` ones belong to a contraction, the others to the output.
 struct Index {
   std::string name;
@@ -124,6 +131,7 @@ struct Kernel {
   std::vector<Dim> dims;
   std::vector<Tensor> tensors;  // parameters in order, then the outputs that are not inout
   std::vector<Scalar> scalars;
+  std::vector<SignatureEntry> signature;
   std::vector<Index> indices;
   std::vector<Node> nodes;
   std::vector<Assignment> assignments;

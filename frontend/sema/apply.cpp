@@ -1,0 +1,340 @@
+#include "frontend/sema/apply.h"
+
+#include <algorithm>
+
+#include "frontend/sema/kernel_builder.h"
+#include "frontend/source/text.h"
+
+namespace lay::sema {
+namespace {
+
+std::vector<Span> spans_of(const std::vector<CallArgument>& arguments) {
+  std::vector<Span> spans;
+  for (const CallArgument& a : arguments) spans.push_back(a.span);
+  return spans;
+}
+
+bool any_unknown(const std::vector<CallArgument>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const CallArgument& a) { return a.value.is_unknown(); });
+}
+
+// The coordinate that the arguments of a layout make.
+Tuple coordinate_of(const std::vector<CallArgument>& arguments, Span whole) {
+  std::vector<Tuple> modes;
+  for (const CallArgument& a : arguments) {
+    if (!a.name.empty()) fail("argument-name", "a coordinate has no names", a.span);
+    const Tuple* t = a.value.as<Tuple>();
+    if (!t) fail("argument-kind", "a coordinate is made of integers, not of " + kind_name(a.value), a.span);
+    modes.push_back(*t);
+  }
+  if (modes.empty()) fail("argument-count", "a layout takes a coordinate", whole);
+  return modes.size() == 1 ? modes[0] : Tuple(std::move(modes));
+}
+
+void note_past_the_end(Session& session, const Tuple& coordinate, const Tuple& shape, Span whole) {
+  if (!session.outcome || session.kernel || !session.library.empty()) return;
+  if (inside(session.facts, coordinate, shape) != Verdict::refuted) return;
+  Diagnostic d;
+  d.code = "past-the-end";
+  d.message = coordinate.to_string() + " lies past the end of " + shape.to_string();
+  d.primary = whole;
+  d.severity = Severity::note;
+  session.outcome->diagnostics.add(std::move(d));
+}
+
+Value apply_layout(Session& session, const Value& callee, const std::vector<CallArgument>& arguments, Span whole) {
+  if (any_unknown(arguments)) return Value(Unknown{});
+  Tuple coordinate = coordinate_of(arguments, whole);
+  Facts& facts = session.facts;
+  if (const Layout* l = callee.as<Layout>()) {
+    if (coordinate.has_underscore()) {
+      Slice cut = slice_and_offset(facts, coordinate, *l);
+      return Value(cut.sub);
+    }
+    Value result(evaluate(facts, *l, coordinate));
+    note_past_the_end(session, coordinate, l->shape, whole);
+    return result;
+  }
+  const Composed& c = *callee.as<Composed>();
+  if (coordinate.has_underscore()) return Value(slice(facts, coordinate, c));
+  return Value(evaluate(facts, c, coordinate));
+}
+
+Value apply_swizzle(const Swizzle& s, const std::vector<CallArgument>& arguments, Span whole) {
+  if (any_unknown(arguments)) return Value(Unknown{});
+  if (arguments.size() != 1 || !arguments[0].value.is_int()) {
+    fail("argument-kind", "a swizzle takes one integer", whole);
+  }
+  const Int& x = arguments[0].value.as<Tuple>()->value();
+  if (x.is_literal() && x.value() < 0) fail("argument-kind", "a swizzle takes an integer that is at least 0", whole);
+  return Value(s(x));
+}
+
+bool fits_type(const Value& value, const std::string& type) {
+  std::string word = kind_word(value);
+  if (word == "unknown" || type == "Any") return true;
+  if (type == "Int") return word == "int";
+  if (type == "Tuple") return word == "tuple" || word == "int";
+  if (type == "Layout") return word == "layout" || word == "composed";
+  if (type == "Bool") return word == "bool";
+  if (type == "Real") return word == "real" || word == "int";
+  if (type == "String") return word == "string";
+  if (type == "Swizzle") return word == "swizzle";
+  if (type == "Array") return word == "array";
+  if (type == "Record") return word == "record";
+  if (type == "Kernel") return word == "kernel";
+  if (type == "Function") return word == "function";
+  return type == "Type" && word == "type";
+}
+
+// Arguments in the order of the parameters: positional ones first, then by name.
+std::vector<std::pair<std::string, Value>> bind(const std::string& callee,
+                                                const std::vector<syntax::Parameter>& parameters,
+                                                const std::vector<CallArgument>& arguments, Span whole) {
+  std::vector<std::pair<std::string, Value>> bound(parameters.size());
+  std::vector<bool> given(parameters.size(), false);
+  std::size_t position = 0;
+  for (const CallArgument& a : arguments) {
+    std::size_t k = position;
+    if (a.name.empty()) {
+      ++position;
+    } else {
+      auto at =
+          std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name.text == a.name; });
+      if (at == parameters.end()) {
+        std::vector<std::string> known;
+        for (const auto& p : parameters) known.push_back(p.name.text);
+        std::vector<Note> notes;
+        if (auto near = nearest(a.name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
+        fail("argument-name", callee + " has no parameter " + a.name, a.span, {}, std::move(notes));
+      }
+      k = static_cast<std::size_t>(at - parameters.begin());
+    }
+    if (k >= parameters.size()) {
+      fail("argument-count",
+           callee + " takes " + std::to_string(parameters.size()) + " arguments, not " +
+               std::to_string(arguments.size()),
+           whole);
+    }
+    if (given[k]) fail("argument-name", "the parameter " + parameters[k].name.text + " is given twice", a.span);
+    if (parameters[k].type && !fits_type(a.value, parameters[k].type->text)) {
+      fail("argument-kind",
+           callee + " wants a " + parameters[k].type->text + " for " + parameters[k].name.text + ", not " +
+               kind_name(a.value),
+           a.span);
+    }
+    given[k] = true;
+    bound[k] = {parameters[k].name.text, a.value};
+  }
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (!given[k]) fail("argument-count", callee + " needs a value for " + parameters[k].name.text, whole);
+  }
+  return bound;
+}
+
+// Counts the depth of calls and names the library while one of its defs runs.
+class Entered {
+ public:
+  Entered(Session& session, Span where) : session_(session), library_(session.library) {
+    if (++session_.call_depth > kCallDepth) {
+      --session_.call_depth;
+      fail("limit", "calls are nested deeper than " + std::to_string(kCallDepth), where);
+    }
+  }
+  ~Entered() {
+    --session_.call_depth;
+    session_.library = library_;
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  bool from_user() const { return library_.empty(); }
+
+ private:
+  Session& session_;
+  std::string library_;
+};
+
+bool is_library(const Session& session, const Closure& closure) {
+  return session.sources[closure.tree->file].name.starts_with("stdlib/");
+}
+
+// What goes wrong inside a library's def is shown at the user's call, its labels at the call's arguments.
+[[noreturn]] void blame_call(const Diagnostic& inner, const std::string& callee, const std::vector<Span>& operands,
+                             Span whole) {
+  Diagnostic d = inner;
+  std::vector<Label> labels;
+  for (const Label& label : inner.labels) {
+    if (label.span.file == whole.file) {
+      labels.push_back(label);
+    } else {
+      d.notes.insert(d.notes.begin(), Note{"", label.text});
+    }
+  }
+  d.labels = std::move(labels);
+  bool at_argument = std::find(operands.begin(), operands.end(), inner.primary) != operands.end();
+  if (!at_argument) d.primary = whole;
+  if (!callee.empty()) d.notes.push_back({"", "in " + callee + " of the standard library"});
+  throw DiagnosticError(std::move(d));
+}
+
+template <typename Body>
+Value run_closure(Session& session, const Closure& closure, const std::string& name,
+                  const std::vector<CallArgument>& arguments, Span whole, Body&& body) {
+  Entered entered(session, whole);
+  bool library = is_library(session, closure);
+  session.library = library ? session.sources[closure.tree->file].name : "";
+  try {
+    return body();
+  } catch (const DiagnosticError& error) {
+    if (library && entered.from_user()) blame_call(error.diagnostic, name, spans_of(arguments), whole);
+    if (!library) {
+      Diagnostic d = error.diagnostic;
+      if (d.labels.size() < 3) d.labels.push_back({whole, "called here"});
+      throw DiagnosticError(std::move(d));
+    }
+    throw;
+  }
+}
+
+Value apply_function(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole) {
+  const std::string& name = f->def->name.text;
+  Frame frame{f->closure, bind(name, f->def->parameters, arguments, whole)};
+  Value result =
+      run_closure(session, f->closure, name, arguments, whole, [&] { return evaluate(session, frame, f->def->body); });
+  if (f->def->result && !fits_type(result, f->def->result->text)) {
+    fail("argument-kind", name + " promises a " + f->def->result->text + " and gives " + kind_name(result), whole);
+  }
+  return result;
+}
+
+Value make_record(Session& session, const RecordMakerPtr& maker, const std::vector<CallArgument>& arguments,
+                  Span whole) {
+  const std::string& name = maker->record->name.text;
+  Frame frame{maker->closure, bind(name, maker->record->parameters, arguments, whole)};
+  Record record{name, name + "(", {}};
+  for (std::size_t i = 0; i < frame.locals.size(); ++i) {
+    record.head += (i ? ", " : "") + frame.locals[i].first + " = " + text(frame.locals[i].second);
+  }
+  record.head += ")";
+  record.fields = frame.locals;
+  return run_closure(session, maker->closure, name, arguments, whole, [&] {
+    for (const syntax::Field& field : maker->record->fields) {
+      Value value = evaluate(session, frame, field.value);
+      frame.locals.emplace_back(field.name.text, value);
+      record.fields.emplace_back(field.name.text, std::move(value));
+    }
+    return Value(std::make_shared<const Record>(std::move(record)));
+  });
+}
+
+std::string count_text(std::size_t n) {
+  return std::to_string(n) + (n == 1 ? " mode" : " modes");
+}
+
+Value index_list(const List& list, const std::vector<Operand>& indices) {
+  const Tuple* first = indices[0].value.as<Tuple>();
+  if (!first || !first->is_int() || !first->value().is_literal()) {
+    fail("argument-kind", "the number of a mode stands in the brackets", indices[0].span);
+  }
+  std::int64_t i = first->value().value();
+  if (i < 0 || i >= static_cast<std::int64_t>(list.elements.size())) {
+    fail("mode", "there is no mode " + std::to_string(i) + " in a tuple of " + count_text(list.elements.size()),
+         indices[0].span);
+  }
+  return list.elements[static_cast<std::size_t>(i)];
+}
+
+Value index_array(const Array& array, const std::vector<Operand>& indices, Span whole) {
+  if (static_cast<int>(indices.size()) != array.rank()) {
+    fail("coordinate-rank",
+         "an array of rank " + std::to_string(array.rank()) + " takes as many indices, not " +
+             std::to_string(indices.size()),
+         whole);
+  }
+  std::vector<std::int64_t> coordinate;
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const Tuple* t = indices[k].value.as<Tuple>();
+    if (!t || !t->is_int() || !t->value().is_literal()) {
+      fail("argument-kind", "an index of an array is a known integer", indices[k].span);
+    }
+    std::int64_t i = t->value().value();
+    if (i < 0 || i >= array.shape[k]) {
+      fail("bounds", std::to_string(i) + " lies outside 0.." + std::to_string(array.shape[k]), indices[k].span);
+    }
+    coordinate.push_back(i);
+  }
+  std::int64_t at = array.offset(coordinate);
+  if (array.element == ElementType::pred) return Value(Predicate(array.integer(at) != 0));
+  return is_float(array.element) ? Value(array.real(at)) : Value(Int(array.integer(at)));
+}
+
+}  // namespace
+
+Value apply(Session& session, const Operand& callee, std::vector<CallArgument> arguments, Span whole) {
+  session.charge(1, whole);
+  const Value& f = callee.value;
+  try {
+    if (const auto* builtin = f.as<const Builtin*>()) {
+      Arguments list(session, (*builtin)->name, whole, std::move(arguments));
+      return call_builtin(**builtin, list);
+    }
+    if (const auto* function = f.as<FunctionPtr>()) return apply_function(session, *function, arguments, whole);
+    if (const auto* maker = f.as<RecordMakerPtr>()) return make_record(session, *maker, arguments, whole);
+    if (f.as<Layout>() || f.as<Composed>()) return apply_layout(session, f, arguments, whole);
+    if (const auto* s = f.as<Swizzle>()) return apply_swizzle(*s, arguments, whole);
+    if (const auto* family = f.as<KernelFamilyPtr>()) return apply_kernel(session, *family, arguments, whole);
+    if (const auto* type = f.as<ElementType>()) {
+      arguments.push_back({"", Value(*type), callee.span});
+      Arguments list(session, "cast", whole, std::move(arguments));
+      return call_builtin(*find_builtin("cast"), list);
+    }
+  } catch (const Refusal& refusal) {
+    throw DiagnosticError(to_diagnostic(refusal, whole, spans_of(arguments)));
+  }
+  if (f.is_unknown()) return f;
+  std::vector<Note> notes;
+  const Tuple* t = f.as<Tuple>();
+  if (t && t->is_tuple())
+    notes.push_back({"help", "a mode of a tuple is x[0]; a layout is called in parentheses: ((4,2):(1,4))(7)"});
+  fail("not-callable", kind_name(f) + " cannot be called", callee.span, {}, std::move(notes));
+}
+
+Value apply_index(Session& session, const Operand& object, const std::vector<Operand>& indices, Span whole) {
+  for (const Operand& index : indices) {
+    if (index.value.is_unknown()) return index.value;
+  }
+  const Value& x = object.value;
+  if (x.is_unknown()) return x;
+  if (const auto* tensor = x.as<TensorName>()) return session.kernel->load(tensor->tensor, indices, whole);
+  if (const auto* array = x.as<Array>()) return index_array(*array, indices, whole);
+  if (const auto* list = x.as<ListPtr>()) {
+    Value element = index_list(**list, indices);
+    if (indices.size() == 1) return element;
+    return apply_index(session, {element, whole}, {indices.begin() + 1, indices.end()}, whole);
+  }
+  if (!x.as<Tuple>() && !x.as<Layout>() && !x.as<Composed>()) {
+    fail("not-indexable", kind_name(x) + " has no modes", object.span);
+  }
+  std::vector<CallArgument> arguments{{"", x, object.span}};
+  for (const Operand& index : indices) arguments.push_back({"", index.value, index.span});
+  Arguments list(session, "get", whole, std::move(arguments));
+  return call_builtin(*find_builtin("get"), list);
+}
+
+Value member(Session& session, const Operand& object, const std::string& name, Span where) {
+  if (object.value.is_unknown()) return object.value;
+  const auto* record = object.value.as<RecordPtr>();
+  if (!record) fail("no-field", kind_name(object.value) + " has no fields", object.span);
+  if (const Value* field = (*record)->find(name)) {
+    for (const Guard& guard : field->guards) session.facts.raise(guard);
+    return *field;
+  }
+  std::vector<std::string> known;
+  for (const auto& [field, value] : (*record)->fields) known.push_back(field);
+  std::vector<Note> notes;
+  if (auto near = nearest(name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
+  fail("no-field", (*record)->name + " has no field " + name, where, {}, std::move(notes));
+}
+
+}  // namespace lay::sema

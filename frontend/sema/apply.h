@@ -1,0 +1,21 @@
+// Calls f(x), modes and elements x[i], fields r.f. Internal to this folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/sema/builtins.h"
+#include "frontend/sema/operators.h"
+
+namespace lay::sema {
+
+// A layout takes coordinates (and `_`), a def, record or builtin its arguments, a kernel arrays, a type a number.
+Value apply(Session& session, const Operand& callee, std::vector<CallArgument> arguments, Span whole);
+Value apply_index(Session& session, const Operand& object, const std::vector<Operand>& indices, Span whole);
+Value member(Session& session, const Operand& object, const std::string& name, Span where);
+
+// A kernel with arrays (kernel_apply.cpp).
+Value apply_kernel(Session& session, const KernelFamilyPtr& family, const std::vector<CallArgument>& arguments,
+                   Span whole);
+
+}  // namespace lay::sema

@@ -1,0 +1,143 @@
+#include <limits>
+
+#include "frontend/sema/builtins.h"
+
+namespace lay::sema {
+
+void Arguments::wrong_kind(std::size_t i, std::string_view wanted) const {
+  if (i >= list_.size()) {
+    fail("argument-count",
+         std::string(callee_) + " needs " + std::string(wanted) + " as argument " + std::to_string(i + 1), whole_);
+  }
+  fail("argument-kind",
+       std::string(callee_) + " takes " + std::string(wanted) + " as argument " + std::to_string(i + 1) + ", not " +
+           kind_name(list_[i].value),
+       list_[i].span);
+}
+
+const Layout& Arguments::layout(std::size_t i) const {
+  if (const Layout* l = as<Layout>(i)) return *l;
+  wrong_kind(i, "a layout");
+}
+
+AnyLayout Arguments::any_layout(std::size_t i) const {
+  if (const Layout* l = as<Layout>(i)) return *l;
+  if (const Composed* c = as<Composed>(i)) return *c;
+  wrong_kind(i, "a layout");
+}
+
+const Tuple& Arguments::tuple(std::size_t i) const {
+  if (const Tuple* t = as<Tuple>(i)) return *t;
+  wrong_kind(i, "an integer or a tuple of integers");
+}
+
+Int Arguments::integer(std::size_t i) const {
+  const Tuple* t = as<Tuple>(i);
+  if (t && t->is_int()) return t->value();
+  wrong_kind(i, "an integer");
+}
+
+std::int64_t Arguments::literal(std::size_t i) const {
+  Int n = integer(i);
+  if (n.is_literal()) return n.value();
+  fail("symbolic", std::string(callee_) + " needs a known integer here, and " + n.to_string() + " is not known yet",
+       list_[i].span);
+}
+
+int Arguments::small(std::size_t i) const {
+  std::int64_t n = literal(i);
+  if (n < -1'000'000 || n > 1'000'000) fail("mode", "there is no mode " + std::to_string(n), list_[i].span);
+  return static_cast<int>(n);
+}
+
+std::vector<int> Arguments::path(std::size_t from) const {
+  std::vector<int> path;
+  for (std::size_t i = from; i < list_.size(); ++i) path.push_back(small(i));
+  return path;
+}
+
+Tiler Arguments::tiler(std::size_t i) const {
+  if (i < list_.size()) {
+    if (auto t = to_tiler(list_[i].value)) return *t;
+  }
+  wrong_kind(i, "a tiler (a layout, an integer, `_`, or a tuple of these)");
+}
+
+ElementType Arguments::type(std::size_t i) const {
+  if (const ElementType* t = as<ElementType>(i)) return *t;
+  wrong_kind(i, "an element type");
+}
+
+const Array& Arguments::array(std::size_t i) const {
+  if (const Array* a = as<Array>(i)) return *a;
+  wrong_kind(i, "an array");
+}
+
+const std::string& Arguments::string(std::size_t i) const {
+  if (const std::string* s = as<std::string>(i)) return *s;
+  wrong_kind(i, "a string");
+}
+
+std::optional<Tiler> to_tiler(const Value& value) {
+  if (const Layout* l = value.as<Layout>()) return Tiler(*l);
+  if (const Tuple* t = value.as<Tuple>()) return Tiler::of(*t);
+  const auto* list = value.as<ListPtr>();
+  if (!list) return std::nullopt;
+  std::vector<Tiler> modes;
+  for (const Value& element : (*list)->elements) {
+    auto mode = to_tiler(element);
+    if (!mode) return std::nullopt;
+    modes.push_back(*mode);
+  }
+  return Tiler(std::move(modes));
+}
+
+Value to_value(AnyLayout layout) {
+  if (auto* l = std::get_if<Layout>(&layout)) return Value(std::move(*l));
+  return Value(std::get<Composed>(std::move(layout)));
+}
+
+Value call_builtin(const Builtin& builtin, Arguments& arguments) {
+  for (const CallArgument& a : arguments.list()) {
+    if (!a.name.empty() && builtin.name != "load") {
+      fail("argument-name", std::string(builtin.name) + " has no named parameters", a.span, {},
+           {{"help", std::string(builtin.signature)}});
+    }
+  }
+  if (arguments.count() < builtin.least || arguments.count() > builtin.most) {
+    fail("argument-count",
+         std::string(builtin.name) + " does not take " + std::to_string(arguments.count()) +
+             (arguments.count() == 1 ? " argument" : " arguments"),
+         arguments.whole(), {}, {{"help", std::string(builtin.signature)}});
+  }
+  for (const CallArgument& a : arguments.list()) {
+    if (a.value.is_unknown()) return a.value;
+  }
+  std::vector<Span> spans;
+  for (const CallArgument& a : arguments.list()) spans.push_back(a.span);
+  try {
+    return builtin.function(arguments);
+  } catch (const Refusal& refusal) {
+    throw DiagnosticError(to_diagnostic(refusal, arguments.whole(), spans));
+  }
+}
+
+const Builtin* find_builtin(const std::string& name) {
+  static const std::map<std::string_view, const Builtin*> rows = [] {
+    std::map<std::string_view, const Builtin*> result;
+    for (const Builtin* row : all_builtins()) result.emplace(row->name, row);
+    return result;
+  }();
+  auto at = rows.find(name);
+  return at == rows.end() ? nullptr : at->second;
+}
+
+std::vector<const Builtin*> all_builtins() {
+  std::vector<const Builtin*> rows;
+  for (auto table : {tuple_builtins(), layout_builtins(), algebra_builtins(), number_builtins(), array_builtins()}) {
+    for (const Builtin& row : table) rows.push_back(&row);
+  }
+  return rows;
+}
+
+}  // namespace lay::sema

@@ -1,0 +1,15 @@
+// Arithmetic and comparison of host arrays, element by element; a number stands for an array of itself, and two shapes
+// broadcast as NumPy's do (aligned at the last axis, extents equal or 1). Internal to this folder.
+#pragma once
+
+#include <optional>
+
+#include "frontend/sema/value.h"
+
+namespace lay::sema {
+
+// Nothing if an operand is neither an array nor a known number. Refusal "shape-mismatch".
+std::optional<Array> array_arithmetic(syntax::ChainOperator op, const Value& a, const Value& b);
+std::optional<Array> array_comparison(syntax::BinaryOperator op, const Value& a, const Value& b);
+
+}  // namespace lay::sema

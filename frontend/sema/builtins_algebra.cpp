@@ -1,0 +1,270 @@
+// The algebra of layouts. Divides and products are defs of stdlib/prelude.lay over these.
+
+#include "frontend/sema/apply.h"
+#include "frontend/sema/builtins.h"
+#include "frontend/sema/injective.h"
+
+namespace lay::sema {
+namespace {
+
+// Layouts: f(Layout) and f(Composed).
+template <typename F>
+Value on_layout(Arguments& a, F&& f) {
+  if (const Layout* l = a.as<Layout>(0)) return to_value(f(*l));
+  if (const Composed* c = a.as<Composed>(0)) return to_value(f(*c));
+  a.wrong_kind(0, "a layout");
+}
+
+// f on the layout inside.
+template <typename F>
+Value inside_of(Arguments& a, F&& f) {
+  if (const Layout* l = a.as<Layout>(0)) return Value(f(*l));
+  if (const Composed* c = a.as<Composed>(0)) {
+    Composed result = *c;
+    result.inner = f(c->layout());
+    return Value(std::move(result));
+  }
+  a.wrong_kind(0, "a layout");
+}
+
+Value coalesce_(Arguments& a) {
+  if (a.as<Tuple>(0)) a.wrong_kind(0, "a layout");
+  return inside_of(
+      a, [&](const Layout& l) { return a.count() == 2 ? coalesce(a.facts(), l, a.tuple(1)) : coalesce(a.facts(), l); });
+}
+
+Value filter_(Arguments& a) {
+  return inside_of(
+      a, [&](const Layout& l) { return a.count() == 2 ? filter(a.facts(), l, a.tuple(1)) : filter(a.facts(), l); });
+}
+
+Value filter_zeros_(Arguments& a) {
+  return inside_of(a, [&](const Layout& l) { return a.count() == 2 ? filter_zeros(l, a.tuple(1)) : filter_zeros(l); });
+}
+
+Value composition_of_swizzle(Arguments& a, const Swizzle& s) {
+  if (const Swizzle* t = a.as<Swizzle>(1)) return Value(composition(s, *t));
+  if (const Layout* l = a.as<Layout>(1)) {
+    if (s.b == 0) return Value(*l);
+    return Value(composition(s, *l));
+  }
+  if (const Composed* c = a.as<Composed>(1)) {
+    if (const auto* outer = std::get_if<Swizzle>(&c->outer)) {
+      Composed result = *c;
+      result.outer = composition(s, *outer);
+      return Value(std::move(result));
+    }
+  }
+  a.wrong_kind(1, "a layout or a swizzle");
+}
+
+Value composition_(Arguments& a) {
+  if (a.count() == 3) {
+    if (const Swizzle* s = a.as<Swizzle>(0)) return Value(composition(*s, a.tuple(1), a.layout(2)));
+    a.wrong_kind(0, "a swizzle");
+  }
+  if (const Swizzle* s = a.as<Swizzle>(0)) return composition_of_swizzle(a, *s);
+  Facts& facts = a.facts();
+  if (const Composed* c = a.as<Composed>(0)) {
+    if (const Layout* l = a.as<Layout>(1)) return Value(composition(facts, *c, *l));
+    return Value(composition(facts, *c, a.tiler(1)));
+  }
+  const Layout& l = a.layout(0);
+  if (const Layout* b = a.as<Layout>(1)) return Value(composition(facts, l, *b));
+  if (const Composed* b = a.as<Composed>(1)) return to_value(composition(facts, l, *b));
+  if (const Swizzle* s = a.as<Swizzle>(1)) return Value(composition(l, *s));
+  return Value(composition(facts, l, a.tiler(1)));
+}
+
+Value complement_(Arguments& a) {
+  if (a.count() == 2) return Value(complement(a.facts(), a.layout(0), a.tuple(1)));
+  return Value(complement(a.facts(), a.layout(0)));
+}
+
+Value right_inverse_(Arguments& a) {
+  if (const Swizzle* s = a.as<Swizzle>(0)) return Value(*s);
+  return on_layout(a, [&](const auto& l) -> AnyLayout { return right_inverse(a.facts(), l); });
+}
+
+Value left_inverse_(Arguments& a) {
+  if (const Swizzle* s = a.as<Swizzle>(0)) return Value(*s);
+  return on_layout(a, [&](const auto& l) -> AnyLayout { return left_inverse(a.facts(), l); });
+}
+
+Value nullspace_(Arguments& a) {
+  return Value(nullspace(a.facts(), a.layout(0)));
+}
+Value max_common_layout_(Arguments& a) {
+  return Value(max_common_layout(a.facts(), a.any_layout(0), a.any_layout(1)));
+}
+Value max_common_vector_(Arguments& a) {
+  return Value(max_common_vector(a.facts(), a.any_layout(0), a.any_layout(1)));
+}
+Value max_alignment_(Arguments& a) {
+  if (const Swizzle* s = a.as<Swizzle>(0)) return Value(max_alignment(*s));
+  return Value(max_alignment(a.facts(), a.layout(0)));
+}
+Value domain_distribute_(Arguments& a) {
+  return Value(domain_distribute(a.facts(), a.tuple(0), a.integer(1)));
+}
+
+Value with_shape_(Arguments& a) {
+  if (a.count() == 2) return Value(with_shape(a.facts(), a.layout(0), a.tuple(1)));
+  std::vector<Tuple> modes;
+  for (std::size_t i = 1; i < a.count(); ++i) modes.push_back(a.tuple(i));
+  return Value(with_shape(a.facts(), a.layout(0), Tuple(std::move(modes))));
+}
+
+Value zip2_by_(Arguments& a) {
+  return inside_of(a, [&](const Layout& l) { return zip2_by(l, a.tiler(1)); });
+}
+
+// f(L_i, T_i) where T is a tuple, as deep as it is one; `_` and what lies beyond T stays as it is.
+Value map_modes(Arguments& a, const Layout& l, const Value& tiler) {
+  std::vector<Value> parts;
+  if (const ListPtr* list = tiler.as<ListPtr>()) {
+    parts = (*list)->elements;
+  } else if (const Tuple* t = tiler.as<Tuple>(); t && t->is_tuple()) {
+    for (int k = 0; k < t->rank(); ++k) parts.emplace_back((*t)[k]);
+  } else {
+    if (const Tuple* leaf = tiler.as<Tuple>(); leaf && leaf->is_underscore()) return Value(l);
+    return apply(a.session, {a[0].value, a[0].span}, {{"", Value(l), a[1].span}, {"", tiler, a[2].span}}, a.whole());
+  }
+  if (static_cast<int>(parts.size()) > l.rank()) {
+    throw refusal("rank", "the tiler has " + std::to_string(parts.size()) + " modes and " + l.to_string() + " only " +
+                              std::to_string(l.rank()));
+  }
+  std::vector<Layout> modes;
+  for (int k = 0; k < l.rank(); ++k) {
+    if (k >= static_cast<int>(parts.size())) {
+      modes.push_back(l[k]);
+      continue;
+    }
+    Value mode = map_modes(a, l[k], parts[static_cast<std::size_t>(k)]);
+    if (!mode.as<Layout>()) throw refusal("argument-kind", "by_mode needs a function that gives layouts");
+    modes.push_back(*mode.as<Layout>());
+  }
+  return Value(make_layout(modes));
+}
+
+Value by_mode_(Arguments& a) {
+  if (const Composed* c = a.as<Composed>(1)) {
+    Composed result = *c;
+    Value inner = map_modes(a, c->layout(), a[2].value);
+    if (!inner.as<Layout>()) throw refusal("argument-kind", "by_mode needs a function that gives layouts");
+    result.inner = *inner.as<Layout>();
+    return Value(std::move(result));
+  }
+  return map_modes(a, a.layout(1), a[2].value);
+}
+
+// What tiles one mode, as a layout: n is n:1.
+Layout tile_of(Arguments& a, std::size_t i) {
+  if (const Layout* l = a.as<Layout>(i)) return *l;
+  return Layout(Tuple(a.integer(i)), 1);
+}
+Value tile_layout_(Arguments& a) {
+  return Value(tile_of(a, 0));
+}
+
+// The modes of mode k take its place.
+Layout opened(const Layout& l, int k) {
+  std::vector<Layout> modes;
+  for (int i = 0; i < l.rank(); ++i) {
+    if (i != k || !l[i].shape.is_tuple()) {
+      modes.push_back(l[i]);
+      continue;
+    }
+    for (int j = 0; j < l[i].rank(); ++j) modes.push_back(l[i][j]);
+  }
+  return make_layout(modes);
+}
+
+Value open_mode_(Arguments& a) {
+  int k = a.small(1);
+  return inside_of(a, [&](const Layout& l) { return opened(l, k); });
+}
+
+// Raises that every tile divides its mode; the layout stays as it is.
+void require_exact(Arguments& a, const Layout& l, const Tiler& t) {
+  Facts& facts = a.facts();
+  if (const auto* modes = std::get_if<std::vector<Tiler>>(&t.value)) {
+    for (std::size_t k = 0; k < modes->size() && static_cast<int>(k) < l.rank(); ++k) {
+      require_exact(a, l[static_cast<int>(k)], (*modes)[k]);
+    }
+    return;
+  }
+  if (const Int* n = std::get_if<Int>(&t.value)) facts.require(divides(size(l), *n), "divide_exactly");
+  if (const Layout* tile = std::get_if<Layout>(&t.value)) {
+    Int tiles = size(complement(facts, *tile, coalesce(facts, l).shape));
+    facts.require(equal(size(l), size(*tile) * tiles), "divide_exactly");
+  }
+}
+
+Value exactly_(Arguments& a) {
+  if (const Composed* c = a.as<Composed>(0)) {
+    require_exact(a, c->layout(), a.tiler(1));
+  } else {
+    require_exact(a, a.layout(0), a.tiler(1));
+  }
+  return a[0].value;
+}
+
+Value tile_to_shape_(Arguments& a) {
+  return on_layout(a, [&](const auto& l) -> AnyLayout {
+    if (a.count() == 2) return tile_to_shape(a.facts(), l, a.tuple(1));
+    return tile_to_shape(a.facts(), l, a.tuple(1), a.tuple(2));
+  });
+}
+
+// The value of a claim about layouts: true or false where that is known, else error `undecided`.
+Value injective_(Arguments& a) {
+  const Layout& l = a.layout(0);
+  if (l.has_basis()) a.wrong_kind(0, "a layout with integer strides");
+  Injectivity result = injectivity(a.facts(), l);
+  if (result.verdict != Verdict::undecided) return Value(Predicate(result.verdict == Verdict::proved));
+  Refusal r = refusal("undecided", "whether " + l.to_string() + " is injective depends on its sizes");
+  for (const Predicate& condition : result.conditions) {
+    if (!condition.is_never()) r.works.push_back("assume " + condition.to_string());
+  }
+  throw r;
+}
+
+constexpr std::size_t kMany = 64;
+
+constexpr Builtin kRows[] = {
+    {"coalesce", "coalesce(L [, profile])", "the same values with the fewest modes", 1, 2, coalesce_},
+    {"filter", "filter(L [, profile])", "the same image without modes of stride 0", 1, 2, filter_},
+    {"filter_zeros", "filter_zeros(L [, profile])", "extent 1 where the stride is 0", 1, 2, filter_zeros_},
+    {"composition", "composition(A, B)", "R(c) == A(B(c)); A o B is the same; a tuple tiles by mode", 2, 3,
+     composition_},
+    {"complement", "complement(L [, cotarget])", "what L leaves out of the cotarget: (L, R) is injective", 1, 2,
+     complement_},
+    {"right_inverse", "right_inverse(L)", "L(R(i)) == i for i < size(R)", 1, 1, right_inverse_},
+    {"left_inverse", "left_inverse(L)", "R(L(i)) == i, for an injective L", 1, 1, left_inverse_},
+    {"nullspace", "nullspace(L)", "L(R(i)) == 0", 1, 1, nullspace_},
+    {"max_common_layout", "max_common_layout(A, B)", "A(R(i)) == B(R(i)) == i, as long as possible", 2, 2,
+     max_common_layout_},
+    {"max_common_vector", "max_common_vector(A, B)", "how many elements both hold in the same order", 2, 2,
+     max_common_vector_},
+    {"max_alignment", "max_alignment(L)", "the greatest n for which upcast(L, n) is exact", 1, 1, max_alignment_},
+    {"domain_distribute", "domain_distribute(S, n)", "n workers' equal shares of the domain S", 2, 2,
+     domain_distribute_},
+    {"with_shape", "with_shape(L, S)", "L with another shape of the same size", 2, kMany, with_shape_},
+    {"zip2_by", "zip2_by(L, T)", "((A,a),(B,b),c) -> ((A,B),(a,b,c)), guided by the tiler", 2, 2, zip2_by_},
+    {"tile_layout", "tile_layout(T)", "what tiles one mode as a layout: n is n:1", 1, 1, tile_layout_},
+    {"open_mode", "open_mode(L, k)", "the modes of mode k take its place", 2, 2, open_mode_},
+    {"exactly", "exactly(L, T)", "L, where every tile of T divides its mode", 2, 2, exactly_},
+    {"tile_to_shape", "tile_to_shape(L, S [, order])",
+     "L repeated to fill the shape S, blocks left-most first or in the order", 2, 3, tile_to_shape_},
+    {"injective", "injective(L)", "no two coordinates have one value", 1, 1, injective_},
+    {"by_mode", "by_mode(f, L, T)", "f(L_i, T_i) for the modes of a tuple T, f(L, T) else", 3, 3, by_mode_},
+};
+
+}  // namespace
+
+std::span<const Builtin> algebra_builtins() {
+  return kRows;
+}
+
+}  // namespace lay::sema

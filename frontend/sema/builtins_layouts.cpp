@@ -1,0 +1,135 @@
+// Making layouts, asking them, and changing the width of their elements.
+
+#include <algorithm>
+
+#include "frontend/sema/builtins.h"
+
+namespace lay::sema {
+namespace {
+
+Value layout_(Arguments& a) {
+  const Tuple& shape = a.tuple(0);
+  if (a.count() == 1) return Value(make_layout(shape));
+  if (const Tuple* stride = a.as<Tuple>(1)) return Value(Layout(shape, *stride));
+  const std::string& order = a.string(1);
+  if (order == "left") return Value(make_layout(shape));
+  if (order == "right") return Value(make_layout_right(shape));
+  throw refusal("argument-kind", "a compact layout goes left or right", "layout((4,2), right)");
+}
+
+Value make_layout_(Arguments& a) {
+  if (a.as<Layout>(0)) {
+    std::vector<Layout> modes;
+    for (std::size_t i = 0; i < a.count(); ++i) modes.push_back(a.layout(i));
+    return Value(make_layout(modes));
+  }
+  if (const ListPtr* list = a.as<ListPtr>(0)) {
+    std::vector<Layout> modes;
+    for (const Value& element : (*list)->elements) {
+      const Layout* l = element.as<Layout>();
+      if (!l) a.wrong_kind(0, "layouts");
+      modes.push_back(*l);
+    }
+    return Value(make_layout(modes));
+  }
+  if (a.count() > 2) a.wrong_kind(0, "layouts");
+  return layout_(a);
+}
+
+Value make_ordered_layout_(Arguments& a) {
+  return Value(make_ordered_layout(a.tuple(0), a.tuple(1)));
+}
+Value make_layout_like_(Arguments& a) {
+  return Value(make_layout_like(a.layout(0)));
+}
+Value make_fragment_like_(Arguments& a) {
+  if (const Tuple* t = a.as<Tuple>(0)) return Value(make_layout(*t));
+  return Value(make_fragment_like(a.layout(0)));
+}
+Value make_identity_layout_(Arguments& a) {
+  return Value(make_identity_layout(a.tuple(0)));
+}
+
+Value cosize_(Arguments& a) {
+  std::vector<int> path = a.path(1);
+  if (const Composed* c = a.as<Composed>(0)) return Value(cosize(a.facts(), get(c->layout(), path)));
+  return Value(cosize(a.facts(), get(a.layout(0), path)));
+}
+
+Value coshape_(Arguments& a) {
+  return Value(coshape(a.facts(), a.layout(0)));
+}
+
+Value values_(Arguments& a) {
+  Tuple result = value_tuple(a.facts(), a.any_layout(0));
+  a.session.charge(result.rank(), a.whole());
+  return Value(std::move(result));
+}
+
+Value get_hier_coord_(Arguments& a) {
+  return Value(get_hier_coord(a.facts(), a.layout(0), a.integer(1)));
+}
+Value get_flat_coord_(Arguments& a) {
+  return Value(get_flat_coord(a.facts(), a.layout(0), a.integer(1)));
+}
+Value get_1d_coord_(Arguments& a) {
+  return Value(get_1d_coord(a.facts(), a.layout(0), a.integer(1)));
+}
+
+Value upcast_(Arguments& a) {
+  if (const Swizzle* s = a.as<Swizzle>(0)) return Value(upcast(*s, a.literal(1)));
+  if (const Composed* c = a.as<Composed>(0)) return Value(upcast(a.facts(), *c, a.integer(1)));
+  return Value(upcast(a.facts(), a.layout(0), a.integer(1)));
+}
+
+Value downcast_(Arguments& a) {
+  if (const Swizzle* s = a.as<Swizzle>(0)) return Value(downcast(*s, a.literal(1)));
+  if (const Composed* c = a.as<Composed>(0)) return Value(downcast(a.facts(), *c, a.integer(1)));
+  return Value(downcast(a.facts(), a.layout(0), a.integer(1)));
+}
+
+Value recast_(Arguments& a) {
+  if (const Layout* l = a.as<Layout>(0)) return Value(recast(a.facts(), *l, a.type(1), a.type(2)));
+  int from = bits(a.type(1)), to = bits(a.type(2));
+  if (const Swizzle* s = a.as<Swizzle>(0)) return Value(recast(*s, from, to));
+  if (const Composed* c = a.as<Composed>(0)) return Value(recast(a.facts(), *c, from, to));
+  a.wrong_kind(0, "a layout or a swizzle");
+}
+
+Value bits_(Arguments& a) {
+  return Value(Int(bits(a.type(0))));
+}
+
+constexpr std::size_t kMany = 64;
+
+constexpr Builtin kRows[] = {
+    {"layout", "layout(S [, right])", "the compact layout of a shape, left-most fastest or right-most", 1, 2, layout_},
+    {"make_layout", "make_layout(L, M, ...)", "one mode for each layout; of a shape, the compact layout", 1, kMany,
+     make_layout_},
+    {"make_ordered_layout", "make_ordered_layout(S, order)", "compact, strides ascending in the order given", 2, 2,
+     make_ordered_layout_},
+    {"make_layout_like", "make_layout_like(L)", "compact, L's shape and the order of its strides", 1, 1,
+     make_layout_like_},
+    {"make_fragment_like", "make_fragment_like(L)", "registers for a tile of L: mode 0 first, left-most fastest", 1, 1,
+     make_fragment_like_},
+    {"make_identity_layout", "make_identity_layout(S)", "L(c) == c", 1, 1, make_identity_layout_},
+    {"cosize", "cosize(L [, path...])", "1 + the largest value", 1, kMany, cosize_},
+    {"coshape", "coshape(L)", "the exclusive upper corner of the values", 1, 1, coshape_},
+    {"values", "values(L)", "L(0), L(1), ..., L(size(L) - 1)", 1, 1, values_},
+    {"get_hier_coord", "get_hier_coord(L, i)", "L(get_hier_coord(L, i)) == i, nested as L's shape", 2, 2,
+     get_hier_coord_},
+    {"get_flat_coord", "get_flat_coord(L, i)", "the same, one index a top-level mode", 2, 2, get_flat_coord_},
+    {"get_1d_coord", "get_1d_coord(L, i)", "the same, as one index", 2, 2, get_1d_coord_},
+    {"upcast", "upcast(L, n)", "n neighbouring elements become one", 2, 2, upcast_},
+    {"downcast", "downcast(L, n)", "every element becomes n", 2, 2, downcast_},
+    {"recast", "recast(L, from, to)", "L in elements of another width: recast(L, f16, u32)", 3, 3, recast_},
+    {"bits", "bits(T)", "the width of an element type", 1, 1, bits_},
+};
+
+}  // namespace
+
+std::span<const Builtin> layout_builtins() {
+  return kRows;
+}
+
+}  // namespace lay::sema

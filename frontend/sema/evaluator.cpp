@@ -1,0 +1,95 @@
+#include "frontend/sema/evaluator.h"
+
+#include <algorithm>
+
+#include "frontend/sema/builtins.h"
+#include "frontend/sema/statement.h"
+#include "frontend/syntax/parse.h"
+
+namespace lay::sema {
+
+Evaluator::Evaluator(Sources& sources, Host host, Options options)
+    : session_(std::make_unique<Session>(sources, std::move(host), std::move(options))) {}
+
+Evaluator::~Evaluator() = default;
+
+std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view text, int first_line) {
+  int file = session_->sources.add(name, text, first_line);
+  syntax::Parsed parsed = syntax::parse(session_->sources, file);
+  std::vector<Outcome> outcomes;
+  if (!parsed.diagnostics.list().empty()) {
+    outcomes.emplace_back();
+    outcomes.back().diagnostics = parsed.diagnostics;
+  }
+  for (const syntax::Statement& statement : parsed.tree->statements) {
+    outcomes.push_back(evaluate(parsed.tree, statement));
+  }
+  return outcomes;
+}
+
+Outcome Evaluator::evaluate(const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement) {
+  return evaluate_statement(*session_, session_->main, tree, statement);
+}
+
+std::vector<KernelPtr> Evaluator::kernels() const {
+  std::vector<KernelPtr> result;
+  for (const std::string& name : session_->kernel_order) {
+    const Module::Entry* entry = session_->main->find(name, session_->main->generation());
+    if (!entry || !entry->value) continue;
+    const auto* family = entry->value->as<KernelFamilyPtr>();
+    if (family && std::find(result.begin(), result.end(), (*family)->checked) == result.end()) {
+      result.push_back((*family)->checked);
+    }
+  }
+  return result;
+}
+
+int Evaluator::kernel_calls() const {
+  return session_->kernel_calls;
+}
+
+std::vector<Guard> Evaluator::simplified(const std::vector<Guard>& guards) const {
+  return session_->facts.simplify(guards);
+}
+
+Value Evaluator::settled(const Value& value) const {
+  return settle(*session_, value);
+}
+
+std::string Evaluator::printed(const Value& value) const {
+  return print_text(*session_, {value});
+}
+
+std::vector<std::string> Evaluator::names() const {
+  Frame frame{{nullptr, session_->main, session_->main->generation()}, {}};
+  std::vector<std::string> names = visible_names(*session_, frame);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+std::optional<Help> Evaluator::help(const std::string& name) const {
+  if (const Builtin* builtin = find_builtin(name)) {
+    return Help{name, std::string(builtin->signature), std::string(builtin->law)};
+  }
+  Frame frame{{nullptr, session_->main, session_->main->generation()}, {}};
+  const Module::Entry* entry = session_->main->find(name, session_->main->generation());
+  if (!entry) entry = session_->prelude()->find(name, session_->prelude()->generation());
+  if (!entry || !entry->value) return std::nullopt;
+  const auto* function = entry->value->as<FunctionPtr>();
+  if (!function) return Help{name, name, kind_name(*entry->value)};
+  const syntax::Def& def = *(*function)->def;
+  std::string signature = name + "(";
+  for (const syntax::Parameter& p : def.parameters) {
+    if (signature.back() != '(') signature += ", ";
+    signature += p.name.text;
+  }
+  const syntax::Tree& tree = *(*function)->closure.tree;
+  return Help{name, signature + ")", std::string(session_->sources.text(tree[def.body].span))};
+}
+
+const Facts& Evaluator::facts() const {
+  return session_->facts;
+}
+
+}  // namespace lay::sema

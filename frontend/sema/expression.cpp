@@ -1,0 +1,266 @@
+// The value of an expression: one case for each form of the syntax tree.
+
+#include <algorithm>
+
+#include "frontend/sema/apply.h"
+#include "frontend/sema/builtins.h"
+#include "frontend/sema/kernel_builder.h"
+#include "frontend/sema/operators.h"
+
+namespace lay::sema {
+namespace {
+
+using syntax::ChainOperator;
+using syntax::ExpressionId;
+
+class Evaluation {
+ public:
+  Evaluation(Session& session, Frame& frame, Span where) : session_(session), frame_(frame), where_(where) {}
+
+  Value operator()(const syntax::Integer& e) { return Value(Int(e.value)); }
+  Value operator()(const syntax::Float& e) { return Value(e.value); }
+  Value operator()(const syntax::String& e) { return Value(e.value); }
+  Value operator()(const syntax::Boolean& e) { return Value(Predicate(e.value)); }
+  Value operator()(const syntax::Name& e) { return look_up(session_, frame_, e.text, where_); }
+  Value operator()(const syntax::Underscore&) { return Value(Tuple::underscore()); }
+
+  Value operator()(const syntax::Tuple& e) {
+    std::vector<Value> elements;
+    elements.reserve(e.elements.size());
+    for (ExpressionId element : e.elements) elements.push_back(evaluate(session_, frame_, element));
+    return refusing([&] { return make_tuple(std::move(elements)); });
+  }
+
+  Value operator()(const syntax::Unary& e) {
+    Operand operand = value_of(e.operand);
+    if (e.op == syntax::UnaryOperator::minus) return refusing([&] { return negated(session_, operand, where_); });
+    if (operand.value.is_unknown()) return operand.value;
+    if (operand.value.as<Element>()) return session_.kernel->apply(ElementFunction::not_, {operand}, where_);
+    return Value(negate(as_condition(operand.value, operand.span)));
+  }
+
+  Value operator()(const syntax::Binary& e) {
+    Operand left = value_of(e.left), right = value_of(e.right);
+    return refusing({left.span, right.span}, [&] {
+      if (e.op == syntax::BinaryOperator::colon) return make_layout_value(session_, left, right, where_);
+      return compare(session_, e.op, left, right, where_);
+    });
+  }
+
+  Value operator()(const syntax::Chain& e) {
+    ChainOperator op = e.rest.front().op;
+    if (op == ChainOperator::compose) return composition_chain(e);
+    if (op == ChainOperator::logical_and || op == ChainOperator::logical_or) return logical_chain(e);
+    Operand result = value_of(e.first);
+    for (const syntax::Link& link : e.rest) {
+      Operand right = value_of(link.operand);
+      Span whole = join(result.span, right.span);
+      session_.charge(1, whole);
+      result = {refusing(whole, {result.span, right.span},
+                         [&] { return arithmetic(session_, link.op, result, right, whole); }),
+                whole};
+    }
+    return result.value;
+  }
+
+  Value operator()(const syntax::Path& e) {
+    Operand base = value_of(e.base);
+    if (!base.value.is_int())
+      fail("operand-kind", "an integer stands before @, not " + kind_name(base.value), base.span);
+    std::vector<int> path;
+    for (auto id = e.indices.rbegin(); id != e.indices.rend(); ++id) {
+      Operand index = value_of(*id);
+      const Tuple* t = index.value.as<Tuple>();
+      if (!t || !t->is_int() || !t->value().is_literal() || t->value().value() < 0 || t->value().value() > 255) {
+        fail("operand-kind", "the number of a mode, 0 to 255, stands after @", index.span);
+      }
+      path.push_back(static_cast<int>(t->value().value()));
+    }
+    return refusing([&] { return Value(Tuple::basis(base.value.as<Tuple>()->value(), std::move(path))); });
+  }
+
+  Value operator()(const syntax::Call& e) {
+    Operand callee = value_of(e.callee);
+    std::vector<CallArgument> arguments;
+    arguments.reserve(e.arguments.size());
+    for (const syntax::Argument& a : e.arguments) {
+      arguments.push_back(
+          {a.name ? a.name->text : "", evaluate(session_, frame_, a.value), frame_.tree()[a.value].span});
+    }
+    return apply(session_, callee, std::move(arguments), where_);
+  }
+
+  Value operator()(const syntax::Index& e) {
+    Operand object = value_of(e.object);
+    std::vector<Operand> indices;
+    for (ExpressionId id : e.indices) indices.push_back(value_of(id));
+    return apply_index(session_, object, indices, where_);
+  }
+
+  Value operator()(const syntax::Member& e) { return member(session_, value_of(e.object), e.name.text, e.name.span); }
+
+  Value operator()(const syntax::If& e) {
+    Operand condition = value_of(e.condition);
+    if (condition.value.is_unknown()) return condition.value;
+    if (condition.value.as<Element>()) {
+      Operand then = value_of(e.then), otherwise = value_of(e.otherwise);
+      return session_.kernel->apply(ElementFunction::select, {condition, then, otherwise}, where_);
+    }
+    Predicate predicate = as_condition(condition.value, condition.span);
+    if (auto known = decide(session_, predicate)) {
+      return evaluate(session_, frame_, *known ? e.then : e.otherwise);
+    }
+    Operand then, otherwise;
+    {
+      Under under(session_.facts, predicate);
+      then = value_of(e.then);
+    }
+    {
+      Under under(session_.facts, negate(predicate));
+      otherwise = value_of(e.otherwise);
+    }
+    return choose(session_, predicate, then, otherwise, where_);
+  }
+
+  Value operator()(const syntax::Comprehension& e) {
+    Operand first = value_of(e.first), last = value_of(e.last);
+    if (first.value.is_unknown() || last.value.is_unknown()) return Value(Unknown{});
+    std::int64_t begin = bound(first), end = bound(last);
+    if (end > begin && end - begin > kMaxElements) {
+      fail("limit", "a comprehension over more than 2^20 numbers", where_);
+    }
+    std::vector<Value> elements;
+    frame_.locals.emplace_back(e.variable.text, Value());
+    std::size_t slot = frame_.locals.size() - 1;
+    try {
+      for (std::int64_t i = begin; i < end; ++i) {
+        session_.charge(1, where_);
+        frame_.locals[slot].second = Value(Int(i));
+        elements.push_back(evaluate(session_, frame_, e.element));
+      }
+    } catch (...) {
+      frame_.locals.resize(slot);
+      throw;
+    }
+    frame_.locals.resize(slot);
+    if (std::any_of(elements.begin(), elements.end(), [](const Value& v) { return v.is_unknown(); })) {
+      return Value(Unknown{});
+    }
+    return refusing([&] { return make_tuple(std::move(elements)); });
+  }
+
+  Value operator()(const syntax::Swizzle& e) {
+    std::int64_t numbers[3];
+    ExpressionId parts[3] = {e.bits, e.base, e.shift};
+    for (int i = 0; i < 3; ++i) {
+      Operand part = value_of(parts[i]);
+      const Tuple* t = part.value.as<Tuple>();
+      if (!t || !t->is_int() || !t->value().is_literal()) {
+        fail("operand-kind", "a swizzle is made of known integers", part.span);
+      }
+      numbers[i] = t->value().value();
+    }
+    return refusing([&] { return Value(Swizzle(numbers[0], numbers[1], numbers[2])); });
+  }
+
+  Value operator()(const syntax::Find& e) {
+    fail("unsupported", "find " + e.what.text + " is not there yet", where_, {},
+         {{"help", "state the layout, and check it with assert"}});
+  }
+
+  Value operator()(const syntax::Sum& e) {
+    if (!session_.kernel) {
+      fail("kernel-only", "sum[...] stands only in the body of a kernel", where_, {},
+           {{"help", "on the host sum(X) adds up an array"}});
+    }
+    return session_.kernel->sum(frame_, e, where_);
+  }
+
+ private:
+  Operand value_of(ExpressionId id) { return {evaluate(session_, frame_, id), frame_.tree()[id].span}; }
+
+  std::int64_t bound(const Operand& operand) {
+    const Tuple* t = operand.value.as<Tuple>();
+    if (t && t->is_int() && t->value().is_literal()) return t->value().value();
+    if (t && t->is_int()) {
+      fail("symbolic", "a comprehension needs known bounds, and " + text(operand.value) + " is not known yet",
+           operand.span);
+    }
+    fail("operand-kind", "the bounds of a comprehension are integers, not " + kind_name(operand.value), operand.span);
+  }
+
+  Value composition_chain(const syntax::Chain& e) {
+    std::vector<Operand> chain{value_of(e.first)};
+    for (const syntax::Link& link : e.rest) chain.push_back(value_of(link.operand));
+    return compose(session_, chain, where_);
+  }
+
+  // The right side is evaluated under what the left side says: `b == 0 or a % b == 0`.
+  Value logical_chain(const syntax::Chain& e) {
+    bool conjunction = e.rest.front().op == ChainOperator::logical_and;
+    Operand first = value_of(e.first);
+    if (first.value.is_unknown()) return first.value;
+    if (first.value.as<Element>()) return element_chain(first, e, 0);
+    Predicate result = as_condition(first.value, first.span);
+    for (std::size_t i = 0; i < e.rest.size(); ++i) {
+      auto known = decide(session_, result);
+      if (known && *known != conjunction) return Value(Predicate(*known));
+      Under under(session_.facts, conjunction ? result : negate(result));
+      Operand right = value_of(e.rest[i].operand);
+      if (right.value.is_unknown()) return right.value;
+      if (right.value.as<Element>()) {
+        Operand left{Value(result), join(first.span, frame_.tree()[e.rest[i].operand].span)};
+        return element_chain(session_.kernel->apply(function(conjunction), {left, right}, where_), e, i + 1);
+      }
+      Predicate p = as_condition(right.value, right.span);
+      result = conjunction ? both(result, p) : either(result, p);
+    }
+    return Value(result);
+  }
+
+  static ElementFunction function(bool conjunction) {
+    return conjunction ? ElementFunction::and_ : ElementFunction::or_;
+  }
+
+  Value element_chain(Value value, const syntax::Chain& e, std::size_t from) {
+    return element_chain(Operand{std::move(value), where_}, e, from);
+  }
+  Value element_chain(Operand result, const syntax::Chain& e, std::size_t from) {
+    bool conjunction = e.rest.front().op == ChainOperator::logical_and;
+    for (std::size_t i = from; i < e.rest.size(); ++i) {
+      result.value = session_.kernel->apply(function(conjunction), {result, value_of(e.rest[i].operand)}, where_);
+    }
+    return result.value;
+  }
+
+  template <typename F>
+  Value refusing(F&& f) {
+    return refusing(where_, {}, std::forward<F>(f));
+  }
+  template <typename F>
+  Value refusing(const std::vector<Span>& operands, F&& f) {
+    return refusing(where_, operands, std::forward<F>(f));
+  }
+  template <typename F>
+  Value refusing(Span whole, const std::vector<Span>& operands, F&& f) {
+    try {
+      return f();
+    } catch (const Refusal& refusal) {
+      throw DiagnosticError(to_diagnostic(refusal, whole, operands));
+    }
+  }
+
+  Session& session_;
+  Frame& frame_;
+  Span where_;
+};
+
+}  // namespace
+
+Value evaluate(Session& session, Frame& frame, syntax::ExpressionId id) {
+  const syntax::Expression& e = frame.tree()[id];
+  session.charge(1, e.span);
+  return std::visit(Evaluation(session, frame, e.span), e.node);
+}
+
+}  // namespace lay::sema

@@ -1,0 +1,176 @@
+// Calling a kernel in a script: arguments to parameters, types and sizes from the arrays, execution by the host.
+
+#include <algorithm>
+
+#include "frontend/sema/apply.h"
+#include "frontend/sema/kernel_builder.h"
+#include "frontend/source/text.h"
+
+namespace lay::sema {
+namespace {
+
+struct Slot {
+  const syntax::KernelParameter* parameter;
+  const CallArgument* argument = nullptr;
+};
+
+// The parameters in the order of a call: the signature's, then the outputs that are also read.
+std::vector<Slot> slots_of(const syntax::Kernel& kernel) {
+  std::vector<Slot> slots;
+  for (const auto& p : kernel.parameters) slots.push_back({&p});
+  for (const auto& p : kernel.outputs) {
+    if (p.inout) slots.push_back({&p});
+  }
+  return slots;
+}
+
+void bind(std::vector<Slot>& slots, const std::string& callee, const std::vector<CallArgument>& arguments, Span whole) {
+  std::size_t position = 0;
+  for (const CallArgument& a : arguments) {
+    std::size_t k = position;
+    if (a.name.empty()) {
+      ++position;
+    } else {
+      auto at =
+          std::find_if(slots.begin(), slots.end(), [&](const Slot& s) { return s.parameter->name.text == a.name; });
+      if (at == slots.end()) {
+        std::vector<std::string> known;
+        for (const Slot& s : slots) known.push_back(s.parameter->name.text);
+        std::vector<Note> notes;
+        if (auto near = nearest(a.name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
+        fail("argument-name", callee + " has no parameter " + a.name, a.span, {}, std::move(notes));
+      }
+      k = static_cast<std::size_t>(at - slots.begin());
+    }
+    if (k >= slots.size()) {
+      fail("argument-count",
+           callee + " takes " + std::to_string(slots.size()) + " arguments, not " + std::to_string(arguments.size()),
+           whole);
+    }
+    if (slots[k].argument)
+      fail("argument-name", "the parameter " + slots[k].parameter->name.text + " is given twice", a.span);
+    slots[k].argument = &a;
+  }
+  for (const Slot& s : slots) {
+    if (!s.argument)
+      fail("argument-count", callee + " needs " + s.parameter->name.text, whole,
+           {{s.parameter->span, "declared here"}});
+  }
+}
+
+// The types that the arrays give to the kernel's type parameters.
+std::map<std::string, ElementType> types_of(const KernelFamily& family, const std::vector<Slot>& slots) {
+  std::map<std::string, ElementType> types;
+  for (const syntax::Parameter& p : family.kernel->generics) {
+    if (!p.type || p.type->text != "type") continue;
+    for (const Slot& s : slots) {
+      const auto* array = s.argument->value.as<Array>();
+      if (!array || s.parameter->type.text != p.name.text) continue;
+      auto [at, fresh] = types.emplace(p.name.text, array->element);
+      if (!fresh && at->second != array->element) {
+        fail("argument-kind",
+             p.name.text + " is " + std::string(element_name(at->second)) + " elsewhere, and here " +
+                 std::string(element_name(array->element)),
+             s.argument->span);
+      }
+    }
+  }
+  return types;
+}
+
+void note(Session& session, std::string code, std::string message, Span where) {
+  Diagnostic d;
+  d.code = std::move(code);
+  d.message = std::move(message);
+  d.primary = where;
+  d.severity = Severity::note;
+  session.outcome->diagnostics.add(std::move(d));
+}
+
+// The array in the tensor's element type. NumPy has no name for narrow floats: f32 stands in for them.
+Array converted(Session& session, const Array& array, const Tensor& tensor, Span where) {
+  if (array.element == tensor.element) return array;
+  bool narrow = is_float(tensor.element) && (bits(tensor.element) < 32 || tensor.element == ElementType::tf32);
+  if (array.element == ElementType::f32 && narrow) {
+    if (tensor.element != ElementType::f16) {
+      note(session, "rounded", tensor.name + " is rounded from f32 to " + std::string(element_name(tensor.element)),
+           where);
+    }
+    return array.cast(tensor.element);
+  }
+  fail("argument-kind",
+       tensor.name + " is of " + std::string(element_name(tensor.element)) + ", and this array of " +
+           std::string(element_name(array.element)),
+       where, {{tensor.where, "declared here"}},
+       {{"works", "cast(X, " + std::string(element_name(tensor.element)) + ")"}});
+}
+
+Number number_of(const Value& value, const Scalar& scalar, Span where) {
+  const Tuple* t = value.as<Tuple>();
+  if (t && t->is_int() && t->value().is_literal()) {
+    std::int64_t n = t->value().value();
+    if (is_float(scalar.type)) return round_to(scalar.type, static_cast<double>(n));
+    if (round_to(scalar.type, static_cast<double>(n)) != static_cast<double>(n)) {
+      fail("argument-kind", std::to_string(n) + " does not fit " + std::string(element_name(scalar.type)), where);
+    }
+    return n;
+  }
+  const double* x = value.as<double>();
+  if (x && is_float(scalar.type)) return round_to(scalar.type, *x);
+  fail("argument-kind",
+       scalar.name + " is a number of " + std::string(element_name(scalar.type)) + ", not " + kind_name(value), where,
+       {{scalar.where, "declared here"}});
+}
+
+}  // namespace
+
+Value apply_kernel(Session& session, const KernelFamilyPtr& family, const std::vector<CallArgument>& arguments,
+                   Span whole) {
+  const std::string& name = family->kernel->name.text;
+  if (session.kernel) fail("kernel-only", "a kernel cannot call a kernel", whole);
+  std::vector<Slot> slots = slots_of(*family->kernel);
+  bind(slots, name, arguments, whole);
+  ++session.kernel_calls;
+  if (!session.running()) return Value(Unknown{});
+  for (const CallArgument& a : arguments) {
+    if (a.value.is_unknown()) return a.value;
+  }
+  KernelCall call;
+  call.kernel = family->generic() ? check_kernel(session, *family, types_of(*family, slots)) : family->checked;
+  const Kernel& kernel = *call.kernel;
+  call.tensors.resize(kernel.tensors.size());
+  call.scalars.resize(kernel.scalars.size());
+  std::vector<std::optional<std::vector<std::int64_t>>> shapes(kernel.tensors.size());
+  std::size_t next = 0;
+  for (const SignatureEntry& entry : kernel.signature) {
+    auto id = static_cast<std::size_t>(entry.id);
+    if (!entry.is_scalar && kernel.tensors[id].access == Access::output) continue;
+    const CallArgument& a = *slots[next++].argument;
+    if (entry.is_scalar) {
+      call.scalars[id] = number_of(a.value, kernel.scalars[id], a.span);
+      continue;
+    }
+    const auto* array = a.value.as<Array>();
+    if (!array) {
+      fail("argument-kind", kernel.tensors[id].name + " is a tensor: it takes an array, not " + kind_name(a.value),
+           a.span, {{kernel.tensors[id].where, "declared here"}});
+    }
+    shapes[id] = array->shape;
+    call.tensors[id] = converted(session, *array, kernel.tensors[id], a.span);
+  }
+  call.sizes = solve_sizes(kernel, shapes, session.options.sizes);
+  check_guards(kernel, call.sizes);
+  for (std::size_t id = 0; id < kernel.tensors.size(); ++id) {
+    if (kernel.tensors[id].access != Access::output) continue;
+    call.tensors[id] = Array::make(kernel.tensors[id].element, array_shape(kernel.tensors[id], call.sizes));
+  }
+  if (!session.host.call) throw refusal("unavailable", "kernels cannot be run here");
+  KernelResult result = session.host.call(call);
+  for (const std::string& text : result.notes) note(session, "ran", text, whole);
+  if (result.outputs.size() == 1) return Value(std::move(result.outputs.front()));
+  std::vector<Value> outputs;
+  for (Array& array : result.outputs) outputs.emplace_back(std::move(array));
+  return make_tuple(std::move(outputs));
+}
+
+}  // namespace lay::sema

@@ -1,0 +1,271 @@
+#include "frontend/sema/kernel_call.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "frontend/algebra/operations.h"
+#include "frontend/algebra/refusal.h"
+
+namespace lay::sema {
+namespace {
+
+struct Equation {
+  Int expression;
+  std::int64_t value;
+  std::string what;  // "axis 0 of X"
+};
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string s = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) s += (i ? "," : "") + std::to_string(shape[i]);
+  return s + (shape.size() == 1 ? ",)" : ")");
+}
+
+int axes_of(const Tensor& tensor) {
+  return tensor.layout.rank();
+}
+
+Int axis(const Tensor& tensor, int k) {
+  return tensor.layout.shape.is_tuple() ? size(tensor.layout.shape[k]) : tensor.layout.shape.value();
+}
+
+std::vector<Equation> equations_of(const Kernel& kernel,
+                                   const std::vector<std::optional<std::vector<std::int64_t>>>& shapes) {
+  std::vector<Equation> equations;
+  for (std::size_t id = 0; id < kernel.tensors.size(); ++id) {
+    if (id >= shapes.size() || !shapes[id]) continue;
+    const Tensor& tensor = kernel.tensors[id];
+    if (static_cast<int>(shapes[id]->size()) != axes_of(tensor)) {
+      throw refusal("shape-mismatch", tensor.name + " has " + std::to_string(axes_of(tensor)) +
+                                          " modes, and the array of shape " + shape_text(*shapes[id]) + " has " +
+                                          std::to_string(shapes[id]->size()));
+    }
+    for (int k = 0; k < axes_of(tensor); ++k) {
+      equations.push_back({axis(tensor, k), (*shapes[id])[static_cast<std::size_t>(k)],
+                           "axis " + std::to_string(k) + " of " + tensor.name});
+    }
+  }
+  return equations;
+}
+
+std::vector<DimId> open_dims(const Int& expression, const Binding& sizes) {
+  std::map<DimId, std::string> dims;
+  expression.collect_dims(dims);
+  std::vector<DimId> open;
+  for (const auto& [id, name] : dims) {
+    if (!sizes.contains(id)) open.push_back(id);
+  }
+  return open;
+}
+
+// The value of the one open dim of an expression that is linear in it.
+std::optional<std::int64_t> solve(const Equation& e, DimId dim, const Binding& sizes) {
+  Binding at = sizes;
+  at[dim] = 0;
+  auto base = e.expression.evaluate(at);
+  at[dim] = 1;
+  auto next = e.expression.evaluate(at);
+  if (!base || !next || *next == *base) return std::nullopt;
+  std::int64_t step = *next - *base, rest = e.value - *base;
+  if (rest % step != 0) return std::nullopt;
+  at[dim] = rest / step;
+  if (e.expression.evaluate(at) != e.value) return std::nullopt;
+  return rest / step;
+}
+
+// Takes every size that the equations fix; says whether there was one.
+bool solve_more(const std::vector<Equation>& equations, Binding& sizes) {
+  bool found = false;
+  for (const Equation& e : equations) {
+    std::vector<DimId> open = open_dims(e.expression, sizes);
+    if (open.size() != 1) continue;
+    if (auto value = solve(e, open[0], sizes)) {
+      sizes[open[0]] = *value;
+      found = true;
+    }
+  }
+  return found;
+}
+
+// The least value of a dim that the guards allow, for instance of a leading dimension.
+std::optional<std::int64_t> least_allowed(const Kernel& kernel, DimId dim, const Binding& sizes) {
+  std::int64_t least = 1;
+  for (const Guard& guard : kernel.guards) {
+    const PredicateNode& n = guard.predicate.node();
+    if (n.kind != PredicateKind::less_equal && n.kind != PredicateKind::less) continue;
+    if (n.b.dim_id() != dim) continue;
+    auto bound = n.a.evaluate(sizes);
+    if (!bound) return std::nullopt;
+    least = std::max(least, n.kind == PredicateKind::less ? *bound + 1 : *bound);
+  }
+  return least;
+}
+
+const Dim* open_dim(const Kernel& kernel, const Binding& sizes) {
+  for (const Dim& dim : kernel.dims) {
+    if (!sizes.contains(*dim.symbol.dim_id())) return &dim;
+  }
+  return nullptr;
+}
+
+bool in_a_shape(const Kernel& kernel, DimId id) {
+  for (const Tensor& tensor : kernel.tensors) {
+    std::map<DimId, std::string> dims;
+    for (const Tuple& leaf : leaves(tensor.layout.shape)) leaf.value().collect_dims(dims);
+    if (dims.contains(id)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Binding solve_sizes(const Kernel& kernel, const std::vector<std::optional<std::vector<std::int64_t>>>& shapes,
+                    const std::map<std::string, std::int64_t>& set) {
+  Binding sizes;
+  std::vector<Equation> equations = equations_of(kernel, shapes);
+  while (solve_more(equations, sizes)) {
+  }
+  for (const Dim& dim : kernel.dims) {
+    auto given = set.find(dim.name);
+    if (given != set.end()) sizes.emplace(*dim.symbol.dim_id(), given->second);
+  }
+  while (solve_more(equations, sizes)) {
+  }
+  while (const Dim* dim = open_dim(kernel, sizes)) {
+    DimId id = *dim->symbol.dim_id();
+    auto least = in_a_shape(kernel, id) ? std::nullopt : least_allowed(kernel, id, sizes);
+    if (!least) {
+      throw refusal("unknown-size", "nothing says what " + dim->name + " of " + kernel.name + " is",
+                    "--set " + dim->name + "=...");
+    }
+    sizes[id] = *least;
+  }
+  for (const Equation& e : equations) {
+    auto due = e.expression.evaluate(sizes);
+    if (due == e.value) continue;
+    std::string wanted = e.expression.to_string();
+    if (due && !e.expression.is_literal()) wanted += " = " + std::to_string(*due);
+    throw refusal("shape-mismatch",
+                  e.what + " has " + std::to_string(e.value) + " elements, and " + kernel.name + " wants " + wanted);
+  }
+  return sizes;
+}
+
+void check_guards(const Kernel& kernel, const Binding& sizes) {
+  for (const Guard& guard : kernel.guards) {
+    auto path = guard.path.evaluate(sizes);
+    if (path == false) continue;
+    if (guard.predicate.evaluate(sizes) == true) continue;
+    Refusal r = refusal("guard", kernel.name + " needs " + guard.to_string());
+    std::map<DimId, std::string> dims;
+    guard.predicate.collect_dims(dims);
+    for (const auto& [id, name] : dims) {
+      auto value = sizes.find(id);
+      if (value != sizes.end()) r.sizes.emplace_back(name, value->second);
+    }
+    throw r;
+  }
+}
+
+std::vector<std::int64_t> array_shape(const Tensor& tensor, const Binding& sizes) {
+  std::vector<std::int64_t> shape;
+  for (int k = 0; k < axes_of(tensor); ++k) {
+    auto extent = axis(tensor, k).evaluate(sizes);
+    if (!extent) throw refusal("overflow", "a size of " + tensor.name + " does not fit 64 bits");
+    shape.push_back(*extent);
+  }
+  return shape;
+}
+
+namespace {
+
+// Extents and strides of the leaves, each with the axis it belongs to.
+struct Walk {
+  std::vector<std::int64_t> extents, strides;
+  std::vector<int> axes;
+};
+
+Walk walk_of(const Tensor& tensor, const Binding& sizes) {
+  Walk walk;
+  for (int k = 0; k < axes_of(tensor); ++k) {
+    bool one = !tensor.layout.shape.is_tuple();
+    std::vector<Tuple> extents = leaves(one ? tensor.layout.shape : tensor.layout.shape[k]);
+    std::vector<Tuple> strides = leaves(one ? tensor.layout.stride : tensor.layout.stride[k]);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      auto extent = extents[i].value().evaluate(sizes), stride = strides[i].value().evaluate(sizes);
+      if (!extent || !stride) throw refusal("overflow", "a size of " + tensor.name + " does not fit 64 bits");
+      walk.extents.push_back(*extent);
+      walk.strides.push_back(*stride);
+      walk.axes.push_back(k);
+    }
+  }
+  return walk;
+}
+
+// f(row-major index in the array, offset in memory) for every element.
+template <typename F>
+void for_each_element(const Tensor& tensor, const Binding& sizes, F&& f) {
+  Walk walk = walk_of(tensor, sizes);
+  std::vector<std::int64_t> shape = array_shape(tensor, sizes), steps(shape.size(), 1);
+  for (std::size_t k = shape.size(); k-- > 1;) steps[k - 1] = steps[k] * shape[k];
+  std::size_t n = walk.extents.size();
+  std::vector<std::int64_t> at(n, 0), array_steps(n);
+  std::vector<std::int64_t> used(shape.size(), 1);
+  for (std::size_t i = 0; i < n; ++i) {  // the left-most leaf of an axis runs fastest in it
+    auto k = static_cast<std::size_t>(walk.axes[i]);
+    array_steps[i] = steps[k] * used[k];
+    used[k] *= walk.extents[i];
+  }
+  if (std::any_of(walk.extents.begin(), walk.extents.end(), [](std::int64_t e) { return e <= 0; })) return;
+  std::int64_t index = 0, offset = 0;
+  while (true) {
+    f(index, offset);
+    std::size_t i = n;
+    while (i-- > 0) {
+      index += array_steps[i];
+      offset += walk.strides[i];
+      if (++at[i] < walk.extents[i]) break;
+      index -= array_steps[i] * walk.extents[i];
+      offset -= walk.strides[i] * walk.extents[i];
+      at[i] = 0;
+      if (i == 0) return;
+    }
+    if (n == 0) return;
+  }
+}
+
+}  // namespace
+
+std::int64_t memory_elements(const Tensor& tensor, const Binding& sizes) {
+  Walk walk = walk_of(tensor, sizes);
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < walk.extents.size(); ++i) {
+    if (walk.extents[i] <= 0) return 0;
+    last = checked_add(last, checked_mul(walk.extents[i] - 1, walk.strides[i]));
+  }
+  return checked_add(last, 1);
+}
+
+std::vector<std::byte> pack(const Tensor& tensor, const Binding& sizes, const Array& array) {
+  std::size_t width = element_bytes(tensor.element);
+  std::int64_t bytes = checked_mul(memory_elements(tensor, sizes), static_cast<std::int64_t>(width));
+  if (bytes > (std::int64_t{1} << 33)) throw refusal("limit", tensor.name + " spans more than 8 GiB");
+  std::vector<std::byte> memory(static_cast<std::size_t>(bytes));
+  for_each_element(tensor, sizes, [&](std::int64_t index, std::int64_t offset) {
+    std::memcpy(memory.data() + static_cast<std::size_t>(offset) * width,
+                array.bytes->data() + static_cast<std::size_t>(index) * width, width);
+  });
+  return memory;
+}
+
+Array unpack(const Tensor& tensor, const Binding& sizes, const std::vector<std::byte>& memory) {
+  std::size_t width = element_bytes(tensor.element);
+  Array array = Array::make(tensor.element, array_shape(tensor, sizes));
+  for_each_element(tensor, sizes, [&](std::int64_t index, std::int64_t offset) {
+    std::memcpy(array.bytes->data() + static_cast<std::size_t>(index) * width,
+                memory.data() + static_cast<std::size_t>(offset) * width, width);
+  });
+  return array;
+}
+
+}  // namespace lay::sema

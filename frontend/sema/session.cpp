@@ -1,0 +1,134 @@
+#include "frontend/sema/session.h"
+
+#include <algorithm>
+
+#include "frontend/sema/builtins.h"
+#include "frontend/sema/stdlib.h"
+#include "frontend/source/text.h"
+
+namespace lay::sema {
+
+void Module::define(const std::string& name, std::optional<Value> value, Span where) {
+  entries_[name].push_back({++generation_, std::move(value), where});
+}
+
+const Module::Entry* Module::find(const std::string& name, int generation) const {
+  auto at = entries_.find(name);
+  if (at == entries_.end()) return nullptr;
+  for (auto entry = at->second.rbegin(); entry != at->second.rend(); ++entry) {
+    if (entry->generation <= generation) return &*entry;
+  }
+  return nullptr;
+}
+
+Session::Session(Sources& s, Host h, Options o) : sources(s), host(std::move(h)), options(std::move(o)) {}
+
+std::shared_ptr<Module> Session::prelude() {
+  if (!prelude_) {
+    prelude_ = std::make_shared<Module>();  // what the prelude itself does not find is unknown
+    prelude_ = load_module(*this, "stdlib/prelude", *stdlib_text("prelude"));
+  }
+  return prelude_;
+}
+
+void Session::charge(std::int64_t n, Span where) {
+  steps += n;
+  if (steps > kStepBudget) {
+    fail("limit", "this statement takes more than " + std::to_string(kStepBudget) + " steps", where);
+  }
+}
+
+void fail(std::string code, std::string message, Span where, std::vector<Label> labels, std::vector<Note> notes) {
+  Diagnostic d;
+  d.code = std::move(code);
+  d.message = std::move(message);
+  d.primary = where;
+  d.labels = std::move(labels);
+  d.notes = std::move(notes);
+  throw DiagnosticError(std::move(d));
+}
+
+Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<Span>& operands) {
+  Diagnostic d;
+  d.code = refusal.code;
+  d.message = refusal.message;
+  d.primary = whole;
+  for (const OperandNote& label : refusal.labels) {
+    auto k = static_cast<std::size_t>(label.operand);
+    if (k >= operands.size() || !operands[k].known()) {
+      d.notes.push_back({"", label.text});
+      continue;
+    }
+    d.labels.push_back({operands[k], label.text});
+    if (operands.size() == 2) d.primary = operands[1 - k];
+  }
+  if (d.labels.size() > 1) d.primary = whole;
+  for (const auto& [kind, note] : refusal.notes()) d.notes.push_back({kind, note});
+  if (const auto& w = refusal.witness) {
+    d.witness.emplace_back("index", std::to_string(w->index));
+    if (!w->coordinate.empty()) d.witness.emplace_back("coordinate", quoted(w->coordinate));
+    if (!w->middle.empty()) d.witness.emplace_back("middle", quoted(w->middle));
+    if (!w->due.empty()) d.witness.emplace_back("due", quoted(w->due));
+    if (!w->actual.empty()) d.witness.emplace_back("actual", quoted(w->actual));
+  }
+  for (const auto& [name, value] : refusal.sizes) d.witness.emplace_back(name, std::to_string(value));
+  return d;
+}
+
+std::optional<bool> decide(Session& session, const Predicate& condition) {
+  if (condition.is_always()) return true;
+  if (condition.is_never()) return false;
+  if (session.facts.proves(condition)) return true;
+  if (session.facts.proves(negate(condition))) return false;
+  return std::nullopt;
+}
+
+std::vector<Predicate> conjuncts(const Predicate& condition) {
+  if (condition.is_always()) return {};
+  if (condition.kind() != PredicateKind::both) return {condition};
+  std::vector<Predicate> parts = conjuncts(Predicate::of(condition.node().left));
+  for (const Predicate& part : conjuncts(Predicate::of(condition.node().right))) parts.push_back(part);
+  return parts;
+}
+
+Predicate as_condition(const Value& value, Span where) {
+  if (const auto* p = value.as<Predicate>()) return *p;
+  fail("operand-kind", "a condition must stand here, not " + kind_name(value), where);
+}
+
+Value look_up(Session& session, Frame& frame, const std::string& name, Span where) {
+  for (auto local = frame.locals.rbegin(); local != frame.locals.rend(); ++local) {
+    if (local->first == name) return local->second;
+  }
+  const Module::Entry* entry = frame.closure.module->find(name, frame.closure.generation);
+  if (!entry) {
+    if (const Builtin* builtin = find_builtin(name)) return Value(builtin);
+    if (auto type = parse_element(name)) return Value(*type);
+    if (name == "left" || name == "right") return Value(name);
+    entry = session.prelude()->find(name, session.prelude()->generation());
+  }
+  if (!entry) {
+    std::vector<Note> notes;
+    if (auto near = nearest(name, visible_names(session, frame)))
+      notes.push_back({"help", "did you mean " + *near + "?"});
+    fail("unknown-name", "nothing is called " + name, where, {}, std::move(notes));
+  }
+  if (!entry->value) throw Poisoned{};
+  for (const Guard& guard : entry->value->guards) {
+    session.facts.raise(guard);
+    session.inherited.push_back(guard);
+  }
+  return *entry->value;
+}
+
+std::vector<std::string> visible_names(Session& session, const Frame& frame) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : frame.locals) names.push_back(name);
+  for (const auto& [name, entries] : frame.closure.module->entries()) names.push_back(name);
+  for (const Builtin* builtin : all_builtins()) names.emplace_back(builtin->name);
+  for (const ElementRow& row : element_rows()) names.emplace_back(row.name);
+  for (const auto& [name, entries] : session.prelude()->entries()) names.push_back(name);
+  return names;
+}
+
+}  // namespace lay::sema

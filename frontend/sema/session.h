@@ -1,0 +1,117 @@
+// The state of one session and the frames of names that an expression is evaluated in. Internal to this folder.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontend/sema/evaluator.h"
+
+namespace lay::sema {
+
+class KernelBuilder;
+
+// The names of one file. A name may be given again; a def keeps the meaning that its names had when it was defined,
+// because it sees only what is not younger than itself.
+class Module {
+ public:
+  struct Entry {
+    int generation;
+    std::optional<Value> value;  // nothing: its statement failed
+    Span where;
+  };
+
+  void define(const std::string& name, std::optional<Value> value, Span where);
+  const Entry* find(const std::string& name, int generation) const;
+  int generation() const { return generation_; }
+  // Newest meaning of every name.
+  const std::map<std::string, std::vector<Entry>>& entries() const { return entries_; }
+
+ private:
+  std::map<std::string, std::vector<Entry>> entries_;
+  int generation_ = 0;
+};
+
+// Where an expression stands: the tree, the names of its file, and the local names, innermost last.
+struct Frame {
+  Closure closure;
+  std::vector<std::pair<std::string, Value>> locals;
+
+  const syntax::Tree& tree() const { return *closure.tree; }
+};
+
+// Thrown instead of a diagnostic where a name's statement failed before: reported once already.
+struct Poisoned {};
+
+class Session {
+ public:
+  Session(Sources& s, Host h, Options o);
+
+  Sources& sources;
+  Host host;
+  Options options;
+  Facts facts;
+  std::map<std::string, Int> dims;  // top-level dims by name (the newest of each)
+  std::shared_ptr<Module> main = std::make_shared<Module>();
+
+  // Of the statement that is being evaluated.
+  Outcome* outcome = nullptr;
+  std::int64_t steps = 0;
+  int call_depth = 0;
+  KernelBuilder* kernel = nullptr;  // while a kernel's body is evaluated
+  std::vector<Guard> inherited;     // guards that came with names: reported where they were raised
+  std::string library;              // name of the embedded library whose def is running; empty in the user's own text
+
+  // Kernels by name in order of definition, with the schedules given so far.
+  std::vector<std::string> kernel_order;
+  int kernel_calls = 0;
+
+  // Used libraries and files: each is evaluated once. `loading` finds cycles.
+  std::map<std::string, std::shared_ptr<Module>> loaded;
+  std::vector<std::string> loading;
+
+  // The standard prelude, evaluated when first asked for.
+  std::shared_ptr<Module> prelude();
+
+  // Counts work; error `limit` beyond the budget of a statement.
+  void charge(std::int64_t n, Span where);
+  bool running() const { return options.mode == Mode::run; }
+
+ private:
+  std::shared_ptr<Module> prelude_;
+};
+
+inline constexpr std::int64_t kStepBudget = 20'000'000;
+inline constexpr int kCallDepth = 100;
+inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 20;
+
+[[noreturn]] void fail(std::string code, std::string message, Span where, std::vector<Label> labels = {},
+                       std::vector<Note> notes = {});
+
+// A refusal of the algebra as a diagnostic about the text: `whole` is the operation, `operands` its parts.
+Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<Span>& operands);
+
+// Evaluation of expressions (expression.cpp). May throw DiagnosticError or Poisoned.
+Value evaluate(Session& session, Frame& frame, syntax::ExpressionId id);
+
+// What a condition comes to by what is known: true, false, or undecided.
+std::optional<bool> decide(Session& session, const Predicate& condition);
+// The parts of `a and b and c`, without what always holds.
+std::vector<Predicate> conjuncts(const Predicate& condition);
+// The truth value of a condition; error `operand-kind` for other kinds.
+Predicate as_condition(const Value& value, Span where);
+
+// The name's value, seen from the frame; error `unknown-name` with a near name.
+Value look_up(Session& session, Frame& frame, const std::string& name, Span where);
+// Every name that the frame can see.
+std::vector<std::string> visible_names(Session& session, const Frame& frame);
+
+// The names that a file defines; throws its first error (use.cpp). Files under "stdlib/" are the library's own.
+std::shared_ptr<Module> load_module(Session& session, const std::string& name, std::string_view text);
+
+}  // namespace lay::sema

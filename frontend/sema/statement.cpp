@@ -1,0 +1,324 @@
+#include "frontend/sema/statement.h"
+
+#include <algorithm>
+#include <new>
+
+#include "frontend/sema/builtins.h"
+#include "frontend/sema/names.h"
+#include "frontend/sema/operators.h"
+#include "frontend/sema/table.h"
+#include "frontend/source/text.h"
+
+namespace lay::sema {
+namespace {
+
+class StatementEvaluation {
+ public:
+  StatementEvaluation(Session& session, const std::shared_ptr<Module>& module,
+                      const std::shared_ptr<const syntax::Tree>& tree, Outcome& outcome)
+      : session_(session), module_(module), outcome_(outcome) {
+    frame_.closure = {tree, module, module->generation()};
+  }
+
+  void operator()(const syntax::Let& s) {
+    outcome_.name = s.name.text;
+    Value value = guarded(s.value);
+    module_->define(s.name.text, value, s.name.span);
+    outcome_.value = std::move(value);
+  }
+
+  void operator()(const syntax::Def& s) {
+    outcome_.name = s.name.text;
+    std::vector<std::string> bound;
+    for (const syntax::Parameter& p : s.parameters) {
+      if (std::find(bound.begin(), bound.end(), p.name.text) != bound.end()) {
+        fail("duplicate-name", "two parameters are called " + p.name.text, p.name.span);
+      }
+      bound.push_back(p.name.text);
+      check_type_word(p.type);
+    }
+    check_type_word(s.result);
+    for_each_free_name(*frame_.closure.tree, s.body, bound, [&](const std::string& name, Span where) {
+      if (name == s.name.text) {
+        fail("recursion", name + " cannot use itself: every script ends", where, {},
+             {{"help", "a comprehension [f(i) for i in 0..n] repeats"}});
+      }
+      GuardScope ignored(session_.facts);
+      look_up(session_, frame_, name, where);
+    });
+    auto function = std::make_shared<const Function>(Function{frame_.closure, &s});
+    module_->define(s.name.text, Value(FunctionPtr(function)), s.name.span);
+  }
+
+  void operator()(const syntax::Dim& s) {
+    for (const syntax::Identifier& name : s.names) {
+      Int symbol = session_.facts.dim(name.text);
+      session_.dims[name.text] = symbol;
+      auto set = session_.options.sizes.find(name.text);
+      bool known = session_.running() && set != session_.options.sizes.end();
+      module_->define(name.text, Value(known ? Int(set->second) : symbol), name.span);
+    }
+  }
+
+  void operator()(const syntax::Assume& s) {
+    Value value = evaluate(session_, frame_, s.condition);
+    if (value.is_unknown()) fail("symbolic", "what only a run knows cannot be assumed", span(s.condition));
+    session_.facts.assume(as_condition(value, span(s.condition)));
+  }
+
+  void operator()(const syntax::Assert& s) {
+    Value value = evaluate(session_, frame_, s.condition);
+    if (value.is_unknown()) return;
+    Predicate condition = as_condition(value, span(s.condition));
+    if (condition.is_always()) return;
+    Decision decision = session_.facts.decide(condition);
+    if (decision.verdict == Verdict::proved) {
+      finding(Standing::proved, condition, "assert", {});
+      return;
+    }
+    if (decide(session_, condition) == false) {
+      std::string message = "this does not hold";
+      if (s.message) {
+        Value words = evaluate(session_, frame_, *s.message);
+        message = words.as<std::string>() ? *words.as<std::string>() : text(words);
+      }
+      fail("assertion", message, span(s.condition), {}, sides(s.condition));
+    }
+    finding(Standing::guarded, condition, "assert", decision.witness);
+  }
+
+  void operator()(const syntax::Print& s) {
+    std::vector<Value> values;
+    for (syntax::ExpressionId id : s.values) values.push_back(guarded(id));
+    if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_unknown(); })) return;
+    std::string line = print_text(session_, values);
+    if (session_.running() && module_ == session_.main && session_.host.print) session_.host.print(line);
+  }
+
+  void operator()(const syntax::Show& s) {
+    not_yet("show", s.values.empty() ? outcome_.where : span(s.values.front()));
+  }
+  void operator()(const syntax::Explain& s) { not_yet("explain", span(s.value)); }
+
+  void operator()(const syntax::Prove& s) {
+    Value value = evaluate(session_, frame_, s.claim);
+    if (value.is_unknown()) return;
+    Predicate claim = as_condition(value, span(s.claim));
+    Decision decision = session_.facts.decide(claim);
+    switch (decision.verdict) {
+      case Verdict::proved:
+        finding(Standing::proved, claim, "prove", {});
+        return;
+      case Verdict::undecided:
+        finding(Standing::undecided, claim, "prove", {});
+        return;
+      case Verdict::refuted:
+        finding(Standing::refuted, claim, "prove", decision.witness);
+        refuted(claim, decision.witness, span(s.claim));
+    }
+  }
+
+  void operator()(const syntax::Use& s) { use_library(session_, *module_, s, outcome_.where); }
+
+  void operator()(const syntax::Record& s) {
+    outcome_.name = s.name.text;
+    std::vector<std::string> names;
+    for (const syntax::Parameter& p : s.parameters) unique(names, p.name);
+    for (const syntax::Field& field : s.fields) unique(names, field.name);
+    if (!s.parameters.empty()) {
+      check_record_names(s);
+      auto maker = std::make_shared<const RecordMaker>(RecordMaker{frame_.closure, &s});
+      module_->define(s.name.text, Value(RecordMakerPtr(maker)), s.name.span);
+      return;
+    }
+    Record record{s.name.text, s.name.text, {}};
+    for (const syntax::Field& field : s.fields) {
+      Value value = evaluate(session_, frame_, field.value);
+      frame_.locals.emplace_back(field.name.text, value);
+      record.fields.emplace_back(field.name.text, std::move(value));
+    }
+    module_->define(s.name.text, Value(std::make_shared<const Record>(std::move(record))), s.name.span);
+  }
+
+  void operator()(const syntax::Kernel& s) {
+    outcome_.name = s.name.text;
+    define_kernel(session_, module_, frame_.closure, s, outcome_.where);
+  }
+
+  void operator()(const syntax::Schedule& s) { add_schedule(session_, module_, frame_.closure, s, outcome_.where); }
+
+  void operator()(const syntax::Evaluate& s) { outcome_.value = guarded(s.value); }
+
+ private:
+  Span span(syntax::ExpressionId id) const { return frame_.tree()[id].span; }
+
+  // The value with the guards that it was raised under.
+  Value guarded(syntax::ExpressionId id) {
+    GuardScope scope(session_.facts);
+    Value value = evaluate(session_, frame_, id);
+    for (const Guard& guard : scope.guards()) {
+      bool known = std::find(value.guards.begin(), value.guards.end(), guard) != value.guards.end();
+      if (!known) value.guards.push_back(guard);
+    }
+    scope.keep();
+    return value;
+  }
+
+  void finding(Standing standing, const Predicate& claim, std::string origin, Sizes breaks) {
+    outcome_.findings.push_back({standing, claim.to_string(), std::move(origin), std::move(breaks), outcome_.where});
+  }
+
+  [[noreturn]] void not_yet(const std::string& word, Span where) {
+    fail("unsupported", word + " is not there yet", where, {},
+         {{"help", "print writes a layout and, if it has rank 2, its table"}});
+  }
+
+  [[noreturn]] void refuted(const Predicate& claim, const Sizes& sizes, Span where) {
+    Diagnostic d;
+    d.code = "refuted";
+    d.message = claim.is_never() ? "this never holds" : claim.to_string() + " does not always hold";
+    d.primary = where;
+    std::string values;
+    for (const auto& [name, value] : sizes) {
+      values += (values.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+      d.witness.emplace_back(name, std::to_string(value));
+    }
+    if (!values.empty()) d.notes.push_back({"at", values});
+    throw DiagnosticError(std::move(d));
+  }
+
+  // The two sides of a comparison that failed, as values.
+  std::vector<Note> sides(syntax::ExpressionId id) {
+    const auto* comparison = std::get_if<syntax::Binary>(&frame_.tree()[id].node);
+    if (!comparison) return {};
+    Value left = settle(session_, evaluate(session_, frame_, comparison->left));
+    Value right = settle(session_, evaluate(session_, frame_, comparison->right));
+    return {{"", "the left side is " + text(left)}, {"", "the right side is " + text(right)}};
+  }
+
+  static void unique(std::vector<std::string>& names, const syntax::Identifier& name) {
+    if (std::find(names.begin(), names.end(), name.text) != names.end()) {
+      fail("duplicate-name", "two fields are called " + name.text, name.span);
+    }
+    names.push_back(name.text);
+  }
+
+  void check_record_names(const syntax::Record& s) {
+    std::vector<std::string> bound;
+    for (const syntax::Parameter& p : s.parameters) {
+      bound.push_back(p.name.text);
+      check_type_word(p.type);
+    }
+    for (const syntax::Field& field : s.fields) {
+      for_each_free_name(frame_.tree(), field.value, bound, [&](const std::string& name, Span where) {
+        if (name == s.name.text) fail("recursion", "a record cannot use itself", where);
+        GuardScope ignored(session_.facts);
+        look_up(session_, frame_, name, where);
+      });
+      bound.push_back(field.name.text);
+    }
+  }
+
+  static void check_type_word(const std::optional<syntax::Identifier>& type) {
+    static const std::vector<std::string> kWords = {"Any",  "Int",      "Tuple",  "Layout", "Bool",
+                                                    "Real", "String",   "Array",  "Record", "Kernel",
+                                                    "Type", "Function", "Swizzle"};
+    if (!type || std::find(kWords.begin(), kWords.end(), type->text) != kWords.end()) return;
+    std::vector<Note> notes;
+    if (auto near = nearest(type->text, kWords)) notes.push_back({"help", "did you mean " + *near + "?"});
+    if (notes.empty())
+      notes.push_back({"help", "the kinds are Int, Tuple, Layout, Swizzle, Bool, Real, String, Array, Record, Type"});
+    fail("unknown-type", "there is no kind of value called " + type->text, type->span, {}, std::move(notes));
+  }
+
+  Session& session_;
+  std::shared_ptr<Module> module_;
+  Outcome& outcome_;
+  Frame frame_;
+};
+
+// The names that a failed statement would have defined.
+std::vector<syntax::Identifier> defined_names(const syntax::Statement& statement) {
+  if (const auto* s = std::get_if<syntax::Let>(&statement.node)) return {s->name};
+  if (const auto* s = std::get_if<syntax::Def>(&statement.node)) return {s->name};
+  if (const auto* s = std::get_if<syntax::Record>(&statement.node)) return {s->name};
+  if (const auto* s = std::get_if<syntax::Kernel>(&statement.node)) return {s->name};
+  if (const auto* s = std::get_if<syntax::Dim>(&statement.node)) return s->names;
+  if (const auto* s = std::get_if<syntax::Use>(&statement.node)) {
+    if (!s->path.empty()) return {s->path.back()};
+  }
+  return {};
+}
+
+void report_guards(Outcome& outcome, const std::vector<Guard>& guards, const std::vector<Guard>& inherited) {
+  for (const Guard& guard : guards) {
+    if (std::find(inherited.begin(), inherited.end(), guard) != inherited.end()) continue;
+    outcome.findings.push_back({Standing::guarded, guard.to_string(), guard.origin, guard.breaks, outcome.where});
+  }
+}
+
+}  // namespace
+
+Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& module,
+                           const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement) {
+  Outcome outcome;
+  outcome.where = statement.span;
+  Outcome* outer = std::exchange(session.outcome, &outcome);
+  std::vector<Guard> inherited = std::exchange(session.inherited, {});
+  if (!outer) session.steps = 0;
+  bool failed = true;
+  try {
+    GuardScope scope(session.facts);
+    std::visit(StatementEvaluation(session, module, tree, outcome), statement.node);
+    report_guards(outcome, session.facts.simplify(scope.guards()), session.inherited);
+    failed = false;
+  } catch (const DiagnosticError& error) {
+    outcome.diagnostics.add(error.diagnostic);
+  } catch (const Refusal& refusal) {
+    outcome.diagnostics.add(to_diagnostic(refusal, statement.span, {}));
+  } catch (const Poisoned&) {
+    outcome.poisoned = true;
+  } catch (const std::bad_alloc&) {
+    Diagnostic d;
+    d.code = "limit";
+    d.message = "this statement takes more memory than there is";
+    d.primary = statement.span;
+    outcome.diagnostics.add(std::move(d));
+  }
+  if (failed) {
+    outcome.value.reset();
+    for (const syntax::Identifier& name : defined_names(statement)) module->define(name.text, std::nullopt, name.span);
+  }
+  session.outcome = outer;
+  session.inherited = std::move(inherited);
+  return outcome;
+}
+
+Value settle(const Session& session, const Value& value) {
+  const auto* p = value.as<Predicate>();
+  if (!p || p->is_always() || p->is_never()) return value;
+  Value result = value;
+  if (session.facts.proves(*p)) result.data = Predicate(true);
+  if (session.facts.proves(negate(*p))) result.data = Predicate(false);
+  return result;
+}
+
+std::string print_text(const Session& session, const std::vector<Value>& values) {
+  std::string line;
+  std::vector<Guard> guards;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i) line += ' ';
+    const auto* words = values[i].as<std::string>();
+    line += words ? *words : text(settle(session, values[i]));
+    guards.insert(guards.end(), values[i].guards.begin(), values[i].guards.end());
+  }
+  bool first = true;
+  for (const Guard& guard : session.facts.simplify(guards)) {
+    line += (first ? "  // guarded by " : ", ") + guard.to_string();
+    first = false;
+  }
+  if (values.size() == 1) line += table_below(values[0]);
+  return line;
+}
+
+}  // namespace lay::sema

@@ -1,0 +1,75 @@
+#include "frontend/sema/table.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "frontend/algebra/operations.h"
+
+namespace lay::sema {
+namespace {
+
+constexpr std::int64_t kMost = 64;
+
+std::string padded(const std::string& s, std::size_t width) {
+  return std::string(width > s.size() ? width - s.size() : 0, ' ') + s;
+}
+
+// The layout whose shape says rows and columns.
+const Layout* domain_of(const Value& value) {
+  if (const Layout* l = value.as<Layout>()) return l;
+  const Composed* c = value.as<Composed>();
+  return c ? std::get_if<Layout>(&c->inner) : nullptr;
+}
+
+struct Grid {
+  std::vector<std::string> head, side;
+  std::vector<std::vector<std::string>> cells;
+};
+
+Grid grid_of(const AnyLayout& layout, const Tuple& shape, std::int64_t rows, std::int64_t columns) {
+  Facts facts;
+  Grid grid;
+  for (std::int64_t j = 0; j < columns; ++j) grid.head.push_back(idx2crd(facts, j, shape[1]).to_string());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    grid.side.push_back(idx2crd(facts, i, shape[0]).to_string());
+    grid.cells.emplace_back();
+    for (std::int64_t j = 0; j < columns; ++j) {
+      grid.cells.back().push_back(evaluate(facts, layout, tuple(i, j)).to_string());
+    }
+  }
+  return grid;
+}
+
+std::string drawn(const Grid& grid) {
+  std::size_t side = 0, width = 0;
+  for (const std::string& s : grid.side) side = std::max(side, s.size());
+  for (const std::string& s : grid.head) width = std::max(width, s.size());
+  for (const auto& row : grid.cells) {
+    for (const std::string& s : row) width = std::max(width, s.size());
+  }
+  std::string result = "\n  " + std::string(side, ' ');
+  for (const std::string& s : grid.head) result += "  " + padded(s, width);
+  for (std::size_t i = 0; i < grid.cells.size(); ++i) {
+    result += "\n  " + padded(grid.side[i], side);
+    for (const std::string& s : grid.cells[i]) result += "  " + padded(s, width);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string table_below(const Value& value) {
+  const Layout* domain = domain_of(value);
+  if (!domain || domain->rank() != 2 || !domain->shape.is_tuple() || !domain->is_known()) return "";
+  std::int64_t m = size(domain->shape[0]).value(), n = size(domain->shape[1]).value();
+  std::int64_t rows = std::min(m, kMost), columns = std::min(n, kMost);
+  AnyLayout layout = *domain;
+  if (const Composed* c = value.as<Composed>()) layout = *c;
+  std::string result = drawn(grid_of(layout, domain->shape, rows, columns));
+  if (rows < m || columns < n) {
+    result += "\n  ... of " + std::to_string(m) + " rows and " + std::to_string(n) + " columns";
+  }
+  return result;
+}
+
+}  // namespace lay::sema
