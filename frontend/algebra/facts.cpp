@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/knowledge.h"
+#include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
 
 namespace lay {
@@ -80,7 +81,7 @@ bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
 }
 
 void Facts::raise(const Guard& guard) {
-  std::vector<Guard>& scope = scopes_.back();
+  std::vector<Guard>& scope = scopes_.back().guards;
   if (std::find(scope.begin(), scope.end(), guard) != scope.end()) return;
   scope.push_back(guard);
   knowledge_.reset();
@@ -129,6 +130,31 @@ Int Facts::max(const Int& a, const Int& b) const {
   return lay::max(a, b);
 }
 
+Int Facts::simplify(const Int& a) const {
+  return rewrite(a, [&](const Atom& atom) -> std::optional<Int> {
+    if (atom.kind == AtomKind::dim) return std::nullopt;
+    const Int x = simplify(atom.a), y = simplify(atom.b);
+    switch (atom.kind) {
+      case AtomKind::dim:
+        break;
+      case AtomKind::min:
+        return min(x, y);
+      case AtomKind::max:
+        return max(x, y);
+      case AtomKind::select:
+        if (proves(Predicate::of(atom.condition))) return x;
+        if (proves(negate(Predicate::of(atom.condition)))) return y;
+        return std::nullopt;
+      case AtomKind::floor_div:
+        if (proves(divides(x, y))) return divided(x, y);
+        if (proves(divides(x - y + 1, y))) return divided(x - y + 1, y);
+        if (proves(less_equal(0, x)) && proves(less(x, y))) return Int(0);
+        return lay::floor_div(x, y);
+    }
+    return std::nullopt;
+  });
+}
+
 std::vector<Guard> Facts::simplify(const std::vector<Guard>& guards) const {
   std::vector<Guard> kept;
   for (const Guard& guard : guards) {
@@ -169,8 +195,10 @@ Under::~Under() {
   facts_.knowledge_.reset();
 }
 
-GuardScope::GuardScope(Facts& facts) : facts_(facts), depth_(facts.scopes_.size()) {
-  facts_.scopes_.emplace_back();
+GuardScope::GuardScope(Facts& facts) : GuardScope(facts, false) {}
+
+GuardScope::GuardScope(Facts& facts, bool attempt) : facts_(facts), depth_(facts.scopes_.size()) {
+  facts_.scopes_.push_back({{}, attempt});
   facts_.knowledge_.reset();
 }
 
@@ -180,14 +208,14 @@ GuardScope::~GuardScope() {
 }
 
 const std::vector<Guard>& GuardScope::guards() const {
-  return facts_.scopes_[depth_];
+  return facts_.scopes_[depth_].guards;
 }
 
 void GuardScope::keep() {
-  const std::vector<Guard> guards = std::move(facts_.scopes_[depth_]);
-  facts_.scopes_[depth_].clear();
+  const std::vector<Guard> guards = std::move(facts_.scopes_[depth_].guards);
+  facts_.scopes_[depth_].guards.clear();
   for (const Guard& guard : guards) {
-    auto& outer = facts_.scopes_[depth_ - 1];
+    auto& outer = facts_.scopes_[depth_ - 1].guards;
     if (std::find(outer.begin(), outer.end(), guard) == outer.end()) outer.push_back(guard);
   }
   facts_.knowledge_.reset();

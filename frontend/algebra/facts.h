@@ -87,6 +87,8 @@ class Facts {
   Int mod(const Int& a, const Int& b);
   Int min(const Int& a, const Int& b) const;
   Int max(const Int& a, const Int& b) const;
+  // An integer made before a fact was known, with its divisions, minima and selections decided by what is known now.
+  Int simplify(const Int& a) const;
 
   // The guards without those that the facts prove by now, and without doubles. For display: stored values never change.
   std::vector<Guard> simplify(const std::vector<Guard>& guards) const;
@@ -108,7 +110,11 @@ class Facts {
   std::map<DimId, std::pair<int64_t, std::optional<int64_t>>> bounds_;
   std::vector<Predicate> assumptions_;
   std::vector<Predicate> path_;
-  std::vector<std::vector<Guard>> scopes_ = {{}};
+  struct Scope {
+    std::vector<Guard> guards;
+    bool attempt = false;
+  };
+  std::vector<Scope> scopes_ = {{}};
   mutable std::shared_ptr<const Knowledge> knowledge_;  // of all of the above; made when asked for
 };
 
@@ -136,6 +142,9 @@ class Under {
 class GuardScope {
  public:
   explicit GuardScope(Facts& facts);
+  // A scope inside one operation, which may rely on the guards raised in the scope outside, because it will hand its
+  // own to it.
+  static GuardScope attempt(Facts& facts) { return GuardScope(facts, true); }
   ~GuardScope();
   GuardScope(const GuardScope&) = delete;
   GuardScope& operator=(const GuardScope&) = delete;
@@ -145,6 +154,7 @@ class GuardScope {
   void keep();
 
  private:
+  GuardScope(Facts& facts, bool attempt);
   Facts& facts_;
   size_t depth_;
 };

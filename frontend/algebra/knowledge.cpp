@@ -98,8 +98,11 @@ Knowledge::Knowledge(const Facts& facts) {
   for (const Predicate& fact : facts.assumptions_) split_conjunction(fact, stated);
   for (const Predicate& fact : facts.path_) split_conjunction(fact, stated);
   const Predicate path = facts.path();
-  for (const Guard& guard : facts.scopes_.back()) {
-    if (guard.path == path || guard.path.is_always()) split_conjunction(guard.predicate, stated);
+  for (auto scope = facts.scopes_.rbegin(); scope != facts.scopes_.rend(); ++scope) {
+    for (const Guard& guard : scope->guards) {
+      if (guard.path == path || guard.path.is_always()) split_conjunction(guard.predicate, stated);
+    }
+    if (!scope->attempt) break;
   }
   pending_ = stated;
   learn_pending();

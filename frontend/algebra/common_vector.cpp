@@ -1,0 +1,129 @@
+// What two layouts, or a layout and an access width, have in common.
+
+#include <numeric>
+
+#include "frontend/algebra/mode.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay {
+namespace {
+
+const Layout& plain(const AnyLayout& a) {
+  if (const Layout* layout = std::get_if<Layout>(&a)) return *layout;
+  return std::get<Composed>(a).layout();
+}
+
+const Swizzle* swizzle_of(const AnyLayout& a) {
+  const Composed* composed = std::get_if<Composed>(&a);
+  return composed ? std::get_if<Swizzle>(&composed->outer) : nullptr;
+}
+
+// Elements that stay neighbours under both: below the bits that one swizzle moves and the other does not.
+std::optional<int64_t> swizzle_limit(const AnyLayout& a, const AnyLayout& b) {
+  const Swizzle *x = swizzle_of(a), *y = swizzle_of(b);
+  if (x && y && *x == *y) return std::nullopt;
+  std::optional<int64_t> limit;
+  for (const Swizzle* s : {x, y}) {
+    if (s && s->b > 0) limit = std::min(limit.value_or(INT64_MAX), int64_t{1} << s->m);
+  }
+  return limit;
+}
+
+}  // namespace
+
+Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b) {
+  const Layout inverse = right_inverse(facts, b);
+  const std::vector<Mode> modes = flat_modes(inverse);
+  // The longest prefix of b's inverse that a maps to a layout at all.
+  for (size_t count = modes.size(); count > 0; --count) {
+    const Layout prefix =
+        from_modes({modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(count)}, inverse.units);
+    GuardScope scope = GuardScope::attempt(facts);
+    try {
+      const Layout common =
+          coalesce(facts, composition(facts, Layout(a.shape, a.stride), Layout(prefix.shape, prefix.stride)));
+      if (!scope.guards().empty()) continue;
+      const Mode first = flat_modes(common)[0];
+      if (!steps_into(facts, 1, first.stride, 1)) break;
+      return composition(facts, inverse, Layout(first.extent, 1));
+    } catch (const Refusal&) {
+      continue;
+    }
+  }
+  return Layout(1, 0);
+}
+
+Int max_common_vector(Facts& facts, const Layout& a, const Layout& b) {
+  return size(max_common_layout(facts, a, b));
+}
+
+Layout max_common_layout(Facts& facts, const AnyLayout& a, const AnyLayout& b) {
+  const Layout common = max_common_layout(facts, plain(a), plain(b));
+  const auto limit = swizzle_limit(a, b);
+  if (!limit) return common;
+  const Int n = facts.min(size(common), *limit);
+  return composition(facts, common, Layout(n, 1));
+}
+
+Int max_common_vector(Facts& facts, const AnyLayout& a, const AnyLayout& b) {
+  const Int n = max_common_vector(facts, plain(a), plain(b));
+  const auto limit = swizzle_limit(a, b);
+  return limit ? facts.min(n, *limit) : n;
+}
+
+Int max_alignment(Facts& facts, const Layout& a) {
+  const std::vector<Mode> modes = flat_modes(coalesce(facts, a));
+  // A run of neighbours from the first modes with strides 1, s0, s0*s1, ...; every other stride must be a multiple.
+  Int run = 1;
+  std::vector<bool> used(modes.size(), false);
+  for (bool found = true; found;) {
+    found = false;
+    for (size_t i = 0; i < modes.size() && !found; ++i) {
+      if (used[i] || !modes[i].stride.is_int() || modes[i].extent.is(1)) continue;
+      if (!steps_into(facts, 1, modes[i].stride, run)) continue;
+      run *= modes[i].extent;
+      found = used[i] = true;
+    }
+  }
+  // The greatest known divisor: of a literal itself, of a symbol the literals that are proved to divide it.
+  const auto known_divisor = [&](const Int& value, int64_t of) {
+    if (value.is_literal()) return std::gcd(value.value(), of);
+    for (int64_t n = of; n > 1; --n) {
+      if (of % n == 0 && facts.proves(divides(value, n))) return n;
+    }
+    return int64_t{1};
+  };
+  int64_t alignment = run.is_literal() ? run.value() : 0;
+  for (size_t i = 0; i < modes.size(); ++i) {
+    if (used[i] || modes[i].stride.is_literal(0)) continue;
+    if (alignment == 0) alignment = modes[i].stride.value().is_literal() ? modes[i].stride.value().value() : 128;
+    alignment = known_divisor(modes[i].stride.value(), alignment);
+  }
+  if (run.is_literal()) return alignment == 0 ? Int(1) : alignment;
+  return alignment == 0 ? run : Int(known_divisor(run, alignment));
+}
+
+Int max_alignment(const Swizzle& s) {
+  return int64_t{1} << s.m;
+}
+
+Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n) {
+  std::vector<Mode> result;
+  Int rest = n, before = 1;
+  for (const Tuple& leaf : leaves(shape)) {
+    const Int& extent = leaf.value();
+    Int share = 1;
+    if (extent.is_literal() && rest.is_literal())
+      share = std::gcd(extent.value(), rest.value());
+    else if (facts.proves(divides(extent, rest)))
+      share = rest;
+    else if (facts.proves(divides(rest, extent)))
+      share = extent;
+    result.push_back({share, before});
+    rest = divided(rest, share);
+    before *= extent;
+  }
+  return coalesce(facts, from_modes(result, {}));
+}
+
+}  // namespace lay

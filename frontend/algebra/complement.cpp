@@ -1,0 +1,156 @@
+#include <algorithm>
+
+#include "frontend/algebra/mode.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay {
+namespace {
+
+void check_strides(const char* operation, const Layout& a, const std::vector<Mode>& modes) {
+  for (const Mode& mode : modes) {
+    if (!mode.stride.is_int()) {
+      throw refusal("not-integer", std::string(operation) + " needs integer strides, and " + a.to_string() + " has " +
+                                       mode.stride.to_string());
+    }
+    if (mode.stride.value().is_literal() && mode.stride.value().value() < 0) {
+      throw refusal("negative-stride", std::string(operation) + " of " + a.to_string() + ": the stride " +
+                                           mode.stride.to_string() + " is negative");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<size_t> by_stride(const Facts& facts, const std::vector<Mode>& modes) {
+  std::vector<size_t> rest, order;
+  for (size_t i = 0; i < modes.size(); ++i) rest.push_back(i);
+  const auto before = [&](size_t a, size_t b) {
+    const Int &x = modes[a].stride.value(), &y = modes[b].stride.value();
+    if (x.is_literal() && y.is_literal()) return x.value() < y.value();
+    return facts.proves(less_equal(x, y)) && !facts.proves(less_equal(y, x));
+  };
+  while (!rest.empty()) {
+    auto first = rest.begin();
+    for (auto it = rest.begin() + 1; it != rest.end(); ++it) {
+      if (before(*it, *first)) first = it;
+    }
+    order.push_back(*first);
+    rest.erase(first);
+  }
+  return order;
+}
+
+Layout complement(Facts& facts, const Layout& a) {
+  return complement(facts, a, cosize(facts, filter(facts, a)));
+}
+
+Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
+  const Layout filtered = filter(facts, a);
+  std::vector<Mode> modes = flat_modes(filtered);
+  check_strides("complement", a, modes);
+  std::erase_if(modes, [](const Mode& mode) { return mode.stride.is_literal(0) || mode.extent.is(1); });
+  std::vector<Mode> result;
+  Int covered = 1;
+  for (const size_t i : by_stride(facts, modes)) {
+    const Int& stride = modes[i].stride.value();
+    if (!facts.try_require(less_equal(covered, stride), "complement")) {
+      throw refusal("complement-overlap", "complement of " + a.to_string() + ": a mode steps by " + stride.to_string() +
+                                              ", within the " + covered.to_string() + " that the modes below it cover");
+    }
+    result.push_back({facts.floor_div(stride, covered), covered});
+    covered = stride * modes[i].extent;
+  }
+  const Int rest = size(ceil_div(facts, cotarget, covered));
+  result.push_back({rest, covered});
+  Layout complement = coalesce(facts, from_modes(result, {}));
+  complement.units = {{}, a.units.codomain};
+  return complement;
+}
+
+Layout right_inverse(Facts& facts, const Layout& a) {
+  const Layout merged = coalesce(facts, a);
+  const std::vector<Mode> modes = flat_modes(merged);
+  std::vector<Int> before{1};  // the product of the extents before each mode
+  for (const Mode& mode : modes) before.push_back(before.back() * mode.extent);
+  std::vector<Mode> result;
+  std::vector<bool> used(modes.size(), false);
+  Int next = 1;
+  for (bool found = true; found;) {
+    found = false;
+    for (size_t i = 0; i < modes.size() && !found; ++i) {
+      if (used[i] || !modes[i].stride.is_int() || modes[i].stride.is_literal(0) || modes[i].extent.is(1)) continue;
+      if (!steps_into(facts, 1, modes[i].stride, next)) continue;
+      result.push_back({modes[i].extent, before[i]});
+      next = modes[i].stride.value() * modes[i].extent;
+      found = used[i] = true;
+    }
+  }
+  Layout inverse = coalesce(facts, from_modes(result, {}));
+  inverse.units = {a.units.codomain, a.units.domain};
+  return inverse;
+}
+
+namespace {
+
+Refusal refuse_left_inverse(const Layout& a, const Int& covered, const Int& stride, bool divides_it) {
+  return refusal("left-inverse", "left_inverse of " + a.to_string() + ": the stride " + stride.to_string() +
+                                     (divides_it ? " is no multiple of the stride below it, "
+                                                 : " is within what the modes below it cover, ") +
+                                     covered.to_string());
+}
+
+bool is_left_inverse(const Layout& a, const Layout& r) {
+  const Int n = size(a);
+  if (!a.is_known() || !r.is_known() || n.value() > (int64_t{1} << 20)) return false;
+  Facts facts;
+  for (const int64_t value : values(a)) {
+    if (!(evaluate(facts, a, evaluate(facts, r, value)) == Tuple(value))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Layout left_inverse(Facts& facts, const Layout& a) {
+  const Layout merged = coalesce(facts, a);
+  const std::vector<Mode> modes = flat_modes(merged);
+  check_strides("left_inverse", a, modes);
+  std::vector<Int> before{1};
+  for (const Mode& mode : modes) before.push_back(before.back() * mode.extent);
+  std::vector<Mode> result{{1, 0}};  // extents filled in one step later: the step to the next stride
+  Int last = 1, covered = 1;
+  std::optional<Refusal> overlap;
+  size_t largest = modes.size();
+  for (const size_t i : by_stride(facts, modes)) {
+    const Int& stride = modes[i].stride.value();
+    if (stride.is(0)) continue;
+    if (!facts.try_require(divides(stride, last), "left_inverse")) throw refuse_left_inverse(a, last, stride, true);
+    if (!overlap && !facts.try_require(less_equal(covered, stride), "left_inverse")) {
+      overlap = refuse_left_inverse(a, covered, stride, false);
+    }
+    result.back().extent = divided(stride, last);
+    result.push_back({1, before[i]});
+    last = stride;
+    covered = stride * modes[i].extent;
+    largest = i;
+  }
+  result.back().extent = largest < modes.size() ? modes[largest].extent : size(merged);
+  Layout inverse = coalesce(facts, from_modes(result, {}));
+  if (overlap && !is_left_inverse(a, inverse)) throw *overlap;
+  inverse.units = {a.units.codomain, a.units.domain};
+  return inverse;
+}
+
+Layout nullspace(Facts& facts, const Layout& a) {
+  std::vector<Mode> result;
+  Int before = 1;
+  for (const Mode& mode : flat_modes(a)) {
+    if (mode.stride.is_literal(0)) result.push_back({mode.extent, before});
+    before *= mode.extent;
+  }
+  Layout kernel = coalesce(facts, from_modes(result, {}));
+  kernel.units = {{}, a.units.domain};
+  return kernel;
+}
+
+}  // namespace lay

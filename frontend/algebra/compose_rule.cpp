@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "frontend/algebra/compose.h"
+
+namespace lay {
+namespace {
+
+// How s:d meets a mode of extent c.
+enum class Meeting {
+  inside,   // (s-1)*d < c: it stays inside
+  over,     // c divides d: it steps over the whole mode
+  through,  // d divides c, and c/d divides s: it fills the mode and goes on
+  misfit,
+};
+
+class Meeter {
+ public:
+  Meeter(Facts& facts, const Int& extent, const Int& count, const Int& step)
+      : facts_(facts), c_(extent), s_(count), d_(step) {}
+
+  Meeting meet() {
+    if (facts_.proves(stays_inside())) return Meeting::inside;
+    if (facts_.proves(divides(d_, c_)) && facts_.proves(less_equal(c_, d_))) return Meeting::over;
+    if (facts_.proves(divides(c_, d_))) return meet_dividing();
+    if (known()) return refuse("composition-stride", {});
+    return meet_undecided();
+  }
+
+  std::string code;
+  std::string missing;
+
+ private:
+  bool known() const { return c_.is_literal() && d_.is_literal() && s_.is_literal(); }
+  Predicate stays_inside() const { return less((s_ - 1) * d_, c_); }
+
+  Meeting refuse(const char* why, const Predicate& lacking) {
+    code = why;
+    missing = lacking.is_always() ? "" : lacking.to_string();
+    return Meeting::misfit;
+  }
+
+  bool guard(const Predicate& predicate) { return facts_.try_require(predicate, "composition"); }
+
+  Meeting meet_dividing() {
+    const Int n = divided(c_, d_);
+    if (facts_.proves(divides(s_, n))) return Meeting::through;
+    if (n.is_literal() && s_.is_literal()) return refuse("composition-shape", {});
+    if (n.is_literal() && guard(divides(s_, n))) return Meeting::through;
+    if (s_.is_literal() && guard(less_equal(s_, n))) return Meeting::inside;
+    const Predicate fills = divides(s_, n), fits = less_equal(s_, n);
+    if (facts_.proves(negate(fills)) && guard(fits)) return Meeting::inside;
+    if (facts_.proves(negate(fits)) && guard(fills)) return Meeting::through;
+    if (facts_.proves(negate(fills)) && facts_.proves(negate(fits))) return refuse("composition-shape", {});
+    return refuse("undecided", fills);
+  }
+
+  Meeting meet_undecided() {
+    if (s_.is_literal() && d_.is_literal() && guard(stays_inside())) return Meeting::inside;
+    if (c_.is_literal() && !d_.is_literal() && guard(divides(d_, c_))) return Meeting::over;
+    if (d_.is_literal() && !c_.is_literal() && guard(divides(c_, d_))) return meet_dividing();
+    if (c_.is_literal() && d_.is_literal()) {
+      return guard(stays_inside()) ? Meeting::inside : refuse("composition-stride", {});
+    }
+    const bool never_over = facts_.proves(negate(divides(d_, c_))),
+               never_through = facts_.proves(negate(divides(c_, d_)));
+    if (never_over && never_through) return guard(stays_inside()) ? Meeting::inside : refuse("composition-stride", {});
+    return refuse("undecided", divides(d_, c_));
+  }
+
+  Facts& facts_;
+  Int c_, s_, d_;
+};
+
+Tuple scaled(const Int& by, const Tuple& stride) {
+  return Tuple::basis(by * stride.value(), stride.path());
+}
+
+// The stride that a mode of extent 1 gets. It is never used; this is CuTe's.
+Int leftover_step(const std::vector<Mode>& left, Int step) {
+  for (size_t i = 0; i + 1 < left.size(); ++i) {
+    if (left[i].extent.is_literal() && step.is_literal()) step = ceil_div(step, left[i].extent);
+  }
+  return step;
+}
+
+}  // namespace
+
+std::vector<Mode> extended_modes(const Facts& facts, const Layout& a) {
+  std::vector<Mode> merged;  // last mode first
+  const std::vector<Mode> modes = flat_modes(a);
+  for (auto mode = modes.rbegin(); mode != modes.rend(); ++mode) {
+    if (merged.empty()) {
+      merged.push_back(*mode);
+    } else if (is_one(facts, mode->extent)) {
+      continue;
+    } else if (steps_into(facts, mode->extent, mode->stride, merged.back().stride)) {
+      merged.back() = {mode->extent * merged.back().extent, mode->stride};
+    } else {
+      merged.push_back(*mode);
+    }
+  }
+  if (merged.empty()) merged.push_back({1, 0});
+  std::reverse(merged.begin(), merged.end());
+  return merged;
+}
+
+Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count, const Int& step) {
+  Part part;
+  const Tuple& last = left.back().stride;
+  if (step.is(0)) {
+    part.modes.push_back({count, 0});
+    return part;
+  }
+  if (left.size() == 1 || is_one(facts, count)) {
+    part.modes.push_back({count, scaled(leftover_step(left, step), last)});
+    return part;
+  }
+  Int s = count, d = step;
+  for (size_t i = 0; i + 1 < left.size(); ++i) {
+    s = facts.simplify(s);
+    const Int& c = left[i].extent;
+    Meeter meeter(facts, c, s, d);
+    const Meeting meeting = facts.try_require(less(0, d), "composition") ? meeter.meet() : Meeting::misfit;
+    if (meeting == Meeting::misfit) {
+      part.misfit = Misfit{meeter.code.empty() ? "composition-stride" : meeter.code, 0, i, c, s, d, meeter.missing};
+      return part;
+    }
+    if (meeting == Meeting::over) {
+      d = divided(d, c);
+      continue;
+    }
+    const Int n = meeting == Meeting::inside ? s : divided(c, d);
+    part.modes.push_back({n, scaled(d, left[i].stride)});
+    part.digits.push_back({i, n, d});
+    if (meeting == Meeting::inside) return part;
+    s = divided(s, n);
+    d = 1;
+    if (is_one(facts, s)) return part;
+  }
+  part.modes.push_back({s, scaled(d, last)});
+  return part;
+}
+
+}  // namespace lay

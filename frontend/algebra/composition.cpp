@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <map>
+
+#include "frontend/algebra/compose.h"
+
+namespace lay {
+namespace {
+
+void check_units(const Layout& a, const Layout& b) {
+  const Unit &takes = a.units.domain, &gives = b.units.codomain;
+  if (takes.counts == Counts::none || gives.counts == Counts::none || takes == gives) return;
+  throw refusal("units", "the left side takes " + takes.to_string() + " and the right side gives " + gives.to_string(),
+                "recast converts between element types and bytes");
+}
+
+// Composes the leaves of b one by one. Leaves with integer strides go through all of a, those with a basis path through
+// the mode of a that the path names; carries are counted for each path by itself.
+class Composer {
+ public:
+  Composer(Facts& facts, const Layout& a) : facts_(facts), a_(a) {}
+
+  Layout run(const Layout& b) {
+    if (b.shape.is_leaf()) return leaf(b.shape.value(), b.stride, 0);
+    std::vector<Layout> modes;
+    for (int i = 0; i < b.rank(); ++i) modes.push_back(compose(b.shape[i], b.stride[i], i));
+    check_carries();
+    return make_layout(modes);
+  }
+
+  const std::optional<Misfit>& misfit() const { return misfit_; }
+
+ private:
+  struct Used {
+    Digit digit;
+    int right_mode;
+  };
+  struct Path {
+    std::vector<Mode> left;
+    std::vector<Used> used;
+  };
+
+  Layout compose(const Tuple& shape, const Tuple& stride, int right_mode) {
+    if (shape.is_leaf()) return leaf(shape.value(), stride, right_mode);
+    std::vector<Layout> modes;
+    for (int i = 0; i < shape.rank(); ++i) modes.push_back(compose(shape[i], stride[i], right_mode));
+    return make_layout(modes);
+  }
+
+  Path& path_of(const std::vector<int>& path) {
+    const auto found = paths_.find(path);
+    if (found != paths_.end()) return found->second;
+    return paths_[path] = Path{extended_modes(facts_, get(a_, path)), {}};
+  }
+
+  Layout leaf(const Int& count, const Tuple& stride, int right_mode) {
+    Path& path = path_of(stride.path());
+    Part part = compose_mode(facts_, path.left, count, stride.value());
+    if (part.misfit) {
+      if (!misfit_) misfit_ = part.misfit, misfit_->right_mode = right_mode;
+      return Layout(count, 0);
+    }
+    for (const Digit& digit : part.digits) path.used.push_back({digit, right_mode});
+    return from_modes(part.modes, {});
+  }
+
+  // Together the leaves must stay below the extent of every mode of the left side but the last.
+  void check_carries() {
+    for (auto& [name, path] : paths_) {
+      for (size_t mode = 0; mode + 1 < path.left.size() && !misfit_; ++mode) check_carry(path, mode);
+    }
+  }
+
+  void check_carry(const Path& path, size_t mode) {
+    Int reach = 0;
+    const Used* last = nullptr;
+    int users = 0;
+    for (const Used& used : path.used) {
+      if (used.digit.mode != mode) continue;
+      reach += (used.digit.extent - 1) * used.digit.step;
+      last = &used;
+      ++users;
+    }
+    if (users < 2) return;
+    if (facts_.try_require(less(reach, path.left[mode].extent), "composition")) return;
+    misfit_ = Misfit{"composition-carry", last->right_mode, mode, path.left[mode].extent,
+                     last->digit.extent,  last->digit.step, {}};
+  }
+
+  Facts& facts_;
+  const Layout& a_;
+  std::map<std::vector<int>, Path> paths_;
+  std::optional<Misfit> misfit_;
+};
+
+}  // namespace
+
+Layout composition(Facts& facts, const Layout& a, const Layout& b) {
+  check_units(a, b);
+  const Units units{b.units.domain, a.units.codomain};
+  GuardScope scope = GuardScope::attempt(facts);
+  Composer composer(facts, a);
+  Layout result = composer.run(b);
+  if (composer.misfit()) {
+    const auto table = as_table(extended_modes(facts, a));
+    auto fitted = table ? compose_by_table(*table, b) : std::nullopt;
+    if (!fitted) throw refuse_composition(facts, a, b, *composer.misfit());
+    result = *fitted;
+  } else {
+    scope.keep();
+  }
+  result.units = units;
+  return result;
+}
+
+Layout composition(Facts& facts, const Layout& a, const Tiler& tiler) {
+  if (const Layout* b = std::get_if<Layout>(&tiler.value)) return composition(facts, a, *b);
+  if (const Int* n = std::get_if<Int>(&tiler.value)) return composition(facts, a, Layout(*n, 1));
+  if (std::holds_alternative<Tiler::Keep>(tiler.value)) return a;
+  const auto& tiles = std::get<std::vector<Tiler>>(tiler.value);
+  if (static_cast<int>(tiles.size()) > a.rank() || (a.shape.is_leaf() && tiles.size() > 1)) {
+    throw refusal("rank", "the tiler " + tiler.to_string() + " has more modes than " + a.to_string());
+  }
+  std::vector<Layout> modes;
+  for (size_t i = 0; i < tiles.size(); ++i) modes.push_back(composition(facts, a[static_cast<int>(i)], tiles[i]));
+  return make_layout(modes);
+}
+
+Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape) {
+  return composition(facts, a, make_layout(shape));
+}
+
+}  // namespace lay

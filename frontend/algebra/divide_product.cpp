@@ -1,0 +1,131 @@
+#include <algorithm>
+
+#include "frontend/algebra/operations.h"
+
+namespace lay {
+namespace {
+
+const std::vector<Tiler>* tuple_of(const Tiler& tiler) {
+  return std::get_if<std::vector<Tiler>>(&tiler.value);
+}
+
+bool keeps(const Tiler& tiler) {
+  return std::holds_alternative<Tiler::Keep>(tiler.value);
+}
+
+Layout as_layout(const Tiler& tiler) {
+  if (const Int* n = std::get_if<Int>(&tiler.value)) return Layout(*n, 1);
+  return std::get<Layout>(tiler.value);
+}
+
+using OneMode = Layout (*)(Facts&, const Layout&, const Tiler&);
+
+Layout by_mode(Facts& facts, const char* name, const Layout& a, const std::vector<Tiler>& tiles, OneMode one) {
+  if (static_cast<int>(tiles.size()) > a.rank() || (a.shape.is_leaf() && tiles.size() > 1)) {
+    throw refusal("rank", std::string(name) + ": the tiler " + Tiler(tiles).to_string() + " has more modes than " +
+                              a.to_string());
+  }
+  std::vector<Layout> modes;
+  for (int i = 0; i < a.rank(); ++i) {
+    modes.push_back(i < static_cast<int>(tiles.size()) ? one(facts, a[i], tiles[static_cast<size_t>(i)]) : a[i]);
+  }
+  Layout result = make_layout(modes);
+  result.units = a.units;
+  return result;
+}
+
+// ((tile),(rest)) -> ((tile),rest...)
+Layout open_rest(const Layout& zipped) {
+  return Layout(concatenate(tuple(zipped.shape[0]), zipped.shape[1]),
+                concatenate(tuple(zipped.stride[0]), zipped.stride[1]), zipped.units);
+}
+
+// ((tile),(rest)) -> (tile...,rest...)
+Layout open_both(const Layout& zipped) {
+  return Layout(concatenate(zipped.shape[0], zipped.shape[1]), concatenate(zipped.stride[0], zipped.stride[1]),
+                zipped.units);
+}
+
+Layout rounded_complement(Facts& facts, const Layout& a, const Layout& t) {
+  return complement(facts, a, size(a) * cosize(facts, t));
+}
+
+}  // namespace
+
+Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t) {
+  if (keeps(t)) return a;
+  if (const auto* tiles = tuple_of(t)) return by_mode(facts, "logical_divide", a, *tiles, logical_divide);
+  const Layout tile = as_layout(t);
+  const Layout rest = complement(facts, tile, coalesce(facts, a).shape);
+  return composition(facts, a, make_layout(std::vector<Layout>{tile, rest}));
+}
+
+Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t) {
+  return zip2_by(logical_divide(facts, a, t), t);
+}
+
+Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t) {
+  return open_rest(zipped_divide(facts, a, t));
+}
+
+Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t) {
+  return open_both(zipped_divide(facts, a, t));
+}
+
+Layout logical_product(Facts& facts, const Layout& a, const Tiler& t) {
+  if (keeps(t)) return a;
+  if (const auto* tiles = tuple_of(t)) return by_mode(facts, "logical_product", a, *tiles, logical_product);
+  const Layout tile = as_layout(t);
+  Layout repeated = composition(facts, rounded_complement(facts, a, tile), tile);
+  repeated.units = a.units;
+  return make_layout(std::vector<Layout>{a, repeated});
+}
+
+Layout zipped_product(Facts& facts, const Layout& a, const Tiler& t) {
+  return zip2_by(logical_product(facts, a, t), t);
+}
+
+Layout tiled_product(Facts& facts, const Layout& a, const Tiler& t) {
+  return open_rest(zipped_product(facts, a, t));
+}
+
+Layout flat_product(Facts& facts, const Layout& a, const Tiler& t) {
+  return open_both(zipped_product(facts, a, t));
+}
+
+Layout blocked_product(Facts& facts, const Layout& a, const Layout& t) {
+  const int rank = std::max(a.rank(), t.rank());
+  const Layout one(1, 0), padded = append(a, one, rank), tiles = append(t, one, rank);
+  const Layout product = logical_product(facts, padded, tiles);
+  return zip(product[0], product[1]);
+}
+
+Layout raked_product(Facts& facts, const Layout& a, const Layout& t) {
+  const int rank = std::max(a.rank(), t.rank());
+  const Layout one(1, 0), padded = append(a, one, rank), tiles = append(t, one, rank);
+  const Layout product = logical_product(facts, padded, tiles);
+  return zip(product[1], product[0]);
+}
+
+Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape) {
+  std::vector<Tuple> order;
+  for (int i = 0; i < shape.rank(); ++i) order.push_back(i);
+  return tile_to_shape(facts, a, shape, shape.is_leaf() ? order[0] : Tuple(std::move(order)));
+}
+
+Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tuple& order) {
+  if (a.rank() > shape.rank()) {
+    throw refusal("rank", "tile_to_shape: " + a.to_string() + " has more modes than the shape " + shape.to_string());
+  }
+  const Layout block = append(a, Layout(1, 0), shape.rank());
+  const Tuple extents = shape.is_leaf() ? Tuple(size(block)) : product_each(block.shape);
+  const Tuple target = shape.is_leaf() ? shape : product_each(shape);
+  if (!facts.try_require(evenly_divides(facts, target, extents), "tile_to_shape")) {
+    throw refusal("tile-to-shape", "tile_to_shape: the block " + extents.to_string() + " does not divide the shape " +
+                                       shape.to_string());
+  }
+  const Tuple blocks = ceil_div(facts, target, extents);
+  return blocked_product(facts, block, make_ordered_layout(blocks, order));
+}
+
+}  // namespace lay

@@ -1,0 +1,197 @@
+// Operations on swizzles and on composed layouts.
+
+#include <bit>
+
+#include "frontend/algebra/operations.h"
+
+namespace lay {
+namespace {
+
+constexpr int64_t kMaxTable = int64_t{1} << 20;
+
+bool is_zero(const Tuple& offset) {
+  return offset.is_literal(0);
+}
+
+bool contiguous(uint64_t mask) {
+  return mask == 0 || std::has_single_bit((mask >> std::countr_zero(mask)) + 1);
+}
+
+Refusal unrepresentable(const Layout& a, const Swizzle& s) {
+  return refusal("swizzle-unrepresentable", s.to_string() + " seen through " + a.to_string() + " is no swizzle",
+                 "a swizzle needs groups of neighbouring bits on both sides");
+}
+
+// The outer swizzle, where it is one.
+const Swizzle& outer_swizzle(const char* operation, const Composed& a) {
+  if (const Swizzle* s = std::get_if<Swizzle>(&a.outer)) return *s;
+  throw refusal("no-swizzle", std::string(operation) + " of " + a.to_string() + ": the outer function is no swizzle");
+}
+
+// inverse(L) o Sw for a composed Sw o 0 o L.
+Composed inverse(Facts& facts, const Composed& a, const Layout& inverted, const Swizzle& s) {
+  if (!is_zero(a.offset)) {
+    throw refusal("offset", "the inverse of " + a.to_string() + " needs offset 0", "subtract the offset first");
+  }
+  try {
+    return composition(move_swizzle(facts, inverted, s), inverted);
+  } catch (const Refusal&) {
+    return composition(inverted, s);
+  }
+}
+
+template <typename Operation>
+Composed on_inner(const Composed& a, const Operation& operation) {
+  return {a.outer, a.offset, operation(a.layout())};
+}
+
+}  // namespace
+
+Swizzle composition(const Swizzle& a, const Swizzle& b) {
+  if (a.b == 0) return b;
+  if (b.b == 0) return a;
+  const uint64_t y = static_cast<uint64_t>(a.source_mask() ^ b.source_mask());
+  if (a.s != b.s || !contiguous(y)) {
+    throw refusal("swizzle-shift", a.to_string() + " o " + b.to_string() + " is no swizzle",
+                  "two swizzles merge if they shift equally and their bits are neighbours");
+  }
+  if (y == 0) return Swizzle(0, std::min(a.m, b.m), a.s);
+  return Swizzle(std::popcount(y), std::countr_zero(y) - std::max<int64_t>(0, a.s), a.s);
+}
+
+Composed composition(const Swizzle& a, const Layout& b) {
+  return {a, 0, b};
+}
+
+Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b) {
+  return {a, offset, b};
+}
+
+Composed composition(const Layout& a, const Swizzle& b) {
+  return {a, 0, b};
+}
+
+Composed composition(Facts& facts, const Composed& a, const Layout& b) {
+  return on_inner(a, [&](const Layout& inner) { return composition(facts, inner, b); });
+}
+
+Composed composition(Facts& facts, const Composed& a, const Tiler& b) {
+  return on_inner(a, [&](const Layout& inner) { return composition(facts, inner, b); });
+}
+
+AnyLayout composition(Facts& facts, const Layout& a, const Composed& b) {
+  const Swizzle& s = outer_swizzle("composition", b);
+  const Layout& inner = b.layout();
+  if (s.b == 0 && is_zero(b.offset)) return composition(facts, a, inner);
+  const Swizzle moved = move_swizzle(facts, a, s);
+  const Tuple offset = evaluate(facts, a, b.offset);
+  // The offset goes through a by itself only where no carry can come between it and the inner layout.
+  if (!is_zero(b.offset)) {
+    const Int reach = cosize(facts, inner) - 1;
+    const Layout both(tuple(2, reach + 1), tuple(b.offset, 1));
+    static_cast<void>(composition(facts, a, both));
+  }
+  return Composed{moved, offset, composition(facts, a, inner)};
+}
+
+Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s) {
+  if (s.b == 0) return s;
+  const Tuple y = evaluate(facts, a, s.source_mask()), z = evaluate(facts, a, s.target_mask());
+  if (!a.is_known() || !y.is_int() || y.value().value() < 0 || z.value().value() < 0) throw unrepresentable(a, s);
+  const auto from = static_cast<uint64_t>(y.value().value()), to = static_cast<uint64_t>(z.value().value());
+  if (!contiguous(from) || !contiguous(to) || std::popcount(from) != s.b || std::popcount(to) != s.b) {
+    throw unrepresentable(a, s);
+  }
+  const int low_from = std::countr_zero(from), low_to = std::countr_zero(to);
+  const Swizzle moved(s.b, std::min(low_from, low_to), low_from - low_to);
+  const int64_t span = std::max(size(a).value(), (s.source_mask() | s.target_mask()) + 1);
+  if (span > kMaxTable) throw unrepresentable(a, s);
+  for (int64_t x = 0; x < span; ++x) {
+    const Int through = evaluate(facts, a, s(x)).value(), value = evaluate(facts, a, x).value();
+    if (value.value() < 0 || !(moved(value) == through)) throw unrepresentable(a, s);
+  }
+  return moved;
+}
+
+Composed right_inverse(Facts& facts, const Composed& a) {
+  const Swizzle& s = outer_swizzle("right_inverse", a);
+  return inverse(facts, a, right_inverse(facts, a.layout()), s);
+}
+
+Composed left_inverse(Facts& facts, const Composed& a) {
+  const Swizzle& s = outer_swizzle("left_inverse", a);
+  return inverse(facts, a, left_inverse(facts, a.layout()), s);
+}
+
+Composed logical_divide(Facts& facts, const Composed& a, const Tiler& t) {
+  return on_inner(a, [&](const Layout& inner) { return logical_divide(facts, inner, t); });
+}
+
+Composed zipped_divide(Facts& facts, const Composed& a, const Tiler& t) {
+  return on_inner(a, [&](const Layout& inner) { return zipped_divide(facts, inner, t); });
+}
+
+Composed tiled_divide(Facts& facts, const Composed& a, const Tiler& t) {
+  return on_inner(a, [&](const Layout& inner) { return tiled_divide(facts, inner, t); });
+}
+
+Composed flat_divide(Facts& facts, const Composed& a, const Tiler& t) {
+  return on_inner(a, [&](const Layout& inner) { return flat_divide(facts, inner, t); });
+}
+
+Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape) {
+  return on_inner(a, [&](const Layout& inner) { return tile_to_shape(facts, inner, shape); });
+}
+
+Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, const Tuple& order) {
+  return on_inner(a, [&](const Layout& inner) { return tile_to_shape(facts, inner, shape, order); });
+}
+
+Slice slice_and_offset(Facts& facts, const Tuple& coordinate, const Layout& a) {
+  const Tuple zeros =
+      transform(coordinate, [](const Tuple& leaf) -> Tuple { return leaf.is_underscore() ? Tuple(0) : leaf; });
+  return {slice(coordinate, a), crd2idx(facts, zeros, a.shape, a.stride)};
+}
+
+Layout slice(const Tuple& coordinate, const Layout& a) {
+  return Layout(slice(coordinate, a.shape), slice(coordinate, a.stride), a.units);
+}
+
+Layout dice(const Tuple& coordinate, const Layout& a) {
+  return Layout(dice(coordinate, a.shape), dice(coordinate, a.stride), a.units);
+}
+
+Composed slice(Facts& facts, const Tuple& coordinate, const Composed& a) {
+  const Slice inner = slice_and_offset(facts, coordinate, a.layout());
+  return {a.outer, add(a.offset, inner.offset), inner.sub};
+}
+
+namespace {
+
+Int index_of_value(Facts& facts, const Layout& a, const Int& value) {
+  if (a.has_basis()) throw refusal("not-integer", "the values of " + a.to_string() + " are coordinates already");
+  const Int index = crd2idx(facts, idx2crd(facts, value, a.shape, a.stride), a.shape);
+  const Tuple back = evaluate(facts, a, index);
+  if (!facts.try_require(equal(back, Tuple(value)), "a coordinate of a value")) {
+    throw refusal("not-compact", value.to_string() + " is no value of " + a.to_string() +
+                                     ", or the layout is not compact: " + index.to_string() + " maps to " +
+                                     back.to_string());
+  }
+  return index;
+}
+
+}  // namespace
+
+Tuple get_hier_coord(Facts& facts, const Layout& a, const Int& value) {
+  return idx2crd(facts, index_of_value(facts, a, value), a.shape);
+}
+
+Tuple get_flat_coord(Facts& facts, const Layout& a, const Int& value) {
+  return idx2crd(facts, index_of_value(facts, a, value), product_each(a.shape));
+}
+
+Int get_1d_coord(Facts& facts, const Layout& a, const Int& value) {
+  return index_of_value(facts, a, value);
+}
+
+}  // namespace lay
