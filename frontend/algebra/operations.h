@@ -129,19 +129,20 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b);
 // By mode: R mode k is a[k] o tiler[k]; `_` keeps the mode; an integer n is n:1; modes of a beyond the tiler are
 // dropped.
 Layout composition(Facts& facts, const Layout& a, const Tiler& tiler);
-// Swizzles. Sw o Sw with the same shift merges (else Refusal "swizzle-shift"); Sw o L and L o Sw stay composed unless B
-// = 0; on a composed layout the right side goes to the inner layout.
+// Swizzles. Sw o Sw with the same shift merges (else Refusal "swizzle-shift"); Sw o L stays composed; on a composed
+// layout the right side goes to the inner layout.
 Swizzle composition(const Swizzle& a, const Swizzle& b);
 Composed composition(const Swizzle& a, const Layout& b);
 Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b);
 Composed composition(Facts& facts, const Composed& a, const Layout& b);
 Composed composition(Facts& facts, const Composed& a, const Tiler& b);
-// A layout after a swizzle. Where a maps the swizzle's bit groups to bit groups: Sw' o a, the same function; else stays
-// as a o 0 o Sw.
+// A layout after a swizzle: Sw' o 0 o a where move_swizzle gives Sw', else a o 0 o Sw, which has no shape.
+Composed composition(Facts& facts, const Layout& a, const Swizzle& b);
+// A layout after a swizzled layout: Sw' o a(offset) o (a o inner), as far as a lets both through; else a refusal.
 AnyLayout composition(Facts& facts, const Layout& a, const Composed& b);
-Composed composition(const Layout& a, const Swizzle& b);
-// The swizzle s' with s'(a(x)) == a(s(x)) for x < 2^(bits of s). Refusal "swizzle-unrepresentable".
-Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s);
+// The swizzle s' with s'(a(x)) == a(s(x)) for 0 <= x < span; without a span for x < |a|. Refusal
+// "swizzle-unrepresentable".
+Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optional<Int> span = std::nullopt);
 
 // R = a with another shape of the same size: composition(a, make_layout(shape)). Requires size(shape) == |a|.
 Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);

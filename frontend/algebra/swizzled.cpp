@@ -1,6 +1,7 @@
 // Operations on swizzles and on composed layouts.
 
 #include <bit>
+#include <cstdlib>
 
 #include "frontend/algebra/operations.h"
 
@@ -17,9 +18,26 @@ bool contiguous(uint64_t mask) {
   return mask == 0 || std::has_single_bit((mask >> std::countr_zero(mask)) + 1);
 }
 
-Refusal unrepresentable(const Layout& a, const Swizzle& s) {
-  return refusal("swizzle-unrepresentable", s.to_string() + " seen through " + a.to_string() + " is no swizzle",
-                 "a swizzle needs groups of neighbouring bits on both sides");
+// s' with s'(a(x)) == a(s(x)): the swizzle of the images of s's bit groups, if it keeps the law.
+std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzle& s, const Int& domain) {
+  if (s.b == 0) return s;
+  if (!a.is_known() || a.has_basis()) return std::nullopt;
+  const int64_t y = evaluate(facts, a, s.source_mask()).value().value();
+  const int64_t z = evaluate(facts, a, s.target_mask()).value().value();
+  if (!domain.is_literal()) return std::nullopt;
+  const int64_t span = domain.value();
+  if (y <= 0 || z <= 0 || span > kMaxTable) return std::nullopt;
+  const auto from = static_cast<uint64_t>(y), to = static_cast<uint64_t>(z);
+  if (!contiguous(from) || !contiguous(to) || std::popcount(from) != s.b || std::popcount(to) != s.b)
+    return std::nullopt;
+  const int low_from = std::countr_zero(from), low_to = std::countr_zero(to);
+  if (std::abs(low_from - low_to) < s.b) return std::nullopt;
+  const Swizzle moved(s.b, std::min(low_from, low_to), low_from - low_to);
+  for (int64_t x = 0; x < span; ++x) {
+    const int64_t value = evaluate(facts, a, x).value().value();
+    if (value < 0 || !(evaluate(facts, a, s(x)).value().is(moved(value)))) return std::nullopt;
+  }
+  return moved;
 }
 
 // The outer swizzle, where it is one.
@@ -33,11 +51,7 @@ Composed inverse(Facts& facts, const Composed& a, const Layout& inverted, const 
   if (!is_zero(a.offset)) {
     throw refusal("offset", "the inverse of " + a.to_string() + " needs offset 0", "subtract the offset first");
   }
-  try {
-    return composition(move_swizzle(facts, inverted, s), inverted);
-  } catch (const Refusal&) {
-    return composition(inverted, s);
-  }
+  return composition(facts, inverted, s);
 }
 
 template <typename Operation>
@@ -67,8 +81,9 @@ Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b) {
   return {a, offset, b};
 }
 
-Composed composition(const Layout& a, const Swizzle& b) {
-  return {a, 0, b};
+Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
+  const auto moved = moved_swizzle(facts, a, b, size(a));
+  return moved ? Composed{*moved, 0, a} : Composed{a, 0, b};
 }
 
 Composed composition(Facts& facts, const Composed& a, const Layout& b) {
@@ -83,34 +98,25 @@ AnyLayout composition(Facts& facts, const Layout& a, const Composed& b) {
   const Swizzle& s = outer_swizzle("composition", b);
   const Layout& inner = b.layout();
   if (s.b == 0 && is_zero(b.offset)) return composition(facts, a, inner);
-  const Swizzle moved = move_swizzle(facts, a, s);
+  const Int reach = cosize(facts, inner);
+  // A swizzle permutes blocks of a power of two: the values reach no further than the next one.
+  const Int block = s.b == 0 || !reach.is_literal() || !b.offset.is_known() || !b.offset.is_int()
+                        ? reach
+                        : Int(int64_t{1} << std::bit_width(static_cast<uint64_t>((reach + b.offset.value()).value())));
+  const Swizzle moved = move_swizzle(facts, a, s, block);
   const Tuple offset = evaluate(facts, a, b.offset);
   // The offset goes through a by itself only where no carry can come between it and the inner layout.
   if (!is_zero(b.offset)) {
-    const Int reach = cosize(facts, inner) - 1;
-    const Layout both(tuple(2, reach + 1), tuple(b.offset, 1));
+    const Layout both(tuple(2, reach), tuple(b.offset, 1));
     static_cast<void>(composition(facts, a, both));
   }
   return Composed{moved, offset, composition(facts, a, inner)};
 }
 
-Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s) {
-  if (s.b == 0) return s;
-  const Tuple y = evaluate(facts, a, s.source_mask()), z = evaluate(facts, a, s.target_mask());
-  if (!a.is_known() || !y.is_int() || y.value().value() < 0 || z.value().value() < 0) throw unrepresentable(a, s);
-  const auto from = static_cast<uint64_t>(y.value().value()), to = static_cast<uint64_t>(z.value().value());
-  if (!contiguous(from) || !contiguous(to) || std::popcount(from) != s.b || std::popcount(to) != s.b) {
-    throw unrepresentable(a, s);
-  }
-  const int low_from = std::countr_zero(from), low_to = std::countr_zero(to);
-  const Swizzle moved(s.b, std::min(low_from, low_to), low_from - low_to);
-  const int64_t span = std::max(size(a).value(), (s.source_mask() | s.target_mask()) + 1);
-  if (span > kMaxTable) throw unrepresentable(a, s);
-  for (int64_t x = 0; x < span; ++x) {
-    const Int through = evaluate(facts, a, s(x)).value(), value = evaluate(facts, a, x).value();
-    if (value.value() < 0 || !(moved(value) == through)) throw unrepresentable(a, s);
-  }
-  return moved;
+Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optional<Int> span) {
+  if (const auto moved = moved_swizzle(facts, a, s, span ? *span : size(a))) return *moved;
+  throw refusal("swizzle-unrepresentable", s.to_string() + " seen through " + a.to_string() + " is no swizzle",
+                "a swizzle needs groups of neighbouring bits on both sides");
 }
 
 Composed right_inverse(Facts& facts, const Composed& a) {
@@ -187,7 +193,8 @@ Tuple get_hier_coord(Facts& facts, const Layout& a, const Int& value) {
 }
 
 Tuple get_flat_coord(Facts& facts, const Layout& a, const Int& value) {
-  return idx2crd(facts, index_of_value(facts, a, value), product_each(a.shape));
+  const Int index = index_of_value(facts, a, value);
+  return a.rank() == 1 ? Tuple(index) : idx2crd(facts, index, product_each(a.shape));
 }
 
 Int get_1d_coord(Facts& facts, const Layout& a, const Int& value) {

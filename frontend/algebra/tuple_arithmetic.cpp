@@ -123,7 +123,7 @@ Predicate compatible(const Tuple& a, const Tuple& b) {
 }
 
 Predicate evenly_divides(Facts& facts, const Tuple& shape, const Tuple& tiler) {
-  if (shape.is_tuple() && tiler.is_tuple()) {
+  if (tiler.is_tuple()) {
     if (tiler.rank() > shape.rank()) return Predicate(false);
     Predicate all;
     for (int i = 0; i < tiler.rank(); ++i) all = both(all, evenly_divides(facts, shape[i], tiler[i]));

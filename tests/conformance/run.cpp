@@ -183,7 +183,8 @@ const std::map<std::string, Row>& rows() {
       {"swizzle_downcast", [](const Arguments& a) { return Outcome{downcast(a.swizzle(), a.number("N"))}; }},
       {"swizzle_compose", [](const Arguments& a) { return Outcome{composition(a.swizzle(), a.swizzle(1))}; }},
       {"swizzle_layout", [](const Arguments& a) { return result(a.composed()); }},
-      {"layout_compose_swizzle", [](const Arguments& a) { return result(composition(a.layout(), a.swizzle(1))); }},
+      {"layout_compose_swizzle",
+       [](const Arguments& a) { return result(composition(a.facts, a.layout(), a.swizzle(1))); }},
       {"composed_compose",
        [](const Arguments& a) { return result(composition(a.facts, a.composed(), a.tiler("rhs"))); }},
       {"composed_slice_and_offset",
@@ -273,6 +274,23 @@ bool tiles(Facts& facts, const Layout& a, const Tiler& tiler, const Layout& r, b
   return composes(facts, a, make_layout(std::vector<Layout>{tile, rest}), r);
 }
 
+// A(R(A(i))) == A(i) for all i.
+bool inverts(Facts& facts, const Layout& a, const Layout& r) {
+  for (int64_t i = 0; i < std::min<int64_t>(size(a).value(), 4096); ++i) {
+    const Tuple v = evaluate(facts, a, i);
+    if (!(evaluate(facts, a, evaluate(facts, r, v)) == v)) return false;
+  }
+  return true;
+}
+
+// R(i) == A(Sw(i)) for all i.
+bool follows(Facts& facts, const Layout& a, const Swizzle& s, const AnyLayout& r) {
+  for (int64_t i = 0; i < std::min<int64_t>(size(a).value(), 4096); ++i) {
+    if (!(evaluate(facts, r, i) == evaluate(facts, a, s(i)))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Outcome> run(Facts& facts, const Case& c) {
@@ -283,15 +301,18 @@ std::optional<Outcome> run(Facts& facts, const Case& c) {
 
 std::optional<bool> keeps_law(const Case& c, const Outcome& outcome) {
   const auto* any = std::get_if<AnyLayout>(&outcome.result);
-  const Layout* r = any ? std::get_if<Layout>(any) : nullptr;
-  if (!r) return std::nullopt;
+  if (!any) return std::nullopt;
   Facts facts;
   const Arguments a{facts, c};
+  if (c.op == "layout_compose_swizzle") return follows(facts, a.layout(), a.swizzle(1), *any);
+  const Layout* r = std::get_if<Layout>(any);
+  if (!r) return std::nullopt;
   try {
     if (c.op == "composition" || c.op == "composition_basis") return composes(facts, a.layout(), a.layout(1), *r);
     if (c.op == "composition_tiler") return tiles(facts, a.layout(), a.tiler(), *r, false);
     if (c.op == "composition_shape") return tiles(facts, a.layout(), a.tiler("shape_tiler"), *r, false);
     if (c.op == "logical_divide") return tiles(facts, a.layout(), a.tiler(), *r, true);
+    if (c.op == "left_inverse") return inverts(facts, a.layout(), *r);
     if (c.op == "with_shape") return composes(facts, a.layout(), make_layout(a.arg("shape")), *r);
   } catch (const Refusal&) {
     return std::nullopt;
