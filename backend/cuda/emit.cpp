@@ -211,28 +211,30 @@ void Emitter::write_specials() {
 
 void Emitter::write_buffers() {
   if (dynamic_shared_) out_.line("extern __shared__ __align__(1024) unsigned char shared[];");
-  for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
-    const ir::Buffer& buffer = kernel_.buffers[i];
-    if (buffer.space == ir::Space::global) continue;
-    if (buffer.space == ir::Space::cluster_shared) unsupported("the shared memory of a cluster");
-    const auto extent = extent_in_elements(buffer.layout);
-    if (!extent) unsupported("a buffer of unknown size");
-    const std::string type(type_name(buffer.element)), comment = ";  // " + layout_text(buffer);
-    const std::string array = buffer_names_[i] + "[" + std::to_string(*extent) + "]";
-    const std::string align = "__align__(" + std::to_string(std::max(buffer.alignment, 16)) + ") ";
-    if (buffer.space == ir::Space::registers) {
-      out_.line((vectors_.contains(static_cast<int>(i)) ? "__align__(16) " : "") + type + " " + array + comment);
-    } else if (dynamic_shared_) {
-      out_.line(type + "* const " + buffer_names_[i] + " = (" + type + "*)(shared + " +
-                std::to_string(shared_offsets_[i]) + ")" + comment);
-    } else {
-      out_.line("__shared__ " + align + type + " " + array + comment);
-    }
-  }
+  for (const ir::Space space : {ir::Space::shared, ir::Space::registers})
+    for (std::size_t i = 0; i < kernel_.buffers.size(); ++i)
+      if (kernel_.buffers[i].space == space) write_buffer(i);
+}
+
+void Emitter::write_buffer(std::size_t index) {
+  const ir::Buffer& buffer = kernel_.buffers[index];
+  const auto extent = extent_in_elements(buffer.layout);
+  if (!extent) unsupported("a buffer of unknown size");
+  const std::string type(type_name(buffer.element)), comment = ";  // " + layout_text(buffer);
+  const std::string& name = buffer_names_[index];
+  const std::string array = type + " " + name + "[" + std::to_string(*extent) + "]" + comment;
+  if (buffer.space == ir::Space::registers)
+    return out_.line((vectors_.contains(static_cast<int>(index)) ? "__align__(16) " : "") + array);
+  if (!dynamic_shared_)
+    return out_.line("__shared__ __align__(" + std::to_string(std::max(buffer.alignment, 16)) + ") " + array);
+  out_.line(type + "* const " + name + " = (" + type + "*)(shared + " + std::to_string(shared_offsets_[index]) + ")" +
+            comment);
 }
 
 Emitted Emitter::run() {
   if (!kernel_.tensor_maps.empty()) unsupported("a tensor map");
+  for (const ir::Buffer& buffer : kernel_.buffers)
+    if (buffer.space == ir::Space::cluster_shared) unsupported("the shared memory of a cluster");
   if (kernel_.launch.cluster != std::array<int, 3>{1, 1, 1}) unsupported("a cluster of blocks");
   if (kernel_.roles.size() != 1 || kernel_.roles[0].first != 0 || kernel_.roles[0].threads != kernel_.launch.threads ||
       kernel_.roles[0].registers)

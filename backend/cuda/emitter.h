@@ -54,6 +54,7 @@ class Emitter {
   void write_signature();
   void write_specials();
   void write_buffers();
+  void write_buffer(std::size_t index);
 
   // expression.cpp
   const Code& expression(ir::ExprId id);

@@ -1,0 +1,52 @@
+// What planning and lowering make of kernels, emitted and compiled: every operand order, type and epilogue.
+#include <catch2/catch.hpp>
+
+#include "backend/cuda/emit.h"
+#include "backend/ir/lower.h"
+#include "backend/plan/make.h"
+#include "runtime/compile.h"
+#include "tests/plan/kernels.h"
+
+namespace {
+
+using lay::test::GemmWish;
+
+std::string words(const GemmWish& wish) {
+  return wish.order + " " + std::string(lay::element_name(wish.type)) + " epilogue " + std::to_string(wish.epilogue) +
+         (wish.column_major_output ? ", C column-major" : "");
+}
+
+std::vector<GemmWish> wishes() {
+  std::vector<GemmWish> all;
+  for (const char* order : {"TN", "NT", "NN", "TT"})
+    all.push_back({order, lay::ElementType::f32, GemmWish::alpha_beta});
+  all.push_back({"TN", lay::ElementType::f64, GemmWish::bias});
+  all.push_back({"NN", lay::ElementType::f32, GemmWish::mask, true});
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("lowered kernels are emitted and compile, with everything in registers") {
+  const bool compiles = lay::runtime::can_compile();
+  if (!compiles) WARN("emitted, but not compiled: there is no CUDA compiler");
+  const auto& target = *lay::cuda::find_target("sm_90a");
+  for (const GemmWish& wish : wishes()) {
+    const auto plan = lay::plan::make_plan(lay::test::gemm(wish).done());
+    REQUIRE(plan.problems.empty());
+    for (const auto& variant : plan.variants) {
+      INFO(words(wish) << ", variant " << variant.name);
+      const auto kernel = lay::ir::lower(plan, variant);
+      const auto result = lay::cuda::emit(kernel, target);
+      if (const auto* problem = std::get_if<lay::cuda::Problem>(&result)) FAIL(problem->message);
+      const auto& emitted = std::get<lay::cuda::Emitted>(result);
+      CHECK(emitted.text.find("lay_") != std::string::npos);
+      if (!compiles) continue;
+      const auto made = lay::runtime::compile(emitted, target);
+      INFO(made.log);
+      CHECK(made.ok());
+      // Where two blocks share a multiprocessor, ptxas may keep a few addresses of the epilogue in local memory.
+      CHECK(made.resources.stack_bytes <= (kernel.launch.blocks_per_multiprocessor > 1 ? 32 : 0));
+    }
+  }
+}
