@@ -58,9 +58,15 @@ if(NOT ANTLR4_STATIC_RUNTIME)
   message(FATAL_ERROR "libantlr4-runtime.a was not found; ${antlr_hint}")
 endif()
 
+# The runtime's main header without the one for interpreted grammars, which clang refuses (it default-constructs a class
+# with const members) and which nothing here uses. It stands before the original in the include path.
+file(READ ${ANTLR4_INCLUDE_DIR}/antlr4-runtime.h antlr_header)
+string(REPLACE "#include \"misc/InterpreterDataReader.h\"" "" antlr_header "${antlr_header}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/antlr4-runtime.h CONTENT "${antlr_header}" @ONLY)
+
 # The generated text is not ours: no warnings, no sanitizers; and tools before 4.10 write u8"..." where they mean "...".
 add_library(lay_grammar OBJECT ${antlr_sources})
-target_include_directories(lay_grammar SYSTEM PUBLIC ${ANTLR4_INCLUDE_DIR} ${PROJECT_BINARY_DIR}/generated)
+target_include_directories(lay_grammar SYSTEM PUBLIC ${PROJECT_BINARY_DIR}/generated ${ANTLR4_INCLUDE_DIR})
 target_include_directories(lay_grammar PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(lay_grammar PRIVATE -w -fno-char8_t -O1)
 target_link_libraries(lay_grammar PUBLIC ${ANTLR4_STATIC_RUNTIME} Threads::Threads)

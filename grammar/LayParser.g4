@@ -73,9 +73,9 @@ schedule_body : LEFT_BRACE entry_line* RIGHT_BRACE ;
 entry_line    : entry? (COMMA | NEWLINE | SEMICOLON) ;
 entry         : NAME NAME? ASSIGN expression ;
 
-// Expressions, the operators that bind tightest first.
+// Expressions, the operators that bind tightest first: a layout (4,2):(1,4) or plain arithmetic, a o b, a == b ...
 expression
-    : layout                                                   # plain
+    : arithmetic (COLON arithmetic)?                           # layout
     | expression COMPOSE expression                            # compose
     | expression comparison expression                         # compare
     | NOT expression                                           # negation
@@ -85,9 +85,6 @@ expression
     ;
 
 comparison : EQUAL | UNEQUAL | LESS | LESS_EQUAL | GREATER ASSIGN? ;
-
-// (4,2):(1,4)
-layout : arithmetic (COLON arithmetic)? ;
 
 // `sum[k](...)` has the form of a call; the tree names it.
 arithmetic

@@ -240,6 +240,7 @@ Term Builder::max(Term a, Term b) {
 void Builder::emit(decltype(Stmt::node) node) {
   if (block_ == nullptr) throw std::logic_error("a statement outside any block");
   block_->push_back({std::move(node), origin_});
+  origin_.note.clear();
 }
 
 Term Builder::let(std::string name, Term value) {

@@ -80,7 +80,7 @@ class Builder {
   Term node(Expr expr);
 
   // ---- statements
-  // Where the statements that follow come from, until the next call.
+  // Where the statements that follow come from, until the next call; the note goes to the first of them.
   void from(Origin origin) { origin_ = std::move(origin); }
 
   // A new variable; as uniform as its value.
@@ -128,11 +128,13 @@ class Builder {
     inside(made.body, body);
     kernel.roles.push_back(std::move(made));
   }
-  // Statements that go to this block while the body runs; the origin is afterwards what it was before.
+  // Statements that go to this block while the body runs; the origin is afterwards what it was before, so that the
+  // statement around the block carries the note and those inside only their own.
   template <std::invocable Body>
   void inside(Block& block, Body body) {
     Block* outer = std::exchange(block_, &block);
     Origin here = origin_;
+    origin_.note.clear();
     body();
     origin_ = std::move(here);
     block_ = outer;

@@ -2,8 +2,16 @@
 
 #include "backend/ir/lower_parts.h"
 #include "backend/ir/overloaded.h"
+#include "backend/ir/passes.h"
 
 namespace lay::ir {
+
+std::span<const Pass> passes() {
+  static constexpr Pass all[] = {
+      {"drop unused variables", drop_unused_variables},
+  };
+  return all;
+}
 
 Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOptions& options) {
   Kernel kernel;
@@ -14,6 +22,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
                  [&](const plan::Direct& direct) { lower_direct(declared, direct); },
              },
              variant.how);
+  for (const Pass& pass : passes()) pass.run(kernel);
   return kernel;
 }
 

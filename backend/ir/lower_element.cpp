@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "backend/ir/fold.h"
 #include "backend/ir/lower_parts.h"
 #include "backend/ir/overloaded.h"
 #include "backend/ir/types.h"
@@ -31,6 +32,16 @@ bool is_leaf(const sema::Node& node) {
                         [](const sema::Apply&) { return false; },
                     },
                     node.what);
+}
+
+// An index, a dim or a literal that needs no more than 32 bits: the launcher admits no larger sizes.
+bool fits_s32(const sema::Kernel& kernel, NodeId id) {
+  const sema::Node& node = kernel.nodes[static_cast<size_t>(id)];
+  if (std::holds_alternative<IndexValue>(node.what)) return true;
+  if (const auto* size = std::get_if<SizeValue>(&node.what)) return size->value.dim_id().has_value();
+  const auto* literal = std::get_if<Literal>(&node.what);
+  const auto* integer = literal ? std::get_if<std::int64_t>(&literal->value) : nullptr;
+  return integer && !is_float(node.type) && fits(*integer, ElementType::s32);
 }
 
 }  // namespace
@@ -79,7 +90,8 @@ Term ElementLowering::value(NodeId id) {
   for (NodeId operand : plan::operands(kernel_.nodes[i])) depth = std::max(depth, depth_[static_cast<size_t>(operand)]);
   depth_[i] = depth + 1;
   if (inline_ || is_leaf(kernel_.nodes[i])) return made;
-  if (uses_[i] > 1 || depth_[i] > deepest_expression) {
+  const bool named = std::holds_alternative<VarRef>(b_.kernel.exprs[static_cast<size_t>(made.id.index)].node);
+  if (!named && (uses_[i] > 1 || depth_[i] > deepest_expression)) {
     made = b_.let(declared_.fresh("t"), made);
     depth_[i] = 0;
   }
@@ -108,9 +120,15 @@ Term ElementLowering::lower(NodeId id) {
       node.what);
 }
 
+// A coordinate, which lies inside a tensor's extent: s32.
+Term ElementLowering::small(NodeId node) {
+  if (const IndexId bare = plan::bare_index(kernel_, node); bare >= 0) return index(bare);
+  return as(value(node), ElementType::s32);
+}
+
 Term ElementLowering::read(const sema::Load& load) {
   Ref from{declared_.tensors[static_cast<size_t>(load.tensor)], {}};
-  for (NodeId coordinate : load.coordinate) from.coordinate.push_back(as(value(coordinate), ElementType::s32));
+  for (NodeId coordinate : load.coordinate) from.coordinate.push_back(small(coordinate));
   return b_.read(std::move(from));
 }
 
@@ -134,7 +152,9 @@ Term ElementLowering::apply(const sema::Node& node, const sema::Apply& applied) 
       break;
   }
   std::vector<Term> operands;
-  for (NodeId id : applied.operands) operands.push_back(value(id));
+  const bool narrow = node.type == ElementType::pred && std::all_of(applied.operands.begin(), applied.operands.end(),
+                                                                    [&](NodeId id) { return fits_s32(kernel_, id); });
+  for (NodeId id : applied.operands) operands.push_back(narrow ? small(id) : value(id));
   ElementType common = node.type;
   if (node.type == ElementType::pred) {  // a comparison: the widest of the operands' types, a float before an integer
     common = operands[0].type();

@@ -25,6 +25,7 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
   const std::array<sema::IndexId, 2> index{gemm_.m, gemm_.n};
   const auto name = [&](size_t axis) { return declared_.index_name(index[axis]); };
   const ElementType type = declared_.tensor(assignment.target).element;
+  declared_.from(assignment.where, "values for one access");
   const BufferId values = b_.registers(declared_.name("out"), type, Layout(store.vector, 1));
   declared_.from(assignment.where, "the elements of this thread, " + std::to_string(store.vector) + " at once along " +
                                        declared_.index_name(index[run]));

@@ -4,8 +4,8 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
+#include "backend/plan/order.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/simt.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::ir {
@@ -126,6 +126,7 @@ void GemmLowering::body(const std::vector<Term>& tile) {
   place(tile[0], a_operand_);
   place(tile[1], b_operand_);
   main_loop();
+  declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
   output_first_ = {b_.let(declared_.name("m_first"), tile[0] * gemm_.tile[0] + a_operand_.fragment_first),
                    b_.let(declared_.name("n_first"), tile[1] * gemm_.tile[1] + b_operand_.fragment_first)};
   epilogue();
@@ -240,7 +241,7 @@ void GemmLowering::main_loop() {
   const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
   const int k_tile = gemm_.tile[2];
   const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, k_tile));
-  declared_.from(where);
+  declared_.from(where, "accumulators");
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
   load(a_operand_, number(0));
   load(b_operand_, number(0));
@@ -248,6 +249,7 @@ void GemmLowering::main_loop() {
   store(b_operand_, number(0));
   declared_.from(where, "the first K tile is in shared memory");
   b_.sync(all_);
+  declared_.from(where, "K tile by K tile, the next one on its way");
   b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile) {
     const Term next = b_.let(declared_.name("next"), tile + 1);
     const Term stage = b_.let(declared_.name("stage"), tile % gemm_.stages);

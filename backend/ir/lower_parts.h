@@ -76,6 +76,7 @@ class ElementLowering {
   Term arm(sema::NodeId node, ElementType type);
   // What is shared in an arm and may be computed whether the arm is taken or not.
   void hoist(sema::NodeId node);
+  Term small(sema::NodeId node);
   Term read(const sema::Load& load);
   Term sum(const sema::Node& node, const sema::Contraction& contraction);
   void accumulate(const Ref& into, sema::NodeId body, ElementType type);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backend/plan/copies.h"
+#include "backend/plan/order.h"
 #include "backend/plan/policy.h"
 #include "backend/plan/predict.h"
 #include "backend/plan/recognise.h"
@@ -68,9 +69,8 @@ class GemmPlanner {
       SimtSchedule read = read_schedule(schedule, plan_.problems);
       read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
       if (!plan_.problems.empty()) continue;
-      for (const Width width : {Width::vectors, Width::elements}) {
-        if (!complete()) add(read, width);
-      }
+      if (!complete()) add(read, Width::vectors);
+      if (!complete() && plan_.problems.empty()) add(read, Width::elements);
     }
   }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backend/plan/copies.h"
+#include "backend/plan/order.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/simt.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -41,14 +41,20 @@ Int output_bytes(const sema::Kernel& kernel) {
   return result;
 }
 
+int staged_accesses(const OperandCopy& copy) {
+  return static_cast<int>(size(copy.threads[1][1]).value());
+}
+
 }  // namespace
 
 int predict_registers(const SimtGemm& gemm) {
   const auto repeats = gemm.repeats();
   const int m = repeats[0] * gemm.lane_tile[0], n = repeats[1] * gemm.lane_tile[1];
   const int staged = (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
-  constexpr int rest = 40;
-  return (m * n + m + n + staged) * bits(gemm.accumulator) / 32 + rest;
+  // An access to global memory keeps an address and a condition; the rest was read off compiled kernels.
+  const int accesses = staged_accesses(gemm.a) + staged_accesses(gemm.b);
+  constexpr int access = 2, rest = 36;
+  return (m * n + m + n + staged) * bits(gemm.accumulator) / 32 + access * accesses + rest;
 }
 
 int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {

@@ -6,7 +6,7 @@
 
 namespace lay::plan {
 
-// Registers a thread: accumulators, fragments and staged elements, and 40 for addresses and the rest.
+// Registers a thread: accumulators, fragments and staged elements, addresses and the rest.
 int predict_registers(const SimtGemm& gemm);
 
 Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm);

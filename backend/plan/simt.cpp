@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/order.h"
 #include "backend/plan/policy.h"
 #include "frontend/algebra/operations.h"
 
@@ -40,6 +41,9 @@ std::string describe(const CoverFault& fault, const std::string& who) {
     case CoverFault::missing:
       return "no " + who + " has element " + text(fault.element);
     case CoverFault::twice:
+      if (fault.index == fault.other) {
+        return who + " " + std::to_string(fault.index) + " has element " + text(fault.element) + " twice";
+      }
       return who + "s " + std::to_string(fault.other) + " and " + std::to_string(fault.index) + " both have element " +
              text(fault.element);
     case CoverFault::outside:
@@ -81,11 +85,9 @@ bool check_cover(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector
   auto fault = cover_fault(gemm.accumulators, extents);
   if (!fault) return true;
   const auto threads = gemm.threads();
-  std::string who = describe(*fault, "accumulator");
-  if (fault->index >= 0) {
-    who = "thread " + std::to_string(fault->index % threads) + " has element " + text(fault->element) +
-          (fault->kind == CoverFault::outside ? ", which lies outside" : " twice over");
-  }
+  if (fault->index >= 0) fault->index %= threads;
+  if (fault->other >= 0) fault->other %= threads;
+  const std::string who = describe(*fault, "thread");
   const std::array<int, 2> least{gemm.groups[0] * gemm.lane_grid[0] * gemm.lane_tile[0],
                                  gemm.groups[1] * gemm.lane_grid[1] * gemm.lane_tile[1]};
   problems.push_back(
@@ -101,18 +103,30 @@ bool check_cover(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector
   return false;
 }
 
-Layout default_order(const sema::Kernel& kernel, const SimtGemm& gemm) {
-  // Eight rows of tiles, then along n: neighbouring blocks share operands in the second-level cache.
-  constexpr int rows = 8;
-  const Int tiles_m = tiles(kernel, gemm.m, gemm.tile[0]), tiles_n = tiles(kernel, gemm.n, gemm.tile[1]);
-  const Int group = tiles_m.is_literal() && tiles_m.value() < rows ? tiles_m : Int(rows);
-  std::vector<Tuple> shape{group, tiles_n, ceil_div(tiles_m, group)};
-  std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(group, {0})};
-  for (std::size_t i = 0; i < gemm.batch.size(); ++i) {
-    shape.emplace_back(kernel.indices[static_cast<std::size_t>(gemm.batch[i])].extent);
-    stride.push_back(Tuple::basis(1, {static_cast<int>(i) + 2}));
+bool check_order(const sema::Kernel& kernel, const SimtGemm& gemm, const SimtSchedule& schedule,
+                 std::vector<Problem>& problems) {
+  const auto problem = [&](std::string message, std::vector<std::pair<std::string, std::string>> notes) {
+    notes.emplace_back("works", default_order(kernel, gemm).to_string());
+    problems.push_back({"schedule-order", std::move(message), schedule.at("order"), {}, std::move(notes), {}});
+    return false;
+  };
+  const int axes = 2 + static_cast<int>(gemm.batch.size());
+  if (!is_onto_axes(gemm.order, axes)) {
+    return problem("the order " + gemm.order.to_string() + " does not map blocks to the " + std::to_string(axes) +
+                       " coordinates of a tile",
+                   {});
   }
-  return Layout(Tuple(shape), Tuple(stride));
+  if (!schedule.order) return true;
+  const auto fault = order_fault(kernel, gemm);
+  if (!fault) return true;
+  std::string sizes, tile;
+  for (const auto& [name, value] : fault->sizes)
+    sizes += (sizes.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  for (std::int64_t at : fault->tile) tile += (tile.empty() ? "(" : ",") + std::to_string(at);
+  return problem(
+      "the order " + gemm.order.to_string() + " does not visit every tile exactly once",
+      {{"at", sizes + ": tile " + tile + ") is visited " +
+                  (fault->visits == 0 ? "by no block" : "by " + std::to_string(fault->visits) + " blocks")}});
 }
 
 bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Target& target,
@@ -147,10 +161,6 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
 }
 
 }  // namespace
-
-Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
-  return ceil_div(kernel.indices[static_cast<std::size_t>(index)].extent, tile);
-}
 
 std::optional<CoverFault> cover_fault(const Layout& onto, const std::array<std::int64_t, 2>& extents) {
   const auto first = values(along(onto, 0)), second = values(along(onto, 1));
@@ -207,15 +217,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   gemm.accumulators = accumulator_layout(gemm.tile, gemm.groups, gemm.lanes, gemm.lane_grid, gemm.lane_tile);
   if (!check_cover(gemm, schedule, problems)) return std::nullopt;
   gemm.order = schedule.order.value_or(default_order(kernel, gemm));
-  if (!is_onto_axes(gemm.order, 2 + static_cast<int>(gemm.batch.size()))) {
-    problems.push_back({"schedule-order",
-                        "the order " + gemm.order.to_string() + " does not map blocks to (tile m, tile n)",
-                        schedule.at("order"),
-                        {},
-                        {{"works", default_order(kernel, gemm).to_string()}},
-                        {}});
-    return std::nullopt;
-  }
+  if (!check_order(kernel, gemm, schedule, problems)) return std::nullopt;
   return gemm;
 }
 

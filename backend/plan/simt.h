@@ -17,9 +17,6 @@ namespace lay::plan {
 std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& form, const SimtSchedule& schedule,
                                    const Target& target, std::vector<Problem>& problems);
 
-// Tiles along an index.
-Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);
-
 // (thread, value) -> (m, n), by construction: groups of warps, lanes, lane tiles repeated.
 Layout accumulator_layout(const std::array<int, 3>& tile, const std::array<int, 4>& groups, const Layout& lanes,
                           const std::array<int, 2>& lane_grid, const std::array<int, 3>& lane_tile);

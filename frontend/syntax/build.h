@@ -49,7 +49,7 @@ class Builder {
   ExpressionId minus(P::MinusContext* context);
   ExpressionId call(P::CallContext* context, ExpressionId callee);
   ExpressionId sum(P::CallContext* context, const Index& header);
-  ExpressionId path(P::PathContext* context, ExpressionId base, bool extend);
+  ExpressionId path_index(const antlr4::Token* token);
   std::vector<Argument> arguments(P::ArgumentsContext* context);
   void check_callee(P::CallContext* context, ExpressionId callee);
   bool is_cute_text(antlr4::ParserRuleContext* context) const;

@@ -167,7 +167,7 @@ BinaryOperator Builder::comparison_operator(P::ComparisonContext* context) {
 
 // An expression that does not lean left.
 ExpressionId Builder::operand(P::ExpressionContext* context) {
-  if (auto* c = as<P::PlainContext>(context)) return layout(c->layout());
+  if (auto* c = as<P::LayoutContext>(context)) return layout(c);
   if (auto* c = as<P::NegationContext>(context)) {
     return add(span(c), Unary{UnaryOperator::logical_not, expression(c->expression())});
   }
@@ -202,31 +202,26 @@ ExpressionId Builder::arithmetic(P::ArithmeticContext* context) {
     } else if (auto* member = as<P::MemberContext>(c)) {
       chain.replace(add(span(c), Member{object, identifier(member->NAME())}));
     } else {
-      const bool extend = as<P::PathContext>(contexts[i - 1]) != nullptr;
-      chain.replace(path(static_cast<P::PathContext*>(c), object, extend));
+      Path path{object, {}};
+      for (--i; i + 1 < contexts.size() && as<P::PathContext>(contexts[i + 1]); ++i) {
+        path.indices.push_back(path_index(contexts[i + 1]->stop));
+      }
+      chain.replace(add(span(contexts[i]), std::move(path)));
     }
   }
   return chain.finish();
 }
 
-// base@0@1 is one node: a second index extends the path that was just made.
-ExpressionId Builder::path(P::PathContext* context, ExpressionId base, bool extend) {
-  const Span where = span(context->stop);
-  ExpressionId index;
-  switch (context->stop->getType()) {
+ExpressionId Builder::path_index(const antlr4::Token* token) {
+  const Span where = span(token);
+  switch (token->getType()) {
     case P::NAME:
-      index = add(where, Name{std::string(spelling(where))});
-      break;
+      return add(where, Name{std::string(spelling(where))});
     case P::CUTE:
-      index = add(where, Integer{integer(where, spelling(where).substr(1), false), true});
-      break;
+      return add(where, Integer{integer(where, spelling(where).substr(1), false), true});
     default:
-      index = add(where, Integer{integer(where, spelling(where), false), false});
+      return add(where, Integer{integer(where, spelling(where), false), false});
   }
-  if (!extend) return add(span(context), Path{base, {index}});
-  Path path = std::get<Path>(tree_[base].node);
-  path.indices.push_back(index);
-  return add(span(context), std::move(path));
 }
 
 // Arithmetic that does not lean left.

@@ -22,6 +22,8 @@ Builder::Builder(int file, std::string_view text, const std::vector<Word>& words
                  Diagnostics& diagnostics)
     : file_(file), text_(text), limits_(limits), diagnostics_(diagnostics) {
   tree_.file = file;
+  tree_.expressions.reserve(words.size());  // more than there will be; what is not used is never touched
+  heights_.reserve(words.size());
   std::uint32_t cute = 0, other = 0;
   for (const Word& word : words) {
     cute_before_.push_back(cute);

@@ -64,6 +64,7 @@ Tree parse_words(int file, std::string_view text, const std::vector<Word>& words
   while (tokens.LA(1) != antlr4::Token::EOF && !diagnostics.full()) {
     try {
       builder.line(parser.line());
+      parser.getTreeTracker().reset();
     } catch (const TooDeep&) {
       diagnostics.add(too_deep(file, static_cast<std::uint32_t>(tokens.LT(1)->getStartIndex()),
                                "this expression is nested deeper than " + std::to_string(limits.height) + " levels"));
@@ -91,9 +92,10 @@ Parsed parse(const Sources& sources, int file, const Limits& limits) {
   Tree tree;
   tree.file = file;
   if (check_text(file, text, limits, diagnostics)) {
-    const std::vector<Word> words = lex(text);
+    std::vector<Word> words = lex(text);
     check_words(file, text, words, diagnostics);
     const Filtered filtered = filter_newlines(words, limits.brackets);
+    words = {};
     if (filtered.too_deep) {
       diagnostics.add(too_deep(file, filtered.too_deep->begin,
                                "brackets are nested deeper than " + std::to_string(limits.brackets)));

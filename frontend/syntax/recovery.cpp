@@ -17,21 +17,14 @@ bool is_line_in_braces(std::size_t rule) {
 
 // What may begin a line between braces; nothing for other rules.
 std::optional<antlr4::misc::IntervalSet> beginnings(std::size_t rule) {
+  const bool body = rule == LayParser::RuleKernel_body;
+  if (!body && rule != LayParser::RuleRecord_body && rule != LayParser::RuleSchedule_body) return std::nullopt;
   antlr4::misc::IntervalSet set;
   for (const std::size_t type : {LayParser::NAME, LayParser::NEWLINE, LayParser::SEMICOLON, LayParser::RIGHT_BRACE}) {
     set.add(static_cast<ssize_t>(type));
   }
-  switch (rule) {
-    case LayParser::RuleKernel_body:
-      set.add(LayParser::LET);
-      return set;
-    case LayParser::RuleRecord_body:
-    case LayParser::RuleSchedule_body:
-      set.add(LayParser::COMMA);
-      return set;
-    default:
-      return std::nullopt;
-  }
+  set.add(static_cast<ssize_t>(body ? LayParser::LET : LayParser::COMMA));
+  return set;
 }
 
 }  // namespace

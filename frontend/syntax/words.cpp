@@ -45,7 +45,8 @@ Diagnostic unknown_character(int file, std::string_view text, const Word& word) 
     d.notes.push_back({"help", "remove it"});
     return d;
   }
-  Diagnostic d = at(file, word.begin, word.end, "unexpected-character", "`" + shown + "` has no meaning here");
+  Diagnostic d = at(file, word.begin, word.end, "unexpected-character",
+                    "the character `" + shown + "` has no meaning in Lay");
   if (c.code >= 0x80) d.notes.push_back({"help", "names are made of the letters a to z, A to Z, digits and _"});
   if (c.code == '&') d.notes.push_back({"help", "write `and`"});
   if (c.code == '|') d.notes.push_back({"help", "write `or`"});
@@ -138,12 +139,16 @@ bool check_text(int file, std::string_view text, const Limits& limits, Diagnosti
 }
 
 void check_words(int file, std::string_view text, const std::vector<Word>& words, Diagnostics& diagnostics) {
+  std::uint32_t unknown_end = 0;  // of the run of letters that holds the last unknown character: reported once
   for (const Word& word : words) {
     if (diagnostics.full()) return;
     const std::string_view spelling = text.substr(word.begin, word.end - word.begin);
+    const bool same_run = unknown_end > 0 && unknown_end == word.begin;
+    if (same_run && (word.type == LayLexer::NAME || word.type == LayLexer::UNKNOWN)) unknown_end = word.end;
     switch (word.type) {
       case LayLexer::UNKNOWN:
-        diagnostics.add(unknown_character(file, text, word));
+        if (!same_run) diagnostics.add(unknown_character(file, text, word));
+        unknown_end = word.end;
         break;
       case LayLexer::OPEN_TEXT: {
         Diagnostic d = at(file, word.begin, word.end, "unterminated-string", "this string has no closing quote");

@@ -71,12 +71,15 @@ inline KernelMaker gemm(const GemmWish& wish) {
   KernelMaker k("gemm");
   const Int M = k.dim("M"), N = k.dim("N"), K = k.dim("K"), lda = k.dim("lda"), ldb = k.dim("ldb"), ldc = k.dim("ldc");
   const ElementType t = wish.type;
-  const auto a = k.tensor("A", t, wish.order[0] == 'T' ? layout(tuple(M, K), tuple(lda, 1)) : layout(tuple(M, K), tuple(1, lda)));
-  const auto b = k.tensor("B", t, wish.order[1] == 'N' ? layout(tuple(N, K), tuple(ldb, 1)) : layout(tuple(N, K), tuple(1, ldb)));
+  const auto a =
+      k.tensor("A", t, wish.order[0] == 'T' ? layout(tuple(M, K), tuple(lda, 1)) : layout(tuple(M, K), tuple(1, lda)));
+  const auto b =
+      k.tensor("B", t, wish.order[1] == 'N' ? layout(tuple(N, K), tuple(ldb, 1)) : layout(tuple(N, K), tuple(1, ldb)));
   const bool beta = wish.epilogue == GemmWish::alpha_beta;
   const auto bias = wish.epilogue == GemmWish::bias ? k.tensor("bias", t, layout(N, 1)) : -1;
-  const auto c = k.tensor("C", t, wish.column_major_output ? layout(tuple(M, N), tuple(1, ldc)) : layout(tuple(M, N), tuple(ldc, 1)),
-                          beta ? Access::inout : Access::output);
+  const auto c = k.tensor(
+      "C", t, wish.column_major_output ? layout(tuple(M, N), tuple(1, ldc)) : layout(tuple(M, N), tuple(ldc, 1)),
+      beta ? Access::inout : Access::output);
   const auto guard = [&](const Predicate& p) { k.kernel.guards.push_back({Predicate(), p, "where", {}}); };
   guard(less_equal(wish.order[0] == 'T' ? K : M, lda));
   guard(less_equal(wish.order[1] == 'N' ? K : N, ldb));

@@ -91,7 +91,7 @@ TEST_CASE("characters, strings and numbers") {
   CHECK(heads(std::string("let a = 1\0", 10)) == "nul-byte: this text holds a NUL byte\n");
   CHECK(heads("let a = \"\xff\"") == "invalid-utf8: the byte \\xff here is not UTF-8\n");
   CHECK(heads("let a = \"\xc0\xaf\"") == "invalid-utf8: the byte \\xc0 here is not UTF-8\n");
-  CHECK(heads("let a\u0430 = 1") == "unexpected-character: `\u0430` has no meaning here\n");
+  CHECK(heads("let a\u0430 = 1") == "unexpected-character: the character `\u0430` has no meaning in Lay\n");
   CHECK(heads("let a = \"\u202e\"") ==
         "bidi-control: the character \\u{202e} reorders the text on the screen and may stand in comments only\n");
   CHECK(heads("// \u202e") ==
@@ -99,7 +99,7 @@ TEST_CASE("characters, strings and numbers") {
   CHECK(heads("let a = \"b") == "unterminated-string: this string has no closing quote\n");
   CHECK(heads("let a = \"\\q\"") == "bad-escape: a string knows the escapes \\\\ \\\" \\n and \\t only\n");
   CHECK(heads("let a = 0x10") == "bad-number: `0x10` is neither a number nor a name\n");
-  CHECK(heads("let a = 3 & 4").find("unexpected-character: `&` has no meaning here\n") == 0);
+  CHECK(heads("let a = 3 & 4").find("unexpected-character: the character `&` has no meaning in Lay\n") == 0);
 }
 
 TEST_CASE("a whole message") {

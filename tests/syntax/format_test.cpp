@@ -93,6 +93,21 @@ TEST_CASE("any spelling of the blanks comes out the same") {
   CHECK(formatted(spread) == once);
 }
 
+TEST_CASE("a newline or a comment in place of any blank or behind any comma") {
+  const char* const between[] = {"\n", "  // c\n", "\n\n\n//c\n\n", "; "};
+  const std::string text = tour();
+  int valid = 0;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] != ' ' && text[i - 1] != ',' && text[i - 1] != '(' && text[i] != ')') continue;
+    const std::string changed = text.substr(0, i) + between[i % 4] + text.substr(i);
+    if (!parses(changed)) continue;
+    ++valid;
+    const std::string once = formatted(changed);
+    if (once.find("error[") != std::string::npos || formatted(once) != once) FAIL(changed);
+  }
+  CHECK(valid > 100);
+}
+
 TEST_CASE("random programs of valid pieces") {
   const std::vector<std::string> atoms = {"a",
                                           "1",

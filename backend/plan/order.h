@@ -1,0 +1,29 @@
+// The order in which blocks visit the tiles of the output.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+// Eight rows of tiles, then along n, then batches: neighbouring blocks share operands in the second-level cache.
+//   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
+Layout default_order(const sema::Kernel& kernel, const SimtGemm& gemm);
+
+// Where an order fails: with these sizes, that tile is visited by no block or by two.
+struct OrderFault {
+  std::vector<std::pair<std::string, std::int64_t>> sizes;
+  std::vector<std::int64_t> tile;
+  std::int64_t visits = 0;
+};
+
+// Tries the order on outputs of 1 to 17 tiles a side, as far as the kernel's guards allow the sizes. The first fault.
+std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const SimtGemm& gemm);
+
+// Tiles along an index.
+Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);
+
+}  // namespace lay::plan

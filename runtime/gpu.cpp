@@ -1,0 +1,171 @@
+#include "runtime/gpu.h"
+
+#include <cstring>
+
+#include "frontend/algebra/convert.h"
+#include "runtime/device.h"
+
+namespace lay::runtime {
+namespace {
+
+// The values of the parameters as the emitted function takes them, and pointers to them.
+class Parameters {
+ public:
+  template <class T>
+  void add(T value) {
+    auto& slot = values_.emplace_back();
+    static_assert(sizeof value <= sizeof slot);
+    std::memcpy(&slot, &value, sizeof value);
+  }
+
+  void add_scalar(const std::variant<std::int64_t, double>& value, ElementType type) {
+    const auto as_double = [&] { return std::visit([](auto v) { return static_cast<double>(v); }, value); };
+    const auto as_integer = [&] { return std::visit([](auto v) { return static_cast<std::int64_t>(v); }, value); };
+    switch (type) {
+      case ElementType::f64:
+        return add(as_double());
+      case ElementType::f32:
+      case ElementType::tf32:
+        return add(static_cast<float>(as_double()));
+      case ElementType::f16:
+        return add(f32_to_f16(static_cast<float>(as_double())));
+      case ElementType::bf16:
+        return add(f32_to_bf16(static_cast<float>(as_double())));
+      default:
+        return add(as_integer());  // little-endian: the low bytes are the value of any narrower type
+    }
+  }
+
+  std::vector<void*> pointers() {
+    std::vector<void*> all;
+    for (auto& value : values_) all.push_back(&value);
+    return all;
+  }
+
+ private:
+  std::vector<std::uint64_t> values_;
+};
+
+Parameters parameters(const ir::Kernel& kernel, const LaunchArguments& arguments) {
+  Parameters values;
+  for (const Region& region : arguments.buffers) values.add(region.address);
+  std::size_t scalar = 0;
+  for (const ir::Param& param : kernel.params) {
+    if (param.is_size)
+      values.add(static_cast<std::int32_t>(*param.symbol.evaluate(arguments.sizes)));
+    else
+      values.add_scalar(arguments.scalars.at(scalar++), param.type);
+  }
+  return values;
+}
+
+Outcome failed(const DriverError& error) {
+  return {error.status == 100 ? Status::no_device : Status::device_failed, error.text};
+}
+
+}  // namespace
+
+std::unique_ptr<Gpu> Gpu::open(std::string* why_not) {
+  const cuda::Target* target = device_target(why_not);
+  if (!target || !can_compile(why_not)) return nullptr;
+  try {
+    return std::unique_ptr<Gpu>(new Gpu(*target));
+  } catch (const DriverError& error) {
+    if (why_not) *why_not = error.text;
+    return nullptr;
+  }
+}
+
+LaunchLimits Gpu::limits() const {
+  return {{device_.grid_limit[0], device_.grid_limit[1], device_.grid_limit[2]},
+          device_.threads_per_block,
+          device_.shared_per_block};
+}
+
+const GpuKernel* Gpu::prepare(const ir::Kernel& kernel, Outcome& outcome) {
+  const auto result = cuda::emit(kernel, target_);
+  if (const auto* problem = std::get_if<cuda::Problem>(&result)) {
+    outcome = {Status::unsupported, problem->message};
+    return nullptr;
+  }
+  const auto& emitted = std::get<cuda::Emitted>(result);
+  if (const auto found = kernels_.find(emitted.text); found != kernels_.end()) return &found->second;
+  CompileOptions options;
+  options.cache = &cache_;
+  options.file = kernel.name + ".cu";
+  Compilation made = compile(emitted, target_, options);
+  if (!made.ok()) {
+    const auto& first = made.messages.front();
+    outcome = {Status::compile_failed,
+               made.compiler + " refuses the emitted text" +
+                   (first.script_line ? ", for line " + std::to_string(first.script_line) : "") + ": " + first.text};
+    return nullptr;
+  }
+  try {
+    LoadedKernel loaded(made.image, emitted.function, emitted.dynamic_bytes);
+    return &kernels_.emplace(emitted.text, GpuKernel{emitted, std::move(made), std::move(loaded)}).first->second;
+  } catch (const DriverError& error) {
+    outcome = failed(error);
+    return nullptr;
+  }
+}
+
+Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments) const {
+  const Checked checked = check_launch(kernel, arguments, limits(), prepared.emitted.shared_bytes);
+  if (!checked.outcome.ok() || checked.nothing_to_do) return checked.outcome;
+  Parameters values = parameters(kernel, arguments);
+  const auto& grid = checked.grid;
+  try {
+    prepared.loaded.launch(
+        {static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2])},
+        static_cast<unsigned>(kernel.launch.threads), values.pointers());
+  } catch (const DriverError& error) {
+    return failed(error);
+  }
+  return {};
+}
+
+GpuRun Gpu::run(const ir::Kernel& kernel, const Binding& sizes,
+                const std::vector<std::variant<std::int64_t, double>>& scalars,
+                std::vector<std::vector<std::byte>>& memory) {
+  GpuRun run;
+  run.kernel = prepare(kernel, run.outcome);
+  if (!run.kernel) return run;
+  try {
+    device_.use();
+    LaunchArguments arguments{sizes, scalars, {}};
+    std::vector<DeviceMemory> copies;
+    std::size_t given = 0;
+    for (const ir::Buffer& buffer : kernel.buffers) {
+      if (buffer.space != ir::Space::global) continue;
+      const auto span = span_of(buffer, sizes);
+      const std::size_t bytes =
+          buffer.workspace ? static_cast<std::size_t>(span ? span->bytes : 0) : memory.at(given).size();
+      DeviceMemory& copy = copies.emplace_back(bytes);
+      if (!buffer.workspace) copy.upload(memory[given++].data(), bytes);
+      arguments.buffers.push_back({copy.address(), static_cast<std::int64_t>(bytes)});
+    }
+    const Event begin, end;
+    begin.record();
+    run.outcome = launch(kernel, *run.kernel, arguments);
+    end.record();
+    if (!run.outcome.ok()) return run;
+    end.wait();
+    synchronize();
+    run.milliseconds = end.milliseconds_since(begin);
+    std::size_t next = 0, copy = 0;
+    for (const ir::Buffer& buffer : kernel.buffers) {
+      if (buffer.space != ir::Space::global) continue;
+      if (!buffer.workspace) {
+        auto& host = memory[next++];
+        if (buffer.written) copies[copy].download(host.data(), host.size());
+      }
+      ++copy;
+    }
+  } catch (const DriverError& error) {
+    run.outcome = failed(error);
+  }
+  return run;
+}
+
+}  // namespace lay::runtime

@@ -1,0 +1,65 @@
+// Kernels of the IR on the first GPU of the machine: emitted, compiled through the cache, loaded once, checked,
+// launched.
+//
+//   std::string why;
+//   if (std::unique_ptr<Gpu> gpu = Gpu::open(&why)) {
+//     GpuRun run = gpu->run(kernel, sizes, scalars, {x_bytes, y_bytes});   // host memory in, host memory out
+//   }
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cache.h"
+#include "runtime/compile.h"
+#include "runtime/driver.h"
+#include "runtime/launch_check.h"
+
+namespace lay::runtime {
+
+// A kernel in the device's memory.
+struct GpuKernel {
+  cuda::Emitted emitted;
+  Compilation compilation;
+  LoadedKernel loaded;
+};
+
+struct GpuRun {
+  Outcome outcome;
+  double milliseconds = 0;            // of the kernel, between two events
+  const GpuKernel* kernel = nullptr;  // null where nothing was launched
+};
+
+class Gpu {
+ public:
+  // Null where there is no GPU, or nothing that compiles for it: then `why_not` says what is missing.
+  static std::unique_ptr<Gpu> open(std::string* why_not = nullptr);
+
+  const Device& device() const { return device_; }
+  const cuda::Target& target() const { return target_; }
+  LaunchLimits limits() const;
+
+  // Emitted, compiled and loaded, the first time; null with the reason in `outcome`.
+  const GpuKernel* prepare(const ir::Kernel& kernel, Outcome& outcome);
+
+  // Checks and launches on memory of the device; returns before the kernel is done. Workspace buffers too are given.
+  Outcome launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments) const;
+
+  // On memory of the host, one vector a global buffer that is no workspace, copied there and, where written, back.
+  GpuRun run(const ir::Kernel& kernel, const Binding& sizes,
+             const std::vector<std::variant<std::int64_t, double>>& scalars,
+             std::vector<std::vector<std::byte>>& memory);
+
+ private:
+  explicit Gpu(const cuda::Target& target) : target_(target) {}
+
+  Device device_;
+  const cuda::Target& target_;
+  Cache cache_;
+  std::map<std::string, GpuKernel> kernels_;  // by emitted text
+};
+
+}  // namespace lay::runtime

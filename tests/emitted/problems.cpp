@@ -1,0 +1,113 @@
+// What the emitter refuses, as data; and what the CUDA compiler says, led back to the script.
+#include <catch2/catch.hpp>
+
+#include "backend/cuda/emit.h"
+#include "backend/ir/parse.h"
+#include "runtime/compile.h"
+
+namespace {
+
+using lay::cuda::Emitted;
+using lay::cuda::Problem;
+
+lay::cuda::EmitResult emit(const std::string& body, const std::string& declarations = "") {
+  return lay::cuda::emit(
+      lay::ir::parse("kernel k from \"k.lay\" {\n size M\n global Y : f32 M:1 write align 4\n" + declarations +
+                     "launch grid (1,1,1) cluster (1,1,1) threads 128\n role all threads 0..128 {\n" + body +
+                     "\n}\n}\n"),
+      *lay::cuda::find_target("sm_90a"));
+}
+
+Problem problem(const lay::cuda::EmitResult& result) {
+  REQUIRE(std::holds_alternative<Problem>(result));
+  return std::get<Problem>(result);
+}
+
+}  // namespace
+
+TEST_CASE("what cannot be emitted yet is a problem with the script's line") {
+  const Problem found = problem(emit("Y[0] = 1.0 @3\nadvance r @7", "ring r stages 2\n"));
+  CHECK(found.code == "unsupported");
+  CHECK(found.line == 7);
+}
+
+TEST_CASE("shared memory beyond the target's is refused with both numbers") {
+  const Problem found = problem(emit("Y[0] = 1.0", "shared s : f32 58113:1 align 4\n"));
+  CHECK(found.code == "shared-memory");
+  CHECK(found.message.find("232452") != std::string::npos);
+  CHECK(found.message.find("232448") != std::string::npos);
+  CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 58112:1 align 4\n")).dynamic_bytes == 232448);
+  CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 12288:1 align 4\n")).dynamic_bytes == 0);
+}
+
+TEST_CASE("an expression too long to write is refused") {
+  std::string body = "let x0 : s32 thread = thread + 1\n";
+  lay::ir::Kernel kernel = lay::ir::parse(
+      "kernel k from \"k.lay\" {\n global Y : s32 1:1 write align 4\n launch grid (1,1,1) cluster (1,1,1) threads 32\n "
+      "role "
+      "all threads 0..32 {\n Y[0] = thread * thread\n}\n}\n");
+  // Doubled sixty times over, the shared expression would be written out 2^60 times.
+  auto& assign = std::get<lay::ir::Assign>(kernel.roles[0].body[0].node);
+  for (int i = 0; i < 60; ++i) {
+    kernel.exprs.push_back(
+        {lay::ir::Apply{lay::ElementFunction::add, {assign.value, assign.value}}, lay::ElementType::s32});
+    assign.value = {static_cast<int>(kernel.exprs.size()) - 1};
+  }
+  CHECK(problem(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_90a"))).code == "text-limit");
+  // A chain of a million operands is no deeper a recursion than one.
+  assign.value = {0};
+  for (int i = 0; i < 1000000; ++i) {
+    kernel.exprs.push_back({lay::ir::Apply{lay::ElementFunction::neg, {assign.value}}, lay::ElementType::s32});
+    assign.value = {static_cast<int>(kernel.exprs.size()) - 1};
+  }
+  CHECK(problem(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_90a"))).code == "text-limit");
+}
+
+TEST_CASE("messages of the compiler are led back to the script") {
+  const std::vector<int> lines = {0, 0, 3, 3, 0, 5};
+  const auto found = lay::runtime::messages_in(
+      "k.cu(4): error: identifier \"x\" is undefined\n      x_ = 1;\n      ^\n\n"
+      "k.cu(6): warning #177-D: variable \"y\" was declared but never referenced\n\n"
+      "/tmp/a (1)/kernel.cu(5): error: expected a \";\"\n"
+      "ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, 0xc000 max)\n"
+      "1 error detected in the compilation of \"k.cu\".\n",
+      lines);
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].is_error);
+  CHECK(found[0].text == "identifier \"x\" is undefined");
+  CHECK(found[0].text_line == 4);
+  CHECK(found[0].script_line == 3);
+  CHECK(!found[1].is_error);
+  CHECK(found[1].script_line == 5);
+  CHECK(found[2].text_line == 5);
+  CHECK(found[2].script_line == 3);  // line 5 stands for nothing: the last one before it that does
+  CHECK(found[3].is_error);
+  CHECK(found[3].script_line == 0);
+}
+
+TEST_CASE("an error in emitted text names the line of the script") {
+  if (std::string why; !lay::runtime::can_compile(&why)) {
+    WARN("skipped: " << why);
+    return;
+  }
+  auto emitted = std::get<Emitted>(emit("Y[0] = 1.0 @3\nY[1] = 2.0 @4\nY[2] = 3.0 @5"));
+  const auto at = emitted.text.find("2.0f");
+  REQUIRE(at != std::string::npos);
+  emitted.text.replace(at, 4, "two ");
+  const auto made = lay::runtime::compile(emitted, *lay::cuda::find_target("sm_90a"));
+  CHECK(!made.ok());
+  REQUIRE(!made.messages.empty());
+  CHECK(made.messages[0].script_line == 4);
+}
+
+TEST_CASE("ptxas' remarks are read") {
+  const auto found = lay::runtime::resources_in(
+      "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n"
+      "ptxas         .     88 bytes stack frame, 152 bytes spill stores, 160 bytes spill loads\n"
+      "ptxas info    : Used 128 registers, used 1 barriers, 16624 bytes smem, 396 bytes cmem[0]\n");
+  CHECK(found.registers == 128);
+  CHECK(found.stack_bytes == 88);
+  CHECK(found.spill_store_bytes == 152);
+  CHECK(found.spill_load_bytes == 160);
+  CHECK(found.shared_bytes == 16624);
+}

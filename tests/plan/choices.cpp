@@ -1,0 +1,200 @@
+// What the planner chooses, and that it is what the layouts and guards allow.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/banks.h"
+#include "backend/plan/copies.h"
+#include "backend/plan/make.h"
+#include "backend/plan/order.h"
+#include "backend/plan/print.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/simt.h"
+#include "tests/plan/kernels.h"
+
+namespace lay::test {
+
+using plan::SimtGemm;
+
+namespace {
+
+std::set<std::string> texts(const std::vector<Predicate>& predicates) {
+  std::set<std::string> result;
+  for (const Predicate& p : predicates) result.insert(p.to_string());
+  return result;
+}
+
+const plan::Variant& variant(const plan::Plan& plan, const std::string& name) {
+  for (const plan::Variant& v : plan.variants) {
+    if (v.name == name) return v;
+  }
+  FAIL("no variant " << name);
+  return plan.variants[0];
+}
+
+}  // namespace
+
+TEST_CASE("every operand order is a GEMM with vectors along its unit stride") {
+  for (const std::string order : {"TN", "NN", "NT", "TT"}) {
+    for (const ElementType type : {ElementType::f32, ElementType::f64}) {
+      CAPTURE(order, element_name(type));
+      const auto made = plan::make_plan(gemm({order, type}).done());
+      REQUIRE(made.problems.empty());
+      const auto& how = std::get<SimtGemm>(variant(made, "small").how);
+      CHECK(how.a.along_k == (order[0] == 'T'));
+      CHECK(how.b.along_k == (order[1] == 'N'));
+      CHECK(how.a.vector == 128 / bits(type));
+      CHECK(how.b.vector == 128 / bits(type));
+      REQUIRE(how.stores.size() == 1);
+      CHECK(how.stores[0].along_n);
+      CHECK(how.stores[0].vector == 128 / bits(type));
+    }
+  }
+}
+
+TEST_CASE("vectors ask for what they need and the last variant for nothing") {
+  const auto made = plan::make_plan(gemm({"TN", ElementType::f32}).done());
+  CHECK(texts(variant(made, "small").when) ==
+        std::set<std::string>{"K % 4 == 0", "lda % 4 == 0", "ldb % 4 == 0", "N % 4 == 0", "ldc % 4 == 0"});
+  for (const plan::Alignment& alignment : variant(made, "small").aligned) CHECK(alignment.bytes == 16);
+  CHECK(variant(made, "small").aligned.size() == 3);
+  CHECK(made.variants.back().when.empty());
+  CHECK(made.variants.back().aligned.empty());
+  std::set<std::string> names;
+  for (const plan::Variant& v : made.variants) CHECK(names.insert(v.name).second);
+}
+
+TEST_CASE("what the guards prove is not asked again") {
+  auto k = gemm({"NT", ElementType::f64});
+  const auto guard = [&](const char* name) {
+    for (const Dim& dim : k.kernel.dims) {
+      if (dim.name == name) k.kernel.guards.push_back({Predicate(), divides(dim.symbol, 8), "where", {}});
+    }
+  };
+  for (const char* name : {"M", "lda", "N", "ldb", "ldc"}) guard(name);
+  const auto made = plan::make_plan(k.done());
+  CHECK(variant(made, "small").when.empty());
+}
+
+TEST_CASE("literal sizes decide among the tiles") {
+  KernelMaker k("fixed");
+  const auto a = k.tensor("A", ElementType::f32, layout(tuple(64, 32), tuple(32, 1)));
+  const auto b = k.tensor("B", ElementType::f32, layout(tuple(48, 32), tuple(32, 1)));
+  const auto c = k.tensor("C", ElementType::f32, layout(tuple(64, 48), tuple(48, 1)), Access::output);
+  const auto m = k.index("m", 64), n = k.index("n", 48), kk = k.index("k", 32, true);
+  k.assign(c, {m, n},
+           k.sum({kk}, k.apply(ElementFunction::mul, {k.load(b, {n, kk}), k.load(a, {m, kk})}, ElementType::f32),
+                 ElementType::f32));
+  const auto made = plan::make_plan(k.done());
+  REQUIRE(made.variants.size() == 2);
+  CHECK(made.variants[0].name == "small");
+  CHECK(made.variants[0].when.empty());
+  CHECK(made.variants[0].aligned.size() == 3);
+  CHECK(made.variants[1].name == "small_any");
+  // The factor with the target's first index is A, whatever side of the product it stands on.
+  const auto& how = std::get<SimtGemm>(made.variants[0].how);
+  CHECK(std::get<Load>(made.kernel->nodes[static_cast<size_t>(how.a.load)].what).tensor == a);
+}
+
+TEST_CASE("no unit stride and no vectors") {
+  KernelMaker k("strided");
+  const Int M = k.dim("M"), N = k.dim("N"), K = k.dim("K"), s = k.dim("s");
+  const auto a = k.tensor("A", ElementType::f32, layout(tuple(M, K), tuple(s * K, s)));
+  const auto b = k.tensor("B", ElementType::f32, layout(tuple(N, K), tuple(2 * K, 2)));
+  const auto c = k.tensor("C", ElementType::f32, layout(tuple(M, N), tuple(2 * N, 2)), Access::output);
+  const auto m = k.index("m", M), n = k.index("n", N), kk = k.index("k", K, true);
+  k.assign(c, {m, n},
+           k.sum({kk}, k.apply(ElementFunction::mul, {k.load(a, {m, kk}), k.load(b, {n, kk})}, ElementType::f32),
+                 ElementType::f32));
+  const auto made = plan::make_plan(k.done());
+  REQUIRE(made.problems.empty());
+  for (const plan::Variant& v : made.variants) {
+    CHECK(v.aligned.empty());
+    CHECK(std::get<SimtGemm>(v.how).a.vector == 1);
+  }
+}
+
+TEST_CASE("what is no GEMM says why") {
+  KernelMaker k("pointwise");
+  const Int M = k.dim("M");
+  const auto x = k.tensor("x", ElementType::f32, layout(M, 1)),
+             y = k.tensor("y", ElementType::f32, layout(M, 1), Access::output);
+  const auto i = k.index("i", M);
+  k.assign(y, {i}, k.load(x, {i}));
+  const auto made = plan::make_plan(k.done());
+  REQUIRE(made.variants.size() == 1);
+  CHECK(std::holds_alternative<plan::Direct>(made.variants[0].how));
+  CHECK(std::get<plan::NotGemm>(plan::recognise(*made.kernel)).reason == "it has no sum");
+}
+
+TEST_CASE("an inout tensor read elsewhere is refused") {
+  KernelMaker k("shift");
+  const Int M = k.dim("M");
+  const auto x = k.tensor("x", ElementType::f32, layout(tuple(M, M), tuple(M, 1)), Access::inout);
+  const auto i = k.index("i", M), j = k.index("j", M);
+  k.assign(x, {i, j}, k.load(x, {j, i}));
+  const auto made = plan::make_plan(k.done());
+  REQUIRE(made.problems.size() == 1);
+  CHECK(made.problems[0].code == "unsupported");
+  CHECK(made.variants.empty());
+}
+
+TEST_CASE("accumulators, copies and orders are one-to-one by enumeration") {
+  for (const std::string order : {"TN", "NT"}) {
+    for (const ElementType type : {ElementType::f32, ElementType::f64}) {
+      const auto made = plan::make_plan(gemm({order, type}).done());
+      for (const plan::Variant& v : made.variants) {
+        CAPTURE(order, v.name);
+        const auto& how = std::get<SimtGemm>(v.how);
+        CHECK(!plan::cover_fault(how.accumulators, {how.tile[0], how.tile[1]}));
+        CHECK(!plan::cover_fault(how.a.threads, {how.tile[0], how.tile[2]}));
+        CHECK(!plan::cover_fault(how.b.threads, {how.tile[1], how.tile[2]}));
+        CHECK(!plan::order_fault(*made.kernel, how));
+        for (const auto* copy : {&how.a, &how.b}) {
+          const auto offsets = values(copy->shared);
+          CHECK(std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("banks: known accesses") {
+  std::vector<std::int64_t> at(32);
+  const auto strided = [&](std::int64_t words) {
+    for (size_t i = 0; i < 32; ++i) at[i] = static_cast<std::int64_t>(i) * words * 4;
+    return plan::wavefronts(at, 4);
+  };
+  CHECK(strided(0) == 1);  // all lanes read one word
+  CHECK(strided(1) == 1);
+  CHECK(strided(2) == 2);
+  CHECK(strided(3) == 1);
+  CHECK(strided(8) == 8);
+  CHECK(strided(32) == 32);
+  CHECK(strided(33) == 1);
+  for (size_t i = 0; i < 32; ++i) at[i] = static_cast<std::int64_t>(i) * 16;
+  CHECK(plan::wavefronts(at, 16) == 4);
+  CHECK(plan::least_wavefronts(16) == 4);
+  for (size_t i = 0; i < 32; ++i) at[i] = static_cast<std::int64_t>(i) * 32;
+  CHECK(plan::wavefronts(at, 16) == 8);
+}
+
+TEST_CASE("the default layouts of shared memory are free of conflicts, unpadded ones are not") {
+  for (const std::string order : {"TN", "NN", "NT", "TT"}) {
+    const auto made = plan::make_plan(gemm({order, ElementType::f32}).done());
+    for (const plan::Variant& v : made.variants) {
+      for (const auto& access : v.prediction.conflicts) {
+        CAPTURE(order, v.name, access.access);
+        CHECK(access.wavefronts == access.least);
+      }
+    }
+  }
+  const auto made = plan::make_plan(gemm({"TN", ElementType::f32}).done());
+  auto how = std::get<SimtGemm>(variant(made, "medium").how);
+  how.a.shared = layout(tuple(128, 8), tuple(1, 128));
+  CHECK(plan::shared_traffic(*made.kernel, how, how.a, true).write.wavefronts == 2);
+  how.a.shared = Composed{Swizzle(1, 4, 5), 0, layout(tuple(128, 8), tuple(1, 128))};
+  CHECK(plan::shared_traffic(*made.kernel, how, how.a, true).write.wavefronts == 1);
+}
+
+}  // namespace lay::test

@@ -1,0 +1,146 @@
+// The kernel cache: entries are whole or not there, whatever happens to the folder.
+#include "runtime/cache.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/sha256.h"
+#include "tests/runtime/temporary.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using lay::runtime::Cache;
+using lay::test::TemporaryFolder;
+
+std::string key_of(const std::string& text) {
+  return lay::runtime::hex(lay::runtime::sha256(text));
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("sha256 of the standard's examples") {
+  CHECK(key_of("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(key_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(key_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  CHECK(key_of(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("what is stored is found, and only under its key") {
+  const TemporaryFolder folder;
+  const Cache cache(folder.path() / "made");
+  REQUIRE(cache.usable());
+  std::string payload = "any bytes\0at all";
+  CHECK(!cache.find(key_of("a")));
+  CHECK(cache.store(key_of("a"), payload));
+  CHECK(cache.find(key_of("a")) == payload);
+  CHECK(!cache.find(key_of("b")));
+  CHECK(cache.store(key_of("a"), payload));  // again: the same
+  CHECK(!cache.store("../a", payload));
+  CHECK(!cache.find("../../etc/passwd"));
+  CHECK((fs::status(folder.path() / "made").permissions() & fs::perms::all) == fs::perms::owner_all);
+}
+
+TEST_CASE("a damaged entry is never used and moved aside") {
+  const TemporaryFolder folder;
+  const Cache cache(folder.path());
+  const std::string key = key_of("k"), payload = "a small image";
+  REQUIRE(cache.store(key, payload));
+  const fs::path file = folder.path() / (key + ".layc");
+  const std::string good = contents(file);
+  const auto check_refused = [&](const std::string& bytes) {
+    std::ofstream(file, std::ios::binary) << bytes;
+    std::string warning;
+    CHECK(!cache.find(key, &warning));
+    CHECK(!warning.empty());
+    CHECK(!fs::exists(file));
+  };
+  for (std::size_t size = 0; size < good.size(); ++size) check_refused(good.substr(0, size));
+  for (std::size_t at = 0; at < good.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = good;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+      check_refused(flipped);
+    }
+  check_refused(good + "x");
+  std::ofstream(file, std::ios::binary) << good;
+  CHECK(cache.find(key) == payload);
+}
+
+TEST_CASE("folders that cannot be trusted are not used") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "open");
+  fs::permissions(folder.path() / "open", fs::perms::all);
+  const Cache open(folder.path() / "open");
+  CHECK(!open.usable());
+  CHECK(open.why_not().find("written by others") != std::string::npos);
+  fs::create_directory_symlink(folder.path(), folder.path() / "link");
+  CHECK(!Cache(folder.path() / "link").usable());
+  std::ofstream(folder.path() / "file") << "x";
+  CHECK(!Cache(folder.path() / "file").usable());
+  CHECK(!Cache("").usable());
+  CHECK(!open.store(key_of("a"), "x"));
+  CHECK(!open.find(key_of("a")));
+  // An entry that is a link or a folder is not followed.
+  const Cache cache(folder.path());
+  fs::create_symlink("/etc/passwd", folder.path() / (key_of("l") + ".layc"));
+  CHECK(!cache.find(key_of("l")));
+  fs::create_directory(folder.path() / (key_of("d") + ".layc"));
+  CHECK(!cache.find(key_of("d")));
+}
+
+TEST_CASE("the entries used longest ago go first") {
+  const TemporaryFolder folder;
+  const Cache cache(folder.path(), 10000);
+  const std::string payload(3000, 'p');
+  for (const char* name : {"a", "b", "c"}) {
+    REQUIRE(cache.store(key_of(name), payload));
+    usleep(20000);
+  }
+  REQUIRE(cache.find(key_of("a")));
+  usleep(20000);
+  REQUIRE(cache.store(key_of("d"), payload));
+  CHECK(cache.find(key_of("a")));
+  CHECK(!cache.find(key_of("b")));
+  CHECK(cache.find(key_of("c")));
+  CHECK(cache.find(key_of("d")));
+}
+
+TEST_CASE("many processes, one cold cache: every reader sees a whole entry or none") {
+  const TemporaryFolder folder;
+  std::vector<pid_t> children;
+  for (int process = 0; process < 8; ++process) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      const Cache cache(folder.path());
+      bool right = cache.usable();
+      for (int round = 0; round < 40; ++round) {
+        const std::string name = "kernel " + std::to_string(round % 7), payload = std::string(5000, name.back()) + name;
+        std::string warning;
+        const auto found = cache.find(key_of(name), &warning);
+        right = right && warning.empty() && (!found || *found == payload);
+        if (!found || round % 3 == 0) cache.store(key_of(name), payload);
+      }
+      _exit(right ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  }
+  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() != ".tmp");
+}
