@@ -5,6 +5,7 @@
 #include <string>
 
 #include "frontend/source/text.h"
+#include "frontend/syntax/advice.h"
 #include "grammar/LayLexer.h"
 
 namespace lay::syntax {
@@ -20,30 +21,6 @@ bool begins_statement(std::size_t type) {
 }
 bool ends_statement(std::size_t type) {
   return type == LayLexer::NEWLINE || type == LayLexer::SEMICOLON;
-}
-
-bool is_infix(std::size_t type) {
-  switch (type) {
-    case LayLexer::COMPOSE:
-    case LayLexer::OR:
-    case LayLexer::AND:
-    case LayLexer::EQUAL:
-    case LayLexer::UNEQUAL:
-    case LayLexer::LESS:
-    case LayLexer::LESS_EQUAL:
-    case LayLexer::GREATER:
-    case LayLexer::COLON:
-    case LayLexer::PLUS:
-    case LayLexer::TIMES:
-    case LayLexer::DIVIDE:
-    case LayLexer::FLOOR_DIVIDE:
-    case LayLexer::MODULO:
-    case LayLexer::AT:
-    case LayLexer::DOT:
-      return true;
-    default:
-      return false;
-  }
 }
 
 std::size_t opening_of(std::size_t closing) {
@@ -117,6 +94,7 @@ class Describer {
   }
 
   std::string expectation() const {
+    if (start_ == w_.index && expects(LayLexer::NEWLINE)) return "a statement";
     std::vector<std::string> items;
     const auto add = [&](std::size_t type, const char* text) {
       if (expects(type)) items.push_back(text);
@@ -132,6 +110,8 @@ class Describer {
     add(LayLexer::INOUT, "`inout`");
     add(LayLexer::ASSIGN, "`=`");
     add(LayLexer::ARROW, "`->`");
+    if (!expects(LayLexer::PLUS)) add(LayLexer::COLON, "`:`");
+    if (!expects_expression() && !expects(LayLexer::PLUS)) add(LayLexer::LEFT_BRACKET, "`[`");
     add(LayLexer::THEN, "`then`");
     add(LayLexer::ELSE, "`else`");
     if (!expects_expression()) add(LayLexer::FOR, "`for`");
@@ -141,7 +121,12 @@ class Describer {
     add(LayLexer::WHEN, "`when`");
     add(LayLexer::LEFT_BRACE, "`{`");
     if (!expects_expression()) add(LayLexer::LEFT_PAREN, "`(`");
-    if (expects(LayLexer::COMMA) || (inside_list() && !expects_expression())) items.push_back("`,`");
+    const bool closes = expects(LayLexer::RIGHT_PAREN) || expects(LayLexer::RIGHT_BRACKET);
+    if (closes && before_ && before_->type == LayLexer::COMMA) {
+      items.push_back(in_header() ? "a parameter" : "an expression");
+    } else if (expects(LayLexer::COMMA) || inside_list()) {
+      items.push_back("`,`");
+    }
     add(LayLexer::GREATER, "`>`");
     add(LayLexer::RIGHT_PAREN, "`)`");
     add(LayLexer::RIGHT_BRACKET, "`]`");
@@ -153,6 +138,11 @@ class Describer {
   // A `,` may stand there too, although the parser has already decided against it.
   bool inside_list() const {
     return w_.expected.size() == 1 && (expects(LayLexer::RIGHT_PAREN) || expects(LayLexer::RIGHT_BRACKET));
+  }
+
+  bool in_header() const {
+    const std::size_t head = w_.words[start_].type;
+    return head == LayLexer::DEF || head == LayLexer::RECORD || head == LayLexer::KERNEL;
   }
 
   bool reserved() {
@@ -258,7 +248,9 @@ class Describer {
     diagnostic_.code = "unknown-statement";
     diagnostic_.primary = span(*before_);
     diagnostic_.message = quoted(*before_) + " does not begin a statement";
-    if (const auto near = nearest(spelling(*before_), statements)) {
+    if (const std::string_view meant = statement_meant_by(spelling(*before_)); !meant.empty()) {
+      help("did you mean `" + std::string(meant) + "`?");
+    } else if (const auto near = nearest(spelling(*before_), statements)) {
       help("did you mean `" + *near + "`?");
     } else {
       help(
@@ -269,24 +261,16 @@ class Describer {
   }
 
   void next_step() {
-    if (found_.type == LayLexer::ASSIGN && expects(LayLexer::NEWLINE)) {
-      const bool named = w_.index == start_ + 1 && before_->type == LayLexer::NAME;
-      help(named ? "write `let " + std::string(spelling(*before_)) + " = ...` to name a value, `==` to compare"
-                 : "write `==` to compare");
-    } else if (found_.type == LayLexer::COLON && expects(LayLexer::NEWLINE)) {
-      help("`:` does not chain: put one layout in parentheses");
-    } else if (is_infix(found_.type) && w_.index == start_) {
-      help("to go on from the line before, end that line with the operator");
-    } else if (found_.type == LayLexer::NAME) {
-      misspelt();
-    } else if (found_.type == LayLexer::THEN || found_.type == LayLexer::ELSE) {
-      help("a condition is written `if a then b else c`");
-    } else if (expects(LayLexer::ELSE)) {
-      help("every `if a then b` has an `else c`");
-    }
+    if (found_.type == LayLexer::NAME && misspelt()) return;
+    const bool starts = start_ == w_.index;
+    const Word& first = starts ? found_ : w_.words[start_];
+    const auto before = starts ? std::nullopt : std::optional(before_->type);
+    const std::string text = advice({first.type, before, found_.type, spelling(first),
+                                     starts ? std::string_view() : spelling(*before_), w_.expected});
+    if (!text.empty()) help(text);
   }
 
-  void misspelt() {
+  bool misspelt() {
     std::vector<std::string> words;
     if (expects(LayLexer::THEN)) words.push_back("then");
     if (expects(LayLexer::ELSE)) words.push_back("else");
@@ -294,7 +278,9 @@ class Describer {
     if (expects(LayLexer::IN)) words.push_back("in");
     if (expects(LayLexer::WHERE)) words.push_back("where");
     if (expects(LayLexer::WHEN)) words.push_back("when");
-    if (const auto near = nearest(spelling(found_), words)) help("did you mean `" + *near + "`?");
+    const auto near = nearest(spelling(found_), words);
+    if (near) help("did you mean `" + *near + "`?");
+    return near.has_value();
   }
 
   // A // after one blank divides; the writer may have meant a comment.

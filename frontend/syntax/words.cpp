@@ -45,13 +45,14 @@ Diagnostic unknown_character(int file, std::string_view text, const Word& word) 
     d.notes.push_back({"help", "remove it"});
     return d;
   }
-  Diagnostic d = at(file, word.begin, word.end, "unexpected-character",
-                    "the character `" + shown + "` has no meaning in Lay");
+  Diagnostic d =
+      at(file, word.begin, word.end, "unexpected-character", "the character `" + shown + "` has no meaning in Lay");
   if (c.code >= 0x80) d.notes.push_back({"help", "names are made of the letters a to z, A to Z, digits and _"});
   if (c.code == '&') d.notes.push_back({"help", "write `and`"});
   if (c.code == '|') d.notes.push_back({"help", "write `or`"});
   if (c.code == '!') d.notes.push_back({"help", "write `not`"});
   if (c.code == '\'') d.notes.push_back({"help", "strings stand between double quotes"});
+  if (c.code == '?') d.notes.push_back({"help", "a condition is written `if a then b else c`"});
   if (c.code == '#') d.notes.push_back({"help", "a comment begins with //"});
   return d;
 }

@@ -102,6 +102,29 @@ TEST_CASE("characters, strings and numbers") {
   CHECK(heads("let a = 3 & 4").find("unexpected-character: the character `&` has no meaning in Lay\n") == 0);
 }
 
+TEST_CASE("the next step") {
+  const auto helps = [](std::string_view text, const char* help) {
+    INFO(errors(text));
+    CHECK(errors(text).find(help) != std::string::npos);
+  };
+  helps("kernel f(A: f32 1:1) { C[0] = 1 }", "a kernel names its outputs: -> C");
+  helps("kernel f(A f32) -> C: f32 1:1 { C[0] = 1 }", "written NAME: TYPE layout");
+  helps("kernel f(A: f32, 3) -> C: f32 1:1 { C[0] = 1 }", "expected a parameter or `)` after `,`");
+  helps("kernel f() -> C: f32 1:1 { C[0] += 1 }", "assigned once, with =");
+  helps("kernel f() -> C: f32 1:1 { C = 1 }", "a kernel assigns elements: C[m,n] = ...");
+  helps("schedule f { tile = 1 }", "write schedule KERNEL for TARGET");
+  helps("def f(x) { x }", "write def f(x, y) = expression");
+  helps("let a = [1,2,3]", "a tuple stands in parentheses: (1,2,3)");
+  helps("let a = [i for i in 4]", "runs over a range");
+  helps("let a = 1,2", "a tuple stands in parentheses: (1,2)");
+  helps("use atoms/sm90", "write use atoms.sm90");
+  helps("import x", "did you mean `use`?");
+  helps("for i in 0..3", "[a(i) for i in 0..4]");
+  helps("let a = if b then c", "every `if a then b` has an `else c`");
+  helps("Sw<3,4>", "Sw<bits,base,shift>");
+  helps("(1, *)", "expected an expression or `)` after `,`");
+}
+
 TEST_CASE("a whole message") {
   CHECK(errors("let a = 1\nlet r = f((1,2),\n  3\nlet b = 2\n") ==
         "error[unclosed-bracket]: `(` is not closed\n"
