@@ -78,7 +78,8 @@ Tuple scaled(const Int& by, const Tuple& stride) {
 // The stride that a mode of extent 1 gets. It is never used; this is CuTe's.
 Int leftover_step(const std::vector<Mode>& left, Int step) {
   for (size_t i = 0; i + 1 < left.size(); ++i) {
-    if (left[i].extent.is_literal() && step.is_literal()) step = ceil_div(step, left[i].extent);
+    if (!left[i].extent.is_literal() || !step.is_literal()) continue;
+    step = step.value() < 0 ? -ceil_div(-step, left[i].extent) : ceil_div(step, left[i].extent);
   }
   return step;
 }

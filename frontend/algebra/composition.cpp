@@ -113,9 +113,9 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
 }
 
 Layout composition(Facts& facts, const Layout& a, const Tiler& tiler) {
+  if (std::holds_alternative<Tiler::Keep>(tiler.value)) return a;
   if (const Layout* b = std::get_if<Layout>(&tiler.value)) return composition(facts, a, *b);
   if (const Int* n = std::get_if<Int>(&tiler.value)) return composition(facts, a, Layout(*n, 1));
-  if (std::holds_alternative<Tiler::Keep>(tiler.value)) return a;
   const auto& tiles = std::get<std::vector<Tiler>>(tiler.value);
   if (static_cast<int>(tiles.size()) > a.rank() || (a.shape.is_leaf() && tiles.size() > 1)) {
     throw refusal("rank", "the tiler " + tiler.to_string() + " has more modes than " + a.to_string());

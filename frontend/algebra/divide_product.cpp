@@ -13,11 +13,6 @@ bool keeps(const Tiler& tiler) {
   return std::holds_alternative<Tiler::Keep>(tiler.value);
 }
 
-Layout as_layout(const Tiler& tiler) {
-  if (const Int* n = std::get_if<Int>(&tiler.value)) return Layout(*n, 1);
-  return std::get<Layout>(tiler.value);
-}
-
 using OneMode = Layout (*)(Facts&, const Layout&, const Tiler&);
 
 Layout by_mode(Facts& facts, const char* name, const Layout& a, const std::vector<Tiler>& tiles, OneMode one) {
@@ -34,16 +29,27 @@ Layout by_mode(Facts& facts, const char* name, const Layout& a, const std::vecto
   return result;
 }
 
+// The modes of a tuple side by side; a tuple of one stays whole, as in CuTe.
+Tuple opened(const Tuple& t) {
+  return t.rank() == 1 ? tuple(t) : t;
+}
+
+Tuple open_rest(const Tuple& zipped) {
+  return concatenate(tuple(zipped[0]), opened(zipped[1]));
+}
+
+Tuple open_both(const Tuple& zipped) {
+  return concatenate(opened(zipped[0]), opened(zipped[1]));
+}
+
 // ((tile),(rest)) -> ((tile),rest...)
 Layout open_rest(const Layout& zipped) {
-  return Layout(concatenate(tuple(zipped.shape[0]), zipped.shape[1]),
-                concatenate(tuple(zipped.stride[0]), zipped.stride[1]), zipped.units);
+  return Layout(open_rest(zipped.shape), open_rest(zipped.stride), zipped.units);
 }
 
 // ((tile),(rest)) -> (tile...,rest...)
 Layout open_both(const Layout& zipped) {
-  return Layout(concatenate(zipped.shape[0], zipped.shape[1]), concatenate(zipped.stride[0], zipped.stride[1]),
-                zipped.units);
+  return Layout(open_both(zipped.shape), open_both(zipped.stride), zipped.units);
 }
 
 Layout rounded_complement(Facts& facts, const Layout& a, const Layout& t) {
@@ -55,7 +61,7 @@ Layout rounded_complement(Facts& facts, const Layout& a, const Layout& t) {
 Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t) {
   if (keeps(t)) return a;
   if (const auto* tiles = tuple_of(t)) return by_mode(facts, "logical_divide", a, *tiles, logical_divide);
-  const Layout tile = as_layout(t);
+  const Layout tile = t.layout();
   const Layout rest = complement(facts, tile, coalesce(facts, a).shape);
   return composition(facts, a, make_layout(std::vector<Layout>{tile, rest}));
 }
@@ -75,7 +81,7 @@ Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t) {
 Layout logical_product(Facts& facts, const Layout& a, const Tiler& t) {
   if (keeps(t)) return a;
   if (const auto* tiles = tuple_of(t)) return by_mode(facts, "logical_product", a, *tiles, logical_product);
-  const Layout tile = as_layout(t);
+  const Layout tile = t.layout();
   Layout repeated = composition(facts, rounded_complement(facts, a, tile), tile);
   repeated.units = a.units;
   return make_layout(std::vector<Layout>{a, repeated});

@@ -73,6 +73,11 @@ Tiler Tiler::of(const Tuple& t) {
   return Tiler(std::move(modes));
 }
 
+Layout Tiler::layout() const {
+  if (const Int* n = std::get_if<Int>(&value)) return make_layout(*n);
+  return std::get<Layout>(value);
+}
+
 std::string Tiler::to_string() const {
   if (const Layout* layout = std::get_if<Layout>(&value)) return layout->to_string();
   if (const Int* n = std::get_if<Int>(&value)) return n->to_string();
@@ -116,8 +121,14 @@ Layout make_layout_like(const Layout& a) {
 
 Layout make_fragment_like(const Layout& a) {
   if (a.shape.is_leaf() || a.rank() < 2) return make_layout(a.shape);
-  const Tuple order = replace(a.stride, 0, INT64_MIN);
-  return Layout(a.shape, compact_order(a.shape, order));
+  // Mode 0 of stride 0 is one value and takes one place; the others are laid out behind it.
+  const Layout first = filter_zeros(a[0]);
+  const Tuple shape = replace(a.shape, 0, first.shape), order = replace(a.stride, 0, INT64_MIN);
+  const Tuple stride = compact_order(shape, order);
+  const Tuple kept = transform(first.stride, stride[0], [](const Tuple& old, const Tuple& fresh) -> Tuple {
+    return old.is_literal(0) ? Tuple(0) : fresh;
+  });
+  return Layout(a.shape, replace(stride, 0, kept));
 }
 
 Layout make_identity_layout(const Tuple& shape) {

@@ -36,6 +36,8 @@ struct Tiler {
   explicit Tiler(std::vector<Tiler> modes) : value(std::move(modes)) {}
   // A tuple of integers and underscores.
   static Tiler of(const Tuple& t);
+  // The layout of a tile that is a layout or a number; 1:0 for 1, as divides and products take it.
+  Layout layout() const;
   std::string to_string() const;
 };
 
@@ -47,8 +49,8 @@ Layout make_layout(std::span<const Layout> modes);  // one mode for each layout
 Layout make_ordered_layout(const Tuple& shape, const Tuple& order);
 // Compact with a's shape, in the order of a's strides; stride 0 stays.
 Layout make_layout_like(const Layout& a);
-// The same with mode 0 packed first, left-most fastest inside, and a place for every element, also where a's stride is
-// 0: registers for a tile of a.
+// Registers for a tile of a: mode 0 packed first, left-most fastest, with stride 0 where a has it; then every other
+// mode, also those of stride 0, in the order of a's strides.
 Layout make_fragment_like(const Layout& a);
 // Law: L(c) == c.
 Layout make_identity_layout(const Tuple& shape);
@@ -165,7 +167,7 @@ Layout left_inverse(Facts& facts, const Layout& a);
 Composed right_inverse(Facts& facts, const Composed& a);
 Composed left_inverse(Facts& facts, const Composed& a);
 // Law: a(R(i)) == 0: the modes of stride 0, as a layout into a's domain.
-Layout nullspace(Facts& facts, const Layout& a);
+Layout nullspace(const Layout& a);
 // Law: a(R(i)) == i and b(R(i)) == i for i < |R|: the longest vector that both hold in the same order.
 Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b);
 Int max_common_vector(Facts& facts, const Layout& a, const Layout& b);
@@ -185,8 +187,8 @@ Int max_alignment(const Swizzle& s);
 // refuses or guards.
 Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t);
 Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),(rest))
-Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);   // ((tile),rest...)
-Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);    // (tile...,rest...)
+Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),rest...); a rest of one mode stays whole
+Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);   // (tile...,rest...), likewise
 // (a, complement(a, |a|*cosize(t)) o t)
 Layout logical_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout zipped_product(Facts& facts, const Layout& a, const Tiler& t);

@@ -1,5 +1,6 @@
 // One row for each operation of the vectors: how its operands and arguments are read, and what is called.
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -146,7 +147,7 @@ const std::map<std::string, Row>& rows() {
        [](const Arguments& a) { return result(complement(a.facts, a.layout(), a.arg("cotarget"))); }},
       {"right_inverse", [](const Arguments& a) { return result(right_inverse(a.facts, a.layout())); }},
       {"left_inverse", [](const Arguments& a) { return result(left_inverse(a.facts, a.layout())); }},
-      {"nullspace", [](const Arguments& a) { return result(nullspace(a.facts, a.layout())); }},
+      {"nullspace", [](const Arguments& a) { return result(nullspace(a.layout())); }},
       {"max_common_layout",
        [](const Arguments& a) { return result(max_common_layout(a.facts, a.layout(), a.layout(1))); }},
       {"max_common_vector",
@@ -267,18 +268,55 @@ bool tiles(Facts& facts, const Layout& a, const Tiler& tiler, const Layout& r, b
     }
     return true;
   }
-  const Int* n = std::get_if<Int>(&tiler.value);
-  const Layout tile = n ? Layout(*n, 1) : std::get<Layout>(tiler.value);
+  const Layout tile = tiler.layout();
   if (!divide) return composes(facts, a, tile, r);
   const Layout rest = complement(facts, tile, coalesce(facts, a).shape);
   return composes(facts, a, make_layout(std::vector<Layout>{tile, rest}), r);
 }
 
+// The second mode of a product is the complement of the block after the tiler, mode by mode.
+bool repeats(Facts& facts, const Layout& a, const Tiler& tiler, const Layout& r) {
+  if (std::holds_alternative<Tiler::Keep>(tiler.value)) return a == r;
+  if (const auto* modes = std::get_if<std::vector<Tiler>>(&tiler.value)) {
+    for (size_t i = 0; i < modes->size(); ++i) {
+      const int k = static_cast<int>(i);
+      if (r.rank() <= k || !repeats(facts, a[k], (*modes)[i], r[k])) return false;
+    }
+    return true;
+  }
+  const Layout tile = tiler.layout();
+  return r.rank() == 2 && a == r[0] && composes(facts, complement(facts, a, size(a) * cosize(facts, tile)), tile, r[1]);
+}
+
+// Apart from modes of stride 0, the values are 0, 1, 2, ... in some order.
+bool is_compact(Facts& facts, const Layout& a) {
+  const Layout filtered = filter(facts, a);
+  const Int n = size(filtered);
+  std::vector<int64_t> all = values(filtered);
+  std::sort(all.begin(), all.end());
+  for (int64_t i = 0; i < n.value(); ++i) {
+    if (all[static_cast<size_t>(i)] != i) return false;
+  }
+  return true;
+}
+
 // A(R(A(i))) == A(i) for all i.
-bool inverts(Facts& facts, const Layout& a, const Layout& r) {
-  for (int64_t i = 0; i < std::min<int64_t>(size(a).value(), 4096); ++i) {
+bool inverts(Facts& facts, const AnyLayout& a, const Tuple& domain, const AnyLayout& r) {
+  for (int64_t i = 0; i < std::min<int64_t>(size(domain).value(), 4096); ++i) {
     const Tuple v = evaluate(facts, a, i);
     if (!(evaluate(facts, a, evaluate(facts, r, v)) == v)) return false;
+  }
+  return true;
+}
+
+// offset + R(i) == Sw(o + L(c)), where c has i spread over the underscores.
+bool slices(Facts& facts, const Composed& a, const Tuple& coordinate, const Outcome& outcome) {
+  const Slice inner = slice_and_offset(facts, coordinate, a.layout());
+  const AnyLayout& r = std::get<AnyLayout>(outcome.result);
+  for (int64_t i = 0; i < std::min<int64_t>(size(inner.sub).value(), 4096); ++i) {
+    const Tuple at = add(add(a.offset, inner.offset), evaluate(facts, inner.sub, i));
+    const int64_t due = std::get<Swizzle>(a.outer)(at.value().value());
+    if (!(add(outcome.offset, evaluate(facts, r, i)) == Tuple(due))) return false;
   }
   return true;
 }
@@ -305,6 +343,8 @@ std::optional<bool> keeps_law(const Case& c, const Outcome& outcome) {
   Facts facts;
   const Arguments a{facts, c};
   if (c.op == "layout_compose_swizzle") return follows(facts, a.layout(), a.swizzle(1), *any);
+  if (c.op == "composed_slice_and_offset") return slices(facts, a.composed(), a.arg("coord"), outcome);
+  if (c.op == "composed_left_inverse") return inverts(facts, a.composed(), a.composed().layout().shape, *any);
   const Layout* r = std::get_if<Layout>(any);
   if (!r) return std::nullopt;
   try {
@@ -312,7 +352,10 @@ std::optional<bool> keeps_law(const Case& c, const Outcome& outcome) {
     if (c.op == "composition_tiler") return tiles(facts, a.layout(), a.tiler(), *r, false);
     if (c.op == "composition_shape") return tiles(facts, a.layout(), a.tiler("shape_tiler"), *r, false);
     if (c.op == "logical_divide") return tiles(facts, a.layout(), a.tiler(), *r, true);
-    if (c.op == "left_inverse") return inverts(facts, a.layout(), *r);
+    if (c.op == "left_inverse") return inverts(facts, a.layout(), a.layout().shape, *r);
+    if (c.op == "logical_product") return repeats(facts, a.layout(), a.tiler(), *r);
+    if (c.op == "make_ordered_layout" || c.op == "make_layout_like" || c.op == "make_fragment_like")
+      return is_compact(facts, *r);
     if (c.op == "with_shape") return composes(facts, a.layout(), make_layout(a.arg("shape")), *r);
   } catch (const Refusal&) {
     return std::nullopt;
