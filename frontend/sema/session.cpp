@@ -111,6 +111,9 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
     std::vector<Note> notes;
     if (auto near = nearest(name, visible_names(session, frame)))
       notes.push_back({"help", "did you mean " + *near + "?"});
+    const Span slashes{where.file, where.begin < 3 ? 0 : where.begin - 3, where.begin};
+    if (session.sources.text(slashes).find("//") != std::string_view::npos)
+      notes.push_back({"help", "a comment after code stands behind at least two blanks; a // b with fewer divides"});
     fail("unknown-name", "nothing is called " + name, where, {}, std::move(notes));
   }
   if (!entry->value) throw Poisoned{};
