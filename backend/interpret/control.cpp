@@ -1,0 +1,168 @@
+#include "backend/interpret/control.h"
+
+#include "backend/interpret/placement.h"
+#include "backend/interpret/warp.h"
+
+namespace lay::interpret::control {
+namespace {
+
+Mask truth(Warp& warp, int slot) {
+  const std::int64_t* value = as<std::int64_t>(warp.slots[slot]);
+  Mask mask = 0;
+  for (int i = 0; i < kLanes; ++i) mask |= static_cast<Mask>(value[i] != 0) << i;
+  return mask;
+}
+
+Mask take_saved(Warp& warp) {
+  const Mask mask = warp.saved.back();
+  warp.saved.pop_back();
+  return mask;
+}
+
+template <class T>
+void move_lanes(Warp& warp, const Instruction& at) {
+  T* dst = as<T>(warp.slots[at.dst]);
+  const T* a = as<T>(warp.slots[at.a]);
+  for_each_lane(warp.mask, [&](int i) { dst[i] = a[i]; });
+}
+
+void branch_lanes(Warp& warp, const Instruction& at) {
+  const Mask holds = at.value == 0 ? truth(warp, at.a) : ~truth(warp, at.a);
+  warp.saved.push_back(warp.mask);
+  warp.saved.push_back(warp.mask & ~holds);
+  warp.mask &= holds;
+  if (warp.mask == 0) warp.pc = at.target;
+}
+
+void otherwise_lanes(Warp& warp, const Instruction& at) {
+  warp.mask = warp.saved.back();
+  if (warp.mask == 0) warp.pc = at.target;
+}
+
+void join_lanes(Warp& warp, const Instruction&) {
+  warp.saved.pop_back();
+  warp.mask = take_saved(warp);
+}
+
+void elect_lane(Warp& warp, const Instruction&) {
+  warp.saved.push_back(warp.mask);
+  warp.saved.push_back(0);
+  warp.mask &= ~(warp.mask - 1);
+}
+
+void begin(Warp& warp, const Instruction& at) {
+  warp.slots[at.dst] = warp.slots[at.a];
+  warp.saved.push_back(warp.mask);
+}
+
+void test(Warp& warp, const Instruction& at) {
+  const std::int64_t* i = as<std::int64_t>(warp.slots[at.dst]);
+  const std::int64_t* end = as<std::int64_t>(warp.slots[at.b]);
+  Mask goes_on = 0;
+  for (int lane = 0; lane < kLanes; ++lane) goes_on |= static_cast<Mask>(i[lane] < end[lane]) << lane;
+  warp.mask &= goes_on;
+  if (warp.mask != 0) return;
+  warp.mask = take_saved(warp);
+  warp.pc = at.target;
+}
+
+void next(Warp& warp, const Instruction& at) {
+  std::int64_t* i = as<std::int64_t>(warp.slots[at.dst]);
+  for (int lane = 0; lane < kLanes; ++lane) i[lane] += at.value;
+  warp.pc = at.target;
+}
+
+void next_by_stride(Warp& warp, const Instruction& at) {
+  std::int64_t* i = as<std::int64_t>(warp.slots[at.dst]);
+  const std::int64_t* stride = as<std::int64_t>(warp.slots[at.a]);
+  if (stride[first_lane(warp.mask)] <= 0) {
+    stop(warp, at, warp.mask, FaultCode::limit, "the stride of the tile loop is not positive");
+  }
+  for (int lane = 0; lane < kLanes; ++lane) i[lane] += stride[lane];
+  warp.pc = at.target;
+}
+
+void layout_value(Warp& warp, const Instruction& at) {
+  const Placement& placement = warp.program->placements[at.detail];
+  const std::int64_t* index = as<std::int64_t>(warp.slots[at.a]);
+  std::int64_t* dst = as<std::int64_t>(warp.slots[at.dst]);
+  for_each_lane(warp.mask, [&](int i) { dst[i] = offset_of(placement, within(placement.modes[0], index[i])); });
+}
+
+void slot_of_ring(Warp& warp, const Instruction& at) {
+  std::int64_t* dst = as<std::int64_t>(warp.slots[at.dst]);
+  for (int i = 0; i < kLanes; ++i) dst[i] = warp.rings[at.detail] % at.value;
+}
+
+void phase_of_ring(Warp& warp, const Instruction& at) {
+  std::int64_t* dst = as<std::int64_t>(warp.slots[at.dst]);
+  const std::int64_t* start = as<std::int64_t>(warp.slots[at.a]);
+  for (int i = 0; i < kLanes; ++i) dst[i] = (warp.rings[at.detail] / at.value + start[i]) % 2;
+}
+
+void advance_ring(Warp& warp, const Instruction& at) {
+  ++warp.rings[at.detail];
+}
+
+void reach(Warp& warp, const Instruction& at) {
+  if (warp.mask != warp.all) {
+    stop(warp, at, warp.all & ~warp.mask, FaultCode::barrier_divergence,
+         "this thread does not reach the barrier that others of its warp have reached");
+  }
+  arrive(*warp.block, warp, at.detail);
+  if (at.value == 1) return;
+  warp.barrier = at.detail;
+  warp.statement = at.statement;
+  warp.state = Warp::State::waiting;
+}
+
+void role(Warp& warp, const Instruction&) {
+  const int index = warp.program->role_of_warp[warp.index];
+  warp.pc = index < 0 ? warp.program->epilogue_entry : warp.program->role_entry[index];
+}
+
+void go(Warp& warp, const Instruction& at) {
+  warp.pc = at.target;
+}
+
+void done(Warp& warp, const Instruction&) {
+  warp.state = Warp::State::done;
+}
+
+void not_executed(Warp& warp, const Instruction& at) {
+  stop(warp, at, warp.mask, FaultCode::unsupported, "this statement is not executed on the host");
+}
+
+}  // namespace
+
+Handler move(Held held) {
+  switch (held) {
+    case Held::single:
+      return move_lanes<float>;
+    case Held::real:
+      return move_lanes<double>;
+    case Held::integer:
+      break;
+  }
+  return move_lanes<std::int64_t>;
+}
+
+const Handler branch = branch_lanes;
+const Handler otherwise = otherwise_lanes;
+const Handler join = join_lanes;
+const Handler elect = elect_lane;
+const Handler begin_loop = begin;
+const Handler test_loop = test;
+const Handler next_loop = next;
+const Handler next_tile = next_by_stride;
+const Handler at_layout = layout_value;
+const Handler ring_slot = slot_of_ring;
+const Handler ring_phase = phase_of_ring;
+const Handler advance = advance_ring;
+const Handler sync = reach;
+const Handler enter_role = role;
+const Handler jump = go;
+const Handler finish = done;
+const Handler unsupported = not_executed;
+
+}  // namespace lay::interpret::control

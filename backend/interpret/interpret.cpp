@@ -1,0 +1,258 @@
+#include "backend/interpret/interpret.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "backend/interpret/compile.h"
+#include "backend/interpret/warp.h"
+#include "backend/ir/fold.h"
+#include "backend/ir/print.h"
+#include "frontend/algebra/refusal.h"
+
+namespace lay::interpret {
+namespace {
+
+[[noreturn]] void refuse(FaultCode code, const std::string& what) {
+  Fault fault;
+  fault.code = code;
+  fault.message = what;
+  throw Stopped{std::move(fault)};
+}
+
+// ---- arguments
+
+std::int64_t integer_argument(const ir::Param& param, const Argument& argument) {
+  const auto* value = std::get_if<std::int64_t>(&argument);
+  if (value == nullptr) refuse(FaultCode::argument, "`" + param.name + "` takes an integer");
+  if (!ir::fits(*value, param.type)) {
+    refuse(FaultCode::argument, "`" + param.name + "` = " + std::to_string(*value) + " does not fit " +
+                                    std::string(element_name(param.type)));
+  }
+  return *value;
+}
+
+Binding bind(const ir::Kernel& kernel, const std::vector<Argument>& arguments) {
+  Binding sizes;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    const ir::Param& param = kernel.params[i];
+    if (param.is_size) {
+      const std::int64_t value = integer_argument(param, arguments[i]);
+      if (value < 1) refuse(FaultCode::argument, "the size `" + param.name + "` is " + std::to_string(value));
+      sizes[*param.symbol.dim_id()] = value;
+    } else if (!is_float(param.type)) {
+      integer_argument(param, arguments[i]);
+    } else if (std::holds_alternative<Memory>(arguments[i])) {
+      refuse(FaultCode::argument, "`" + param.name + "` takes a number");
+    }
+  }
+  for (const Predicate& fact : kernel.assumptions) {
+    if (fact.evaluate(sizes) != true) refuse(FaultCode::argument, "the sizes break `" + fact.to_string() + "`");
+  }
+  return sizes;
+}
+
+// The global buffers of a launch and what the interpreter keeps beside them.
+struct Launched {
+  std::vector<GlobalMemory> global;
+  std::vector<std::vector<std::byte>> workspace;
+  std::vector<std::vector<std::uint8_t>> written;
+  std::vector<std::vector<std::int64_t>> owner;
+
+  void add(const ir::Buffer& buffer, const BufferPlan& plan, const Argument& argument, const Options& options);
+};
+
+void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argument& argument, const Options& options) {
+  const auto* memory = std::get_if<Memory>(&argument);
+  if (memory == nullptr) refuse(FaultCode::argument, "`" + buffer.name + "` takes memory");
+  const std::int64_t elements = plan.placement.cosize;
+  GlobalMemory made{static_cast<std::byte*>(memory->data), elements, nullptr, nullptr};
+  if (elements > options.max_memory && (buffer.workspace || options.write_once)) {
+    refuse(FaultCode::limit, "`" + buffer.name + "` has " + std::to_string(elements) + " elements");
+  }
+  const auto count = static_cast<size_t>(elements);
+  if (buffer.workspace && memory->data == nullptr) {
+    workspace.emplace_back(count * static_cast<size_t>(plan.bytes), std::byte{0xff});
+    made.data = workspace.back().data();
+  } else if (memory->data == nullptr) {
+    refuse(FaultCode::argument, "`" + buffer.name + "` has no memory");
+  } else if (memory->bytes / plan.bytes < elements) {
+    refuse(FaultCode::argument, "`" + buffer.name + "`, " + to_string(buffer.layout) + ", needs " +
+                                    std::to_string(elements) + " elements and has " +
+                                    std::to_string(memory->bytes / plan.bytes));
+  } else if (buffer.written && memory->constant) {
+    refuse(FaultCode::argument, "`" + buffer.name + "` is written and its memory is constant");
+  }
+  if (buffer.workspace && options.checks) made.written = written.emplace_back(count).data();
+  if (!buffer.workspace && buffer.written && options.write_once) made.owner = owner.emplace_back(count).data();
+  global.push_back(made);
+}
+
+Launched launch(const Program& program, const std::vector<Argument>& arguments, const Options& options) {
+  Launched made;
+  size_t next = program.kernel->params.size();
+  for (size_t b = 0; b < program.buffers.size(); ++b) {
+    if (program.buffers[b].space != ir::Space::global) continue;
+    made.add(program.kernel->buffers[b], program.buffers[b], arguments[next++], options);
+  }
+  return made;
+}
+
+std::int64_t grid_of(const ir::Kernel& kernel, const Binding& sizes, std::array<std::int64_t, 3>& grid) {
+  std::int64_t blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    const auto extent = kernel.launch.grid[i].evaluate(sizes);
+    if (!extent || *extent < 0) {
+      refuse(FaultCode::argument, "the grid's extent " + kernel.launch.grid[i].to_string() + " has no value");
+    }
+    grid[i] = *extent;
+    blocks = checked_mul(blocks, *extent);
+  }
+  return blocks;
+}
+
+// ---- the run
+
+// What the host threads share: the next block, and the fault of the lowest one.
+class Run {
+ public:
+  Run(const Program& program, Launched& launched, std::int64_t blocks, const Options& options)
+      : program_(program), launched_(launched), blocks_(blocks), options_(options) {}
+  Report report();
+
+ private:
+  void work(bool is_caller);
+  void fail(std::int64_t block, Fault fault);
+  void tell();
+  void add(const Block& block);
+
+  const Program& program_;
+  Launched& launched_;
+  const std::int64_t blocks_;
+  const Options& options_;
+
+  std::atomic<std::int64_t> next_{0}, done_{0}, steps_{0};
+  std::atomic<std::int64_t> lowest_fault_{INT64_MAX};
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  Report report_;
+};
+
+void Run::fail(std::int64_t block, Fault fault) {
+  const std::lock_guard lock(mutex_);
+  if (block >= lowest_fault_.load()) return;
+  lowest_fault_ = block;
+  report_.fault = std::move(fault);
+}
+
+void Run::tell() {
+  using namespace std::chrono_literals;
+  const auto now = std::chrono::steady_clock::now();
+  if (!options_.progress || now - told_ < 100ms) return;
+  told_ = now;
+  if (options_.progress({done_.load(), blocks_})) return;
+  Fault fault;
+  fault.code = FaultCode::stopped;
+  fault.message = "the run was stopped";
+  fail(-1, std::move(fault));
+}
+
+void Run::add(const Block& block) {
+  const std::lock_guard lock(mutex_);
+  for (const Warp& warp : block.warps) {
+    report_.steps += warp.steps;
+    report_.lane_operations += warp.lane_operations;
+  }
+  for (size_t i = 0; i < block.banks.size(); ++i) {
+    BankConflicts& sum = report_.banks[i];
+    sum.accesses += block.banks[i].accesses;
+    sum.wavefronts += block.banks[i].wavefronts;
+    sum.least += block.banks[i].least;
+    sum.worst = std::max(sum.worst, block.banks[i].worst);
+  }
+}
+
+void Run::work(bool is_caller) {
+  Block block;
+  prepare(block, program_, launched_.global);
+  std::int64_t counted = 0;
+  while (true) {
+    const std::int64_t number = next_.fetch_add(1);
+    if (number >= blocks_ || number > lowest_fault_.load()) break;
+    const std::array<std::int64_t, 3> index{number % program_.grid[0], number / program_.grid[0] % program_.grid[1],
+                                            number / program_.grid[0] / program_.grid[1]};
+    try {
+      const std::int64_t left = options_.max_steps - steps_.load();
+      if (options_.max_steps > 0 && left <= 0) refuse(FaultCode::limit, "the limit of steps is reached");
+      run_block(block, index, number, options_.max_steps > 0 ? left : 0);
+      done_.fetch_add(1);
+    } catch (Stopped& stopped) {
+      fail(number, std::move(stopped.fault));
+    }
+    std::int64_t steps = 0;
+    for (const Warp& warp : block.warps) steps += warp.steps;
+    steps_ += steps - std::exchange(counted, steps);
+    if (is_caller) tell();
+  }
+  add(block);
+}
+
+Report Run::report() {
+  for (const BankCount& count : program_.banks) {
+    const ir::Stmt& stmt = *program_.statements[count.statement];
+    report_.banks.push_back({stmt.origin.line, ir::print_first_line(*program_.kernel, stmt),
+                             program_.kernel->buffers[count.buffer].name, 0, 0, 0, 0});
+  }
+  std::vector<std::thread> helpers;
+  const std::int64_t threads = std::clamp<std::int64_t>(options_.threads, 1, std::max<std::int64_t>(1, blocks_));
+  for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(false); });
+  work(true);
+  for (std::thread& helper : helpers) helper.join();
+  report_.blocks = done_.load();
+  return std::move(report_);
+}
+
+Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& arguments, const Options& options) {
+  const auto globals = std::count_if(kernel.buffers.begin(), kernel.buffers.end(),
+                                     [](const ir::Buffer& b) { return b.space == ir::Space::global; });
+  const size_t expected = kernel.params.size() + static_cast<size_t>(globals);
+  if (arguments.size() != expected) {
+    refuse(FaultCode::argument,
+           "the kernel takes " + std::to_string(expected) + " arguments, not " + std::to_string(arguments.size()));
+  }
+  if (kernel.launch.cluster != std::array<int, 3>{1, 1, 1}) {
+    refuse(FaultCode::unsupported, "clusters of blocks are not executed on the host");
+  }
+  const Binding sizes = bind(kernel, arguments);
+  Program program = compile(kernel, sizes, arguments, options);
+  const std::int64_t blocks = grid_of(kernel, sizes, program.grid);
+  Launched launched = launch(program, arguments, options);
+  return Run(program, launched, blocks, options).report();
+}
+
+}  // namespace
+
+std::string_view fault_name(FaultCode code) {
+  constexpr std::array<std::string_view, 13> kNames{
+      "argument",      "out-of-bounds", "uninitialised",    "race",  "barrier-divergence", "deadlock", "misaligned",
+      "written-twice", "overflow",      "division-by-zero", "limit", "unsupported",        "stopped"};
+  return kNames[static_cast<size_t>(code)];
+}
+
+Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments, const Options& options) {
+  Report report;
+  try {
+    return checked_run(kernel, arguments, options);
+  } catch (Stopped& stopped) {
+    report.fault = std::move(stopped.fault);
+  } catch (const Refusal& refusal) {  // a number left 64 bits
+    report.fault = Fault{};
+    report.fault->code = FaultCode::argument;
+    report.fault->message = refusal.message;
+  }
+  return report;
+}
+
+}  // namespace lay::interpret

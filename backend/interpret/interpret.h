@@ -1,0 +1,106 @@
+// Runs a kernel of the IR on the host, thread by thread: the meaning of a kernel.
+//
+//   std::vector<Argument> arguments{std::int64_t{1000}, 2.0f, Memory{x.data(), 4000, true}, Memory{y.data(), 4000}};
+//   Report report = run(kernel, arguments, {.threads = 2});
+//   if (report.fault) std::cerr << report.fault->message;
+//
+// A block's warps run one after another from barrier to barrier; 32 lanes go in step under a mask. What the language
+// of kernels leaves open (which warp is first) is fixed here, so that the same launch gives the same bits and the same
+// fault. Blocks may run on several host threads; the fault of the lowest block is reported.
+//
+// Arithmetic is IEEE 754 in f32 and f64 with fused multiply-add as one rounding, division and square root rounded
+// correctly, subnormals kept: bit for bit what the emitted CUDA computes. exp, log, tanh, erf, sin, cos and rsqrt are
+// the host library's, within 1 ulp; the GPU's differ from them by up to 2 ulp (CUDA C++ Programming Guide, appendix on
+// mathematical functions).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backend/ir/ir.h"
+
+namespace lay::interpret {
+
+// A global buffer. Workspace may be left empty: the interpreter provides it.
+struct Memory {
+  void* data = nullptr;
+  std::int64_t bytes = 0;
+  bool constant = false;  // the kernel must not write it
+};
+
+// In the order of Kernel::params, then of the global buffers in Kernel::buffers.
+using Argument = std::variant<std::int64_t, double, Memory>;
+
+enum class FaultCode {
+  argument,            // what was passed does not fit the kernel's parameters
+  out_of_bounds,       // a coordinate outside the shape
+  uninitialised,       // a read of shared memory, registers or workspace that nothing has written
+  race,                // two threads, one element of shared memory, one of them writes, no barrier in between
+  barrier_divergence,  // a barrier that some of the threads do not reach together
+  deadlock,            // every warp that is not done waits
+  misaligned,          // a vector access at an address that is no multiple of its size
+  written_twice,       // two threads write one global element
+  overflow,            // signed integer arithmetic left its type
+  division_by_zero,
+  limit,        // of steps or memory
+  unsupported,  // a statement that is not executed on the host yet
+  stopped,      // the progress callback said so
+};
+std::string_view fault_name(FaultCode code);
+
+// Where and what: always with the thread and, for memory, the coordinate.
+struct Fault {
+  FaultCode code{};
+  std::array<std::int64_t, 3> block{};
+  int warp = 0, thread = 0;              // in the block
+  std::optional<int> other_thread;       // of a race
+  std::string buffer;                    // empty where no memory is involved
+  std::vector<std::int64_t> coordinate;  // one per top-level mode
+  int line = 0;                          // of the script; 0: none
+  std::string statement;                 // in the IR's text
+  std::string message;                   // one lower-case sentence with all of it
+};
+
+struct Progress {
+  std::int64_t blocks_done, blocks;
+};
+
+struct Options {
+  bool checks = true;       // uninitialised reads, races, integer overflow (bounds and alignment are always checked)
+  bool write_once = false;  // also: no global element is written by two threads
+  bool bank_conflicts = false;
+  int threads = 1;                                  // of the host
+  std::int64_t max_steps = 0;                       // instructions of warps, over all blocks; 0: no limit
+  std::int64_t max_memory = std::int64_t{4} << 30;  // bytes for shared memory, registers, workspace and their shadows
+  std::function<bool(const Progress&)> progress;    // about ten times a second; false stops the run
+};
+
+// How the accesses of one statement fell on the 32 banks of shared memory. A wavefront serves one word of each bank;
+// `least` counts those that the bytes alone would need.
+struct BankConflicts {
+  int line = 0;
+  std::string statement;
+  std::string buffer;
+  std::int64_t accesses = 0;    // of warps
+  std::int64_t wavefronts = 0;  // in total
+  std::int64_t least = 0;       // in total
+  int worst = 0;                // wavefronts of one access
+};
+
+struct Report {
+  std::optional<Fault> fault;
+  std::int64_t blocks = 0;           // that ran to their end
+  std::int64_t steps = 0;            // instructions of warps
+  std::int64_t lane_operations = 0;  // the same, times lanes, times elements where an instruction has several
+  std::vector<BankConflicts> banks;  // if asked for, in the order of the statements
+};
+
+// The kernel must be verified (ir/verify.h). Never throws for what the arguments or the kernel's own accesses do.
+Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments, const Options& options = {});
+
+}  // namespace lay::interpret

@@ -1,0 +1,49 @@
+// A value of every lane of a warp. Integers and truth values are held in 64 bits, whatever their type, and lie in its
+// range; f64 in f64; every other floating-point type in f32, which holds all of its values.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "frontend/algebra/element.h"
+
+namespace lay::interpret {
+
+inline constexpr int kLanes = 32;
+using Mask = std::uint32_t;
+
+union alignas(64) Lanes {
+  std::int64_t integer[kLanes];
+  float single[kLanes];
+  double real[kLanes];
+};
+
+template <class T>
+T* as(Lanes& lanes) {
+  if constexpr (std::is_same_v<T, float>) {
+    return lanes.single;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return lanes.real;
+  } else {
+    static_assert(std::is_same_v<T, std::int64_t>);
+    return lanes.integer;
+  }
+}
+
+enum class Held : std::uint8_t { integer, single, real };
+
+inline Held held(ElementType type) {
+  if (!is_float(type)) return Held::integer;
+  return type == ElementType::f64 ? Held::real : Held::single;
+}
+
+inline int first_lane(Mask mask) {
+  return __builtin_ctz(mask);
+}
+
+template <class F>
+void for_each_lane(Mask mask, F f) {
+  for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));
+}
+
+}  // namespace lay::interpret

@@ -1,0 +1,109 @@
+// A kernel as flat code for one launch: the sizes are numbers, layouts are lists of extents and strides, every value of
+// an expression has a slot of its own in the warp, and every instruction knows the function that executes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "backend/interpret/interpret.h"
+#include "backend/interpret/lanes.h"
+#include "backend/ir/ir.h"
+
+namespace lay::interpret {
+
+struct Warp;
+struct Instruction;
+using Handler = void (*)(Warp&, const Instruction&);
+
+struct Instruction {
+  Handler run = nullptr;
+  int dst = -1, a = -1, b = -1, c = -1;  // slots
+  int target = -1;                       // the instruction to jump to
+  int detail = -1;                       // index into the program's accesses, copies, ...
+  std::int64_t value = 0;
+  ElementType type = ElementType::s32;  // of the operands
+  int weight = 1;                       // elements a lane
+  int statement = -1;
+};
+
+struct Leaf {
+  std::int64_t extent, stride;
+};
+
+// A top-level mode of a layout; a coordinate within it is split over the leaves, the left-most fastest.
+struct Mode {
+  std::int64_t size = 1;
+  std::vector<Leaf> leaves;
+};
+
+// A layout of numbers: coordinate -> swizzle(offset + sum).
+struct Placement {
+  std::vector<Mode> modes;
+  std::int64_t offset = 0;
+  std::optional<Swizzle> swizzle;
+  std::int64_t cosize = 1;  // offsets lie in 0 .. cosize-1
+};
+
+struct BufferPlan {
+  ir::Space space{};
+  ElementType element{};
+  int bytes = 4;  // of an element
+  Placement placement;
+  std::int64_t start = 0;   // shared: byte offset in the block's memory; registers: element offset in the warp's
+  std::int64_t shadow = 0;  // shared: index of the first element's shadow
+  int alignment = 0;
+  int global = -1;  // index among the global buffers
+};
+
+// buffer[coordinate]: the slots of the coordinates of modes first_mode, first_mode + 1, ...
+struct Access {
+  int buffer = -1;
+  int first_mode = 0;
+  std::vector<int> coordinate;
+};
+
+struct CopyPlan {
+  Access dst, src;
+  int count = 1, dst_mode = 0, src_mode = 0;
+};
+
+// Element offsets of a[i], b[j] and d[i*J+j] from the accesses' own offsets.
+struct MmaPlan {
+  Access d, a, b;
+  std::vector<int> d_offsets, a_offsets, b_offsets;
+};
+
+// A counted access to shared memory, for the statistics of banks.
+struct BankCount {
+  int statement, buffer;
+};
+
+struct Program {
+  const ir::Kernel* kernel = nullptr;
+  bool checks = true, write_once = false, bank_conflicts = false;
+  std::array<std::int64_t, 3> grid{};
+
+  std::vector<Instruction> code;
+  std::vector<int> role_entry;  // by role
+  int epilogue_entry = 0;
+  std::vector<int> role_of_warp;  // -1: none
+
+  std::vector<BufferPlan> buffers;  // by BufferId
+  std::vector<Access> accesses;
+  std::vector<CopyPlan> copies;
+  std::vector<MmaPlan> mmas;
+  std::vector<Placement> placements;  // of At
+  std::vector<BankCount> banks;
+  std::vector<const ir::Stmt*> statements;
+
+  int slots = 0;
+  std::vector<std::pair<int, Lanes>> constants;  // slot, value
+  std::array<int, 9> builtin_slot{};             // by ir::Builtin
+
+  std::int64_t shared_bytes = 0, shared_elements = 0;
+  std::int64_t register_bytes = 0, register_elements = 0;  // of a lane, of a warp
+};
+
+}  // namespace lay::interpret

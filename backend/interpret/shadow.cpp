@@ -1,0 +1,148 @@
+#include "backend/interpret/shadow.h"
+
+#include <atomic>
+
+#include "backend/interpret/placement.h"
+
+namespace lay::interpret {
+namespace {
+
+Fault details(Warp& warp, const Access& access, int lane) {
+  Fault fault;
+  fault.buffer = warp.program->kernel->buffers[access.buffer].name;
+  fault.coordinate = coordinate_of(warp, access, lane);
+  return fault;
+}
+
+[[noreturn]] void uninitialised(Warp& warp, const Instruction& at, const Access& access, int lane) {
+  Fault fault = details(warp, access, lane);
+  const std::string name = fault.buffer;
+  stop(warp, at, Mask{1} << lane, FaultCode::uninitialised, "`" + name + "` is read where nothing has been written",
+       std::move(fault));
+}
+
+[[noreturn]] void race(Warp& warp, const Instruction& at, const Access& access, int lane, const std::string& now,
+                       const std::string& before, std::uint16_t other) {
+  Fault fault = details(warp, access, lane);
+  fault.other_thread = other - 1;
+  const std::string what = now + " of `" + fault.buffer + "` races with the " + before + " by thread " +
+                           std::to_string(other - 1) + ": no barrier lies between them";
+  stop(warp, at, Mask{1} << lane, FaultCode::race, what, std::move(fault));
+}
+
+// Whether what the other thread did then has happened before what this thread does now.
+bool before(const Warp& warp, std::uint16_t me, std::uint16_t other, std::uint32_t then) {
+  return other == me || then <= warp.block->seen[warp.index][(other - 1) / kLanes];
+}
+
+struct Now {
+  std::uint32_t time;
+  std::uint16_t thread;  // of lane 0, counted from 1
+};
+
+Now now(const Warp& warp) {
+  return {warp.block->clock[warp.index], static_cast<std::uint16_t>(warp.index * kLanes + 1)};
+}
+
+void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
+  const auto me = static_cast<std::uint16_t>(when.thread + lane);
+  if (shadow.writer == 0) uninitialised(warp, at, access, lane);
+  if (!before(warp, me, shadow.writer, shadow.written_at)) {
+    race(warp, at, access, lane, "the read", "write", shadow.writer);
+  }
+  const int same = shadow.reader[1] == me ? 1 : 0;
+  const bool displace =
+      shadow.reader[same] != me && shadow.reader[0] != 0 && !before(warp, me, shadow.reader[0], shadow.read_at[0]);
+  const int place = displace ? 1 : same;
+  shadow.reader[place] = me;
+  shadow.read_at[place] = when.time;
+}
+
+void shared_write(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
+  const auto me = static_cast<std::uint16_t>(when.thread + lane);
+  if (shadow.writer != 0 && !before(warp, me, shadow.writer, shadow.written_at)) {
+    race(warp, at, access, lane, "the write", "write", shadow.writer);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (shadow.reader[i] != 0 && !before(warp, me, shadow.reader[i], shadow.read_at[i])) {
+      race(warp, at, access, lane, "the write", "read", shadow.reader[i]);
+    }
+  }
+  shadow.writer = me;
+  shadow.written_at = when.time;
+}
+
+template <class Note>
+void for_each_element(Warp& warp, const std::int64_t* offset, int count, Note note) {
+  for_each_lane(warp.mask, [&](int lane) {
+    for (int e = 0; e < count; ++e) note(lane, offset[lane] + e);
+  });
+}
+
+const GlobalMemory& memory(const Warp& warp, const BufferPlan& plan) {
+  return (*warp.block->global)[plan.global];
+}
+
+// Blocks of other host threads use the same flags.
+void workspace_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count,
+                    std::uint8_t* written) {
+  for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
+    if (std::atomic_ref(written[element]).load(std::memory_order_relaxed) == 0) uninitialised(warp, at, access, lane);
+  });
+}
+
+void global_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count,
+                  const GlobalMemory& global) {
+  const std::int64_t threads = warp.program->kernel->launch.threads;
+  const std::int64_t first = warp.block->number * threads + warp.index * kLanes;
+  for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
+    if (global.written != nullptr) std::atomic_ref(global.written[element]).store(1, std::memory_order_relaxed);
+    if (global.owner == nullptr) return;
+    const std::int64_t me = first + lane + 1;
+    const std::int64_t other = std::atomic_ref(global.owner[element]).exchange(me, std::memory_order_relaxed);
+    if (other == 0 || other == me) return;
+    Fault fault = details(warp, access, lane);
+    fault.other_thread = static_cast<int>((other - 1) % threads);
+    const std::string what = "an element of `" + fault.buffer + "` was written before by thread " +
+                             std::to_string((other - 1) % threads) + " of block " +
+                             std::to_string((other - 1) / threads);
+    stop(warp, at, Mask{1} << lane, FaultCode::written_twice, what, std::move(fault));
+  });
+}
+
+}  // namespace
+
+void note_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count) {
+  const BufferPlan& plan = warp.program->buffers[access.buffer];
+  if (plan.space == ir::Space::global) {
+    std::uint8_t* written = memory(warp, plan).written;
+    if (written != nullptr) workspace_read(warp, at, access, offset, count, written);
+  } else if (warp.program->checks) {
+    const Now when = now(warp);
+    Shadow* shadows = warp.block->shadows.data() + plan.shadow;
+    for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
+      shared_read(warp, at, access, shadows[element], lane, when);
+    });
+  }
+}
+
+void note_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count) {
+  const BufferPlan& plan = warp.program->buffers[access.buffer];
+  if (plan.space == ir::Space::global) {
+    const GlobalMemory& global = memory(warp, plan);
+    if (global.written != nullptr || global.owner != nullptr) global_write(warp, at, access, offset, count, global);
+  } else if (warp.program->checks) {
+    const Now when = now(warp);
+    Shadow* shadows = warp.block->shadows.data() + plan.shadow;
+    for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
+      shared_write(warp, at, access, shadows[element], lane, when);
+    });
+  }
+}
+
+void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element) {
+  const Mask missing = warp.mask & ~warp.initialised[element];
+  if (missing != 0) uninitialised(warp, at, access, first_lane(missing));
+}
+
+}  // namespace lay::interpret
