@@ -1,5 +1,6 @@
 #include "backend/ir/build.h"
 
+#include <algorithm>
 #include <bit>
 #include <stdexcept>
 
@@ -243,8 +244,17 @@ void Builder::emit(decltype(Stmt::node) node) {
   origin_.note.clear();
 }
 
-Term Builder::let(std::string name, Term value) {
-  const VarId var = add_to<Var, VarTag>(kernel.vars, {std::move(name), value.type(), uniform_[value.id.index]});
+std::string Builder::unused(const std::string& name) const {
+  std::string free = name;
+  for (int i = 2; std::find(names_.begin(), names_.end(), free) != names_.end(); ++i) {
+    free = name + "_" + std::to_string(i);
+  }
+  return free;
+}
+
+Term Builder::let(const std::string& name, Term value) {
+  names_.push_back(unused(name));
+  const VarId var = add_to<Var, VarTag>(kernel.vars, {names_.back(), value.type(), uniform_[value.id.index]});
   emit(Let{var, value});
   return get(var);
 }
@@ -277,9 +287,9 @@ void Builder::sync(BarrierId barrier) {
   emit(Sync{SyncOp::sync, barrier, {}, {}, {}, {}});
 }
 
-For Builder::open_loop(std::string name, Term begin, Term end, LoopOptions options) {
+For Builder::open_loop(const std::string& name, Term begin, Term end, LoopOptions options) {
   const Uniformity uniform = std::min(uniform_[begin.id.index], uniform_[end.id.index]);
-  const VarId var = add_to<Var, VarTag>(kernel.vars, {std::move(name), begin.type(), uniform});
+  const VarId var = add_to<Var, VarTag>(kernel.vars, {unused(name), begin.type(), uniform});
   return {var, begin, end, options.step, options.unrolled, std::make_shared<Block>()};
 }
 

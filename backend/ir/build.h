@@ -83,8 +83,8 @@ class Builder {
   // Where the statements that follow come from, until the next call; the note goes to the first of them.
   void from(Origin origin) { origin_ = std::move(origin); }
 
-  // A new variable; as uniform as its value.
-  Term let(std::string name, Term value);
+  // A new variable; as uniform as its value. A name that is in scope already gets a number.
+  Term let(const std::string& name, Term value);
   void assign(Ref to, Term value);
   void fill(BufferId buffer, Term value);
   // `count` elements along the modes; the reference is good until the next statement.
@@ -98,9 +98,12 @@ class Builder {
     bool unrolled = false;
   };
   template <std::invocable<Term> Body>
-  void loop(std::string name, Term begin, Term end, LoopOptions options, Body body) {
-    For made = open_loop(std::move(name), begin, end, options);
-    inside(*made.body, [&] { body(get(made.var)); });
+  void loop(const std::string& name, Term begin, Term end, LoopOptions options, Body body) {
+    For made = open_loop(name, begin, end, options);
+    inside(*made.body, [&] {
+      names_.push_back(kernel.vars[made.var.index].name);
+      body(get(made.var));
+    });
     emit(std::move(made));
   }
   template <std::invocable Then>
@@ -135,7 +138,10 @@ class Builder {
     Block* outer = std::exchange(block_, &block);
     Origin here = origin_;
     origin_.note.clear();
+    const size_t names = names_.size();
     body();
+    // What the prologue binds stays in scope for the roles.
+    if (&block != &kernel.prologue) names_.resize(names);
     origin_ = std::move(here);
     block_ = outer;
   }
@@ -143,10 +149,13 @@ class Builder {
  private:
   std::vector<std::int64_t> key(const Expr& expr);
   Term fold(ElementFunction function, const std::vector<Term>& operands);
-  For open_loop(std::string name, Term begin, Term end, LoopOptions options);
+  For open_loop(const std::string& name, Term begin, Term end, LoopOptions options);
   BufferId buffer(Buffer declared);
 
   std::vector<Uniformity> uniform_;  // of the expressions, by id
+  std::string unused(const std::string& name) const;
+
+  std::vector<std::string> names_;  // of the variables in scope
   Block* block_ = nullptr;
   Origin origin_;
   std::map<std::vector<std::int64_t>, ExprId> known_;
