@@ -68,7 +68,9 @@ class Formatter {
   }
 
  private:
+  // A `;` at the end of a line separates nothing.
   void end_line() {
+    line_.code.erase(line_.code.find_last_not_of("; ") + 1);
     lines_.push_back(std::move(line_));
     line_ = {};
   }
@@ -82,7 +84,6 @@ class Formatter {
 
   void significant(const Word& word) {
     const std::size_t i = next_++;
-    if (word.type == LayLexer::SEMICOLON && ends_line(i)) return;
     if (line_.code.empty()) {
       line_.indent = indent_of(i);
     } else if (blank_between(i)) {
@@ -92,9 +93,6 @@ class Formatter {
     indents_[i] = line_.indent;
     line_.code += text_.substr(word.begin, word.end - word.begin);
   }
-
-  // Nothing but a comment follows on the line: a `;` there separates nothing.
-  bool ends_line(std::size_t i) const { return i + 1 >= words_.size() || words_[i + 1].first_on_line; }
 
   // Of a line whose first significant word is the i-th.
   std::size_t indent_of(std::size_t i) const {

@@ -51,6 +51,7 @@ TEST_CASE("blanks") {
         "kernel f<T: type, M>(A: T (M,1):(1,M), B: inout f32 M:1) -> C: f32 M:1 { C[m] = 1 }\n");
   CHECK(formatted("record r{a=1,b=2}") == "record r { a = 1, b = 2 }\n");
   CHECK(formatted("let a=1;;let b=2;") == "let a = 1;; let b = 2\n");
+  CHECK(formatted(";;a;\n;;\n// c\n;") == ";; a\n\n// c\n");
 }
 
 TEST_CASE("lines and comments") {
