@@ -142,11 +142,11 @@ Layout left_inverse(Facts& facts, const Layout& a) {
 }
 
 Layout nullspace(const Layout& a) {
+  const std::vector<Mode> modes = flat_modes(a);
+  const std::vector<Mode> steps = flat_modes(make_layout(a.shape));
   std::vector<Mode> result;
-  Int before = 1;
-  for (const Mode& mode : flat_modes(a)) {
-    if (mode.stride.is_literal(0)) result.push_back({mode.extent, before});
-    before *= mode.extent;
+  for (size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i].stride.is_literal(0)) result.push_back(steps[i]);
   }
   Layout kernel = from_modes(result, {});
   kernel.units = {{}, a.units.domain};

@@ -72,7 +72,7 @@ Value composition_(Arguments& a) {
   const Layout& l = a.layout(0);
   if (const Layout* b = a.as<Layout>(1)) return Value(composition(facts, l, *b));
   if (const Composed* b = a.as<Composed>(1)) return to_value(composition(facts, l, *b));
-  if (const Swizzle* s = a.as<Swizzle>(1)) return Value(composition(l, *s));
+  if (const Swizzle* s = a.as<Swizzle>(1)) return Value(composition(facts, l, *s));
   return Value(composition(facts, l, a.tiler(1)));
 }
 
@@ -92,7 +92,7 @@ Value left_inverse_(Arguments& a) {
 }
 
 Value nullspace_(Arguments& a) {
-  return Value(nullspace(a.facts(), a.layout(0)));
+  return Value(nullspace(a.layout(0)));
 }
 Value max_common_layout_(Arguments& a) {
   return Value(max_common_layout(a.facts(), a.any_layout(0), a.any_layout(1)));

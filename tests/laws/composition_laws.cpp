@@ -1,0 +1,169 @@
+// composition is right or refused, it refuses known operands only where no layout exists, and its refusals are true.
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "tests/laws/random_layouts.h"
+
+using namespace lay;
+using namespace laws;
+
+namespace {
+
+// Whether the values of one mode, f(0), f(1), ..., are those of some layout: tries every first extent.
+bool factors(const std::vector<int64_t>& f) {
+  const size_t n = f.size();
+  if (n <= 1) return n == 0 || f[0] == 0;
+  for (size_t first = 2; first <= n; ++first) {
+    if (n % first != 0) continue;
+    bool fits = true;
+    for (size_t i = 0; i < n && fits; ++i) fits = f[i] == f[i - i % first] + static_cast<int64_t>(i % first) * f[1];
+    if (!fits) continue;
+    std::vector<int64_t> rest;
+    for (size_t i = 0; i < n; i += first) rest.push_back(f[i]);
+    if (factors(rest)) return true;
+  }
+  return false;
+}
+
+// Whether a layout of b's profile with the values a(b(i)) exists: the table is a sum over modes, and each mode factors.
+bool representable(const Layout& a, const Layout& b) {
+  const std::vector<Tuple> extents = leaves(b.shape), strides = leaves(b.stride);
+  std::vector<std::vector<int64_t>> modes;
+  for (size_t k = 0; k < extents.size(); ++k) {
+    std::vector<int64_t> f;
+    for (int64_t i = 0; i < extents[k].value().value(); ++i) f.push_back(at(a, i * strides[k].value().value()));
+    if (!factors(f)) return false;
+    modes.push_back(f);
+  }
+  const std::vector<int64_t> through = values(b);
+  for (size_t i = 0; i < through.size(); ++i) {
+    int64_t sum = 0;
+    size_t rest = i;
+    for (const auto& f : modes) {
+      sum += f[rest % f.size()];
+      rest /= f.size();
+    }
+    if (sum != at(a, through[i])) return false;
+  }
+  return true;
+}
+
+void check(const Layout& a, const Layout& b) {
+  Facts facts;
+  GuardScope scope(facts);
+  INFO(a.to_string() << " o " << b.to_string());
+  try {
+    const Layout r = composition(facts, a, b);
+    INFO("gives " << r.to_string());
+    REQUIRE(composes(a, b, r));
+    REQUIRE(scope.guards().empty());
+  } catch (const Refusal& refusal) {
+    REQUIRE_FALSE(representable(a, b));
+    REQUIRE(refusal.witness);
+    const Counterexample& w = *refusal.witness;
+    REQUIRE(std::stoll(w.middle) == at(b, w.index));
+    REQUIRE(std::stoll(w.due) == at(a, at(b, w.index)));
+    REQUIRE(w.due != w.actual);
+  }
+}
+
+Refusal refused(const Layout& a, const Layout& b) {
+  Facts facts;
+  try {
+    composition(facts, a, b);
+  } catch (const Refusal& refusal) {
+    return refusal;
+  }
+  FAIL("not refused");
+  return {};
+}
+
+std::string composed(const Layout& a, const Layout& b) {
+  Facts facts;
+  return composition(facts, a, b).to_string();
+}
+
+}  // namespace
+
+TEST_CASE("composition: all small layouts after all small layouts") {
+  const std::vector<Layout> right = small_layouts(3, 5);
+  std::vector<Layout> left;
+  for (int64_t s = 2; s <= 4; ++s) {
+    for (int64_t t = 2; t <= 3; ++t) {
+      left.emplace_back(tuple(s, t), tuple(1, 7));
+      left.emplace_back(tuple(s, t, 2), tuple(11, 1, 50));
+    }
+  }
+  left.emplace_back(tuple(4, 1), tuple(1, 0));
+  left.emplace_back(12, 5);
+  for (const Layout& a : left) {
+    for (const Layout& b : right) check(a, b);
+  }
+}
+
+TEST_CASE("composition: random layouts") {
+  Random random{20261120};
+  for (int i = 0; i < 4000; ++i) {
+    const Layout a = random_layout(random, 2, 6), b = random_layout(random, 2, 5);
+    if (size(b).value() <= 600) check(a, b);
+  }
+}
+
+TEST_CASE("composition: a carry is refused with the coordinate and repairs that work") {
+  const Layout a(tuple(6, 2), tuple(1, 7)), b(tuple(3, 2), tuple(2, 3));
+  const Refusal r = refused(a, b);
+  CHECK(r.code == "composition-carry");
+  CHECK(r.message == "this composition is not a layout");
+  REQUIRE(r.labels.size() == 1);
+  CHECK(r.labels[0].text == "mode 1 steps by 3 and carries out of mode 0 of the left side");
+  REQUIRE(r.witness);
+  CHECK(r.witness->index == 5);
+  CHECK(r.witness->coordinate == "(2,1)");
+  const auto notes = r.notes();
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[0].second ==
+        "at 5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but (3,2):(2,3) would give 7");
+  CHECK(r.works == std::vector<std::string>{"the left side as 12:1", "the right side as (3,2):(2,6)"});
+}
+
+TEST_CASE("composition: where known implementations are wrong") {
+  CHECK(refused(Layout(tuple(3, 2), tuple(1, 100)), Layout(tuple(2, 2), tuple(1, 2))).witness->index == 3);
+  CHECK(refused(Layout(tuple(4, 6, 8), tuple(2, 3, 5)), Layout(6, 3)).code == "composition-stride");
+  CHECK(refused(Layout(tuple(4, 4), tuple(1, 10)), Layout(tuple(2, 2), tuple(3, 1))).code == "composition-carry");
+  CHECK(refused(Layout(tuple(8, 2), tuple(0, 6)), Layout(tuple(6, 4), tuple(1, 2))).code == "composition-carry");
+}
+
+TEST_CASE("composition: forms") {
+  CHECK(composed(Layout(tuple(6, 2), tuple(8, 2)), Layout(tuple(4, 3), tuple(3, 1))) == "((2,2),3):((24,2),8)");
+  CHECK(composed(Layout(tuple(10, 2), tuple(16, 4)), Layout(tuple(5, 4), tuple(1, 5))) == "(5,(2,2)):(16,(80,4))");
+  CHECK(composed(Layout(tuple(4, 3), tuple(3, 1)), Layout(8, 1)) == "(4,2):(3,1)");
+  CHECK(composed(Layout(tuple(4, 6), tuple(1, 7)), Layout(1, 6)) == "1:14");
+  CHECK(composed(Layout(tuple(4, 6), tuple(1, 7)), Layout(2, 6)) == "2:9");
+  CHECK(composed(Layout(tuple(4, tuple(2, 3)), tuple(6, tuple(3, 1))),
+                 Layout(tuple(2, 4), tuple(Tuple::basis(1, {1, 1}), Tuple::basis(1, {0})))) == "(2,4):(1,6)");
+}
+
+TEST_CASE("composition: by mode, and what is too large to list") {
+  Facts facts;
+  const Layout a(tuple(4, 4, 5), tuple(1, 4, 16));
+  CHECK(composition(facts, a, Tiler::of(tuple(2, 2))).to_string() == "(2,2):(1,4)");
+  CHECK(composition(facts, a, Tiler::of(tuple(2, Tuple::underscore()))).to_string() == "(2,4):(1,4)");
+  CHECK_THROWS_AS(composition(facts, a, Tiler::of(tuple(1, 1, 1, 1))), Refusal);
+  const int64_t big = 1'000'000'000;
+  const Layout wide(tuple(big, big), tuple(1, big));
+  CHECK(composed(wide, Layout(tuple(big, 7), tuple(1, big))) == "(1000000000,7):(1,1000000000)");
+  CHECK_THROWS_AS(make_layout(tuple(big * big, big * big)), Refusal);
+  const Refusal r = refused(Layout(tuple(big, big), tuple(3, 1)), Layout(big, 7));
+  CHECK(r.message == "no layout was found for this composition");
+}
+
+TEST_CASE("composition: units that differ do not meet") {
+  Facts facts;
+  Layout a(8, 1), b(4, 2);
+  a.units.domain = {Counts::bytes, {}};
+  b.units.codomain = elements_of(ElementType::f16);
+  CHECK_THROWS_AS(composition(facts, a, b), Refusal);
+  b.units.codomain = {Counts::bytes, {}};
+  CHECK(composition(facts, a, b).to_string() == "4:2");
+}

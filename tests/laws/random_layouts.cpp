@@ -1,0 +1,70 @@
+#include "tests/laws/random_layouts.h"
+
+#include <algorithm>
+
+namespace laws {
+
+using namespace lay;
+
+Tuple random_shape(Random& random, int depth, int64_t max_extent) {
+  if (depth == 0 || random.once_in(3)) return random.in(1, max_extent);
+  std::vector<Tuple> modes;
+  for (int64_t i = random.in(1, 3); i > 0; --i) modes.push_back(random_shape(random, depth - 1, max_extent));
+  return Tuple(std::move(modes));
+}
+
+Layout random_layout(Random& random, const Tuple& shape) {
+  const std::vector<Tuple> extents = leaves(shape);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < extents.size(); ++i) order.push_back(i);
+  for (size_t i = order.size(); i > 1; --i) {
+    std::swap(order[i - 1], order[static_cast<size_t>(random.in(0, static_cast<int64_t>(i) - 1))]);
+  }
+  const int64_t kind = random.in(0, 3);
+  std::vector<Tuple> strides(extents.size());
+  int64_t next = kind == 1 ? random.in(1, 4) : 1;
+  for (const size_t i : order) {
+    strides[i] = kind == 3 ? random.in(0, 40) : next;
+    if (kind == 2 && random.once_in(4)) strides[i] = 0;
+    next *= extents[i].value().value() * (random.once_in(4) ? random.in(1, 3) : 1);
+  }
+  const Tuple flat = shape.is_leaf() ? strides[0] : Tuple(strides);
+  return Layout(shape, unflatten(flat, shape));
+}
+
+Layout random_layout(Random& random, int depth, int64_t max_extent) {
+  return random_layout(random, random_shape(random, depth, max_extent));
+}
+
+std::vector<Layout> small_layouts(int64_t max_extent, int64_t max_stride) {
+  std::vector<Layout> all;
+  for (int64_t s = 1; s <= max_extent; ++s) {
+    for (int64_t d = 0; d <= max_stride; ++d) {
+      all.emplace_back(s, d);
+      for (int64_t t = 1; t <= max_extent; ++t) {
+        for (int64_t e = 0; e <= max_stride; ++e) all.emplace_back(tuple(s, t), tuple(d, e));
+      }
+    }
+  }
+  return all;
+}
+
+int64_t at(const Layout& a, int64_t index) {
+  Facts facts;
+  return evaluate(facts, a, index).value().value();
+}
+
+bool composes(const Layout& a, const Layout& b, const Layout& r) {
+  if (!(size(b) == size(r)) || !compatible(b.shape, r.shape).is_always()) return false;
+  const std::vector<int64_t> through = values(b), result = values(r);
+  for (size_t i = 0; i < through.size(); ++i) {
+    if (at(a, through[i]) != result[i]) return false;
+  }
+  return true;
+}
+
+bool same_function(const Layout& a, const Layout& b) {
+  return values(a) == values(b);
+}
+
+}  // namespace laws
