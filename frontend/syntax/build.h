@@ -3,6 +3,7 @@
 // comparisons in a chain, a call of a tuple literal, `sum` without index names, trees that are too high.
 
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "frontend/source/diagnostic.h"
@@ -11,6 +12,12 @@
 #include "grammar/LayParser.h"
 
 namespace lay::syntax {
+
+// The context as one of its alternatives, if it is that one.
+template <class Context>
+Context* as(antlr4::tree::ParseTree* tree) {
+  return typeid(*tree) == typeid(Context) ? static_cast<Context*>(tree) : nullptr;
+}
 
 class Builder {
  public:
@@ -35,7 +42,7 @@ class Builder {
   std::vector<Parameter> parameters(P::ParametersContext* context);
   KernelParameter kernel_parameter(P::Kernel_parameterContext* context);
 
-  // Expressions (build_expressions.cpp).
+  // Expressions: operators (build_expressions.cpp) and what stands between them (build_operands.cpp).
   class ChainMaker;
   BinaryOperator comparison_operator(P::ComparisonContext* context);
   ExpressionId expression(P::ExpressionContext* context);

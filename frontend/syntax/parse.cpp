@@ -51,6 +51,15 @@ Diagnostic too_deep(int file, std::uint32_t begin, std::string message) {
   return d;
 }
 
+Diagnostic too_many_words(int file, std::size_t words, const Limits& limits) {
+  Diagnostic d;
+  d.code = "source-too-large";
+  d.message = "this text has " + std::to_string(words) + " words; the limit is " + std::to_string(limits.words);
+  d.primary = {file, 0, 1};
+  d.notes.push_back({"help", "split it into files and take them in with use"});
+  return d;
+}
+
 Tree parse_words(int file, std::string_view text, const std::vector<Word>& words, const Limits& limits,
                  Diagnostics& diagnostics) {
   WordSource source(words, static_cast<std::uint32_t>(text.size()));
@@ -96,7 +105,9 @@ Parsed parse(const Sources& sources, int file, const Limits& limits) {
     check_words(file, text, words, diagnostics);
     const Filtered filtered = filter_newlines(words, limits.brackets);
     words = {};
-    if (filtered.too_deep) {
+    if (filtered.words.size() > limits.words) {
+      diagnostics.add(too_many_words(file, filtered.words.size(), limits));
+    } else if (filtered.too_deep) {
       diagnostics.add(too_deep(file, filtered.too_deep->begin,
                                "brackets are nested deeper than " + std::to_string(limits.brackets)));
     } else {

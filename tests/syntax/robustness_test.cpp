@@ -94,6 +94,7 @@ TEST_CASE("long texts of one kind take linear time") {
     CHECK(parse(text).milliseconds < 20000);
   }
   CHECK(parse(std::string((4 << 20) + 1, ' ')).first_code == "source-too-large");
+  CHECK(parse("let a = (" + repeated("1,", 2000000) + ")").first_code == "source-too-large");
 }
 
 TEST_CASE("the tour cut off at any byte, without any byte, with any byte doubled") {
