@@ -117,9 +117,11 @@ std::vector<Word> lex(std::string_view text) {
 
 bool check_text(int file, std::string_view text, const Limits& limits, Diagnostics& diagnostics) {
   if (text.size() > limits.bytes) {
-    diagnostics.add(
+    Diagnostic d =
         at(file, 0, 0, "source-too-large",
-           "this text has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits.bytes)));
+           "this text has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits.bytes));
+    d.notes.push_back({"help", "split it into files and take them in with use"});
+    diagnostics.add(std::move(d));
     return false;
   }
   bool ok = true;
