@@ -49,7 +49,10 @@ void Emitter::statement(const ir::Stmt& statement) {
           [&](const ir::Elect&) { unsupported("the election of a lane"); },
           [&](const ir::TileLoop&) { unsupported("a persistent loop over tiles"); },
           [&](const ir::Sync& node) { sync(node, line); },
-          [&](const ir::Fence&) { unsupported("a fence"); },
+          [&](const ir::Fence& node) {
+            if (node.kind != ir::FenceKind::warp) unsupported("a fence between proxies");
+            out_.line("__syncwarp();", line);
+          },
           [&](const ir::Commit& node) {
             if (node.kind != ir::GroupKind::cp_async) unsupported("a bulk or wgmma group");
             out_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");", line);

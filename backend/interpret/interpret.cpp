@@ -40,7 +40,7 @@ Binding bind(const ir::Kernel& kernel, const std::vector<Argument>& arguments) {
     const ir::Param& param = kernel.params[i];
     if (param.is_size) {
       const std::int64_t value = integer_argument(param, arguments[i]);
-      if (value < 1) refuse(FaultCode::argument, "the size `" + param.name + "` is " + std::to_string(value));
+      if (value < 0) refuse(FaultCode::argument, "the size `" + param.name + "` is " + std::to_string(value));
       sizes[*param.symbol.dim_id()] = value;
     } else if (!is_float(param.type)) {
       integer_argument(param, arguments[i]);

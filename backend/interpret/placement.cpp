@@ -49,6 +49,10 @@ std::optional<Placement> modes_of(const Layout& layout, const Binding& sizes) {
     if (!mode) return std::nullopt;
     made.modes.push_back(*mode);
   }
+  // Without an element there is no memory: K = 0 is a legal size.
+  for (const Mode& mode : made.modes) {
+    if (mode.size == 0) made.cosize = 0;
+  }
   return made;
 }
 

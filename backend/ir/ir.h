@@ -266,7 +266,9 @@ struct Sync {
   ExprId remote;  // arrive at the same barrier of that block of the cluster
 };
 
-enum class FenceKind { proxy_async, mbarrier_init, wgmma, acq_rel_cluster };
+// warp: the lanes of a warp meet (bar.warp.sync). Values do not depend on it, instructions do: the assembler moves no
+// load behind it, so that copies that shall run ahead of the products are issued before them.
+enum class FenceKind { warp, proxy_async, mbarrier_init, wgmma, acq_rel_cluster };
 struct Fence {
   FenceKind kind;
 };

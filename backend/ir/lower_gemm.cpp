@@ -256,6 +256,8 @@ void GemmLowering::main_loop() {
     b_.when(next < tiles, [&] {
       load(a_operand_, next * k_tile);
       load(b_operand_, next * k_tile);
+      declared_.from(where, "issued before the products");
+      b_.emit(Fence{FenceKind::warp});
     });
     products(stage);
     declared_.from(where);

@@ -109,13 +109,13 @@ class GemmPlanner {
     variant.when = *open;
     variant.aligned = conditions.aligned;
     variant.prediction = predict(kernel_, *gemm);
-    if (!fits(variant.prediction, schedule)) return;
+    if (!fits(*gemm, variant.prediction, schedule)) return;
     variant.how = *gemm;
     if (user) variant.schedule = schedule.where;
     plan_.variants.push_back(std::move(variant));
   }
 
-  bool fits(const Prediction& prediction, const SimtSchedule& schedule) {
+  bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule) {
     const auto problem = [&](const char* code, std::string message) {
       plan_.problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", "a smaller tile"}}, {}});
       return false;
@@ -125,8 +125,8 @@ class GemmPlanner {
                                             " bytes of shared memory, and a block has " +
                                             std::to_string(target_.shared_bytes));
     }
-    if (prediction.registers > target_.thread_registers) {
-      return problem("schedule-registers", "the tile takes about " + std::to_string(prediction.registers) +
+    if (const int least = least_registers(gemm); least > target_.thread_registers) {
+      return problem("schedule-registers", "the tile takes at least " + std::to_string(least) +
                                                " registers a thread, which has " +
                                                std::to_string(target_.thread_registers));
     }

@@ -47,14 +47,18 @@ int staged_accesses(const OperandCopy& copy) {
 
 }  // namespace
 
-int predict_registers(const SimtGemm& gemm) {
+int least_registers(const SimtGemm& gemm) {
   const auto repeats = gemm.repeats();
   const int m = repeats[0] * gemm.lane_tile[0], n = repeats[1] * gemm.lane_tile[1];
   const int staged = (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
+  return (m * n + m + n + staged) * bits(gemm.accumulator) / 32;
+}
+
+int predict_registers(const SimtGemm& gemm) {
   // An access to global memory keeps an address and a condition; the rest was read off compiled kernels.
   const int accesses = staged_accesses(gemm.a) + staged_accesses(gemm.b);
   constexpr int access = 2, rest = 36;
-  return (m * n + m + n + staged) * bits(gemm.accumulator) / 32 + access * accesses + rest;
+  return least_registers(gemm) + access * accesses + rest;
 }
 
 int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {

@@ -6,7 +6,8 @@
 
 namespace lay::plan {
 
-// Registers a thread: accumulators, fragments and staged elements, addresses and the rest.
+// Registers a thread: accumulators, fragments and staged elements; and with addresses and the rest.
+int least_registers(const SimtGemm& gemm);
 int predict_registers(const SimtGemm& gemm);
 
 Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm);
