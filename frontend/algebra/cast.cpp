@@ -106,6 +106,7 @@ Layout downcast(Facts& facts, const Layout& a, const Int& n) {
       found = true;
       return {extent * n, stride};
     }
+    if (!d.is_literal()) facts.try_require(not_equal(d, 1), "downcast");
     return {extent, Tuple::basis(d * n, stride.path())};
   });
   if (!found) {

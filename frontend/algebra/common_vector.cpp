@@ -1,5 +1,6 @@
 // What two layouts, or a layout and an access width, have in common.
 
+#include <algorithm>
 #include <numeric>
 
 #include "frontend/algebra/mode.h"
@@ -85,22 +86,12 @@ Int max_alignment(Facts& facts, const Layout& a) {
       found = used[i] = true;
     }
   }
-  // The greatest known divisor: of a literal itself, of a symbol the literals that are proved to divide it.
-  const auto known_divisor = [&](const Int& value, int64_t of) {
-    if (value.is_literal()) return std::gcd(value.value(), of);
-    for (int64_t n = of; n > 1; --n) {
-      if (of % n == 0 && facts.proves(divides(value, n))) return n;
-    }
-    return int64_t{1};
-  };
-  int64_t alignment = run.is_literal() ? run.value() : 0;
+  int64_t alignment = facts.divisor(run);
   for (size_t i = 0; i < modes.size(); ++i) {
-    if (used[i] || modes[i].stride.is_literal(0)) continue;
-    if (alignment == 0) alignment = modes[i].stride.value().is_literal() ? modes[i].stride.value().value() : 128;
-    alignment = known_divisor(modes[i].stride.value(), alignment);
+    if (!used[i]) alignment = std::gcd(alignment, facts.divisor(modes[i].stride.value()));
   }
-  if (run.is_literal()) return alignment == 0 ? Int(1) : alignment;
-  return alignment == 0 ? run : Int(known_divisor(run, alignment));
+  const bool all_used = std::find(used.begin(), used.end(), false) == used.end();
+  return all_used && !run.is_literal() ? run : Int(std::max<int64_t>(alignment, 1));
 }
 
 Int max_alignment(const Swizzle& s) {

@@ -19,6 +19,15 @@ void check_strides(const char* operation, const Layout& a, const std::vector<Mod
   }
 }
 
+// A mode of extent 1 leaves no gap below it. Where the extent may be 1 and rounding would tell the difference, that it
+// is more is guarded.
+void require_counted(Facts& facts, const Mode& mode, const Int& covered, const Int& next) {
+  const Int& stride = mode.stride.value();
+  if (mode.extent.is_literal() || stride == covered) return;
+  if (facts.proves(divides(stride, covered)) && facts.proves(divides(next, stride))) return;
+  facts.try_require(less_equal(2, mode.extent), "complement");
+}
+
 }  // namespace
 
 std::vector<size_t> by_stride(const Facts& facts, const std::vector<Mode>& modes) {
@@ -51,8 +60,12 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
   std::erase_if(modes, [](const Mode& mode) { return mode.stride.is_literal(0) || mode.extent.is(1); });
   std::vector<Mode> result;
   Int covered = 1;
-  for (const size_t i : by_stride(facts, modes)) {
+  const std::vector<size_t> order = by_stride(facts, modes);
+  for (size_t k = 0; k < order.size(); ++k) {
+    const size_t i = order[k];
     const Int& stride = modes[i].stride.value();
+    const Int next = k + 1 < order.size() ? modes[order[k + 1]].stride.value() : size(cotarget);
+    require_counted(facts, modes[i], covered, next);
     if (!facts.try_require(less_equal(covered, stride), "complement")) {
       throw refusal("complement-overlap", "complement of " + a.to_string() + ": a mode steps by " + stride.to_string() +
                                               ", within the " + covered.to_string() + " that the modes below it cover");

@@ -62,6 +62,15 @@ std::optional<std::string> repair_right(const Table& a, const Layout& b, const M
   return std::nullopt;
 }
 
+// The size, if it fits 64 bits.
+std::optional<int64_t> known_product(const Tuple& shape) {
+  int64_t product = 1;
+  for (const Tuple& extent : leaves(shape)) {
+    if (__builtin_mul_overflow(product, extent.value().value(), &product)) return std::nullopt;
+  }
+  return product;
+}
+
 void word(Refusal& r, const Misfit& misfit) {
   const std::string mode = "mode " + std::to_string(misfit.right_mode);
   const std::string left = "mode " + std::to_string(misfit.left_mode) + " of the left side";
@@ -94,8 +103,9 @@ Refusal refuse_composition(Facts& facts, const Layout& a, const Layout& b, const
   if (!table || !b.is_known() || b.has_basis()) return r;
   if (size(b).value() > kMaxWitness) r.message = "no layout was found for this composition";
   r.witness = counterexample(facts, *table, b);
-  const Layout flat(size(a), flat_modes(a)[0].stride);
-  r.works.push_back("the left side as " + flat.to_string());
+  if (const auto n = known_product(a.shape)) {
+    r.works.push_back("the left side as " + Layout(*n, flat_modes(a)[0].stride).to_string());
+  }
   if (const auto right = repair_right(*table, b, misfit)) r.works.push_back(*right);
   return r;
 }

@@ -164,6 +164,18 @@ std::vector<Guard> Facts::simplify(const std::vector<Guard>& guards) const {
   return kept;
 }
 
+int64_t Facts::divisor(const Int& a) const {
+  try {
+    const Polynomial p = as_polynomial(knowledge().normal(a));
+    if (p.denominator != 1) return 1;
+    int64_t common = 0;
+    for (const Term& term : p.terms) common = gcd(common, term.coefficient);
+    return common;
+  } catch (const Refusal&) {
+    return 1;
+  }
+}
+
 std::optional<int64_t> Facts::lower(const Int& a) const {
   try {
     return lower_bound(knowledge(), knowledge().normal(a));

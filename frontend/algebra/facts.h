@@ -93,6 +93,9 @@ class Facts {
   // The guards without those that the facts prove by now, and without doubles. For display: stored values never change.
   std::vector<Guard> simplify(const std::vector<Guard>& guards) const;
 
+  // The greatest literal that is known to divide the integer; 0 for 0. With M % 128 == 0, 64 divides M/2 + 192.
+  int64_t divisor(const Int& a) const;
+
   // The bounds known of a literal or symbolic integer.
   std::optional<int64_t> lower(const Int& a) const;
   std::optional<int64_t> upper(const Int& a) const;

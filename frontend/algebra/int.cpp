@@ -19,7 +19,7 @@ Int min_or_max(AtomKind kind, const Int& a, const Int& b) {
   const Int difference = a - b;
   if (difference.is_literal()) return (difference.value() <= 0) == minimum ? a : b;
   const bool in_order = compare(a, b) <= 0;
-  return intern_atom(Atom{kind, 0, {}, in_order ? a : b, in_order ? b : a, nullptr, 0});
+  return intern_atom(Atom{kind, 0, {}, in_order ? a : b, in_order ? b : a, nullptr, 0, 1});
 }
 
 std::optional<int64_t> evaluate_atom(const Atom& atom, const Binding& binding) {
@@ -81,7 +81,7 @@ int64_t checked_mul(int64_t a, int64_t b) {
 
 Int Int::dim(std::string_view name) {
   static std::atomic<DimId> next{1};
-  return intern_atom(Atom{AtomKind::dim, next++, std::string(name), {}, {}, nullptr, 0});
+  return intern_atom(Atom{AtomKind::dim, next++, std::string(name), {}, {}, nullptr, 0, 1});
 }
 
 std::optional<DimId> Int::dim_id() const {

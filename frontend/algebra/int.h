@@ -130,6 +130,7 @@ struct Polynomial {
   int64_t denominator = 1;  // > 0, without a common factor with all coefficients
   std::vector<Term> terms;  // sorted: higher degree first, the constant last
   int depth = 0;            // of nested atoms
+  int weight = 0;           // atoms written out: the length of the text, roughly
 };
 
 struct Atom {
@@ -139,6 +140,7 @@ struct Atom {
   Int a, b;                                         // the arguments of the others
   const struct PredicateNode* condition = nullptr;  // of a selection
   int depth = 0;
+  int weight = 1;
 };
 
 // The atom as an Int of its own.

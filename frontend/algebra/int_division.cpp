@@ -57,7 +57,7 @@ Int floor_atom(Polynomial rest, int64_t c, int64_t q) {
     }
   }
   if (q == 1) return whole + c + intern(std::move(rest));
-  return whole + intern_atom(Atom{AtomKind::floor_div, 0, {}, intern(std::move(rest)) + c, q, nullptr, 0});
+  return whole + intern_atom(Atom{AtomKind::floor_div, 0, {}, intern(std::move(rest)) + c, q, nullptr, 0, 1});
 }
 
 Int floor_by_literal(const Int& a, int64_t b) {
@@ -97,7 +97,7 @@ Quotient divide_polynomials(const Int& a, const Int& b) {
     if (found == p.terms.end()) break;
     Term term = *divide_monomial(*found, leading);
     term.coefficient /= leading.coefficient;
-    const Int part = intern(Polynomial{1, {std::move(term)}, 0});
+    const Int part = intern(Polynomial{1, {std::move(term)}, 0, 0});
     result.quotient += part;
     rest -= part * b;
   }
@@ -147,7 +147,7 @@ Int floor_div(const Int& a, const Int& b) {
   if (below.is_literal()) return floor_div(above, below);
   const Quotient split = divide_polynomials(above, below);
   if (split.remainder.is(0)) return split.quotient;
-  return split.quotient + intern_atom(Atom{AtomKind::floor_div, 0, {}, split.remainder, below, nullptr, 0});
+  return split.quotient + intern_atom(Atom{AtomKind::floor_div, 0, {}, split.remainder, below, nullptr, 0, 1});
 }
 
 Int ceil_div(const Int& a, const Int& b) {

@@ -109,10 +109,33 @@ bool take_remainder(Int& rest, std::vector<Piece>& pieces) {
   return false;
 }
 
+// t - floor(a/q) is ceil_div(q*t - a, q): written so where the normal form has split a term of half a q in this way (q
+// = 2 above all).
+bool take_ceiling(Int& rest, std::vector<Piece>& pieces) {
+  if (rest.is_literal() || rest.polynomial().denominator != 1) return false;
+  for (const Term& term : rest.polynomial().terms) {
+    if (term.factors.size() != 1 || term.factors[0].exponent != 1 || term.coefficient >= 0) continue;
+    const Atom& atom = *term.factors[0].atom;
+    if (atom.kind != AtomKind::floor_div || !atom.b.is_literal()) continue;
+    Int half = 0;
+    for (const Term& inside : as_polynomial(atom.a).terms) {
+      if (inside.coefficient * 2 == atom.b.value()) half += intern(Polynomial{1, {Term{1, inside.factors}}, 0, 0});
+    }
+    const int64_t k = -term.coefficient;
+    const Int left = rest + as_int(atom) * k - half * k;
+    if (left == rest || as_polynomial(left).terms.size() + 2 > rest.polynomial().terms.size()) continue;
+    const std::string text = "ceil_div(" + (half * atom.b - atom.a).to_string() + "," + atom.b.to_string() + ")";
+    pieces.push_back({false, k == 1 ? text : std::to_string(k) + "*" + text});
+    rest = left;
+    return true;
+  }
+  return false;
+}
+
 std::vector<Piece> pieces_of(const Int& a) {
   std::vector<Piece> pieces;
   Int rest = a;
-  while (take_remainder(rest, pieces)) {
+  while (take_remainder(rest, pieces) || take_ceiling(rest, pieces)) {
   }
   if (rest.is_literal()) {
     if (!rest.is(0)) pieces.push_back(piece_of({rest.value(), {}}, 1));

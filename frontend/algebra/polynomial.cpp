@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kMaxTerms = 1000;
 constexpr int kMaxDepth = 48;
 constexpr int kMaxExponent = 64;
+constexpr int kMaxWeight = 10000;
 
 size_t mix(size_t seed, size_t value) {
   return (seed ^ value) * 0x9E3779B97F4A7C15ull + (seed >> 29);
@@ -117,6 +118,17 @@ void sort_and_merge(std::vector<Term>& terms) {
   terms.resize(used);
 }
 
+int weight(const Int& a) {
+  return a.is_literal() ? 0 : a.polynomial().weight;
+}
+
+int weight(const PredicateNode& n) {
+  int sum = weight(n.a) + weight(n.b);
+  if (n.left) sum += weight(*n.left);
+  if (n.right) sum += weight(*n.right);
+  return sum;
+}
+
 Term multiply(const Term& a, const Term& b) {
   Term product{checked_mul(a.coefficient, b.coefficient), {}};
   auto x = a.factors.begin(), y = b.factors.begin();
@@ -154,9 +166,13 @@ Int intern(Polynomial p) {
   if (p.terms.empty()) return 0;
   if (p.denominator == 1 && p.terms.size() == 1 && p.terms[0].factors.empty()) return p.terms[0].coefficient;
   if (p.terms.size() > kMaxTerms) throw refusal("limit", "this integer has more than 1000 terms");
-  p.depth = 0;
+  p.depth = p.weight = 0;
   for (const Term& term : p.terms) {
-    for (const Factor& factor : term.factors) p.depth = std::max(p.depth, factor.atom->depth);
+    for (const Factor& factor : term.factors) {
+      p.depth = std::max(p.depth, factor.atom->depth);
+      p.weight += factor.atom->weight * factor.exponent;
+      if (p.weight > kMaxWeight) throw refusal("limit", "this integer is too long to write out");
+    }
   }
   Int result;
   result.polynomial_ = store<Polynomial>().intern(std::move(p));
@@ -164,16 +180,22 @@ Int intern(Polynomial p) {
 }
 
 Int intern_atom(Atom atom) {
-  atom.depth = 1;
-  for (const Int* part : {&atom.a, &atom.b}) {
-    if (!part->is_literal()) atom.depth = std::max(atom.depth, part->polynomial().depth + 1);
-  }
+  atom.depth = atom.weight = 1;
+  const auto add_part = [&](const Int& part) {
+    if (part.is_literal()) return;
+    atom.depth = std::max(atom.depth, part.polynomial().depth + 1);
+    atom.weight += part.polynomial().weight;
+  };
+  add_part(atom.a);
+  add_part(atom.b);
+  if (atom.condition) atom.weight += weight(*atom.condition);
+  if (atom.weight > kMaxWeight) throw refusal("limit", "this integer is too long to write out");
   if (atom.depth > kMaxDepth) throw refusal("limit", "this integer nests divisions and minima deeper than 48");
   return as_int(*store<Atom>().intern(std::move(atom)));
 }
 
 Int as_int(const Atom& atom) {
-  return intern(Polynomial{1, {Term{1, {Factor{&atom, 1}}}}, 0});
+  return intern(Polynomial{1, {Term{1, {Factor{&atom, 1}}}}, 0, 0});
 }
 
 const PredicateNode* intern_node(PredicateNode node) {

@@ -109,7 +109,7 @@ bool nonnegative_by_facts(const Knowledge& known, const Int& a, int& steps, int 
         auto monomial = divide_monomial(term, other);
         if (!monomial || !nonnegative_monomial(known, *monomial)) continue;
         monomial->coefficient = -term.coefficient;
-        const Int times = intern(Polynomial{1, {*monomial}, 0});
+        const Int times = intern(Polynomial{1, {*monomial}, 0, 0});
         if (nonnegative(known, n * -other.coefficient - f * times, steps, depth + 1)) return true;
       }
     }
@@ -171,7 +171,7 @@ bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, 
       if (!times) continue;
       times->coefficient = term.coefficient / leading.coefficient;
       if (checked_mul(times->coefficient, m.value()) % by.value() != 0) continue;
-      if (divisible(known, a - f * intern(Polynomial{1, {*times}, 0}), by, steps, depth + 1)) return true;
+      if (divisible(known, a - f * intern(Polynomial{1, {*times}, 0, 0}), by, steps, depth + 1)) return true;
     }
   }
   return false;

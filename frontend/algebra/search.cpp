@@ -70,13 +70,17 @@ struct Point {
   bool operator>(const Point& other) const { return std::tie(sum, values) > std::tie(other.sum, other.values); }
 };
 
-bool allowed(const Knowledge& known, const Binding& binding, const std::map<DimId, std::string>& dims) {
-  return std::all_of(known.stated.begin(), known.stated.end(), [&](const Predicate& fact) {
+// The facts that speak about one of the dims.
+std::vector<Predicate> facts_about(const Knowledge& known, const std::map<DimId, std::string>& dims) {
+  std::vector<Predicate> about;
+  for (const Predicate& fact : known.stated) {
     std::map<DimId, std::string> of_fact;
     fact.collect_dims(of_fact);
-    const bool about = std::any_of(of_fact.begin(), of_fact.end(), [&](const auto& d) { return dims.count(d.first); });
-    return !about || fact.evaluate(binding) == true;
-  });
+    if (std::any_of(of_fact.begin(), of_fact.end(), [&](const auto& d) { return dims.count(d.first) > 0; })) {
+      about.push_back(fact);
+    }
+  }
+  return about;
 }
 
 Search search(const Knowledge& known, const Predicate& predicate) {
@@ -92,13 +96,17 @@ Search search(const Knowledge& known, const Predicate& predicate) {
   std::priority_queue<Point, std::vector<Point>, std::greater<>> open;
   std::set<std::vector<int64_t>> seen{start.values};
   open.push(start);
+  const std::vector<Predicate> facts = facts_about(known, dims);
+  const auto allowed = [&](const Binding& binding) {
+    return std::all_of(facts.begin(), facts.end(), [&](const Predicate& f) { return f.evaluate(binding) == true; });
+  };
   bool decided_all = true;
   for (int step = 0; step < kMaxSteps && !open.empty(); ++step) {
     const Point point = open.top();
     open.pop();
     Binding binding;
     for (size_t i = 0; i < axes.size(); ++i) binding[axes[i].id] = point.values[i];
-    if (allowed(known, binding, dims)) {
+    if (allowed(binding)) {
       const auto holds = predicate.evaluate(binding);
       decided_all &= holds.has_value();
       if (holds == false) {
