@@ -7,6 +7,7 @@
 namespace lay {
 namespace {
 
+constexpr std::int64_t kMaxLeaves = std::int64_t{1} << 20;
 constexpr int kMaxDepth = 200;
 
 void write(const Tuple& t, std::string& text) {
@@ -36,7 +37,13 @@ bool any_leaf(const Tuple& t, const Test& test) {
 }  // namespace
 
 Tuple::Tuple(std::vector<Tuple> modes) {
-  for (const Tuple& mode : modes) depth_ = std::max(depth_, mode.depth_);
+  std::int64_t leaves = 0;
+  for (const Tuple& mode : modes) {
+    depth_ = std::max(depth_, mode.depth_);
+    leaves += mode.leaves_;
+  }
+  if (leaves > kMaxLeaves) throw refusal("limit", "a tuple of more than 2^20 integers");
+  leaves_ = static_cast<std::int32_t>(leaves);
   if (++depth_ > kMaxDepth) throw refusal("depth", "a tuple nests deeper than " + std::to_string(kMaxDepth));
   modes_ = std::make_shared<const std::vector<Tuple>>(std::move(modes));
 }

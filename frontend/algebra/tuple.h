@@ -60,6 +60,7 @@ class Tuple {
   std::shared_ptr<const std::vector<int>> path_;
   bool underscore_ = false;
   int depth_ = 0;
+  std::int32_t leaves_ = 1;  // however the nodes are shared
 };
 
 template <typename... Modes>

@@ -149,6 +149,15 @@ class StatementEvaluation {
 
   void operator()(const syntax::Evaluate& s) { outcome_.value = guarded(s.value); }
 
+  // The guards of this statement that did not come with the names it uses, as they read now.
+  void report_guards() {
+    for (const Guard& guard : session_.facts.simplify(raised_)) {
+      const std::vector<Guard>& old = session_.inherited;
+      if (std::find(old.begin(), old.end(), guard) != old.end()) continue;
+      outcome_.findings.push_back({Standing::guarded, guard.to_string(), guard.origin, guard.breaks, outcome_.where});
+    }
+  }
+
  private:
   Span span(syntax::ExpressionId id) const { return frame_.tree()[id].span; }
 
@@ -160,7 +169,7 @@ class StatementEvaluation {
       bool known = std::find(value.guards.begin(), value.guards.end(), guard) != value.guards.end();
       if (!known) value.guards.push_back(guard);
     }
-    scope.keep();
+    raised_.insert(raised_.end(), scope.guards().begin(), scope.guards().end());
     return value;
   }
 
@@ -235,6 +244,7 @@ class StatementEvaluation {
   std::shared_ptr<Module> module_;
   Outcome& outcome_;
   Frame frame_;
+  std::vector<Guard> raised_;  // by values that carry them on
 };
 
 // The names that a failed statement would have defined.
@@ -250,13 +260,6 @@ std::vector<syntax::Identifier> defined_names(const syntax::Statement& statement
   return {};
 }
 
-void report_guards(Outcome& outcome, const std::vector<Guard>& guards, const std::vector<Guard>& inherited) {
-  for (const Guard& guard : guards) {
-    if (std::find(inherited.begin(), inherited.end(), guard) != inherited.end()) continue;
-    outcome.findings.push_back({Standing::guarded, guard.to_string(), guard.origin, guard.breaks, outcome.where});
-  }
-}
-
 }  // namespace
 
 Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& module,
@@ -269,8 +272,9 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   bool failed = true;
   try {
     GuardScope scope(session.facts);
-    std::visit(StatementEvaluation(session, module, tree, outcome), statement.node);
-    report_guards(outcome, session.facts.simplify(scope.guards()), session.inherited);
+    StatementEvaluation evaluation(session, module, tree, outcome);
+    std::visit(evaluation, statement.node);
+    evaluation.report_guards();
     failed = false;
   } catch (const DiagnosticError& error) {
     outcome.diagnostics.add(error.diagnostic);

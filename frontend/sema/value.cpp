@@ -146,7 +146,12 @@ std::string text(const Value& value) {
 
 Value make_tuple(std::vector<Value> elements) {
   bool plain = std::all_of(elements.begin(), elements.end(), [](const Value& v) { return v.as<Tuple>(); });
-  if (!plain) return Value(std::make_shared<const List>(List{std::move(elements)}));
+  if (!plain) {
+    std::int64_t count = 0;
+    for (const Value& v : elements) count += v.as<ListPtr>() ? (*v.as<ListPtr>())->count : 1;
+    if (count > (std::int64_t{1} << 20)) throw refusal("limit", "a tuple of more than 2^20 values");
+    return Value(std::make_shared<const List>(List{std::move(elements), count}));
+  }
   std::vector<Tuple> modes;
   modes.reserve(elements.size());
   for (const Value& v : elements) modes.push_back(*v.as<Tuple>());

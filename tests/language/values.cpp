@@ -1,0 +1,141 @@
+// Values, operators and statements of the language, from text to text.
+
+#include <catch2/catch.hpp>
+
+#include "tests/language/script.h"
+
+using lay::sema::test::errors;
+using lay::sema::test::run;
+
+TEST_CASE("tuples: rank, depth, size, modes") {
+  CHECK(run("print rank(6), depth(6), size(6)") == "1 0 6\n");
+  CHECK(run("print rank((2,)), depth((2,)), size((2,))") == "1 1 2\n");
+  CHECK(run("let d = (3,(6,2),8)\nprint rank(d), depth(d), size(d), rank(d,1), size(d,1,0)") == "3 2 288 2 6\n");
+  CHECK(run("let d = (3,(6,2),8)\nprint d[1], d[1,0], get(d,1,1), select(d,2,0)") == "(6,2) 6 2 (8,3)\n");
+}
+
+TEST_CASE("layouts print as they read") {
+  CHECK(run("print 8:1, (2,3):(3,1), ((2,2),2):((4,1),2)") == "8:1 (2,3):(3,1) ((2,2),2):((4,1),2)\n");
+  CHECK(run("print layout((4,2)), layout((4,2), right)") == "(4,2):(1,4) (4,2):(2,1)\n");
+  CHECK(run("print \"e\", (4,3):(1@0,1@1)") == "e (4,3):(1@0,1@1)\n");
+  CHECK(run("print 1@0@1, -1@0") == "1@0@1 -1@0\n");
+}
+
+TEST_CASE("a layout of rank 2 prints its table") {
+  CHECK(run("print ((2,2),2):((4,1),2)") ==
+        "((2,2),2):((4,1),2)\n"
+        "         0  1\n"
+        "  (0,0)  0  2\n"
+        "  (1,0)  4  6\n"
+        "  (0,1)  1  3\n"
+        "  (1,1)  5  7\n");
+}
+
+TEST_CASE("layouts are functions of coordinates") {
+  CHECK(run("let a = (4,2):(1,4)\nprint a(7), a(3,1), a((3,1))") == "7 7 7\n");
+  CHECK(run("let b = ((2,2),2):((4,1),2)\nprint b((1,0),1), b(1,1), b(5)") == "6 6 6\n");
+  CHECK(run("let b = ((2,2),2):((4,1),2)\nprint b(_,1), b((_,1),0)") == "((2,2),):((4,1),) (2,):(4,)\n");
+}
+
+TEST_CASE("arithmetic is exact") {
+  CHECK(run("print 7 // 2, -7 // 2, -7 % 2, 8 / 2, ceil_div(7,2)") == "3 -4 1 4 4\n");
+  CHECK(run("print 1 + 2 * 3 - 4, (1,2) + (3,4), 2 * (1,2)") == "3 (4,6) (2,4)\n");
+  CHECK(run("print 0.5 + 1, 1e-3, 1.5 * 2") == "1.5 0.001 3.0\n");
+  CHECK(errors("print 7 / 2") == "not-exact");
+  CHECK(errors("print 9223372036854775807 + 1") == "overflow");
+  CHECK(errors("print 1 // 0") == "division-by-zero");
+}
+
+TEST_CASE("conditions") {
+  CHECK(run("print 1 < 2, 2 <= 1, (1,2) == (1,2), 8:1 == 8:2, not true") == "true false true false false\n");
+  CHECK(run("print if 1 < 2 and 2 < 3 then 8 else 9") == "8\n");
+  CHECK(run("print true or 1 // 0 == 1") == "true\n");
+}
+
+TEST_CASE("comprehensions make tuples") {
+  CHECK(run("let a = (4,2):(2,1)\nprint [a(i, 0) for i in 0..4]") == "(0,2,4,6)\n");
+  CHECK(run("print [8:i for i in 1..3]") == "(8:1,8:2)\n");
+  CHECK(run("print [i for i in 0..0]") == "()\n");
+  CHECK(errors("print [i for i in 0..1000000000000]") == "limit");
+}
+
+TEST_CASE("the coordinates of one layout in colexicographic order") {
+  CHECK(run("print [idx2crd(i, (2,(2,2))) for i in 0..8]") ==
+        "((0,(0,0)),(1,(0,0)),(0,(1,0)),(1,(1,0)),(0,(0,1)),(1,(0,1)),(0,(1,1)),(1,(1,1)))\n");
+}
+
+TEST_CASE("defs, records and lets") {
+  CHECK(run("def twice(x) = 2 * x\nprint twice(twice(3))") == "12\n");
+  CHECK(run("def f(a, b) = a - b\nprint f(b = 1, a = 5)") == "4\n");
+  CHECK(run("let k = 2\ndef f(x) = x * k\nlet k = 3\nprint f(5)") == "10\n");
+  CHECK(run("record pair(n) { a = n, b = a + 1 }\nlet p = pair(3)\nprint p.a, p.b, p") == "3 4 pair(n = 3)\n");
+  CHECK(errors("def f(x) = f(x)") == "recursion");
+  CHECK(errors("def f(x) = g(x)") == "unknown-name");
+  CHECK(errors("def f(x: Layuot) = x") == "unknown-type");
+  CHECK(errors("def f(x: Layout) = x\nf(3)") == "argument-kind");
+}
+
+TEST_CASE("unknown names come with the nearest one") {
+  CHECK(run("print colaesce(8:1)").find("did you mean coalesce?") != std::string::npos);
+}
+
+TEST_CASE("one error does not hide the next, and does not cascade") {
+  CHECK(errors("let a = 1 / 0\nlet b = a + 1\nprint b\nlet c = 7 / 2") == "division-by-zero not-exact");
+}
+
+TEST_CASE("assert and its message") {
+  CHECK(errors("assert 1 == 1") == "");
+  CHECK(errors("assert 1 == 2") == "assertion");
+  CHECK(run("assert 1 + 1 == 3, \"sums\"").find("sums") != std::string::npos);
+  CHECK(run("assert 1 + 1 == 3").find("the left side is 2") != std::string::npos);
+}
+
+TEST_CASE("symbols: sizes that are not known yet") {
+  CHECK(run("dim M\nlet a = (2,M):(M,1)\nprint a, size(a), a(1,3)") == "(2,M):(M,1) 2*M M + 3\n");
+  CHECK(run("dim M\nassume M % 128 == 0\nassert M % 64 == 0\nprint M // 128 * 128 == M") == "true\n");
+  CHECK(errors("dim M\nassume M > 4\nassume M < 3") == "contradiction");
+  CHECK(run("dim M\nprint if M > 4 then M else 4") != "");
+  CHECK(errors("dim M\nprint [i for i in 0..M]") == "symbolic");
+}
+
+TEST_CASE("guards travel with values and are printed as a comment") {
+  CHECK(run("dim M\nlet n = M / 96\nprint n * 2") == "M/48  // guarded by M % 96 == 0\n");
+  CHECK(run("dim M\nlet n = M / 96\nassume M % 192 == 0\nprint n") == "M/96\n");
+}
+
+TEST_CASE("swizzles") {
+  CHECK(run("print Sw<3,4,3>, Sw<3,4,3>(128), Sw<2,0,3> o Sw<1,2,3>") == "Sw<3,4,3> 144 Sw<3,0,3>\n");
+  CHECK(run("print Sw<3,3,3> o 0 o (8,64,1):(64,1,0)") == "Sw<3,3,3> o 0 o (8,64,1):(64,1,0)\n");
+  CHECK(run("print (Sw<3,3,3> o (8,64):(64,1))(1,0)") == "72\n");
+  CHECK(errors("print Sw<3,0,2>") == "swizzle");
+}
+
+TEST_CASE("limits keep every script finite") {
+  std::string doubling = "let a0 = (1,1)\n";
+  for (int i = 0; i < 60; ++i)
+    doubling += "let a" + std::to_string(i + 1) + " = (a" + std::to_string(i) + ",a" + std::to_string(i) + ")\n";
+  CHECK(errors(doubling + "print size(a60)") != "");
+  std::string calls = "def f0(x) = x + x\n";
+  for (int i = 0; i < 60; ++i)
+    calls += "def f" + std::to_string(i + 1) + "(x) = f" + std::to_string(i) + "(x) + f" + std::to_string(i) + "(x)\n";
+  CHECK(errors(calls + "print f60(1)") == "limit");
+  CHECK(errors("let l = (1000000000000000000,1000000000000000000):(1,1000000000000000000)\nprint size(l)") ==
+        "overflow");
+  CHECK(run("print size((4611686018427387904,):(0,))") == "4611686018427387904\n");
+}
+
+TEST_CASE("use: files beside the script") {
+  using lay::sema::test::Script;
+  std::map<std::string, std::string> files = {{"tools.lay", "def twice(x) = 2 * x\nlet four = twice(2)\n"},
+                                              {"a.lay", "use \"b.lay\"\n"},
+                                              {"b.lay", "use \"a.lay\"\n"}};
+  CHECK(Script("use \"tools.lay\"\nprint twice(four), tools.four", lay::sema::Mode::run, files).printed == "8 4\n");
+  CHECK(Script("use \"a.lay\"", lay::sema::Mode::run, files).errors == "use-cycle");
+  for (const char* path : {"../x.lay", "/etc/x.lay", "x/../y.lay", "x.txt", "", ".lay/..", "a//b.lay"}) {
+    CHECK(Script("use \"" + std::string(path) + "\"", lay::sema::Mode::run, files).errors == "use-path");
+  }
+  CHECK(errors("use atoms.sm91") == "unknown-library");
+  CHECK(run("use atoms.sm90\nlet w = sm90.wgmma(n = 256, ab = bf16, acc = f32)\nprint w.shape, w.C") ==
+        "(64,256,16) ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))\n"
+        "");
+}
