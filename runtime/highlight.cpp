@@ -28,13 +28,24 @@ std::size_t string_end(std::string_view text, std::size_t at) {
   return std::min(at, text.size());
 }
 
+// Two slashes divide behind an operand, unless there is a wide gap before them or nothing behind them.
+bool begins_comment(std::string_view text, std::size_t at) {
+  const std::size_t before = text.find_last_not_of(" \t", at == 0 ? std::string_view::npos : at - 1);
+  if (at == 0 || before == text.npos) return true;
+  const char c = text[before];
+  if (!is_digit(c) && !is_letter(c) && c != ')' && c != ']' && c != '"') return true;
+  if (at - before > 2 || text[at - 1] == '\t') return true;
+  const std::size_t behind = text.find_first_not_of(" \t", at + 2);
+  return behind == text.npos || text[behind] == '\n';
+}
+
 }  // namespace
 
 const std::vector<std::string_view>& keywords() {
   static const std::vector<std::string_view> words = {
       "and",    "assert",   "assume", "def",    "dim",  "else", "explain", "false", "find",  "for",
       "if",     "in",       "inout",  "kernel", "let",  "not",  "o",       "or",    "print", "prove",
-      "record", "schedule", "show",   "sum",    "then", "true", "use",     "when",  "where"};
+      "record", "schedule", "show",   "then",   "true", "use",  "when",    "where"};
   return words;
 }
 
@@ -43,7 +54,7 @@ std::vector<Style> highlight(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     std::string_view sgr;
     std::size_t end = at + 1;
-    if (text.substr(at, 2) == "//") {
+    if (text.substr(at, 2) == "//" && begins_comment(text, at)) {
       end = end_while(text, at, [](char c) { return c != '\n'; });
       sgr = comment;
     } else if (text[at] == '"') {

@@ -31,6 +31,10 @@ Outcome Evaluator::evaluate(const std::shared_ptr<const syntax::Tree>& tree, con
   return evaluate_statement(*session_, session_->main, tree, statement);
 }
 
+void Evaluator::define(const std::string& name, Value value) {
+  session_->main->define(name, std::move(value), Span{});
+}
+
 std::vector<KernelPtr> Evaluator::kernels() const {
   std::vector<KernelPtr> result;
   for (const std::string& name : session_->kernel_order) {

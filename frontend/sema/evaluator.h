@@ -41,6 +41,7 @@ struct Host {
   std::function<void(const std::string&, const Array&)> save;
   std::function<KernelResult(const KernelCall&)> call;  // runs a kernel
   std::function<std::string(const std::string&)> read;  // the text of a used file, a path beside the script
+  std::function<bool()> interrupted;                    // asked now and then: true ends the statement
 };
 
 struct Options {
@@ -88,6 +89,9 @@ class Evaluator {
   std::vector<Outcome> run(const std::string& name, std::string_view text, int first_line = 1);
   // One statement of a tree.
   Outcome evaluate(const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement);
+
+  // Gives a value a name, as a `let` would: a REPL's results.
+  void define(const std::string& name, Value value);
 
   // The kernels defined so far, in order, each with the schedules given so far.
   std::vector<KernelPtr> kernels() const;

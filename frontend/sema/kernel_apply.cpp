@@ -89,14 +89,12 @@ void note(Session& session, std::string code, std::string message, Span where) {
 
 // The array in the tensor's element type. NumPy has no name for narrow floats: f32 stands in for them.
 Array converted(Session& session, const Array& array, const Tensor& tensor, Span where) {
-  if (array.element == tensor.element) return array;
-  bool narrow = is_float(tensor.element) && (bits(tensor.element) < 32 || tensor.element == ElementType::tf32);
-  if (array.element == ElementType::f32 && narrow) {
-    if (tensor.element != ElementType::f16) {
+  if (auto given = as_elements(array, tensor.element)) {
+    if (array.element == ElementType::f32 && tensor.element != ElementType::f32 && tensor.element != ElementType::f16) {
       note(session, "rounded", tensor.name + " is rounded from f32 to " + std::string(element_name(tensor.element)),
            where);
     }
-    return array.cast(tensor.element);
+    return *given;
   }
   fail("argument-kind",
        tensor.name + " is of " + std::string(element_name(tensor.element)) + ", and this array of " +

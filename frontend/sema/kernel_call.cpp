@@ -167,6 +167,16 @@ void check_guards(const Kernel& kernel, const Binding& sizes) {
   }
 }
 
+std::optional<Array> as_elements(const Array& array, ElementType element) {
+  if (array.element == element) return array;
+  const bool unnamed = is_float(element) && (bits(element) < 32 || element == ElementType::tf32);
+  if (!unnamed) return std::nullopt;
+  if (array.element == ElementType::f32) return array.cast(element);
+  const bool raw = !is_float(array.element) && !is_signed(array.element) && array.element != ElementType::pred;
+  if (raw && bits(array.element) == bits(element)) return Array{element, array.shape, array.bytes};
+  return std::nullopt;
+}
+
 std::vector<std::int64_t> array_shape(const Tensor& tensor, const Binding& sizes) {
   std::vector<std::int64_t> shape;
   for (int k = 0; k < axes_of(tensor); ++k) {

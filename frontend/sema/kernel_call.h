@@ -44,6 +44,10 @@ Binding solve_sizes(const Kernel& kernel, const std::vector<std::optional<std::v
 // Throws Refusal "guard" with the first guard of the kernel that the sizes break.
 void check_guards(const Kernel& kernel, const Binding& sizes);
 
+// The array in a tensor's element type, for types that NumPy has no name for: f32 is rounded, and unsigned integers or
+// raw bits of the same width are the element's bits. Nothing if the array is of another type.
+std::optional<Array> as_elements(const Array& array, ElementType element);
+
 // The shape of the array of a tensor.
 std::vector<std::int64_t> array_shape(const Tensor& tensor, const Binding& sizes);
 // The number of elements the tensor spans in memory: cosize of its layout, 0 if it has no element.

@@ -32,6 +32,10 @@ std::shared_ptr<Module> Session::prelude() {
 }
 
 void Session::charge(std::int64_t n, Span where) {
+  constexpr std::int64_t between_questions = 1024;
+  if (steps / between_questions != (steps + n) / between_questions && host.interrupted && host.interrupted()) {
+    fail("interrupted", "the statement was interrupted", where);
+  }
   steps += n;
   if (steps > kStepBudget) {
     fail("limit", "this statement takes more than " + std::to_string(kStepBudget) + " steps", where);

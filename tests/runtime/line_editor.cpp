@@ -4,8 +4,11 @@
 #include <pty.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <cstdlib>
+#include <fstream>
 #include <future>
 
 #include "runtime/highlight.h"
@@ -177,6 +180,19 @@ TEST_CASE("what is typed is coloured, and control characters never reach the scr
   CHECK(s.terminal.shown.find('\x07') == std::string::npos);
 }
 
+TEST_CASE("the words that are coloured are the grammar's") {
+  std::vector<std::string> words = {"o"};
+  std::ifstream grammar(LAY_SOURCE_DIR "/grammar/LayLexer.g4");
+  for (std::string line; std::getline(grammar, line);) {
+    const auto quote = line.find(": '"), end = line.find("' ;");
+    if (quote == std::string::npos || end == std::string::npos) continue;
+    const std::string word = line.substr(quote + 3, end - quote - 3);
+    if (std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c); })) words.push_back(word);
+  }
+  std::sort(words.begin(), words.end());
+  CHECK(words == std::vector<std::string>(keywords().begin(), keywords().end()));
+}
+
 TEST_CASE("every stretch of a text is coloured as what it is") {
   const auto text_of = [](std::string_view text) {
     std::string marked;
@@ -192,8 +208,11 @@ TEST_CASE("every stretch of a text is coloured as what it is") {
     }
     return marked + std::string(text.substr(at));
   };
-  CHECK(text_of("let x1 = 0..4 // let") == "k[let] x1 = n[0]..n[4] c[// let]");
+  CHECK(text_of("let x1 = 0..4  // let") == "k[let] x1 = n[0]..n[4]  c[// let]");
   CHECK(text_of("print \"a\\\"b\" lets") == "k[print] s[\"a\\\"b\"] lets");
   CHECK(text_of("\"open\\") == "s[\"open\\]");
+  CHECK(text_of("7 // 2") == "n[7] // n[2]");
+  CHECK(text_of("7 //") == "n[7] c[//]");
+  CHECK(text_of("// a\nb") == "c[// a]\nb");
   CHECK(text_of("1.5e3 _4") == "n[1.5e3] _4");
 }

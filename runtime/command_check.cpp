@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <iostream>
+
+#include "backend/ir/print.h"
+#include "backend/plan/make.h"
+#include "backend/plan/print.h"
+#include "frontend/sema/kernel_print.h"
+#include "frontend/syntax/format.h"
+#include "frontend/syntax/parse.h"
+#include "runtime/commands.h"
+#include "runtime/exit_code.h"
+#include "runtime/file.h"
+#include "runtime/report.h"
+#include "runtime/script.h"
+#include "runtime/stages.h"
+
+namespace lay::runtime {
+namespace {
+
+std::unique_ptr<Script> checked(const std::string& file, const std::map<std::string, std::string>& set = {}) {
+  ScriptOptions options;
+  options.evaluation = {sema::Mode::check, sizes_of(set)};
+  return evaluate_script(file, options);
+}
+
+struct Tally {
+  int proved = 0, refuted = 0, undecided = 0, guarded = 0;
+
+  void count(sema::Standing standing) {
+    switch (standing) {
+      case sema::Standing::proved:
+        ++proved;
+        break;
+      case sema::Standing::refuted:
+        ++refuted;
+        break;
+      case sema::Standing::undecided:
+        ++undecided;
+        break;
+      case sema::Standing::guarded:
+        ++guarded;
+        break;
+    }
+  }
+};
+
+Tally print_findings(const Script& script) {
+  Tally tally;
+  for (const auto& outcome : script.outcomes)
+    for (const auto& finding : outcome.findings) {
+      tally.count(finding.standing);
+      std::cout << finding_line(script.sources, finding) << "\n";
+    }
+  return tally;
+}
+
+void print_kernel_guards(const sema::Kernel& kernel) {
+  for (const Guard& guard : kernel.guards)
+    std::cout << "kernel " << kernel.name << ": the launcher checks " << guard_text(guard) << "\n";
+}
+
+int dump_tree(const std::string& file) {
+  Sources sources;
+  const auto parsed = syntax::parse(sources, sources.add(file, read_file(file, most_script_bytes)));
+  report(sources, parsed.diagnostics);
+  std::cout << syntax::dump(*parsed.tree);
+  return parsed.ok() ? exit_ok : exit_program;
+}
+
+void dump_variant(const Script& script, const plan::Plan& plan, const plan::Variant& variant, bool as_cuda) {
+  const ir::Kernel kernel = lowered(script.sources, plan, variant);
+  if (as_cuda)
+    std::cout << emitted(*plan.kernel, kernel, *cuda::find_target("sm_90a")).text;
+  else
+    std::cout << ir::print(kernel);
+}
+
+int dump(const std::string& file, const std::string& stage) {
+  if (stage == "tree") return dump_tree(file);
+  const auto script = checked(file);
+  int code = report(script->sources, script->outcomes);
+  for (const auto& kernel : script->evaluator->kernels()) try {
+      if (stage == "typed") {
+        std::cout << sema::print(*kernel);
+        continue;
+      }
+      const plan::Plan plan = planned(kernel);
+      if (stage == "plan")
+        std::cout << plan::print_plan(plan);
+      else
+        for (const auto& variant : plan.variants) dump_variant(*script, plan, variant, stage == "cuda");
+    } catch (const DiagnosticError& e) {
+      report(script->sources, e.diagnostic);
+      code = exit_program;
+    }
+  return code;
+}
+
+}  // namespace
+
+int check_script(const CheckOptions& options) {
+  if (!options.dump.empty()) return dump(options.file, options.dump);
+  const auto script = checked(options.file, options.set);
+  int code = report(script->sources, script->outcomes);
+  const Tally tally = print_findings(*script);
+  const auto kernels = script->evaluator->kernels();
+  for (const auto& kernel : kernels) {
+    print_kernel_guards(*kernel);
+    const Diagnostics problems = problems_of(plan::make_plan(kernel));
+    report(script->sources, problems);
+    if (!problems.ok()) code = exit_program;
+  }
+  std::cout << options.file << ": " << tally.proved << " proved, " << tally.guarded << " guarded, " << tally.undecided
+            << " undecided, " << tally.refuted << " refuted; " << kernels.size()
+            << (kernels.size() == 1 ? " kernel" : " kernels") << (code == exit_ok ? "" : "; there are errors") << "\n";
+  return tally.refuted > 0 ? exit_program : code;
+}
+
+int print_plans(const std::string& file) {
+  return dump(file, "plan");
+}
+
+}  // namespace lay::runtime

@@ -1,0 +1,74 @@
+// The commands of `lay`, one function each; main.cpp turns the command line into their options. Each returns an
+// ExitCode, writes results to standard output and everything else to standard error.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace lay::runtime {
+
+enum class MachineChoice { any, host, gpu };
+
+// A GPU was asked for, and there is none: nothing is wrong with the script.
+struct NoGpu : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct RunOptions {
+  std::string file;
+  std::map<std::string, std::string> in, out;  // parameter -> .npy file
+  std::map<std::string, std::string> set;      // dim or scalar parameter -> number
+  std::string kernel;                          // where the script calls none and has several
+  bool random = false;                         // make the inputs that are not given
+  std::uint64_t seed = 1;
+  bool bits = false;  // write types that NumPy lacks as their bits
+  MachineChoice on = MachineChoice::any;
+};
+
+struct CheckOptions {
+  std::string file;
+  std::string dump;  // tree, typed, plan, ir, cuda: print this stage instead of the verdicts
+  std::map<std::string, std::string> set;
+};
+
+struct BuildOptions {
+  std::string file;
+  std::string folder;              // -o
+  std::vector<std::string> archs;  // sm_90a, ...
+  bool source_only = false;        // no PTX or cubin
+};
+
+struct FormatOptions {
+  std::vector<std::string> files;  // none, or "-": standard input to standard output
+  bool check = false;
+};
+
+// Evaluates the script; kernels that it calls run where options.on says. A script that calls none: its kernel is run
+// once, on the arrays given.
+int run_script(const RunOptions& options);
+
+// Every obligation and claim of the script with its verdict; plans every kernel, so that schedules are held to their
+// promises.
+int check_script(const CheckOptions& options);
+
+// The complete schedule of every kernel with its predictions, as Lay text.
+int print_plans(const std::string& file);
+
+// CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.
+int build_script(const BuildOptions& options);
+
+// A line in, a line of JSON out.
+int evaluate_lines();
+
+int format_files(const FormatOptions& options);
+
+// What was found on this machine and what was not, and why.
+int examine_machine();
+
+// Statements from a terminal with editing, or from a pipe without.
+int repl();
+
+}  // namespace lay::runtime

@@ -1,0 +1,108 @@
+#include "runtime/executor.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+
+#include "frontend/algebra/refusal.h"
+#include "runtime/host_run.h"
+#include "runtime/stages.h"
+
+namespace lay::runtime {
+namespace {
+
+// Beyond so many operations a run is not watched for races and uninitialised reads: it takes five times as long.
+constexpr std::int64_t most_checked_operations = 1'000'000'000;
+
+bool holds(const plan::Variant& variant, const Binding& sizes) {
+  for (const Predicate& condition : variant.when)
+    if (condition.evaluate(sizes) != true) return false;
+  return true;
+}
+
+std::string time_text(double seconds) {
+  char text[32];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
+  else if (seconds < 1)
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
+  return text;
+}
+
+// The zeros that a call brings for its outputs.
+std::vector<sema::Array> untouched_outputs(const sema::KernelCall& call) {
+  std::vector<sema::Array> outputs;
+  for (std::size_t i = 0; i < call.tensors.size(); ++i)
+    if (call.kernel->tensors[i].access != sema::Access::input) outputs.push_back(call.tensors[i]);
+  return outputs;
+}
+
+}  // namespace
+
+struct Executor::Prepared {
+  plan::Plan plan;
+  std::map<const plan::Variant*, ir::Kernel> lowered;
+};
+
+Executor::Executor(const Sources& sources, MachineChoice on, Say say)
+    : sources_(sources), on_(on), say_(std::move(say)) {}
+Executor::~Executor() = default;
+
+Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
+  auto& slot = prepared_[kernel];
+  if (!slot) slot = std::make_unique<Prepared>(Prepared{planned(kernel), {}});
+  return *slot;
+}
+
+const ir::Kernel& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant) {
+  auto found = prepared.lowered.find(&variant);
+  if (found == prepared.lowered.end())
+    found = prepared.lowered.emplace(&variant, lowered(sources_, prepared.plan, variant)).first;
+  return found->second;
+}
+
+sema::KernelResult Executor::run(const sema::KernelCall& call) {
+  const auto untouched = untouched_outputs(call);
+  const auto is_empty = [](const sema::Array& array) { return array.size() == 0; };
+  if (std::all_of(untouched.begin(), untouched.end(), is_empty)) return {untouched, {}};  // a success without a launch
+  Prepared& prepared = prepare(call.kernel);
+  const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes);
+  const ir::Kernel& kernel = lowered_variant(prepared, variant);
+  PackedCall arguments = packed(kernel, call);
+  const std::string ran = gpu() ? run_on_gpu(kernel, arguments) : run_on_host(kernel, arguments, variant);
+  if (say_) say_(call.kernel->name + ": " + ran + ", variant " + variant.name);
+  return {unpacked_outputs(call, arguments), {}};
+}
+
+Gpu* Executor::gpu() {
+  if (looked_for_gpu_ || on_ == MachineChoice::host) return gpu_.get();
+  looked_for_gpu_ = true;
+  std::string why_not;
+  gpu_ = Gpu::open(&why_not);
+  if (!gpu_ && on_ == MachineChoice::gpu) throw NoGpu("--on gpu: " + why_not);
+  return gpu_.get();
+}
+
+std::string Executor::run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments) {
+  const GpuRun run = gpu_->run(kernel, arguments.sizes, arguments.scalars, arguments.memory);
+  if (!run.outcome.ok()) throw refusal(std::string(status_name(run.outcome.status)), run.outcome.message);
+  return time_text(run.milliseconds * 1e-3) + " on " + gpu_->device().name;
+}
+
+std::string Executor::run_on_host(const ir::Kernel& kernel, PackedCall& arguments, const plan::Variant& variant) {
+  const auto operations = variant.prediction.flops.evaluate(arguments.sizes);
+  const HostRun run = runtime::run_on_host(kernel, arguments, operations && *operations <= most_checked_operations);
+  return time_text(run.seconds) + " in the host interpreter (" + std::to_string(run.threads) +
+         (run.threads == 1 ? " thread" : " threads") + (run.checked ? ", checked)" : ")");
+}
+
+const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes) {
+  for (const auto& variant : plan.variants)
+    if (holds(variant, sizes)) return variant;
+  throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name + "` takes these sizes");
+}
+
+}  // namespace lay::runtime

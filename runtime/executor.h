@@ -1,0 +1,56 @@
+// Runs kernels that scripts call: plans and lowers each once, takes the first variant whose conditions hold for the
+// sizes at hand, and runs it on the GPU if there is one, else in the host interpreter.
+//
+//   Executor executor(sources, MachineChoice::any, say_on_standard_error);
+//   KernelResult result = executor.run(call);       // says: linear: 0.12 ms on NVIDIA H200, variant wide
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "backend/ir/ir.h"
+#include "backend/plan/plan.h"
+#include "frontend/sema/kernel_call.h"
+#include "frontend/source/source.h"
+#include "runtime/commands.h"
+#include "runtime/gpu.h"
+#include "runtime/packed_call.h"
+
+namespace lay::runtime {
+
+// Takes a line about where something ran and how long it took; may be empty.
+using Say = std::function<void(const std::string&)>;
+
+class Executor {
+ public:
+  explicit Executor(const Sources& sources, MachineChoice on = MachineChoice::any, Say say = {});
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // Throws Refusal, as sema::Host::call may: what the plan, the launch or the interpreter found wrong. NoGpu.
+  sema::KernelResult run(const sema::KernelCall& call);
+
+ private:
+  struct Prepared;
+  Gpu* gpu();
+  Prepared& prepare(const sema::KernelPtr& kernel);
+  const ir::Kernel& lowered_variant(Prepared& prepared, const plan::Variant& variant);
+  // Each runs the kernel and says how: "0.12 ms on NVIDIA H200".
+  std::string run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments);
+  std::string run_on_host(const ir::Kernel& kernel, PackedCall& arguments, const plan::Variant& variant);
+
+  const Sources& sources_;
+  MachineChoice on_;
+  Say say_;
+  std::map<sema::KernelPtr, std::unique_ptr<Prepared>> prepared_;
+  std::unique_ptr<Gpu> gpu_;  // where there is one and it is wanted; opened for the first call
+  bool looked_for_gpu_ = false;
+};
+
+// The first variant that is right for these sizes, if every base address is a multiple of 256 bytes.
+const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes);
+
+}  // namespace lay::runtime

@@ -1,0 +1,148 @@
+// The command line of `lay`.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "runtime/commands.h"
+#include "runtime/exit_code.h"
+#include "runtime/report.h"
+
+namespace {
+
+using namespace lay::runtime;
+
+constexpr const char* footer = R"(exit codes:
+  0  all went well
+  1  the script, an expression or an array is wrong, or a claim was refuted
+  2  the command line is wrong
+  3  this machine cannot do it: no memory, no GPU where one was asked for, interrupted
+  4  a mistake inside lay itself; please report it)";
+
+// NAME=VALUE pairs, each name once.
+std::map<std::string, std::string> pairs(const std::string& option, const std::vector<std::string>& words) {
+  std::map<std::string, std::string> result;
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+      throw CLI::ValidationError(option, "expected NAME=VALUE, not `" + word + "`");
+    if (!result.emplace(word.substr(0, equals), word.substr(equals + 1)).second)
+      throw CLI::ValidationError(option, "`" + word.substr(0, equals) + "` is given twice");
+  }
+  return result;
+}
+
+void add_run(CLI::App& app, int& code) {
+  auto* run = app.add_subcommand("run", "run a script; kernels run on the GPU if there is one, else on the host");
+  auto o = std::make_shared<RunOptions>();
+  auto in = std::make_shared<std::vector<std::string>>(), out = std::make_shared<std::vector<std::string>>(),
+       set = std::make_shared<std::vector<std::string>>();
+  run->add_option("file", o->file, "the script")->required();
+  run->add_option("--in", *in, "an input of the kernel: PARAMETER=FILE.npy")->allow_extra_args(false);
+  run->add_option("--out", *out, "an output of the kernel: PARAMETER=FILE.npy")->allow_extra_args(false);
+  run->add_option("--set", *set, "a size or scalar that the arrays leave open: NAME=NUMBER")->allow_extra_args(false);
+  run->add_option("--kernel", o->kernel, "which kernel to run, where the script calls none");
+  run->add_flag("--random", o->random, "make the inputs that are not given");
+  run->add_option("--seed", o->seed, "of the random inputs (1)");
+  run->add_flag("--bits", o->bits, "write types that NumPy lacks as their bits, not as float32");
+  const std::map<std::string, MachineChoice> machines = {
+      {"any", MachineChoice::any}, {"host", MachineChoice::host}, {"gpu", MachineChoice::gpu}};
+  run->add_option("--on", o->on, "where kernels run: gpu, host, or any (the default)")
+      ->transform(CLI::CheckedTransformer(machines));
+  run->callback([=, &code] {
+    o->in = pairs("--in", *in);
+    o->out = pairs("--out", *out);
+    o->set = pairs("--set", *set);
+    code = run_script(*o);
+  });
+}
+
+void add_check(CLI::App& app, int& code) {
+  auto* check = app.add_subcommand("check", "parse, check, prove: every verdict");
+  auto o = std::make_shared<CheckOptions>();
+  auto set = std::make_shared<std::vector<std::string>>();
+  check->add_option("file", o->file, "the script")->required();
+  check->add_option("--dump", o->dump, "print a stage instead: tree, typed, plan, ir or cuda")
+      ->check(CLI::IsMember({"tree", "typed", "plan", "ir", "cuda"}));
+  check->add_option("--set", *set, "a size to check for: NAME=NUMBER")->allow_extra_args(false);
+  check->callback([=, &code] {
+    o->set = pairs("--set", *set);
+    code = check_script(*o);
+  });
+}
+
+void add_build(CLI::App& app, int& code) {
+  auto* build = app.add_subcommand("build", "CUDA source, PTX and cubin, and the manifest");
+  auto o = std::make_shared<BuildOptions>();
+  build->add_option("file", o->file, "the script")->required();
+  build->add_option("-o,--output", o->folder, "the folder to write to")->required();
+  build->add_option("--arch", o->archs, "sm_80, sm_90a, ...: a cubin for each")->allow_extra_args(false);
+  build->add_flag("--source-only", o->source_only, "the CUDA source and the manifest alone");
+  build->callback([=, &code] { code = build_script(*o); });
+}
+
+void add_format(CLI::App& app, int& code) {
+  auto* fmt =
+      app.add_subcommand("fmt", "the one formatting, in place; standard input to standard output without a file");
+  auto o = std::make_shared<FormatOptions>();
+  fmt->add_option("files", o->files, "scripts, or - for standard input");
+  fmt->add_flag("--check", o->check, "change nothing; name the files that are not formatted and return 1");
+  fmt->callback([=, &code] { code = format_files(*o); });
+}
+
+void add_simple(CLI::App& app, int& code) {
+  auto file = std::make_shared<std::string>();
+  auto* plan = app.add_subcommand("plan", "the complete schedule of each kernel, with predictions");
+  plan->add_option("file", *file, "the script")->required();
+  plan->callback([=, &code] { code = print_plans(*file); });
+  app.add_subcommand("eval", "one expression or statement a line in, one JSON object a line out")->callback([&code] {
+    code = evaluate_lines();
+  });
+  app.add_subcommand("doctor", "what was found: compiler, driver, GPU, cache")->callback([&code] {
+    code = examine_machine();
+  });
+  app.add_subcommand("repl", "the REPL, as without a command")->callback([&code] { code = repl(); });
+}
+
+int command(int argc, char** argv) {
+  int code = exit_ok;
+  CLI::App app("Lay: layouts, and the GPU kernels they make. Without a command: the REPL.");
+  app.name("lay");
+  app.footer(footer);
+  app.set_version_flag("--version", LAY_VERSION);
+  app.require_subcommand(0, 1);
+  add_run(app, code);
+  add_check(app, code);
+  add_build(app, code);
+  add_format(app, code);
+  add_simple(app, code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? exit_ok : exit_usage;
+  }
+  return app.get_subcommands().empty() ? repl() : code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  try {
+    const int code = command(argc, argv);
+    std::cout.flush();
+    return std::cout ? code : exit_machine;
+  } catch (const lay::DiagnosticError& e) {
+    report(lay::Sources(), e.diagnostic);
+    return exit_program;
+  } catch (const NoGpu& e) {
+    std::cerr << "lay: " << e.what() << "\n";
+    return exit_machine;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "lay: out of memory\n";
+    return exit_machine;
+  } catch (const std::exception& e) {
+    std::cerr << "lay: internal error: " << e.what() << "\nThis is a mistake in lay; please report it.\n";
+    return exit_internal;
+  }
+}

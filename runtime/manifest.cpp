@@ -1,0 +1,132 @@
+#include "runtime/manifest.h"
+
+#include "runtime/json.h"
+
+namespace lay::runtime {
+namespace {
+
+std::string strings(const std::vector<std::string>& texts) {
+  std::vector<std::string> elements;
+  for (const auto& text : texts) elements.push_back(json_string(text));
+  return json_array(elements);
+}
+
+template <class Items, class Function>
+std::string each(const Items& items, Function function) {
+  std::vector<std::string> elements;
+  for (const auto& item : items) elements.push_back(function(item));
+  return json_array(elements);
+}
+
+std::string_view access_word(sema::Access access) {
+  switch (access) {
+    case sema::Access::input:
+      return "input";
+    case sema::Access::output:
+      return "output";
+    case sema::Access::inout:
+      return "inout";
+  }
+  return "";
+}
+
+// A tensor in the caller's memory: the layout maps a coordinate to an offset in elements.
+std::string tensor_json(const sema::Tensor& tensor) {
+  return JsonObject()
+      .string("name", tensor.name)
+      .string("element", element_name(tensor.element))
+      .string("layout", tensor.layout.to_string())
+      .string("access", access_word(tensor.access))
+      .text();
+}
+
+// A condition that the launcher checks before every launch of the kernel.
+std::string guard_json(const Guard& guard) {
+  JsonObject object;
+  object.string("condition", guard.to_string()).string("origin", guard.origin);
+  JsonObject breaks;
+  for (const auto& [name, value] : guard.breaks) breaks.integer(name, value);
+  if (!guard.breaks.empty()) object.raw("smallest_break", breaks.text());
+  return object.text();
+}
+
+// The function's parameters in order: the pointers of the global buffers, then sizes (32-bit) and scalars.
+std::string arguments_json(const ir::Kernel& kernel) {
+  std::vector<std::string> arguments;
+  for (const auto& buffer : kernel.buffers)
+    if (buffer.space == ir::Space::global)
+      arguments.push_back(
+          JsonObject().string("kind", buffer.workspace ? "workspace" : "pointer").string("name", buffer.name).text());
+  for (const auto& param : kernel.params)
+    arguments.push_back(JsonObject()
+                            .string("kind", param.is_size ? "size" : "scalar")
+                            .string("name", param.name)
+                            .string("type", element_name(param.type))
+                            .text());
+  return json_array(arguments);
+}
+
+// How to launch: the grid's extents as Lay expressions in the kernel's sizes.
+std::string launch_json(const BuiltVariant& built) {
+  const ir::Launch& launch = built.kernel.launch;
+  return JsonObject()
+      .raw("grid", each(launch.grid, [](const Int& extent) { return json_string(extent.to_string()); }))
+      .raw("cluster", each(launch.cluster, [](int extent) { return std::to_string(extent); }))
+      .integer("threads", launch.threads)
+      .integer("dynamic_shared_bytes", built.emitted.dynamic_bytes)
+      .string("workspace_bytes", built.variant->workspace.to_string())
+      .text();
+}
+
+// One way to execute the kernel, right where its conditions hold.
+std::string variant_json(const plan::Plan& plan, const BuiltVariant& built) {
+  const plan::Variant& variant = *built.variant;
+  const auto alignment = [&](const plan::Alignment& a) {
+    return JsonObject()
+        .string("tensor", plan.kernel->tensors.at(static_cast<std::size_t>(a.tensor)).name)
+        .integer("bytes", a.bytes)
+        .text();
+  };
+  const auto file = [](const BuiltFile& f) {
+    return JsonObject().string("name", f.name).string("kind", f.kind).string("target", f.target).text();
+  };
+  return JsonObject()
+      .string("name", variant.name)
+      .string("function", built.emitted.function)
+      .raw("when", each(variant.when, [](const Predicate& p) { return json_string(p.to_string()); }))
+      .raw("aligned", each(variant.aligned, alignment))
+      .raw("arguments", arguments_json(built.kernel))
+      .raw("launch", launch_json(built))
+      .raw("files", each(built.files, file))
+      .text();
+}
+
+std::string kernel_json(const BuiltKernel& built) {
+  const sema::Kernel& kernel = *built.plan.kernel;
+  std::vector<std::string> dims;
+  for (const auto& dim : kernel.dims) dims.push_back(dim.name);
+  const auto scalar = [](const sema::Scalar& s) {
+    return JsonObject().string("name", s.name).string("type", element_name(s.type)).text();
+  };
+  return JsonObject()
+      .string("name", kernel.name)
+      .raw("sizes", strings(dims))
+      .raw("tensors", each(kernel.tensors, tensor_json))
+      .raw("scalars", each(kernel.scalars, scalar))
+      .raw("guards", each(kernel.guards, guard_json))
+      .raw("variants", each(built.variants, [&](const BuiltVariant& v) { return variant_json(built.plan, v); }))
+      .text();
+}
+
+}  // namespace
+
+std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {
+  return json_indented(JsonObject()
+                           .integer("manifest", 1)  // the version of this format
+                           .string("lay", LAY_VERSION)
+                           .string("script", script)
+                           .raw("kernels", each(kernels, kernel_json))
+                           .text());
+}
+
+}  // namespace lay::runtime

@@ -1,0 +1,32 @@
+// What `lay build` writes beside the compiled kernels, for whoever launches them: parameters, guards, and for every
+// variant its conditions, its launch and its files. JSON, documented member by member in manifest.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backend/cuda/emit.h"
+#include "backend/ir/ir.h"
+#include "backend/plan/plan.h"
+
+namespace lay::runtime {
+
+struct BuiltFile {
+  std::string name, kind, target;  // "linear.any.sm_90a.cubin", "cubin", "sm_90a"
+};
+
+struct BuiltVariant {
+  const plan::Variant* variant = nullptr;
+  ir::Kernel kernel;
+  cuda::Emitted emitted;
+  std::vector<BuiltFile> files;
+};
+
+struct BuiltKernel {
+  plan::Plan plan;
+  std::vector<BuiltVariant> variants;  // in the order in which the launcher tries them
+};
+
+std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels);
+
+}  // namespace lay::runtime

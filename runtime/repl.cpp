@@ -1,0 +1,280 @@
+#include "runtime/repl.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "frontend/syntax/parse.h"
+#include "runtime/commands.h"
+#include "runtime/exit_code.h"
+#include "runtime/file.h"
+#include "runtime/highlight.h"
+#include "runtime/host.h"
+#include "runtime/interrupt.h"
+#include "runtime/repl_text.h"
+#include "runtime/report.h"
+
+namespace lay::runtime {
+namespace {
+
+constexpr std::string_view help_text =
+    R"(An expression prints what it is worth and becomes r1, r2, ...; a statement stays in force.
+  (4,2):(1,4)              a layout, shape : stride          let a = ...       a name
+  a(3,1)   a(7)            its value at a coordinate         def f(x) = ...    a function
+  a o 2:4                  composition                       dim M, N          sizes that are not known yet
+  ?name                    what a builtin means              assume M % 4 == 0 what is known of them
+  :type EXPR   the kind of a value        :save FILE   the statements so far, as a script
+  :load FILE   run a script here          :reset       forget everything
+  :names       what is defined            :quit        or Ctrl-D
+Tab completes, Ctrl-R searches what was typed before, Ctrl-C gives up a line.
+)";
+
+constexpr std::string_view commands[] = {":help", ":load", ":names", ":quit", ":reset", ":save", ":type"};
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\n");
+  if (begin == text.npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+}
+
+bool is_name_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// The offset at which an open string literal begins, or npos.
+std::size_t open_string(std::string_view text) {
+  std::size_t open = text.npos;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"')
+      open = open == text.npos ? at : text.npos;
+    else if (text[at] == '\\' && open != text.npos)
+      ++at;
+    else if (text[at] == '\n')
+      open = text.npos;
+  }
+  return open;
+}
+
+std::vector<std::string> paths_with_prefix(std::string_view prefix) {
+  namespace fs = std::filesystem;
+  const auto slash = prefix.rfind('/');
+  const std::string folder(slash == prefix.npos ? "" : prefix.substr(0, slash + 1));
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = folder + entry->path().filename().string();
+    if (path.rfind(prefix, 0) == 0) paths.push_back(entry->is_directory(error) ? path + "/" : path);
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+Repl::Repl(ReplOptions options) : options_(std::move(options)) {
+  reset();
+}
+
+void Repl::reset() {
+  executor_ = std::make_unique<Executor>(sources_, MachineChoice::any, options_.say);
+  const auto call = [this](const sema::KernelCall& c) { return executor_->run(c); };
+  evaluator_ = std::make_unique<sema::Evaluator>(sources_, make_host(print_line, call));
+  accepted_.clear();
+  results_ = 0;
+}
+
+bool Repl::take(const std::string& text) {
+  const std::string_view line = trimmed(text);
+  if (line.empty()) return true;
+  if (line.front() == ':') return command(std::string(line));
+  if (line.front() == '?')
+    show_help(std::string(trimmed(line.substr(1))));
+  else
+    evaluate(text);
+  return true;
+}
+
+bool Repl::command(const std::string& text) {
+  const auto space = std::min(text.find_first_of(" \t"), text.size());
+  const std::string name = text.substr(0, space), argument(trimmed(std::string_view(text).substr(space)));
+  if (name == ":quit" || name == ":q") return false;
+  try {
+    if (name == ":help")
+      std::cout << help_text;
+    else if (name == ":type")
+      show_type(argument);
+    else if (name == ":load")
+      evaluate(read_file(argument), argument);
+    else if (name == ":save")
+      save(argument);
+    else if (name == ":names")
+      show_names();
+    else if (name == ":reset")
+      reset();
+    else
+      complain("unknown-command", "there is no command `" + name + "`; `:help` lists them");
+  } catch (const DiagnosticError& e) {
+    report(sources_, e.diagnostic);
+    failed_ = true;
+  }
+  return true;
+}
+
+void Repl::complain(const std::string& code, const std::string& message) {
+  Diagnostic d;
+  d.code = code;
+  d.message = message;
+  report(sources_, d);
+  failed_ = true;
+}
+
+void Repl::evaluate(const std::string& text, const std::string& name) {
+  const InterruptScope interruptible;
+  const int first_line = name.empty() ? line_ : 1;
+  if (name.empty()) line_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  const auto outcomes = evaluator_->run(name.empty() ? "<input>" : name, text, first_line);
+  bool all_well = true;
+  std::string result;
+  for (const auto& outcome : outcomes) {
+    result = show(outcome);
+    all_well = all_well && outcome.ok();
+  }
+  std::cout.flush();
+  if (!all_well)
+    failed_ = true;
+  else
+    accepted_.push_back((result.empty() || outcomes.size() > 1 ? "" : "let " + result + " = ") +
+                        std::string(trimmed(text)));
+}
+
+// The name that the result got, if it got one.
+std::string Repl::show(const sema::Outcome& outcome) {
+  report(sources_, outcome.diagnostics);
+  for (const auto& finding : outcome.findings)
+    if (finding.origin == "prove") std::cout << verdict_text(finding) << "\n";
+  if (outcome.poisoned) std::cerr << "not evaluated: it needs a name whose own statement failed\n";
+  if (!outcome.value || !outcome.name.empty() || outcome.value->as<sema::Nothing>()) return "";
+  const sema::Value value = evaluator_->settled(*outcome.value);
+  const std::string shown = evaluator_->printed(value);
+  std::string name;
+  if (options_.numbered) {
+    name = next_name();
+    evaluator_->define(name, *outcome.value);
+    std::cout << name << " = ";
+  }
+  std::cout << (options_.colour == Colour::always ? coloured(shown) : shown) << "\n";
+  for (const Guard& guard : evaluator_->simplified(value.guards))
+    std::cout << "  guarded by " << guard_text(guard) << "\n";
+  return name;
+}
+
+std::string Repl::next_name() {
+  const auto names = evaluator_->names();
+  std::string name;
+  do name = "r" + std::to_string(++results_);
+  while (std::find(names.begin(), names.end(), name) != names.end());
+  return name;
+}
+
+void Repl::show_help(const std::string& name) {
+  if (const auto help = evaluator_->help(name))
+    std::cout << help->signature << "\n  " << help->law << "\n";
+  else
+    complain("unknown-name", "nothing is known of `" + name + "`");
+}
+
+void Repl::show_type(const std::string& expression) {
+  const auto outcomes = evaluator_->run("<input>", expression, line_++);
+  for (const auto& outcome : outcomes) {
+    report(sources_, outcome.diagnostics);
+    if (!outcome.ok()) failed_ = true;
+    if (outcome.value) std::cout << type_text(*outcome.value) << "\n";
+  }
+}
+
+void Repl::show_names() {
+  std::string text;
+  for (const auto& name : evaluator_->names())
+    if (!evaluator_->help(name)) text += (text.empty() ? "" : " ") + name;
+  std::cout << text << "\n";
+}
+
+void Repl::save(const std::string& file) {
+  std::string text;
+  for (const auto& statement : accepted_) text += statement + "\n";
+  write_file(file, {text});
+}
+
+Completions Repl::complete(std::string_view text, std::size_t cursor) const {
+  const std::string_view before = text.substr(0, cursor);
+  if (const auto quote = open_string(before); quote != before.npos)
+    return {quote + 1, paths_with_prefix(before.substr(quote + 1))};
+  std::size_t begin = cursor;
+  while (begin > 0 && is_name_character(text[begin - 1])) --begin;
+  if (begin == 1 && text[0] == ':') begin = 0;
+  const std::string_view prefix = before.substr(begin);
+  Completions found{begin, {}};
+  const auto offer = [&](std::string_view word) {
+    if (word.substr(0, prefix.size()) == prefix) found.words.emplace_back(word);
+  };
+  if (begin == 0 && !prefix.empty() && prefix.front() == ':') {
+    for (const auto word : commands) offer(word);
+  } else if (!prefix.empty()) {
+    for (const auto& name : evaluator_->names()) offer(name);
+    for (const auto word : keywords()) offer(word);
+  }
+  std::sort(found.words.begin(), found.words.end());
+  found.words.erase(std::unique(found.words.begin(), found.words.end()), found.words.end());
+  return found;
+}
+
+namespace {
+
+// Lines until a statement is whole, from what is no terminal.
+int read_plainly(Repl& repl, bool prompt) {
+  std::string text;
+  bool open = false;
+  const auto ask = [&] {
+    if (prompt) std::cout << (open ? "   > " : "lay> ") << std::flush;
+  };
+  ask();
+  for (std::string line; std::getline(std::cin, line); ask()) {
+    text += open ? "\n" + line : line;
+    open = syntax::needs_more(text) && !line.empty();
+    if (open) continue;
+    if (!repl.take(text)) return repl.failed() && !prompt ? exit_program : exit_ok;
+    text.clear();
+  }
+  if (open) repl.take(text);
+  if (prompt) std::cout << "\n";
+  return repl.failed() && !prompt ? exit_program : exit_ok;
+}
+
+int read_with_editor(Repl& repl, bool colour) {
+  History history(history_path());
+  EditorLanguage language;
+  language.needs_more = [](std::string_view text) {
+    return !text.empty() && text.front() != ':' && text.front() != '?' && syntax::needs_more(text);
+  };
+  language.complete = [&](std::string_view text, std::size_t cursor) { return repl.complete(text, cursor); };
+  if (colour) language.highlight = highlight;
+  LineEditor editor(STDIN_FILENO, STDOUT_FILENO, history, language);
+  std::cout << "Lay " LAY_VERSION ". `:help` explains, Ctrl-D ends." << std::endl;
+  while (const auto text = editor.read("lay> ", "   > "))
+    if (!repl.take(*text)) break;
+  return exit_ok;
+}
+
+}  // namespace
+
+int repl() {
+  const bool terminal = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
+  const bool colour = colour_wanted(STDOUT_FILENO);
+  Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error});
+  return can_edit(STDIN_FILENO, STDOUT_FILENO) ? read_with_editor(session, colour) : read_plainly(session, terminal);
+}
+
+}  // namespace lay::runtime

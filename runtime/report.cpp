@@ -1,0 +1,91 @@
+#include "runtime/report.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "runtime/terminal.h"
+
+namespace lay::runtime {
+namespace {
+
+std::string reason(const std::string& origin, const Sizes& breaks) {
+  std::string text = origin;
+  if (!breaks.empty()) {
+    if (!text.empty()) text += "; ";
+    text += "smallest break: " + sizes_text(breaks);
+  }
+  return text.empty() ? "" : "   (" + text + ")";
+}
+
+}  // namespace
+
+void say_on_standard_error(const std::string& line) {
+  std::cout.flush();
+  std::cerr << line << "\n";
+}
+
+Colour error_colour() {
+  return colour_wanted(STDERR_FILENO) ? Colour::always : Colour::never;
+}
+
+void report(const Sources& sources, const Diagnostics& diagnostics) {
+  if (diagnostics.list().empty()) return;
+  std::cout.flush();
+  std::cerr << render(sources, diagnostics, error_colour());
+}
+
+void report(const Sources& sources, const Diagnostic& diagnostic) {
+  std::cout.flush();
+  std::cerr << render(sources, diagnostic, error_colour());
+}
+
+ExitCode report(const Sources& sources, const std::vector<sema::Outcome>& outcomes) {
+  ExitCode code = exit_ok;
+  for (const auto& outcome : outcomes) {
+    report(sources, outcome.diagnostics);
+    if (!outcome.ok()) code = exit_program;
+  }
+  return code;
+}
+
+std::string_view standing_word(sema::Standing standing) {
+  switch (standing) {
+    case sema::Standing::proved:
+      return "proved";
+    case sema::Standing::refuted:
+      return "refuted";
+    case sema::Standing::undecided:
+      return "undecided";
+    case sema::Standing::guarded:
+      return "guarded";
+  }
+  return "";
+}
+
+std::string sizes_text(const Sizes& sizes) {
+  std::string text;
+  for (const auto& [name, value] : sizes) text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  return text;
+}
+
+std::string finding_line(const Sources& sources, const sema::Finding& finding) {
+  std::string place;
+  if (finding.where.known()) {
+    const Position at = sources.position(finding.where);
+    place = sources[finding.where.file].name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ";
+  }
+  return place + verdict_text(finding);
+}
+
+std::string verdict_text(const sema::Finding& finding) {
+  std::string word(standing_word(finding.standing));
+  word.resize(10, ' ');
+  return word + finding.claim + reason(finding.origin == "prove" ? "" : finding.origin, finding.breaks);
+}
+
+std::string guard_text(const Guard& guard) {
+  return guard.to_string() + reason(guard.origin, guard.breaks);
+}
+
+}  // namespace lay::runtime

@@ -1,0 +1,33 @@
+#include "runtime/script.h"
+
+#include <charconv>
+#include <utility>
+
+#include "frontend/source/diagnostic.h"
+#include "runtime/file.h"
+
+namespace lay::runtime {
+
+std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options) {
+  const std::string text = read_file(file, most_script_bytes);
+  auto script = std::make_unique<Script>();
+  script->executor = std::make_unique<Executor>(script->sources, options.on, std::move(options.say));
+  if (!options.print) options.print = [](const std::string&) {};
+  const auto call = [executor = script->executor.get()](const sema::KernelCall& c) { return executor->run(c); };
+  script->evaluator = std::make_unique<sema::Evaluator>(
+      script->sources, make_host(std::move(options.print), call, folder_of(file)), std::move(options.evaluation));
+  script->outcomes = script->evaluator->run(file, text);
+  return script;
+}
+
+std::map<std::string, std::int64_t> sizes_of(const std::map<std::string, std::string>& set) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, text] : set) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) sizes[name] = value;
+  }
+  return sizes;
+}
+
+}  // namespace lay::runtime
