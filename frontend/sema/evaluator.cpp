@@ -21,6 +21,10 @@ std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view te
     outcomes.emplace_back();
     outcomes.back().diagnostics = parsed.diagnostics;
   }
+  Module& names = *session_->main;
+  for (const syntax::Identifier& broken : parsed.tree->broken) {
+    if (!names.find(broken.text, names.generation())) names.define(broken.text, std::nullopt, broken.span);
+  }
   for (const syntax::Statement& statement : parsed.tree->statements) {
     outcomes.push_back(evaluate(parsed.tree, statement));
   }

@@ -27,6 +27,7 @@ class Builder {
   // Adds the statement of the line, if it has one.
   void line(generated::LayParser::LineContext* context);
 
+  Tree& tree() { return tree_; }
   Tree take() { return std::move(tree_); }
 
  private:

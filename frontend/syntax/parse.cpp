@@ -60,6 +60,35 @@ Diagnostic too_many_words(int file, std::size_t words, const Limits& limits) {
   return d;
 }
 
+// The names that the statement defines which begins with the word: let a, dim M, N.
+std::vector<Identifier> defined_names(int file, std::string_view text, const std::vector<Word>& words,
+                                      std::size_t begin) {
+  std::vector<Identifier> names;
+  if (begin >= words.size()) return names;
+  const std::size_t head = words[begin].type;
+  const bool list = head == LayParser::DIM;
+  if (!list && head != LayParser::LET && head != LayParser::DEF && head != LayParser::RECORD &&
+      head != LayParser::KERNEL) {
+    return names;
+  }
+  for (std::size_t i = begin + 1; i < words.size() && words[i].type == LayParser::NAME; i += 2) {
+    const Span span{file, words[i].begin, words[i].end};
+    names.push_back({std::string(text.substr(span.begin, span.end - span.begin)), span});
+    if (!list || i + 1 >= words.size() || words[i + 1].type != LayParser::COMMA) break;
+  }
+  return names;
+}
+
+// Where the errors that were found before parsing stand.
+std::vector<std::uint32_t> error_places(const Diagnostics& diagnostics) {
+  std::vector<std::uint32_t> places;
+  for (const Diagnostic& d : diagnostics.list()) {
+    if (d.severity == Severity::error) places.push_back(d.primary.begin);
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
 Tree parse_words(int file, std::string_view text, const std::vector<Word>& words, const Limits& limits,
                  Diagnostics& diagnostics) {
   WordSource source(words, static_cast<std::uint32_t>(text.size()));
@@ -70,7 +99,10 @@ Tree parse_words(int file, std::string_view text, const std::vector<Word>& words
   parser.setErrorHandler(recovery);
   parser.limit_depth(limits.height + 2 * limits.brackets);
   Builder builder(file, text, words, limits, diagnostics);
+  const std::vector<std::uint32_t> wrong = error_places(diagnostics);
   while (tokens.LA(1) != antlr4::Token::EOF && !diagnostics.full()) {
+    const std::size_t begin = tokens.index(), errors = diagnostics.errors();
+    const std::size_t statements = builder.tree().statements.size();
     try {
       builder.line(parser.line());
       parser.getTreeTracker().reset();
@@ -78,6 +110,12 @@ Tree parse_words(int file, std::string_view text, const std::vector<Word>& words
       diagnostics.add(too_deep(file, static_cast<std::uint32_t>(tokens.LT(1)->getStartIndex()),
                                "this expression is nested deeper than " + std::to_string(limits.height) + " levels"));
       recovery->skip_statement(&parser);
+    }
+    const std::uint32_t from = words[begin].begin, to = words[tokens.index() - 1].end;
+    const auto next = std::lower_bound(wrong.begin(), wrong.end(), from);
+    if (diagnostics.errors() > errors || (next != wrong.end() && *next < to)) {
+      builder.tree().statements.resize(statements);
+      for (Identifier& name : defined_names(file, text, words, begin)) builder.tree().broken.push_back(std::move(name));
     }
   }
   return builder.take();

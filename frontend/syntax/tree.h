@@ -228,7 +228,8 @@ struct Statement {
 
 struct Tree {
   int file = -1;
-  std::vector<Statement> statements;
+  std::vector<Statement> statements;    // those without a syntax error
+  std::vector<Identifier> broken;       // names that statements with an error would have defined
   std::vector<Expression> expressions;  // the arena; children stand before their parents
 
   const Expression& operator[](ExpressionId id) const { return expressions.at(id.index); }

@@ -158,6 +158,19 @@ TEST_CASE("needs_more: an open bracket, a wanted operand, a block that has not c
   }
 }
 
+TEST_CASE("a statement with an error is left out, and its names are known") {
+  Sources sources;
+  const int file =
+      sources.add("t.lay",
+                  "let a = 1\nlet b = 9223372036854775808\nlet c = \"\\q\"\ndim M, N,\nlet d = (\nlet e = 2\n"
+                  "kernel k<K>(A: f32 K:1) -> C: f32 K:1 {\n  C[k] = \n  let x = 1\n}\ndef f(x) = +\nf(1))\n");
+  const Parsed parsed = syntax::parse(sources, file);
+  CHECK(syntax::dump(*parsed.tree) == "(let a 1)\n(let e 2)\n");
+  std::string broken;
+  for (const auto& name : parsed.tree->broken) broken += name.text + " ";
+  CHECK(broken == "b c M N d k f ");
+}
+
 TEST_CASE("the whole tour: every span lies inside its parent's and reads as it should") {
   Sources sources;
   const int file = sources.add("tour.lay", tour());
