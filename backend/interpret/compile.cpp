@@ -37,7 +37,7 @@ class Statements {
   void compile(const ir::Elect& elect);
   void compile(const ir::TileLoop& tiles);
   void compile(const ir::Sync& sync);
-  void compile(const ir::Fence&) {}  // orders what is not executed here
+  void compile(const ir::Fence& fence);
   void compile(const ir::Commit&) { emit(control::unsupported); }
   void compile(const ir::Wait&) { emit(control::unsupported); }
   void compile(const ir::Advance& advance);
@@ -249,6 +249,11 @@ void Statements::compile(const ir::Sync& sync) {
   Instruction made{.run = executed ? control::sync : control::unsupported, .detail = sync.barrier.index};
   made.value = waits ? 0 : 1;
   expr_.emit(made);
+}
+
+// The other fences order what is not executed here.
+void Statements::compile(const ir::Fence& fence) {
+  if (fence.kind == ir::FenceKind::warp) emit(control::meet);
 }
 
 void Statements::compile(const ir::Advance& advance) {

@@ -104,16 +104,25 @@ void advance_ring(Warp& warp, const Instruction& at) {
   ++warp.rings[at.detail];
 }
 
+void all_arrive(Warp& warp, const Instruction& at) {
+  if (warp.mask == warp.all) return;
+  stop(warp, at, warp.all & ~warp.mask, FaultCode::barrier_divergence,
+       "this thread does not reach the barrier that others of its warp have reached");
+}
+
 void reach(Warp& warp, const Instruction& at) {
-  if (warp.mask != warp.all) {
-    stop(warp, at, warp.all & ~warp.mask, FaultCode::barrier_divergence,
-         "this thread does not reach the barrier that others of its warp have reached");
-  }
+  all_arrive(warp, at);
   arrive(*warp.block, warp, at.detail);
   if (at.value == 1) return;
   warp.barrier = at.detail;
   warp.statement = at.statement;
   warp.state = Warp::State::waiting;
+}
+
+void meet_in_warp(Warp& warp, const Instruction& at) {
+  all_arrive(warp, at);
+  Block& block = *warp.block;
+  block.seen[warp.index][warp.index] = block.clock[warp.index]++;
 }
 
 void role(Warp& warp, const Instruction&) {
@@ -160,6 +169,7 @@ const Handler ring_slot = slot_of_ring;
 const Handler ring_phase = phase_of_ring;
 const Handler advance = advance_ring;
 const Handler sync = reach;
+const Handler meet = meet_in_warp;
 const Handler enter_role = role;
 const Handler jump = go;
 const Handler finish = done;

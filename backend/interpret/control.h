@@ -38,6 +38,8 @@ extern const Handler advance;
 
 // Waits at barrier `detail`; value 1: arrives without waiting.
 extern const Handler sync;
+// The lanes of the warp meet: what they did before is ordered before what they do after.
+extern const Handler meet;
 // To the code of the warp's role.
 extern const Handler enter_role;
 extern const Handler jump;

@@ -77,7 +77,7 @@ struct Options {
   int threads = 1;                                  // of the host
   std::int64_t max_steps = 0;                       // instructions of warps, over all blocks; 0: no limit
   std::int64_t max_memory = std::int64_t{4} << 30;  // bytes for shared memory, registers, workspace and their shadows
-  std::function<bool(const Progress&)> progress{};    // about ten times a second; false stops the run
+  std::function<bool(const Progress&)> progress{};  // about ten times a second; false stops the run
 };
 
 // How the accesses of one statement fell on the 32 banks of shared memory. A wavefront serves one word of each bank;

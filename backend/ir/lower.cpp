@@ -3,6 +3,7 @@
 #include "backend/ir/lower_parts.h"
 #include "backend/ir/overloaded.h"
 #include "backend/ir/passes.h"
+#include "backend/ir/verify.h"
 
 namespace lay::ir {
 
@@ -22,7 +23,11 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
                  [&](const plan::Direct& direct) { lower_direct(declared, direct); },
              },
              variant.how);
-  for (const Pass& pass : passes()) pass.run(kernel);
+  verify_after("lowering", kernel);
+  for (const Pass& pass : passes()) {
+    pass.run(kernel);
+    verify_after(pass.name, kernel);
+  }
   return kernel;
 }
 

@@ -1,0 +1,259 @@
+// Every error of the verifier, each planted into a kernel that is right without it.
+#include "backend/ir/verify.h"
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "backend/ir/build.h"
+#include "backend/ir/parse.h"
+
+namespace {
+
+using namespace lay;
+using namespace lay::ir;
+
+const std::string kRight = R"(kernel right from "right.lay" {
+  size M, N
+  scalar alpha : f32
+  assume N % 4 == 0
+  global X : f32 (M,N):(N,1) read align 16
+  global Y : f32 (M,N):(N,1) write align 16
+  global H : f16 (M,N):(8*N,1) read write align 16
+  shared s : f32 (32,(4,8)):(32,(1,4)) align 16
+  shared h : f16 Sw<3,3,3> o 0 o (8,64):(64,1) align 1024
+  register a : f32 4:1
+  register b : f32 4:1
+  register d : f32 (4,4):(1,4)
+  register q : f16 8:1
+  tensor_map h_map of H order (1,0) box (64,8) swizzle Sw<3,4,3>
+  barrier all block
+  barrier some named count 64 id 1
+  barrier full mbarrier slots 2 count 1
+  barrier both cluster
+  ring r stages 2
+  launch grid (M,1,1) cluster (1,1,1) threads 256
+  role one threads 0..128 registers 40 {
+    let i : s32 thread = thread % 8 * 4
+    if warp < 2 {
+      sync some
+    }
+    if i < N {
+      copy a[0] <- X[block_x,i] count 4 along 0, 1 if i < N else zero  @7
+      copy s[0,i] <- a[0] count 4 along 1, 0
+    }
+    fill d = 0.0
+    copy b[0] <- s[0,i] count 4 along 0, 1
+    mma simt d[] += a[] * b[]
+    for k : s32 grid in 0..4 unrolled {
+      let v : f32 thread = d[k,k] * alpha
+      Y[block_x,k] = v
+    }
+    copy ldmatrix q[0] <- h[lane % 8,0] count 8 along 0, 1
+    elect {
+      copy tma_load h[0,0] <- H[block_x,0] then mbarrier full[slot(r)] map h_map
+      arrive_expect_bytes full[1] bytes 1024
+    }
+    copy cp_async s[0,i] <- X[block_x,i] count 4 along 1, 1 then group
+    wait full[slot(r)] phase phase(r)
+    commit cp_async
+    wait_group cp_async pending 0
+    advance r
+    tiles t : s32 block of 8:1@0 first block_x count 8 stride 1 live t < 4 {
+      sync both
+    }
+  }
+  role two threads 128..256 registers 232 {
+    fence wgmma
+  }
+  epilogue {
+    sync all
+  }
+}
+)";
+
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = kRight;
+  const size_t at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("no `" + from + "` to change");
+  return text.replace(at, from.size(), to);
+}
+
+std::vector<Problem> problems(const std::string& text) {
+  return verify(parse(text));
+}
+
+// Exactly this problem, and a message that says this.
+void require_problem(const std::string& from, const std::string& to, const std::string& code,
+                     const std::string& words) {
+  const std::vector<Problem> found = problems(changed(from, to));
+  INFO(from + " -> " + to);
+  REQUIRE(!found.empty());
+  INFO(found[0].code + ": " + found[0].message + "\n" + found[0].statement);
+  REQUIRE(found[0].code == code);
+  REQUIRE(found[0].message.find(words) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that is right has no problems") {
+  for (const Problem& p : problems(kRight)) FAIL(p.code + ": " + p.message + " in " + p.statement);
+}
+
+TEST_CASE("variables: in scope, bound once, of their type, no more uniform than they are") {
+  require_problem("let i : s32 thread =", "let i : s32 warp =", "uniformity", "declared warp-uniform and is thread");
+  require_problem("let v : f32 thread =", "let v : f64 thread =", "type", "declared f64 and is f32");
+  require_problem("for k : s32 grid in 0..4", "for k : s32 grid in 0..thread", "loop-unrolled", "constant bounds");
+  require_problem("      let v : f32", "      let i : s32 thread = 1\n      let v : f32", "variable-name", "in scope");
+  require_problem("tiles t : s32 block of 8:1@0 first block_x", "tiles t : s32 block of 8:1@0 first warp", "uniformity",
+                  "`t` is declared block-uniform");
+  Kernel kernel = parse(kRight);
+  Block& body = kernel.roles[0].body;
+  kernel.roles[1].body.push_back(body[0]);
+  REQUIRE(verify(kernel)[0].code == "variable-bound-twice");
+  kernel = parse(kRight);
+  kernel.roles[0].body.erase(kernel.roles[0].body.begin());
+  REQUIRE(verify(kernel)[0].code == "variable-scope");
+}
+
+TEST_CASE("expressions: operands first, types, literals that fit, shared parts of bounded size") {
+  Kernel kernel = parse(kRight);
+  kernel.exprs.push_back(
+      {Apply{ElementFunction::neg, {ExprId{static_cast<int>(kernel.exprs.size()) + 3}}}, ElementType::s32});
+  REQUIRE(verify(kernel)[0].code == "expression-order");
+  kernel = parse(kRight);
+  kernel.exprs.push_back({Constant{std::int64_t{300}}, ElementType::s8});
+  REQUIRE(verify(kernel)[0].code == "expression-type");
+  kernel = parse(kRight);
+  kernel.exprs.push_back({Special{Builtin::lane}, ElementType::f32});
+  REQUIRE(verify(kernel)[0].code == "expression-type");
+  kernel = parse(kRight);
+  kernel.exprs.push_back({VarRef{VarId{1000}}, ElementType::s32});
+  REQUIRE(verify(kernel)[0].code == "id");
+  kernel = parse(kRight);
+  kernel.exprs.push_back({Size{Int::dim("stranger")}, ElementType::s32});
+  REQUIRE(verify(kernel)[0].code == "size");
+  kernel = parse(kRight);
+  Builder b(kernel);
+  ir::Term x = b.special(Builtin::lane);
+  for (int i = 0; i < 40; ++i) x = x * x;
+  REQUIRE(verify(kernel)[0].code == "expression-size");
+}
+
+TEST_CASE("names: identifiers, all different") {
+  Kernel kernel = parse(kRight);
+  kernel.buffers[0].name = "X;system(\"rm\")";
+  REQUIRE(verify(kernel)[0].code == "name");
+  kernel = parse(kRight);
+  kernel.buffers[0].name = "Y";
+  REQUIRE(verify(kernel)[0].code == "name");
+  kernel = parse(kRight);
+  kernel.vars[0].name = "X";
+  REQUIRE(verify(kernel)[0].code == "name");
+}
+
+TEST_CASE("accesses: rank, declared direction, static registers") {
+  require_problem("Y[block_x,k] = v", "Y[block_x] = v", "coordinate-rank", "takes 2 coordinates here, not 1");
+  require_problem("Y[block_x,k] = v", "X[block_x,k] = v", "access", "without `write`");
+  require_problem("d[k,k] * alpha", "Y[k,k] * alpha", "access", "without `read`");
+  require_problem("d[k,k] * alpha", "d[k,i] * alpha", "register-index", "indexed by `i`");
+  require_problem("Y[block_x,k] = v", "H[block_x,k] = v", "type", "is f32, not f16");
+  require_problem("0..4 unrolled", "0..4", "register-index", "indexed by `k`");
+  require_problem("fill d = 0.0", "fill s = 0.0", "space", "not in registers");
+  require_problem("for k : s32 grid in 0..4 unrolled", "for k : s32 thread in i..s32(X[0,0])", "loop-read",
+                  "reads memory");
+  require_problem("unrolled {", "step -1 unrolled {", "loop-step", "steps by -1");
+}
+
+TEST_CASE("vector copies: contiguous, aligned, of a length that the machine has") {
+  require_problem("thread % 8 * 4", "thread % 8 * 2", "copy-alignment", "only known to be aligned to 8 bytes");
+  require_problem("assume N % 4 == 0", "assume N % 2 == 0", "copy-alignment", "only known to be aligned to 8 bytes");
+  require_problem("X : f32 (M,N):(N,1) read align 16", "X : f32 (M,N):(N,1) read align 4", "copy-alignment",
+                  "aligned to 4 bytes");
+  require_problem("count 4 along 0, 1 if", "count 4 if", "copy-run", "not known to lie side by side");
+  require_problem("(32,(4,8)):(32,(1,4))", "(32,(2,16)):(32,(1,32))", "copy-run", "not known to lie side by side");
+  require_problem("count 4 along 0, 1 if", "count 8 along 0, 1 if", "copy-length", "32 bytes");
+  require_problem("count 4 along 0, 1 if", "count 4 along 0, 2 if", "copy-run", "has no mode 2");
+  require_problem("if i < N else zero", "else zero", "copy", "there is none");
+  require_problem("copy b[0] <- s[0,i] count 4 along 0, 1", "copy q[0] <- s[0,i]", "copy", "does not convert");
+  require_problem("count 4 along 1, 1 then group", "count 4 along 1, 1", "copy-completion",
+                  "does not complete by none");
+  require_problem("count 4 along 1, 1 then group", "count 8 along 1, 1 then group", "copy-length", "not 32");
+}
+
+TEST_CASE("tensor maps and what uses them") {
+  require_problem("box (64,8)", "box (512,8)", "tensor-map", "1 to 256 elements");
+  require_problem("box (64,8)", "box (4,8)", "tensor-map", "no multiple of 16");
+  require_problem("box (64,8)", "box (128,8)", "tensor-map", "more than the 128 of its swizzle");
+  require_problem("swizzle Sw<3,4,3>", "swizzle Sw<3,3,3>", "tensor-map", "is no swizzle of TMA");
+  require_problem("order (1,0)", "order (0,1)", "tensor-map", "fastest mode has stride 8*N");
+  require_problem("order (1,0)", "order (1,1)", "tensor-map", "is no order");
+  require_problem("(8*N,1)", "(N + 1,1)", "tensor-map", "not known to be a multiple of 16 bytes");
+  require_problem("align 1024", "align 128", "copy-alignment", "fewer than 1024");
+  require_problem("then mbarrier full[slot(r)] map", "then group map", "copy-completion", "tma_load does not complete");
+  require_problem("h[0,0] <- H[block_x,0]", "a[0] <- X[block_x,0]", "copy", "describes another tensor");
+  require_problem("ldmatrix q[0] <- h[lane % 8,0] count 8", "ldmatrix q[0] <- h[lane % 8,0] count 16", "copy-length",
+                  "not 32");
+}
+
+TEST_CASE("multiply-accumulate: shapes, types, places") {
+  require_problem("register b : f32 4:1", "register b : f32 8:1", "mma", "4 and 8 elements into 4 by 4");
+  require_problem("d[] += a[] * b[]", "d[0] += a[] * b[]", "coordinate-rank", "takes 0 coordinates");
+  require_problem("d[] += a[] * b[]", "d[] += a[] * s[0,0]", "mma", "not in registers");
+  require_problem("mma simt d[] += a[] * b[]", "mma wgmma d[0] += h[0,0] * h[0,0]", "mma", "names its atom");
+}
+
+TEST_CASE("barriers: kinds, counts, slots, and who reaches them") {
+  require_problem("if warp < 2 {", "if thread < 64 {", "barrier-divergence", "only thread-uniform");
+  require_problem("      sync some", "      sync all", "barrier-divergence", "only warp-uniform");
+  require_problem("    fill d = 0.0", "    sync all", "barrier-divergence", "stands in role `one` of 128");
+  require_problem("arrive_expect_bytes full[1] bytes 1024", "sync some", "barrier-divergence", "one elected lane");
+  require_problem("arrive_expect_bytes full[1] bytes 1024", "arrive full[2]", "barrier-slot", "slot 2 of `full`");
+  require_problem("arrive_expect_bytes full[1] bytes 1024", "arrive full", "missing", "the slot is missing");
+  require_problem("wait full[slot(r)] phase phase(r)", "wait full[slot(r)]", "missing", "the phase is missing");
+  require_problem("wait full[slot(r)] phase phase(r)", "sync full[0]", "barrier-operation", "no operation of `full`");
+  require_problem("ring r stages 2", "ring r stages 3", "barrier-slot", "3 stages");
+  require_problem("ring r stages 2", "ring r stages 0", "ring", "no stages");
+  require_problem("count 64 id 1", "count 65 id 1", "barrier", "65 threads");
+  require_problem("count 64 id 1", "count 64 id 16", "barrier", "number 16");
+  require_problem("slots 2 count 1", "slots 2", "barrier", "0 arrivals");
+  require_problem("    fence wgmma", "    if thread < 200 {\n      fence wgmma\n    }", "barrier-divergence",
+                  "every thread of the warpgroup");
+  require_problem("pending 0", "pending 0 read", "group", "only bulk groups");
+}
+
+TEST_CASE("roles, registers, launch and shared memory keep the machine's limits") {
+  require_problem("threads 128..256 registers 232", "threads 96..256 registers 232", "role", "shares thread 96");
+  require_problem("threads 128..256 registers 232", "threads 130..256 registers 232", "role", "splits a warp");
+  require_problem("threads 128..256 registers 232", "threads 128..288 registers 232", "role", "of 256");
+  require_problem("registers 232", "registers 236", "role-registers", "multiples of 8");
+  require_problem(" registers 232", "", "role-registers", "no register budget");
+  require_problem("threads 0..128 registers 40", "threads 0..96 registers 40", "role-registers", "splits a warpgroup");
+  require_problem("cluster (1,1,1)", "cluster (4,4,1)", "launch", "1 to 8 blocks");
+  require_problem("threads 256\n", "threads 2048\n", "launch", "2048 threads");
+  Kernel kernel = parse(kRight);
+  Limits small;
+  small.shared_bytes = 4096;
+  REQUIRE(verify(kernel, small)[0].code == "shared-memory");
+  small = {};
+  small.registers = 32768;
+  REQUIRE(verify(kernel, small)[0].code == "role-registers");
+}
+
+TEST_CASE("layouts of buffers: known on chip, offsets everywhere") {
+  require_problem("register a : f32 4:1", "register a : f32 N:1", "layout", "is not known");
+  require_problem("register a : f32 4:1", "register a : f32 100000:1", "layout", "100000 elements a thread");
+  require_problem("(8,64):(64,1) align 1024", "(8,64):(1@0,1@1) align 1024", "layout", "does not map");
+  require_problem("align 1024", "align 1000", "layout", "no power of two");
+}
+
+TEST_CASE("after a pass the verifier names it, the statement and the line") {
+  try {
+    verify_after("tidy up", parse(changed("thread % 8 * 4", "thread % 8 * 2")));
+    FAIL("no error");
+  } catch (const std::logic_error& e) {
+    const std::string what = e.what();
+    REQUIRE(what.find("broken after `tidy up`") != std::string::npos);
+    REQUIRE(what.find("copy a[0] <- X[block_x,i]") != std::string::npos);
+  }
+}
