@@ -79,7 +79,12 @@ Layout substitute(const Layout& a, const std::map<DimId, Int>& replacement) {
 }
 
 Tuple evaluate(Facts& facts, const Layout& a, const Tuple& coordinate) {
-  return crd2idx(facts, coordinate, a.shape, a.stride);
+  Tuple value = crd2idx(facts, coordinate, a.shape, a.stride);
+  if (!a.has_basis()) return value;
+  for (const Tuple& stride : leaves(a.stride)) {  // directions without a step are coordinates too
+    if (stride.is_basis()) value = add(add(Tuple::basis(1, stride.path()), value), Tuple::basis(-1, stride.path()));
+  }
+  return value;
 }
 
 Verdict inside(const Facts& facts, const Tuple& coordinate, const Tuple& shape) {

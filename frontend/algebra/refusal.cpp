@@ -5,7 +5,7 @@ namespace lay {
 std::vector<std::pair<std::string, std::string>> Refusal::notes() const {
   std::vector<std::pair<std::string, std::string>> notes;
   if (witness) {
-    std::string at = "at " + std::to_string(witness->index);
+    std::string at = std::to_string(witness->index);
     if (!witness->coordinate.empty()) at += ", coordinate " + witness->coordinate;
     at += ": ";
     if (!witness->middle.empty()) at += "the right side gives " + witness->middle + ", which the left side maps to ";
@@ -15,7 +15,7 @@ std::vector<std::pair<std::string, std::string>> Refusal::notes() const {
     notes.emplace_back("at", at);
   }
   if (!sizes.empty()) {
-    std::string text = "for instance with ";
+    std::string text;
     for (size_t i = 0; i < sizes.size(); ++i) {
       text += (i ? ", " : "") + sizes[i].first + " = " + std::to_string(sizes[i].second);
     }

@@ -29,7 +29,7 @@ std::optional<std::vector<Predicate>> conditions_of(const Facts& facts, const st
   std::vector<Predicate> open;
   Int reach = 0;
   for (std::size_t k : order) {
-    Predicate wider = less(reach, modes[k].stride);
+    Predicate wider = less_equal(reach + 1, modes[k].stride);
     if (!facts.proves(wider)) {
       if (wider.is_never() || facts.proves(negate(wider))) return std::nullopt;
       open.push_back(wider);

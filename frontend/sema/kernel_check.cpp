@@ -39,16 +39,20 @@ class KernelCheck {
 
   Kernel run() {
     KernelScope scope(session_, builder_);
-    GuardScope guards(session_.facts);
-    std::vector<Predicate> given = session_.facts.assumptions();
-    generics();
-    where(given);
-    for (const syntax::KernelParameter& p : source_.parameters) parameter(p, false);
-    for (const syntax::KernelParameter& p : source_.outputs) parameter(p, true);
-    outputs_are_injective();
-    indices();
-    body();
-    for (const Guard& guard : session_.facts.simplify(guards.guards())) add_guard(guard);
+    std::vector<Guard> raised;
+    {
+      GuardScope guards(session_.facts);
+      std::vector<Predicate> given = session_.facts.assumptions();
+      generics();
+      where(given);
+      for (const syntax::KernelParameter& p : source_.parameters) parameter(p, false);
+      for (const syntax::KernelParameter& p : source_.outputs) parameter(p, true);
+      outputs_are_injective();
+      indices();
+      body();
+      raised = guards.guards();
+    }
+    for (const Guard& guard : session_.facts.simplify(raised)) add_guard(guard);
     check_dims();
     return std::move(kernel_);
   }

@@ -164,7 +164,7 @@ void KernelBuilder::require_inside(const Int& value, const Int& extent, const Op
   auto least = extreme(value, false), most = extreme(value, true);
   if (!least || !most || !facts.path().is_always()) outside(" is not known to lie inside");
   if (!above && !facts.try_require(less_equal(0, *least), "bounds")) outside(" reaches " + least->to_string());
-  if (!below && !facts.try_require(less(*most, extent), "bounds")) outside(" reaches " + most->to_string());
+  if (!below && !facts.try_require(less_equal(*most + 1, extent), "bounds")) outside(" reaches " + most->to_string());
 }
 
 std::set<IndexId> KernelBuilder::free_indices(NodeId id) const {

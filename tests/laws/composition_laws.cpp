@@ -123,7 +123,7 @@ TEST_CASE("composition: a carry is refused with the coordinate and repairs that 
   const auto notes = r.notes();
   REQUIRE(notes.size() == 3);
   CHECK(notes[0].second ==
-        "at 5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but (3,2):(2,3) would give 7");
+        "5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but (3,2):(2,3) would give 7");
   CHECK(r.works == std::vector<std::string>{"the left side as 12:1", "the right side as (3,2):(2,6)"});
 }
 

@@ -1,0 +1,241 @@
+// Kernel statements: what they become, what they guard, what they refuse, and what they compute.
+
+#include <catch2/catch.hpp>
+
+#include "frontend/sema/kernel_call.h"
+#include "tests/language/script.h"
+
+using namespace lay;
+using namespace lay::sema;
+using lay::sema::test::errors;
+using lay::sema::test::Script;
+
+namespace {
+
+std::string guards_of(const std::string& text) {
+  Script script(text);
+  CHECK(script.messages == "");
+  std::string all;
+  for (const KernelPtr& kernel : script.evaluator.kernels()) {
+    for (const Guard& guard : kernel->guards) all += (all.empty() ? "" : ", ") + guard.to_string();
+  }
+  return all;
+}
+
+KernelPtr kernel_of(const std::string& text) {
+  Script script(text);
+  CHECK(script.messages == "");
+  REQUIRE(!script.evaluator.kernels().empty());
+  return script.evaluator.kernels().back();
+}
+
+std::string in_kernel(const std::string& body) {
+  return "kernel f<M, N>(A: f32 (M,N):(N,1), B: f32 (N,M):(M,1), s: f32) -> C: f32 (M,N):(N,1) {\n" + body + "\n}";
+}
+
+const char* kLinear =
+    "kernel linear<M, N, K>(A: f32 (M,K):(K,1), W: f32 (N,K):(K,1), bias: f32 N:1) -> C: f32 (M,N):(N,1) {\n"
+    "  let acc = sum[k](A[m,k] * W[n,k])\n"
+    "  C[m,n] = relu(acc + bias[n])\n"
+    "}\n";
+
+}  // namespace
+
+TEST_CASE("a linear layer has its dims, tensors and indices") {
+  KernelPtr k = kernel_of(kLinear);
+  CHECK(k->dims.size() == 3);
+  CHECK(k->tensors.size() == 4);
+  CHECK(k->tensors[3].access == Access::output);
+  REQUIRE(k->indices.size() == 3);
+  CHECK(k->indices[0].name == "m");
+  CHECK(k->indices[2].summed);
+  CHECK(k->indices[2].extent.to_string() == "K");
+  CHECK(k->assignments.size() == 1);
+  CHECK(guards_of(kLinear) == "");
+}
+
+TEST_CASE("operands of a node have smaller ids") {
+  KernelPtr k = kernel_of(kLinear);
+  for (std::size_t id = 0; id < k->nodes.size(); ++id) {
+    const auto* apply = std::get_if<Apply>(&k->nodes[id].what);
+    for (NodeId operand : apply ? apply->operands : std::vector<NodeId>{}) CHECK(operand < static_cast<NodeId>(id));
+  }
+}
+
+TEST_CASE("a linear layer computes the plain loops' numbers") {
+  Script script(std::string(kLinear) +
+                "let X = random_integers((5,7), f32, -3, 3, 1)\n"
+                "let V = random_integers((4,7), f32, -3, 3, 2)\n"
+                "let b = random_integers((4,), f32, -3, 3, 3)\n"
+                "let Y = linear(X, V, b)\n"
+                "save(\"x\", X)\nsave(\"v\", V)\nsave(\"b\", b)\nsave(\"y\", Y)");
+  REQUIRE(script.messages == "");
+  const Array &x = script.arrays["x"], &v = script.arrays["v"], &b = script.arrays["b"], &y = script.arrays["y"];
+  for (std::int64_t m = 0; m < 5; ++m) {
+    for (std::int64_t n = 0; n < 4; ++n) {
+      double sum = b.real(n);
+      for (std::int64_t k = 0; k < 7; ++k) sum += x.real(m * 7 + k) * v.real(n * 7 + k);
+      CHECK(y.real(m * 4 + n) == std::max(sum, 0.0));
+    }
+  }
+}
+
+TEST_CASE("outputs are injective, or guarded, or refused") {
+  CHECK(guards_of("kernel f<M,N,ldc>(A: f32 (M,N):(N,1)) -> C: f32 (M,N):(ldc,1) { C[m,n] = A[m,n] }") == "N <= ldc");
+  CHECK(guards_of("kernel f<M,N,L>(A: f32 (M,N,L):(N,1,M*N)) -> C: f32 (M,N,L):(1,M,M*N) { C[m,n,l] = A[m,n,l] }") ==
+        "");
+  CHECK(guards_of("kernel f<M,N,ldc>(A: f32 (M,N):(N,1)) -> C: f32 (M,N):(ldc,1) where ldc >= N { C[m,n] = A[m,n] }") ==
+        "N <= ldc");
+  CHECK(errors("kernel f(A: f32 (4,4):(4,1)) -> C: f32 (4,4):(2,1) { C[m,n] = A[m,n] }") == "not-injective");
+  CHECK(errors("kernel f<M>(A: f32 (M,4):(4,1)) -> C: f32 (M,4):(0,1) { C[m,n] = A[m,n] }") == "not-injective");
+}
+
+TEST_CASE("extents of an index are equal, guarded, or refused") {
+  CHECK(guards_of("kernel f<M,K,L>(A: f32 (M,K):(K,1), B: f32 L:1) -> C: f32 M:1 { C[m] = sum[k](A[m,k] * B[k]) }") ==
+        "K == L");
+  CHECK(errors("kernel f<M>(A: f32 (M,64):(64,1), B: f32 128:1) -> C: f32 M:1 { C[m] = sum[k](A[m,k] * B[k]) }") ==
+        "extent-mismatch");
+  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = sum[k](A[m]) }") == "index-extent");
+}
+
+TEST_CASE("indices that are not bare stay inside, by proof, path or guard") {
+  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = A[m - 1] }") == "bounds");
+  CHECK(guards_of("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = if m >= 1 then A[m - 1] else 0 }") == "");
+  CHECK(guards_of("kernel f<M,N>(A: f32 N:1) -> C: f32 M:1 { C[m] = A[2 * m + 1] }") == "2*M <= N");
+  CHECK(guards_of("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = A[M - 1 - m] }") == "");
+}
+
+TEST_CASE("a mask is ordinary code") {
+  Script script(
+      "kernel mask<M,N>(A: f32 (M,N):(N,1)) -> C: f32 (M,N):(N,1) { C[m,n] = if n <= m then A[m,n] else 0 }\n"
+      "let X = random_integers((4,5), f32, 1, 9, 1)\nsave(\"x\", X)\nsave(\"y\", mask(X))");
+  REQUIRE(script.messages == "");
+  for (std::int64_t i = 0; i < 20; ++i) {
+    CHECK(script.arrays["y"].real(i) == (i % 5 <= i / 5 ? script.arrays["x"].real(i) : 0));
+  }
+}
+
+TEST_CASE("integer arithmetic on indices is exact, remainders too") {
+  Script script(
+      "kernel f<M>(A: f32 M:1) -> (C: s32 M:1, D: f32 M:1) {\n"
+      "  C[m] = (m // 3) * 100 + m % 3\n  D[m] = if m % 4 == 1 or m > 6 then A[m] else -1 }\n"
+      "let r = f(random_integers((9,), f32, 1, 9, 1))\nsave(\"c\", r[0])\nsave(\"d\", r[1])");
+  REQUIRE(script.messages == "");
+  for (std::int64_t m = 0; m < 9; ++m) {
+    CHECK(script.arrays["c"].integer(m) == m / 3 * 100 + m % 3);
+    CHECK((script.arrays["d"].real(m) > 0) == (m % 4 == 1 || m > 6));
+  }
+}
+
+TEST_CASE("beta == 0 does not read the output") {
+  Script script(
+      "kernel axpby<M>(X: f32 M:1, alpha: f32, beta: f32) -> Y: inout f32 M:1 { Y[m] = alpha * X[m] + beta * Y[m] }\n"
+      "let nan = zeros((3,), f32) / 0.0\nlet X = random_integers((3,), f32, 1, 9, 1)\n"
+      "save(\"x\", X)\nsave(\"y\", axpby(X, 2.0, 0, nan))\nsave(\"z\", axpby(X, 2, 0.5, X))");
+  REQUIRE(script.messages == "");
+  for (std::int64_t m = 0; m < 3; ++m) {
+    CHECK(script.arrays["y"].real(m) == 2 * script.arrays["x"].real(m));
+    CHECK(script.arrays["z"].real(m) == 2.5 * script.arrays["x"].real(m));
+  }
+}
+
+TEST_CASE("leading dimensions and orders of memory do not change the numbers") {
+  Script script(
+      "kernel copy<M,N,lda,ldc>(A: f32 (M,N):(1,lda)) -> C: f32 (M,N):(ldc,1) where lda >= M { C[m,n] = A[m,n] }\n"
+      "let X = random((3,4), f32, 5)\nassert max(abs(copy(X) - X)) == 0");
+  CHECK(script.messages == "");
+}
+
+TEST_CASE("pack and unpack are inverse, by the layout") {
+  KernelPtr k = kernel_of("kernel copy<M,N>(A: f32 (M,N):(1,M)) -> C: f32 (M,N):(N,1) { C[m,n] = A[m,n] }");
+  Binding sizes = solve_sizes(*k, {std::vector<std::int64_t>{2, 3}, std::nullopt}, {});
+  Array a = Array::make(ElementType::f32, {2, 3});
+  for (std::int64_t i = 0; i < 6; ++i) a.set_real(i, static_cast<double>(i));
+  std::vector<std::byte> memory = pack(k->tensors[0], sizes, a);
+  const auto* floats = reinterpret_cast<const float*>(memory.data());
+  for (int m = 0; m < 2; ++m) {
+    for (int n = 0; n < 3; ++n) CHECK(floats[m + 2 * n] == static_cast<float>(m * 3 + n));
+  }
+  Array back = unpack(k->tensors[0], sizes, memory);
+  for (std::int64_t i = 0; i < 6; ++i) CHECK(back.real(i) == a.real(i));
+}
+
+TEST_CASE("K = 0 gives 0, an empty output is no error") {
+  Script script(std::string(kLinear) +
+                "let Y = linear(zeros((2,0), f32), zeros((3,0), f32), zeros(3, f32))\nassert max(abs(Y)) == 0\n"
+                "let Z = linear(zeros((0,4), f32), zeros((3,4), f32), zeros(3, f32))\nassert size(Z) == 0");
+  CHECK(script.messages == "");
+}
+
+TEST_CASE("calls are checked against shapes, types and guards") {
+  std::string linear = kLinear;
+  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,5), f32), zeros(4, f32))") == "shape-mismatch");
+  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,3), f32))") == "argument-count");
+  CHECK(errors(linear + "linear(zeros((2,3), f64), zeros((4,3), f32), zeros(4, f32))") == "argument-kind");
+  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,3), f32), bais = zeros(4, f32))") == "argument-name");
+  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,3), f32), 7)") == "argument-kind");
+  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 where M % 4 == 0 { C[m] = A[m] }\nf(zeros(6, f32))") == "guard");
+  CHECK(errors("kernel f<M,Z>(A: f32 M:1) -> C: f32 (M,Z):(Z,1) { C[m,z] = A[m] }\nf(zeros(6, f32))") ==
+        "unknown-size");
+}
+
+TEST_CASE("type parameters follow the arrays") {
+  std::string text = "kernel twice<T: type, M>(A: T M:1) -> C: T M:1 { C[m] = A[m] + A[m] }\n";
+  Script script(text + "print element_type(twice(zeros(3, f64))), element_type(twice(zeros(3, s32)))");
+  CHECK(script.printed == "f64 s32\n");
+  CHECK(script.messages == "");
+}
+
+TEST_CASE("top-level assumptions and where reach the guards") {
+  CHECK(guards_of("dim K\nassume K % 8 == 0\nkernel f<K>(A: f32 K:1) -> C: f32 K:1 where K >= 16 { C[k] = A[k] }") ==
+        "K % 8 == 0, 16 <= K");
+}
+
+TEST_CASE("mistakes in a kernel are named") {
+  CHECK(errors(in_kernel("D[m,n] = A[m,n]")) == "unknown-name");
+  CHECK(errors(in_kernel("A[m,n] = 1")) == "input-assigned");
+  CHECK(errors(in_kernel("C[m,m] = 1")) == "left-index");
+  CHECK(errors(in_kernel("C[m,n+1] = 1")) == "left-index");
+  CHECK(errors(in_kernel("C[m] = 1")) == "coordinate-rank");
+  CHECK(errors(in_kernel("C[m,n] = A[m]")) == "coordinate-rank");
+  CHECK(errors(in_kernel("C[m,n] = A[m,j]")) == "unknown-name");
+  CHECK(errors(in_kernel("C[m,n] = C[m,n] + 1")) == "output-read");
+  CHECK(errors(in_kernel("C[m,n] = 1\nC[m,n] = 2")) == "output-twice");
+  CHECK(errors(in_kernel("let x = 1")) == "output-unassigned");
+  CHECK(errors(in_kernel("C[m,n] = m < n")) == "operand-kind");
+  CHECK(errors(in_kernel("C[s,n] = 1")) == "duplicate-name");
+  CHECK(errors("kernel f<M>(A: f99 M:1) -> C: f32 M:1 { C[m] = 1 }") == "unknown-name");
+  CHECK(errors("kernel f<M>(A: f32 M) -> C: f32 M:1 { C[m] = 1 }") == "parameter-layout");
+  CHECK(errors("kernel f<M>(A: f32 M:(-1)) -> C: f32 M:1 { C[m] = 1 }") == "negative-stride");
+  CHECK(errors("dim N\nkernel f<M>(A: f32 (M,N):(N,1)) -> C: f32 M:1 { C[m] = 1 }") == "dim-not-listed");
+  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: inout f32 M:1 { C[m] = C[M-1-m] }") == "inout-elsewhere");
+  CHECK(errors("print sum[k](1)") == "kernel-only");
+}
+
+TEST_CASE("schedules are evaluated and kept with their kernel") {
+  KernelPtr k = kernel_of(std::string(kLinear) +
+                          "schedule linear for simt when M >= 256 and K % 8 == 0 {\n"
+                          "  tile = (128, 128, 8)\n  lanes = row_major_interleaved((4,8), 2)\n"
+                          "  smem A = (128,8):(1,132)\n"
+                          "  order = (8, tiles_n, ceil_div(tiles_m, 8)) : (1@0, 1@1, 8@0)\n}");
+  REQUIRE(k->schedules.size() == 1);
+  const Schedule& s = k->schedules[0];
+  CHECK(s.target == "simt");
+  CHECK(s.when.size() == 2);
+  REQUIRE(s.entries.size() == 4);
+  CHECK(std::get<Tuple>(s.entries[0].value).to_string() == "(128,128,8)");
+  CHECK(std::get<Layout>(s.entries[1].value).to_string() == "(2,8,2):(1@0,1@1,2@0)");
+  CHECK(s.entries[2].argument == "A");
+  CHECK(std::get<Layout>(s.entries[3].value).to_string() == "(8,ceil_div(N,128),ceil_div(M,1024)):(1@0,1@1,8@0)");
+  CHECK(errors("schedule nothing for simt { tile = (1,1,1) }") == "unknown-kernel");
+  CHECK(errors(std::string(kLinear) + "schedule linear for simt { smem Q = (1,1):(1,1) }") == "unknown-name");
+}
+
+TEST_CASE("checking does not run") {
+  Script script(std::string(kLinear) +
+                    "let X = load(\"nothing.npy\")\nlet Y = linear(X, X, X)\nprint mean(Y)\nassert size(Y) > 3",
+                Mode::check);
+  CHECK(script.messages == "");
+  CHECK(script.printed == "");
+  CHECK(script.evaluator.kernel_calls() == 1);
+}
