@@ -44,14 +44,14 @@ class GemmPlanner {
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const SimtPolicy& policy : simt_policies()) {
         if (complete()) return;
-        const bool skip = width == Width::elements && policy.name == "wide";
-        if (policy.accumulator == accumulator() && !skip && follow_policy(policy, width)) break;
+        if (policy.accumulator == accumulator() && follow_policy(policy, width)) break;
       }
     }
   }
 
  private:
   ElementType accumulator() const { return kernel_.nodes[static_cast<std::size_t>(form_.contraction)].type; }
+  const Int& extent(sema::IndexId index) const { return kernel_.indices[static_cast<std::size_t>(index)].extent; }
   bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
 
   void follow_schedules() {
@@ -84,8 +84,11 @@ class GemmPlanner {
     schedule.lane_tile = policy.lane_tile;
     schedule.where = kernel_.where;
     Int all = tiles(kernel_, form_.m, policy.tile[0]) * tiles(kernel_, form_.n, policy.tile[1]);
-    for (sema::IndexId index : form_.batch) all *= kernel_.indices[static_cast<std::size_t>(index)].extent;
-    if (policy.waves > 0) schedule.when = {greater_equal(all, policy.waves * target_.multiprocessors)};
+    for (sema::IndexId index : form_.batch) all *= extent(index);
+    if (policy.quarter_waves > 0) {
+      schedule.when = {greater_equal(all, policy.quarter_waves * target_.multiprocessors / 4),
+                       greater_equal(extent(form_.m), policy.tile[0]), greater_equal(extent(form_.n), policy.tile[1])};
+    }
     const auto open = open_conditions(facts_, schedule.when);
     if (!open) return false;
     add(schedule, width);

@@ -10,14 +10,15 @@
 
 namespace lay::plan {
 
-// Taken where the output has at least `waves` times as many tiles as the machine has multiprocessors.
+// Taken where the output is at least one tile large and has tiles for at least `quarter_waves` quarters of the machine's
+// multiprocessors; the last row of a type for all sizes.
 struct SimtPolicy {
   std::string_view name;
   ElementType accumulator;
   std::array<int, 3> tile;
   std::array<int, 4> groups;
   std::array<int, 3> lane_tile;
-  int waves;
+  int quarter_waves;
 };
 
 std::span<const SimtPolicy> simt_policies();

@@ -217,8 +217,8 @@ TEST_CASE("bank conflicts are as predicted") {
       auto a = numbers<float>(s * s, 6), b = numbers<float>(s * s, 7), c = unwritten(s * s);
       const std::vector<Argument> arguments{s, s, s, s, s, s, memory(a, true), memory(b, true), memory(c)};
       for (const plan::Variant& variant : plan.variants) {
-        if (variant.name == "wide" || variant.name.starts_with("medium"))
-          continue;  // too few tiles for their condition
+        // The others ask for more tiles.
+        if (!variant.name.starts_with("small") && !variant.name.starts_with("simt")) continue;
         const auto report = interpret::run(ir::lower(plan, variant), arguments, {.bank_conflicts = true});
         if (report.fault) FAIL(report.fault->message);
         for (const plan::BankConflicts& predicted : variant.prediction.conflicts) {
