@@ -146,8 +146,14 @@ void Emitter::sync(const ir::Sync& sync, int line) {
   const bool joins = sync.op == ir::SyncOp::sync, arrives = sync.op == ir::SyncOp::arrive;
   if (barrier.kind != ir::BarrierKind::named || (!joins && !arrives))
     unsupported("the barrier " + comment_text(barrier.name));
-  out_.line("asm volatile(\"bar." + std::string(joins ? "sync" : "arrive") + " " + std::to_string(barrier.id) + ", " +
-                std::to_string(barrier.count) + ";\" ::: \"memory\");  // " + comment_text(barrier.name),
+  const std::string id = std::to_string(barrier.id), count = std::to_string(barrier.count);
+  std::string number = id, operand = ":::";
+  if (sync.slot) {
+    number = "%0";
+    operand = ":: \"r\"(" + id + " + " + inside(expression(sync.slot), Binding::additive) + ") :";
+  }
+  out_.line("asm volatile(\"bar." + std::string(joins ? "sync " : "arrive ") + number + ", " + count + ";\" " +
+                operand + " \"memory\");  // " + comment_text(barrier.name),
             line);
 }
 

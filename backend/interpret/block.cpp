@@ -80,8 +80,12 @@ int threads_of(const Warp& warp) {
 
 // ---- barriers
 
+const ir::Barrier& declaration(const Block& block, int barrier) {
+  return block.program->kernel->barriers[block.arrivals[barrier].barrier];
+}
+
 int expected(const Block& block, int barrier) {
-  const ir::Barrier& declared = block.program->kernel->barriers[barrier];
+  const ir::Barrier& declared = declaration(block, barrier);
   return declared.kind == ir::BarrierKind::named ? declared.count : block.program->kernel->launch.threads;
 }
 
@@ -107,7 +111,7 @@ bool release_complete(Block& block) {
     for (const Warp& warp : block.warps) {
       if (warp.state != Warp::State::waiting || warp.barrier != barrier) continue;
       if (first == nullptr) first = &warp;
-      const bool block_wide = block.program->kernel->barriers[b].kind == ir::BarrierKind::block;
+      const bool block_wide = declaration(block, barrier).kind == ir::BarrierKind::block;
       if (block_wide && warp.statement != first->statement) {
         stop(block, warp.index, warp.index * kLanes, warp.statement, FaultCode::barrier_divergence,
              "this thread waits here while thread " + std::to_string(first->index * kLanes) +
@@ -124,7 +128,7 @@ bool release_complete(Block& block) {
 [[noreturn]] void stuck(Block& block) {
   const auto waits = [](const Warp& warp) { return warp.state == Warp::State::waiting; };
   const Warp& waiting = *std::find_if(block.warps.begin(), block.warps.end(), waits);
-  const std::string& name = block.program->kernel->barriers[waiting.barrier].name;
+  const std::string& name = declaration(block, waiting.barrier).name;
   for (const Warp& other : block.warps) {
     if (other.state != Warp::State::done) continue;
     stop(block, waiting.index, waiting.index * kLanes, waiting.statement, FaultCode::barrier_divergence,
@@ -192,7 +196,11 @@ void prepare(Block& block, const Program& program, std::vector<GlobalMemory>& gl
     warp.rings.resize(program.kernel->rings.size());
     set_constants(program, warp);
   }
-  block.arrivals.assign(program.kernel->barriers.size(), {0, std::vector<std::uint32_t>(static_cast<size_t>(warps))});
+  block.arrivals.clear();
+  for (size_t b = 0; b < program.kernel->barriers.size(); ++b) {
+    const Arrivals none{static_cast<int>(b), 0, std::vector<std::uint32_t>(static_cast<size_t>(warps))};
+    block.arrivals.insert(block.arrivals.end(), static_cast<size_t>(program.kernel->barriers[b].slots), none);
+  }
   block.banks.assign(program.banks.size(), {});
 }
 

@@ -248,6 +248,7 @@ void Statements::compile(const ir::Sync& sync) {
                             : barrier.kind == ir::BarrierKind::named && (waits || sync.op == ir::SyncOp::arrive);
   Instruction made{.run = executed ? control::sync : control::unsupported, .detail = sync.barrier.index};
   made.value = waits ? 0 : 1;
+  if (executed && sync.slot) made.a = expr_.value(sync.slot);
   expr_.emit(made);
 }
 
@@ -334,6 +335,11 @@ Program compile(const ir::Kernel& kernel, const Binding& sizes, const std::vecto
   ExpressionCompiler expr(program, sizes, arguments);
   plan_buffers(program, sizes, options, expr);
   assign_roles(program);
+  int slots = 0;
+  for (const ir::Barrier& barrier : kernel.barriers) {
+    program.first_arrivals.push_back(slots);
+    slots += barrier.slots;
+  }
   Statements statements(program, expr);
   statements.block(kernel.prologue);
   statements.emit(control::enter_role);

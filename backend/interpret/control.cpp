@@ -112,9 +112,14 @@ void all_arrive(Warp& warp, const Instruction& at) {
 
 void reach(Warp& warp, const Instruction& at) {
   all_arrive(warp, at);
-  arrive(*warp.block, warp, at.detail);
+  const std::int64_t slot = at.a < 0 ? 0 : as<std::int64_t>(warp.slots[at.a])[first_lane(warp.mask)];
+  if (slot < 0 || slot >= warp.program->kernel->barriers[at.detail].slots) {
+    stop(warp, at, warp.mask, FaultCode::out_of_bounds, "there is no slot " + std::to_string(slot) + " of the barrier");
+  }
+  const int barrier = warp.program->first_arrivals[at.detail] + static_cast<int>(slot);
+  arrive(*warp.block, warp, barrier);
   if (at.value == 1) return;
-  warp.barrier = at.detail;
+  warp.barrier = barrier;
   warp.statement = at.statement;
   warp.state = Warp::State::waiting;
 }

@@ -102,6 +102,7 @@ struct Program {
   std::vector<std::pair<int, Lanes>> constants;  // slot, value
   std::array<int, 9> builtin_slot{};             // by ir::Builtin
 
+  std::vector<int> first_arrivals;  // by BarrierId: where the slots of a barrier begin in Block::arrivals
   std::int64_t shared_bytes = 0, shared_elements = 0;
   std::int64_t register_bytes = 0, register_elements = 0;  // of a lane, of a warp
 };

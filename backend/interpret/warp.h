@@ -47,7 +47,7 @@ struct Warp {
   Mask* initialised = nullptr;      // by register element
 
   enum class State { running, waiting, done } state = State::running;
-  int barrier = -1;    // what it waits for
+  int barrier = -1;    // what it waits for: an index into Block::arrivals
   int statement = -1;  // and where
 
   std::int64_t steps = 0, lane_operations = 0;
@@ -55,6 +55,7 @@ struct Warp {
 
 // Threads that have arrived, and what they know: up to which time of every warp all has happened.
 struct Arrivals {
+  int barrier = -1;  // BarrierId
   int threads = 0;
   std::vector<std::uint32_t> known;
 };
@@ -72,7 +73,7 @@ struct Block {
   // v did happened before what w does now.
   std::vector<std::uint32_t> clock;
   std::vector<std::vector<std::uint32_t>> seen;
-  std::vector<Arrivals> arrivals;  // by BarrierId
+  std::vector<Arrivals> arrivals;  // of every slot of every barrier
 
   std::vector<BankConflicts> banks;  // by Program::banks
 

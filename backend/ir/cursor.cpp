@@ -29,7 +29,8 @@ class Lexer {
     if (text_[position_++] == '\n') ++line_, start_ = position_;
   }
   void emit(TokenKind kind, std::string text, size_t begin) {
-    tokens_.push_back({kind, std::move(text), line_, static_cast<int>(begin - start_) + 1});
+    const bool spaced = begin == 0 || text_[begin - 1] == ' ' || text_[begin - 1] == '\n';
+    tokens_.push_back({kind, std::move(text), line_, static_cast<int>(begin - start_) + 1, spaced});
   }
   void number();
   void quoted(char quote, TokenKind kind);

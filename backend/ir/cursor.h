@@ -19,6 +19,7 @@ struct Token {
   TokenKind kind = TokenKind::end;
   std::string text;  // of names and strings without their quotes
   int line = 1, column = 1;
+  bool spaced = false;  // a blank stands before it: `1@0` is a basis element, `1  @3` an integer and an origin
 };
 
 // Throws ParseError.

@@ -108,9 +108,9 @@ enum class BarrierKind { block, named, mbarrier, cluster };
 struct Barrier {
   std::string name;
   BarrierKind kind = BarrierKind::block;
-  int slots = 1;  // length of the array: one per stage for an mbarrier ring
+  int slots = 1;  // length of the array: an mbarrier a stage, a named barrier a warpgroup
   int count = 0;  // arrivals that complete a phase; block and cluster barriers: everybody
-  int id = 0;     // hardware number of a named barrier
+  int id = 0;     // hardware number of a named barrier; slot i has number id + i
 };
 
 // A (slot, phase) pair that walks round a ring of stages and lives across the tile loop.
@@ -260,7 +260,7 @@ enum class SyncOp { init, arrive, arrive_expect_bytes, wait, sync, invalidate };
 struct Sync {
   SyncOp op = SyncOp::sync;
   BarrierId barrier;
-  ExprId slot;    // mbarrier
+  ExprId slot;    // mbarrier, and named where there are several
   ExprId phase;   // wait: the parity
   ExprId bytes;   // arrive_expect_bytes
   ExprId remote;  // arrive at the same barrier of that block of the cluster

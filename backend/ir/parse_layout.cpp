@@ -81,9 +81,10 @@ Tuple LayoutParser::negated() {
 Tuple LayoutParser::postfix() {
   const Token first = cursor_.peek();
   const Tuple base = primary();
-  if (!cursor_.at("@")) return base;
+  const auto at_path = [&] { return cursor_.at("@") && !cursor_.peek().spaced; };
+  if (!at_path()) return base;
   std::vector<int> path;
-  while (cursor_.accept("@")) path.push_back(cursor_.small_integer());
+  for (; at_path(); path.push_back(cursor_.small_integer())) cursor_.take();
   std::reverse(path.begin(), path.end());
   const Int value = known_integer(base, first);
   return at(first, [&] { return Tuple::basis(value, path); });

@@ -27,18 +27,21 @@ void Verifier::barriers() {
   std::set<int> numbers;
   for (const Barrier& barrier : kernel_.barriers) {
     const std::string name = quoted_name(barrier.name);
-    if (barrier.slots < 1 || (barrier.slots != 1 && barrier.kind != BarrierKind::mbarrier)) {
+    const bool array = barrier.kind == BarrierKind::mbarrier || barrier.kind == BarrierKind::named;
+    if (barrier.slots < 1 || (barrier.slots != 1 && !array)) {
       problem("barrier", name + " has " + std::to_string(barrier.slots) + " slots");
     }
     if (barrier.kind == BarrierKind::mbarrier && (barrier.count < 1 || barrier.count > (1 << 20) - 1)) {
       problem("barrier", name + " completes after " + std::to_string(barrier.count) + " arrivals");
     }
     if (barrier.kind != BarrierKind::named) continue;
-    if (barrier.id < 1 || barrier.id > 15) {
-      problem("barrier", name + " has number " + std::to_string(barrier.id) + "; named barriers are 1 to 15");
-    }
-    if (!numbers.insert(barrier.id).second) {
-      problem("barrier", name + " has number " + std::to_string(barrier.id) + ", as another has");
+    for (int number = barrier.id; number < barrier.id + std::clamp(barrier.slots, 1, 16); ++number) {
+      if (number < 1 || number > 15) {
+        problem("barrier", name + " has number " + std::to_string(number) + "; named barriers are 1 to 15");
+      }
+      if (!numbers.insert(number).second) {
+        problem("barrier", name + " has number " + std::to_string(number) + ", as another has");
+      }
     }
     if (barrier.count < 32 || barrier.count % 32 != 0 || barrier.count > kernel_.launch.threads) {
       problem("barrier", name + " waits for " + std::to_string(barrier.count) + " threads, of " +
@@ -49,7 +52,8 @@ void Verifier::barriers() {
 
 void Verifier::slot(BarrierId id, ExprId slot) {
   const Barrier& barrier = kernel_.barriers[id.index];
-  if (barrier.kind != BarrierKind::mbarrier) {
+  const bool one = barrier.kind != BarrierKind::mbarrier && barrier.slots == 1;
+  if (one) {
     if (slot) problem("barrier-slot", quoted_name(barrier.name) + " has no slots");
     return;
   }
@@ -87,7 +91,12 @@ void Verifier::check(const Sync& sync) {
     use_integer(sync.remote, "the remote block");
     if (!mbarrier) problem("barrier-operation", name + " has no remote arrivals");
   }
-  if (barrier.kind == BarrierKind::named) needs(Uniformity::warp, name);
+  if (barrier.kind == BarrierKind::named) {
+    needs(Uniformity::warp, name);
+    if (sync.slot && uniform(sync.slot) < Uniformity::warp) {
+      problem("barrier-divergence", "the slot of " + name + " is not the same for all lanes of a warp");
+    }
+  }
   if (barrier.kind == BarrierKind::cluster) needs(Uniformity::warp, name);
   if (barrier.kind != BarrierKind::block) return;
   needs(Uniformity::block, name);
