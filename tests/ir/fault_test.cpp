@@ -15,6 +15,7 @@ using interpret::FaultCode;
 using interpret::Memory;
 using interpret::Options;
 using interpret::Report;
+using interpret::run;
 
 // Each of 64 threads writes an element, reads its neighbour's behind a barrier, and writes it out.
 const std::string kNeighbour = R"(kernel neighbour from "neighbour.lay" {
@@ -112,13 +113,16 @@ TEST_CASE("two threads that write one element of shared memory race") {
 }
 
 TEST_CASE("a barrier of one warp orders that warp only") {
-  const std::string sync = "    if warp < 1 {\n      sync low\n    }\n";
-  const Fault f = fault("    sync all  @4\n", sync);
-  REQUIRE(f.code == FaultCode::uninitialised);  // thread 31 reads before warp 1 has run
-  REQUIRE(f.coordinate == Coordinate{32});
-  REQUIRE(f.thread == 31);
-  const Fault g = fault("    sync all  @4\n", "    fence warp\n");
-  REQUIRE(g.thread == 31);
+  const std::string each = "    if warp < 1 {\n      sync low\n    } else {\n      fence warp\n    }\n";
+  const Fault race = fault("    sync all  @4\n", each);
+  REQUIRE(race.code == FaultCode::race);
+  REQUIRE(race.thread == 63);
+  REQUIRE(race.coordinate == Coordinate{0});
+  REQUIRE(race.other_thread == 0);
+  const Fault early = fault("    sync all  @4\n", "    fence warp\n");
+  REQUIRE(early.code == FaultCode::uninitialised);  // warp 1 has not run yet
+  REQUIRE(early.thread == 31);
+  REQUIRE(early.coordinate == Coordinate{32});
 }
 
 TEST_CASE("off by one: the coordinate and the thread") {
