@@ -58,7 +58,7 @@ field_line  : field? (COMMA | NEWLINE | SEMICOLON) ;
 field       : NAME ASSIGN expression ;
 
 // kernel scale<M, N, lda>(A: f32 (M,N):(lda,1), alpha: f32) -> C: f32 (M,N):(N,1) where lda >= N { C[m,n] = alpha * A[m,n] }
-kernel            : KERNEL NAME (LESS parameters GREATER)? LEFT_PAREN kernel_parameters? RIGHT_PAREN ARROW outputs
+kernel            : KERNEL NAME (LESS parameters GREATER)? LEFT_PAREN kernel_parameters? RIGHT_PAREN (ARROW outputs)?
                     (WHERE expression)? kernel_body ;
 kernel_parameters : kernel_parameter (COMMA kernel_parameter)* COMMA? ;
 kernel_parameter  : NAME COLON INOUT? NAME expression? ;
@@ -90,7 +90,7 @@ comparison : EQUAL | UNEQUAL | LESS | LESS_EQUAL | GREATER ASSIGN? ;
 arithmetic
     : arithmetic AT (INTEGER | CUTE | NAME)                                             # path
     | arithmetic LEFT_PAREN arguments? RIGHT_PAREN                                      # call
-    | arithmetic LEFT_BRACKET expression (COMMA expression)* RIGHT_BRACKET              # index
+    | arithmetic LEFT_BRACKET subscript (COMMA subscript)* RIGHT_BRACKET                # index
     | arithmetic DOT NAME                                                               # member
     | MINUS arithmetic                                                                  # minus
     | arithmetic (TIMES | DIVIDE | FLOOR_DIVIDE | MODULO) arithmetic                    # product
@@ -101,6 +101,9 @@ arithmetic
     | SWIZZLE arithmetic COMMA arithmetic COMMA arithmetic GREATER                      # swizzle
     | FIND NAME LEFT_PAREN arguments? RIGHT_PAREN                                       # find
     ;
+
+// Y[0..10, 3]
+subscript : expression (RANGE expression)? ;
 
 arguments : argument (COMMA argument)* COMMA? ;
 argument  : (NAME ASSIGN)? expression ;

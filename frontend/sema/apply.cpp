@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/sema/array_operations.h"
 #include "frontend/sema/kernel_builder.h"
 #include "frontend/source/text.h"
 
@@ -245,28 +246,42 @@ Value index_list(const List& list, const std::vector<Operand>& indices) {
   return list.elements[static_cast<std::size_t>(i)];
 }
 
+// X[i,j] is an element, X[0..10] a part: ranges keep their axis, integers drop it, axes not named are whole.
 Value index_array(const Array& array, const std::vector<Operand>& indices, Span whole) {
-  if (static_cast<int>(indices.size()) != array.rank()) {
+  if (static_cast<int>(indices.size()) > array.rank()) {
     fail("coordinate-rank",
          "an array of rank " + std::to_string(array.rank()) + " takes as many indices, not " +
              std::to_string(indices.size()),
          whole);
   }
-  std::vector<std::int64_t> coordinate;
+  Array part = array;
+  std::vector<bool> dropped(array.shape.size(), false);
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const Tuple* t = indices[k].value.as<Tuple>();
+    const ListPtr* range = indices[k].value.as<ListPtr>();
+    if (range && (*range)->elements.size() == 2 && (*range)->elements[0].is_int()) {
+      auto end = [&](std::size_t i) { return (*range)->elements[i].as<Tuple>()->value().value(); };
+      part = cut(part, k, end(0), end(1));
+      continue;
+    }
     if (!t || !t->is_int() || !t->value().is_literal()) {
-      fail("argument-kind", "an index of an array is a known integer", indices[k].span);
+      fail("argument-kind", "an index of an array is a known integer or a range", indices[k].span);
     }
     std::int64_t i = t->value().value();
     if (i < 0 || i >= array.shape[k]) {
       fail("bounds", std::to_string(i) + " lies outside 0.." + std::to_string(array.shape[k]), indices[k].span);
     }
-    coordinate.push_back(i);
+    part = cut(part, k, i, i + 1);
+    dropped[k] = true;
   }
-  std::int64_t at = array.offset(coordinate);
-  if (array.element == ElementType::pred) return Value(Predicate(array.integer(at) != 0));
-  return is_float(array.element) ? Value(array.real(at)) : Value(Int(array.integer(at)));
+  std::vector<std::int64_t> shape;
+  for (std::size_t k = 0; k < part.shape.size(); ++k) {
+    if (!dropped[k]) shape.push_back(part.shape[k]);
+  }
+  part.shape = shape;
+  if (!shape.empty()) return Value(std::move(part));
+  if (part.element == ElementType::pred) return Value(Predicate(part.integer(0) != 0));
+  return is_float(part.element) ? Value(part.real(0)) : Value(Int(part.integer(0)));
 }
 
 }  // namespace
@@ -276,6 +291,7 @@ Value apply(Session& session, const Operand& callee, std::vector<CallArgument> a
   const Value& f = callee.value;
   try {
     if (const auto* builtin = f.as<const Builtin*>()) {
+      if ((*builtin)->name == "reference") return apply_reference(session, arguments, whole);
       Arguments list(session, (*builtin)->name, whole, std::move(arguments));
       return call_builtin(**builtin, list);
     }

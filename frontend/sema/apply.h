@@ -14,6 +14,8 @@ Value apply(Session& session, const Operand& callee, std::vector<CallArgument> a
 Value apply_index(Session& session, const Operand& object, const std::vector<Operand>& indices, Span whole);
 Value member(Session& session, const Operand& object, const std::string& name, Span where);
 
+// reference(kernel, arguments...): the kernel by its meaning, plain loops (kernel_apply.cpp).
+Value apply_reference(Session& session, std::vector<CallArgument> arguments, Span whole);
 // A kernel with arrays (kernel_apply.cpp).
 Value apply_kernel(Session& session, const KernelFamilyPtr& family, const std::vector<CallArgument>& arguments,
                    Span whole);

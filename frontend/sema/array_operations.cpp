@@ -184,4 +184,22 @@ std::optional<Array> array_comparison(BinaryOperator op, const Value& left, cons
   return result;
 }
 
+Array cut(const Array& array, std::size_t axis, std::int64_t begin, std::int64_t end) {
+  std::int64_t extent = array.shape.at(axis);
+  if (begin < 0 || end < begin || end > extent) {
+    throw refusal("range",
+                  std::to_string(begin) + ".." + std::to_string(end) + " does not lie in 0.." + std::to_string(extent));
+  }
+  std::vector<std::int64_t> shape = array.shape;
+  shape[axis] = end - begin;
+  Array result = Array::make(array.element, shape);
+  auto outer = std::int64_t{1}, inner = static_cast<std::int64_t>(element_bytes(array.element));
+  for (std::size_t k = 0; k < shape.size(); ++k) (k < axis ? outer : inner) *= k == axis ? 1 : shape[k];
+  for (std::int64_t o = 0; o < outer; ++o) {
+    auto from = array.bytes->begin() + (o * extent + begin) * inner;
+    std::copy(from, from + (end - begin) * inner, result.bytes->begin() + o * (end - begin) * inner);
+  }
+  return result;
+}
+
 }  // namespace lay::sema

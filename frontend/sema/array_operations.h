@@ -12,4 +12,7 @@ namespace lay::sema {
 std::optional<Array> array_arithmetic(syntax::ChainOperator op, const Value& a, const Value& b);
 std::optional<Array> array_comparison(syntax::BinaryOperator op, const Value& a, const Value& b);
 
+// The part of the array from begin to end (excluded) on an axis. Refusal "range".
+Array cut(const Array& array, std::size_t axis, std::int64_t begin, std::int64_t end);
+
 }  // namespace lay::sema

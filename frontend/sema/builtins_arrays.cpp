@@ -127,19 +127,15 @@ Value arg_extreme(Arguments& a) {
   return Value(std::move(result));
 }
 
-Value rows_(Arguments& a) {
+// Whether an array of truth values holds everywhere, or somewhere.
+template <bool Everywhere>
+Value quantified(Arguments& a) {
+  if (const Predicate* p = a.as<Predicate>(0)) return Value(*p);
   const Array& x = a.array(0);
-  std::int64_t begin = a.literal(1), end = a.literal(2);
-  if (x.rank() == 0 || begin < 0 || end < begin || end > x.shape[0]) {
-    throw refusal("range", "there are no rows " + std::to_string(begin) + ".." + std::to_string(end) + " in " +
-                               std::to_string(x.rank() ? x.shape[0] : 0));
+  for (std::int64_t i = 0, n = x.size(); i < n; ++i) {
+    if ((x.integer(i) != 0) != Everywhere) return Value(Predicate(!Everywhere));
   }
-  std::vector<std::int64_t> shape = x.shape;
-  shape[0] = end - begin;
-  Array result = Array::make(x.element, shape);
-  std::int64_t row = x.shape[0] ? static_cast<std::int64_t>(x.bytes->size()) / x.shape[0] : 0;
-  std::copy(x.bytes->begin() + begin * row, x.bytes->begin() + end * row, result.bytes->begin());
-  return Value(std::move(result));
+  return Value(Predicate(Everywhere));
 }
 
 Value transpose_(Arguments& a) {
@@ -170,7 +166,7 @@ std::vector<std::int64_t> known_shape(Arguments& a, std::size_t i) {
 }
 
 Value zeros_(Arguments& a) {
-  return Value(Array::make(a.type(1), known_shape(a, 0)));
+  return Value(Array::make(a.type(0), known_shape(a, 1)));
 }
 
 // SplitMix64: the i-th number depends on seed and i alone.
@@ -181,31 +177,29 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t i) {
   return z ^ (z >> 31);
 }
 
+// Reals in [-1, 1); with bounds the integers low .. high-1, also as floats.
 Value random_(Arguments& a) {
-  Array result = Array::make(a.type(1), known_shape(a, 0));
+  Array result = Array::make(a.type(0), known_shape(a, 1));
   std::uint64_t seed = a.count() > 2 ? static_cast<std::uint64_t>(a.literal(2)) : 0;
+  bool integers = a.count() > 3 || !is_float(result.element);
+  std::int64_t low = a.count() > 3 ? a.literal(3) : is_signed(result.element) ? -3 : 0;
+  std::int64_t high = a.count() > 4 ? a.literal(4) : 4;
+  if (low >= high) throw refusal("range", "no integer lies in " + std::to_string(low) + ".." + std::to_string(high));
+  std::uint64_t width = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   for (std::int64_t i = 0, n = result.size(); i < n; ++i) {
     std::uint64_t r = mixed(seed, static_cast<std::uint64_t>(i));
-    if (is_float(result.element)) {
-      result.set_real(i, static_cast<double>(r >> 11) * 0x1p-52 - 1.0);
+    if (integers) {
+      result.set_integer(i, static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + r % width));
     } else {
-      result.set_integer(i, static_cast<std::int64_t>(r % 7) - (is_signed(result.element) ? 3 : 0));
+      result.set_real(i, static_cast<double>(r >> 11) * 0x1p-52 - 1.0);
     }
   }
   return Value(std::move(result));
 }
 
-Value random_integers_(Arguments& a) {
-  Array result = Array::make(a.type(1), known_shape(a, 0));
-  std::int64_t low = a.literal(2), high = a.literal(3);
-  if (low > high) throw refusal("range", "no integer lies in " + std::to_string(low) + " to " + std::to_string(high));
-  std::uint64_t seed = a.count() > 4 ? static_cast<std::uint64_t>(a.literal(4)) : 0;
-  std::uint64_t width = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
-  for (std::int64_t i = 0, n = result.size(); i < n; ++i) {
-    std::uint64_t r = mixed(seed, static_cast<std::uint64_t>(i));
-    result.set_integer(i, static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + (width ? r % width : r)));
-  }
-  return Value(std::move(result));
+// `reference` is applied where kernels are (apply.cpp).
+Value reference_(Arguments&) {
+  throw std::logic_error("internal: reference");
 }
 
 Value element_type_(Arguments& a) {
@@ -219,12 +213,13 @@ constexpr Builtin kRows[] = {
     {"mean", "mean(X [, axis])", "the mean; of truth values the share that holds", 1, 2, mean_},
     {"argmax", "argmax(X [, axis])", "the index of the greatest element, the first of equals", 1, 2, arg_extreme<true>},
     {"argmin", "argmin(X [, axis])", "the index of the least element, the first of equals", 1, 2, arg_extreme<false>},
-    {"rows", "rows(X, begin, end)", "rows begin .. end-1 of an array; X[begin..end] is the same", 3, 3, rows_},
+    {"all", "all(X)", "whether X holds everywhere", 1, 1, quantified<true>},
+    {"any", "any(X)", "whether X holds somewhere", 1, 1, quantified<false>},
     {"transpose", "transpose(X)", "element [j,i] is X[i,j]", 1, 1, transpose_},
-    {"zeros", "zeros(S, T)", "an array of zeros", 2, 2, zeros_},
-    {"random", "random(S, T [, seed])", "reals in [-1, 1), or small integers; the same for the same seed", 2, 3,
-     random_},
-    {"random_integers", "random_integers(S, T, low, high [, seed])", "integers low .. high", 4, 5, random_integers_},
+    {"zeros", "zeros(T, S)", "an array of zeros of type T and shape S", 2, 2, zeros_},
+    {"random", "random(T, S [, seed [, low, high]])", "reals in [-1, 1), or the integers low .. high-1", 2, 5, random_},
+    {"reference", "reference(kernel, X, ...)", "the kernel by its meaning, plain loops: slow, for comparison", 1, 64,
+     reference_},
     {"element_type", "element_type(X)", "the type of an array's elements", 1, 1, element_type_},
 };
 

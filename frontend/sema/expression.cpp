@@ -93,8 +93,15 @@ class Evaluation {
   Value operator()(const syntax::Index& e) {
     Operand object = value_of(e.object);
     std::vector<Operand> indices;
-    for (ExpressionId id : e.indices) indices.push_back(value_of(id));
+    for (ExpressionId id : e.indices) {
+      const auto* range = std::get_if<syntax::Range>(&frame_.tree()[id].node);
+      indices.push_back(range ? range_of(*range, frame_.tree()[id].span) : value_of(id));
+    }
     return apply_index(session_, object, indices, where_);
+  }
+
+  Value operator()(const syntax::Range&) {
+    fail("operand-kind", "a range stands in the brackets of an array or in a comprehension", where_);
   }
 
   Value operator()(const syntax::Member& e) { return member(session_, value_of(e.object), e.name.text, e.name.span); }
@@ -179,14 +186,20 @@ class Evaluation {
  private:
   Operand value_of(ExpressionId id) { return {evaluate(session_, frame_, id), frame_.tree()[id].span}; }
 
+  // A range as an index is the pair of its ends (see apply_index).
+  Operand range_of(const syntax::Range& range, Span where) {
+    Operand first = value_of(range.first), last = value_of(range.last);
+    if (first.value.is_unknown() || last.value.is_unknown()) return {Value(Unknown{}), where};
+    return {Value(std::make_shared<const List>(List{{Value(Int(bound(first))), Value(Int(bound(last)))}, 2})), where};
+  }
+
   std::int64_t bound(const Operand& operand) {
     const Tuple* t = operand.value.as<Tuple>();
     if (t && t->is_int() && t->value().is_literal()) return t->value().value();
     if (t && t->is_int()) {
-      fail("symbolic", "a comprehension needs known bounds, and " + text(operand.value) + " is not known yet",
-           operand.span);
+      fail("symbolic", "a range needs known bounds, and " + text(operand.value) + " is not known yet", operand.span);
     }
-    fail("operand-kind", "the bounds of a comprehension are integers, not " + kind_name(operand.value), operand.span);
+    fail("operand-kind", "the bounds of a range are integers, not " + kind_name(operand.value), operand.span);
   }
 
   Value composition_chain(const syntax::Chain& e) {

@@ -4,6 +4,7 @@
 
 #include "frontend/sema/apply.h"
 #include "frontend/sema/kernel_builder.h"
+#include "frontend/sema/reference.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -122,13 +123,14 @@ Number number_of(const Value& value, const Scalar& scalar, Span where) {
 
 }  // namespace
 
-Value apply_kernel(Session& session, const KernelFamilyPtr& family, const std::vector<CallArgument>& arguments,
-                   Span whole) {
+namespace {
+
+Value call_kernel(Session& session, const KernelFamilyPtr& family, const std::vector<CallArgument>& arguments,
+                  Span whole, const std::function<KernelResult(const KernelCall&)>& run) {
   const std::string& name = family->kernel->name.text;
   if (session.kernel) fail("kernel-only", "a kernel cannot call a kernel", whole);
   std::vector<Slot> slots = slots_of(*family->kernel);
   bind(slots, name, arguments, whole);
-  ++session.kernel_calls;
   if (!session.running()) return Value(Unknown{});
   for (const CallArgument& a : arguments) {
     if (a.value.is_unknown()) return a.value;
@@ -162,13 +164,29 @@ Value apply_kernel(Session& session, const KernelFamilyPtr& family, const std::v
     if (kernel.tensors[id].access != Access::output) continue;
     call.tensors[id] = Array::make(kernel.tensors[id].element, array_shape(kernel.tensors[id], call.sizes));
   }
-  if (!session.host.call) throw refusal("unavailable", "kernels cannot be run here");
-  KernelResult result = session.host.call(call);
+  if (!run) throw refusal("unavailable", "kernels cannot be run here");
+  KernelResult result = run(call);
   for (const std::string& text : result.notes) note(session, "ran", text, whole);
   if (result.outputs.size() == 1) return Value(std::move(result.outputs.front()));
   std::vector<Value> outputs;
   for (Array& array : result.outputs) outputs.emplace_back(std::move(array));
   return make_tuple(std::move(outputs));
+}
+
+}  // namespace
+
+Value apply_kernel(Session& session, const KernelFamilyPtr& family, const std::vector<CallArgument>& arguments,
+                   Span whole) {
+  ++session.kernel_calls;
+  return call_kernel(session, family, arguments, whole, session.host.call);
+}
+
+Value apply_reference(Session& session, std::vector<CallArgument> arguments, Span whole) {
+  const auto* family = arguments.empty() ? nullptr : arguments[0].value.as<KernelFamilyPtr>();
+  if (!family) fail("argument-kind", "reference takes a kernel and its arguments", whole);
+  KernelFamilyPtr kernel = *family;
+  arguments.erase(arguments.begin());
+  return call_kernel(session, kernel, arguments, whole, run_reference);
 }
 
 }  // namespace lay::sema

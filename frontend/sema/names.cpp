@@ -30,6 +30,7 @@ struct PartsOf {
     return parts;
   }
   Parts operator()(const syntax::Index& e) const { return after(e.object, e.indices); }
+  Parts operator()(const syntax::Range& e) const { return {e.first, e.last}; }
   Parts operator()(const syntax::Member& e) const { return {e.object}; }
   Parts operator()(const syntax::If& e) const { return {e.condition, e.then, e.otherwise}; }
   Parts operator()(const syntax::Comprehension& e) const { return {e.first, e.last, e.element}; }

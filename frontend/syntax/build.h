@@ -47,6 +47,7 @@ class Builder {
   class ChainMaker;
   BinaryOperator comparison_operator(P::ComparisonContext* context);
   ExpressionId expression(P::ExpressionContext* context);
+  ExpressionId subscript(P::SubscriptContext* context);
   std::vector<ExpressionId> expressions(const std::vector<P::ExpressionContext*>& contexts);
   ExpressionId operand(P::ExpressionContext* context);
   ExpressionId layout(P::LayoutContext* context);

@@ -106,6 +106,13 @@ ExpressionId Builder::add(const Span& where, decltype(Expression::node) node) {
   return {static_cast<std::uint32_t>(tree_.expressions.size() - 1)};
 }
 
+ExpressionId Builder::subscript(P::SubscriptContext* context) {
+  const ExpressionId first = expression(context->expression(0));
+  if (!context->RANGE()) return first;
+  const ExpressionId last = expression(context->expression(1));
+  return add(span(context), Range{first, last});
+}
+
 std::vector<ExpressionId> Builder::expressions(const std::vector<P::ExpressionContext*>& contexts) {
   std::vector<ExpressionId> result;
   result.reserve(contexts.size());
@@ -189,7 +196,9 @@ ExpressionId Builder::arithmetic(P::ArithmeticContext* context) {
     if (auto* call_context = as<P::CallContext>(c)) {
       chain.replace(call(call_context, object));
     } else if (auto* index = as<P::IndexContext>(c)) {
-      chain.replace(add(span(c), Index{object, expressions(index->expression())}));
+      Index result{object, {}};
+      for (auto* s : index->subscript()) result.indices.push_back(subscript(s));
+      chain.replace(add(span(c), std::move(result)));
     } else if (auto* member = as<P::MemberContext>(c)) {
       chain.replace(add(span(c), Member{object, identifier(member->NAME())}));
     } else {

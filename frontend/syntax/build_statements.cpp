@@ -144,11 +144,10 @@ Kernel Builder::kernel(P::KernelContext* context) {
   if (auto* list = context->kernel_parameters()) {
     for (auto* c : list->kernel_parameter()) result.parameters.push_back(kernel_parameter(c));
   }
-  if (auto* one = context->outputs()->kernel_parameter()) {
-    result.outputs.push_back(kernel_parameter(one));
-  } else {
-    for (auto* c : context->outputs()->kernel_parameters()->kernel_parameter()) {
-      result.outputs.push_back(kernel_parameter(c));
+  if (auto* outputs = context->outputs()) {
+    if (auto* one = outputs->kernel_parameter()) result.outputs.push_back(kernel_parameter(one));
+    if (auto* several = outputs->kernel_parameters()) {
+      for (auto* c : several->kernel_parameter()) result.outputs.push_back(kernel_parameter(c));
     }
   }
   if (context->expression() != nullptr) result.where = expression(context->expression());

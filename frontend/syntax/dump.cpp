@@ -137,6 +137,7 @@ class Dumper {
   void leaf_or_list(const Path& n) { list("@", n.base, n.indices); }
   void leaf_or_list(const Call& n) { list("call", n.callee, n.arguments); }
   void leaf_or_list(const Index& n) { list("index", n.object, n.indices); }
+  void leaf_or_list(const Range& n) { list("..", n.first, n.last); }
   void leaf_or_list(const Member& n) { list(".", n.object, n.name); }
   void leaf_or_list(const If& n) { list("if", n.condition, n.then, n.otherwise); }
   void leaf_or_list(const Comprehension& n) { list("for", n.variable, n.first, n.last, n.element); }

@@ -88,9 +88,12 @@ struct Call {
   ExpressionId callee;
   std::vector<Argument> arguments;
 };
-struct Index {  // x[0,1]; in a kernel A[m,k]
+struct Index {  // x[0,1]; in a kernel A[m,k]; of an array also X[0..10], whose index is a Range
   ExpressionId object;
   std::vector<ExpressionId> indices;
+};
+struct Range {  // first..last, last excluded
+  ExpressionId first, last;
 };
 struct Member {
   ExpressionId object;
@@ -119,7 +122,7 @@ struct Sum {  // sum[k](body), sum[k, l : f16](body)
 
 struct Expression {
   Span span;
-  std::variant<Integer, Float, String, Boolean, Name, Underscore, Tuple, Unary, Binary, Chain, Path, Call, Index,
+  std::variant<Integer, Float, String, Boolean, Name, Underscore, Tuple, Unary, Binary, Chain, Path, Call, Index, Range,
                Member, If, Comprehension, Swizzle, Find, Sum>
       node;
 };

@@ -41,6 +41,10 @@ struct ChildWalk {
     f(node.object);
     for (const ExpressionId id : node.indices) f(id);
   }
+  void operator()(const Range& node) const {
+    f(node.first);
+    f(node.last);
+  }
   void operator()(const Member& node) const { f(node.object); }
   void operator()(const If& node) const {
     f(node.condition);

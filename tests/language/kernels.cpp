@@ -64,9 +64,9 @@ TEST_CASE("operands of a node have smaller ids") {
 
 TEST_CASE("a linear layer computes the plain loops' numbers") {
   Script script(std::string(kLinear) +
-                "let X = random_integers((5,7), f32, -3, 3, 1)\n"
-                "let V = random_integers((4,7), f32, -3, 3, 2)\n"
-                "let b = random_integers((4,), f32, -3, 3, 3)\n"
+                "let X = random(f32, (5,7), 1, -3, 4)\n"
+                "let V = random(f32, (4,7), 2, -3, 4)\n"
+                "let b = random(f32, (4,), 3, -3, 4)\n"
                 "let Y = linear(X, V, b)\n"
                 "save(\"x\", X)\nsave(\"v\", V)\nsave(\"b\", b)\nsave(\"y\", Y)");
   REQUIRE(script.messages == "");
@@ -108,7 +108,7 @@ TEST_CASE("indices that are not bare stay inside, by proof, path or guard") {
 TEST_CASE("a mask is ordinary code") {
   Script script(
       "kernel mask<M,N>(A: f32 (M,N):(N,1)) -> C: f32 (M,N):(N,1) { C[m,n] = if n <= m then A[m,n] else 0 }\n"
-      "let X = random_integers((4,5), f32, 1, 9, 1)\nsave(\"x\", X)\nsave(\"y\", mask(X))");
+      "let X = random(f32, (4,5), 1, 1, 10)\nsave(\"x\", X)\nsave(\"y\", mask(X))");
   REQUIRE(script.messages == "");
   for (std::int64_t i = 0; i < 20; ++i) {
     CHECK(script.arrays["y"].real(i) == (i % 5 <= i / 5 ? script.arrays["x"].real(i) : 0));
@@ -119,7 +119,7 @@ TEST_CASE("integer arithmetic on indices is exact, remainders too") {
   Script script(
       "kernel f<M>(A: f32 M:1) -> (C: s32 M:1, D: f32 M:1) {\n"
       "  C[m] = (m // 3) * 100 + m % 3\n  D[m] = if m % 4 == 1 or m > 6 then A[m] else -1 }\n"
-      "let r = f(random_integers((9,), f32, 1, 9, 1))\nsave(\"c\", r[0])\nsave(\"d\", r[1])");
+      "let r = f(random(f32, (9,), 1, 1, 10))\nsave(\"c\", r[0])\nsave(\"d\", r[1])");
   REQUIRE(script.messages == "");
   for (std::int64_t m = 0; m < 9; ++m) {
     CHECK(script.arrays["c"].integer(m) == m / 3 * 100 + m % 3);
@@ -130,7 +130,7 @@ TEST_CASE("integer arithmetic on indices is exact, remainders too") {
 TEST_CASE("beta == 0 does not read the output") {
   Script script(
       "kernel axpby<M>(X: f32 M:1, alpha: f32, beta: f32) -> Y: inout f32 M:1 { Y[m] = alpha * X[m] + beta * Y[m] }\n"
-      "let nan = zeros((3,), f32) / 0.0\nlet X = random_integers((3,), f32, 1, 9, 1)\n"
+      "let nan = zeros(f32, (3,)) / 0.0\nlet X = random(f32, (3,), 1, 1, 10)\n"
       "save(\"x\", X)\nsave(\"y\", axpby(X, 2.0, 0, nan))\nsave(\"z\", axpby(X, 2, 0.5, X))");
   REQUIRE(script.messages == "");
   for (std::int64_t m = 0; m < 3; ++m) {
@@ -142,7 +142,7 @@ TEST_CASE("beta == 0 does not read the output") {
 TEST_CASE("leading dimensions and orders of memory do not change the numbers") {
   Script script(
       "kernel copy<M,N,lda,ldc>(A: f32 (M,N):(1,lda)) -> C: f32 (M,N):(ldc,1) where lda >= M { C[m,n] = A[m,n] }\n"
-      "let X = random((3,4), f32, 5)\nassert max(abs(copy(X) - X)) == 0");
+      "let X = random(f32, (3,4), 5)\nassert max(abs(copy(X) - X)) == 0");
   CHECK(script.messages == "");
 }
 
@@ -162,26 +162,26 @@ TEST_CASE("pack and unpack are inverse, by the layout") {
 
 TEST_CASE("K = 0 gives 0, an empty output is no error") {
   Script script(std::string(kLinear) +
-                "let Y = linear(zeros((2,0), f32), zeros((3,0), f32), zeros(3, f32))\nassert max(abs(Y)) == 0\n"
-                "let Z = linear(zeros((0,4), f32), zeros((3,4), f32), zeros(3, f32))\nassert size(Z) == 0");
+                "let Y = linear(zeros(f32, (2,0)), zeros(f32, (3,0)), zeros(f32, 3))\nassert max(abs(Y)) == 0\n"
+                "let Z = linear(zeros(f32, (0,4)), zeros(f32, (3,4)), zeros(f32, 3))\nassert size(Z) == 0");
   CHECK(script.messages == "");
 }
 
 TEST_CASE("calls are checked against shapes, types and guards") {
   std::string linear = kLinear;
-  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,5), f32), zeros(4, f32))") == "shape-mismatch");
-  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,3), f32))") == "argument-count");
-  CHECK(errors(linear + "linear(zeros((2,3), f64), zeros((4,3), f32), zeros(4, f32))") == "argument-kind");
-  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,3), f32), bais = zeros(4, f32))") == "argument-name");
-  CHECK(errors(linear + "linear(zeros((2,3), f32), zeros((4,3), f32), 7)") == "argument-kind");
-  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 where M % 4 == 0 { C[m] = A[m] }\nf(zeros(6, f32))") == "guard");
-  CHECK(errors("kernel f<M,Z>(A: f32 M:1) -> C: f32 (M,Z):(Z,1) { C[m,z] = A[m] }\nf(zeros(6, f32))") ==
+  CHECK(errors(linear + "linear(zeros(f32, (2,3)), zeros(f32, (4,5)), zeros(f32, 4))") == "shape-mismatch");
+  CHECK(errors(linear + "linear(zeros(f32, (2,3)), zeros(f32, (4,3)))") == "argument-count");
+  CHECK(errors(linear + "linear(zeros(f64, (2,3)), zeros(f32, (4,3)), zeros(f32, 4))") == "argument-kind");
+  CHECK(errors(linear + "linear(zeros(f32, (2,3)), zeros(f32, (4,3)), bais = zeros(f32, 4))") == "argument-name");
+  CHECK(errors(linear + "linear(zeros(f32, (2,3)), zeros(f32, (4,3)), 7)") == "argument-kind");
+  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 where M % 4 == 0 { C[m] = A[m] }\nf(zeros(f32, 6))") == "guard");
+  CHECK(errors("kernel f<M,Z>(A: f32 M:1) -> C: f32 (M,Z):(Z,1) { C[m,z] = A[m] }\nf(zeros(f32, 6))") ==
         "unknown-size");
 }
 
 TEST_CASE("type parameters follow the arrays") {
   std::string text = "kernel twice<T: type, M>(A: T M:1) -> C: T M:1 { C[m] = A[m] + A[m] }\n";
-  Script script(text + "print element_type(twice(zeros(3, f64))), element_type(twice(zeros(3, s32)))");
+  Script script(text + "print element_type(twice(zeros(f64, 3))), element_type(twice(zeros(s32, 3)))");
   CHECK(script.printed == "f64 s32\n");
   CHECK(script.messages == "");
 }

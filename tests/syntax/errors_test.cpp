@@ -107,7 +107,6 @@ TEST_CASE("the next step") {
     INFO(errors(text));
     CHECK(errors(text).find(help) != std::string::npos);
   };
-  helps("kernel f(A: f32 1:1) { C[0] = 1 }", "a kernel names its outputs: -> C");
   helps("kernel f(A f32) -> C: f32 1:1 { C[0] = 1 }", "written NAME: TYPE layout");
   helps("kernel f(A: f32, 3) -> C: f32 1:1 { C[0] = 1 }", "expected a parameter or `)` after `,`");
   helps("kernel f() -> C: f32 1:1 { C[0] += 1 }", "assigned once, with =");
