@@ -46,7 +46,7 @@ TEST_CASE("lowered kernels are emitted and compile, with everything in registers
       INFO(made.log);
       CHECK(made.ok());
       // Where two blocks share a multiprocessor, ptxas may keep a few addresses of the epilogue in local memory.
-      CHECK(made.resources.stack_bytes <= (kernel.launch.blocks_per_multiprocessor > 1 ? 32 : 0));
+      CHECK(made.resources.stack_bytes <= (kernel.launch.blocks_per_multiprocessor > 1 ? 64 : 0));
     }
   }
 }

@@ -1,0 +1,40 @@
+#include "tests/bench/cublas.h"
+
+#include <stdexcept>
+
+namespace lay::bench {
+
+std::optional<Cublas> Cublas::open(std::string* why_not) {
+  Cublas cublas;
+  cublas.library_ = runtime::Library::find({"libcublas.so.13", "libcublas.so.12", "libcublas.so"});
+  int (*create)(void**) = nullptr;
+  const runtime::Library& from = cublas.library_;
+  if (!from) {
+    *why_not = "no cuBLAS: " + from.why();
+  } else if (!from.get(create, "cublasCreate_v2") || !from.get(cublas.version_, "cublasGetVersion_v2") ||
+             !from.get(cublas.sgemm_, "cublasSgemm_v2")) {
+    *why_not = from.path() + " is not a cuBLAS that this program knows";
+  } else if (const int status = create(&cublas.handle_); status != 0) {
+    *why_not = "cublasCreate: status " + std::to_string(status);
+  } else {
+    return cublas;
+  }
+  return std::nullopt;
+}
+
+std::string Cublas::version() const {
+  int version = 0;
+  version_(handle_, &version);
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+// cuBLAS is column-major: what is row-major here is its transpose there, so it computes C' = op(B)' op(A)'.
+void Cublas::sgemm(bool a_transposed, bool b_transposed, int m, int n, int k, float alpha, runtime::Address a,
+                   runtime::Address b, float beta, runtime::Address c) const {
+  const int status = sgemm_(handle_, b_transposed ? 1 : 0, a_transposed ? 1 : 0, n, m, k, &alpha, b,
+                            b_transposed ? k : n, a, a_transposed ? m : k, &beta, c, n);
+  if (status != 0) throw std::runtime_error("cublasSgemm: status " + std::to_string(status));
+}
+
+}  // namespace lay::bench
