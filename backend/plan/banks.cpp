@@ -1,7 +1,8 @@
 #include "backend/plan/banks.h"
 
 #include <algorithm>
-#include <set>
+#include <array>
+#include <vector>
 
 namespace lay::plan {
 
@@ -17,18 +18,17 @@ int wavefronts(std::span<const std::int64_t> addresses, int bytes) {
   const int phases = least_wavefronts(bytes), words = std::max(1, bytes / word_bytes);
   const auto lanes = addresses.size() / static_cast<std::size_t>(phases);
   int total = 0;
-  for (int phase = 0; phase < phases; ++phase) {
-    std::array<std::set<std::int64_t>, banks> touched;
-    for (std::size_t lane = phase * lanes; lane < (phase + 1) * lanes; ++lane) {
-      if (addresses[lane] < 0) continue;
-      for (int i = 0; i < words; ++i) {
-        const std::int64_t word = addresses[lane] / word_bytes + i;
-        touched[static_cast<std::size_t>(word % banks)].insert(word);
-      }
+  std::vector<std::int64_t> touched;
+  for (std::size_t phase = 0; phase < static_cast<std::size_t>(phases); ++phase) {
+    touched.clear();
+    for (const std::int64_t address : addresses.subspan(phase * lanes, lanes)) {
+      for (int i = 0; address >= 0 && i < words; ++i) touched.push_back(address / word_bytes + i);
     }
-    std::size_t most = 0;
-    for (const auto& bank : touched) most = std::max(most, bank.size());
-    total += static_cast<int>(most);
+    std::sort(touched.begin(), touched.end());
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    std::array<int, banks> count{};
+    for (const std::int64_t word : touched) ++count[static_cast<std::size_t>(word % banks)];
+    total += *std::max_element(count.begin(), count.end());
   }
   return total;
 }

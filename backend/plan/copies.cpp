@@ -129,8 +129,9 @@ void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy
   std::optional<std::pair<long, AnyLayout>> best;
   for (int pad = 0; pad <= 32; pad += step) {
     copy.shared = padded(outer, gemm.tile[2], pad);
-    const long total = shared_traffic(kernel, gemm, copy, is_a).total;
-    if (!best || total < best->first) best = {total, copy.shared};
+    const SharedTraffic traffic = shared_traffic(kernel, gemm, copy, is_a);
+    if (!best || traffic.total < best->first) best = {traffic.total, copy.shared};
+    if (traffic.total == traffic.least) break;
   }
   copy.shared = best->second;
 }

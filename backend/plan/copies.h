@@ -35,10 +35,11 @@ int shared_bytes(const SimtGemm& gemm);
 // Elements of one stage of an operand: the cosize of its layout.
 int stage_elements(const OperandCopy& copy);
 
-// The worst of each access of a warp to shared memory in one K tile, and the sum over all of them.
+// The worst of each access of a warp to shared memory in one K tile; the sum over all of them, and what it would be
+// without conflicts.
 struct SharedTraffic {
   BankConflicts write, read;
-  long total = 0;
+  long total = 0, least = 0;
 };
 SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy, bool is_a);
 

@@ -96,10 +96,17 @@ class GemmPlanner {
   }
 
   void add(const SimtSchedule& schedule, Width width) {
-    Conditions conditions{schedule.when, {}};
+    const auto given = open_conditions(facts_, schedule.when);
+    if (!given) return;
+    const bool user = schedule.name.starts_with("simt");
+    Facts facts = facts_;
+    if (user) {  // what a schedule asks for need not be asked again; the tile counts of a policy say nothing about it
+      for (const Predicate& condition : *given) facts.assume(condition);
+    }
+    Conditions conditions{*given, {}};
     auto gemm = shape_gemm(kernel_, form_, schedule, target_, plan_.problems);
     if (!gemm) return;
-    if (!plan_copies(*gemm, kernel_, form_, facts_, width, schedule, conditions, plan_.problems)) return;
+    if (!plan_copies(*gemm, kernel_, form_, facts, width, schedule, conditions, plan_.problems)) return;
     // Vectors of one element are the variant that comes later.
     if (width == Width::vectors && conditions.aligned.empty()) return;
     auto open = open_conditions(facts_, conditions.when);
@@ -107,7 +114,6 @@ class GemmPlanner {
     gemm->blocks_per_multiprocessor = blocks_per_multiprocessor(*gemm, target_);
     Variant variant;
     variant.name = schedule.name;
-    const bool user = !schedule.entries.empty() || schedule.name.starts_with("simt");
     if (user && width == Width::elements) variant.name += "_any";
     variant.when = *open;
     variant.aligned = conditions.aligned;

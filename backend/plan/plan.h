@@ -7,7 +7,8 @@
 //
 //   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32 gives
 //
-//   wide       tile (128,256,8)  where there are tiles for most multiprocessors, K % 4 == 0 and N % 4 == 0, and pointers
+//   wide       tile (128,256,8)  where there are tiles for most multiprocessors, K % 4 == 0 and N % 4 == 0, and
+//   pointers
 //                                are aligned to 16 bytes
 //   medium     tile (128,128,8)  under the same conditions
 //   small      tile (64,64,8)    for any number of tiles

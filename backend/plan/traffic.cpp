@@ -28,16 +28,18 @@ class Counter {
     const int taken = wavefronts(addresses, bytes_);
     worst_ = std::max(worst_, taken);
     total_ += taken;
+    ++accesses_;
   }
 
   BankConflicts worst(std::string access) const { return {std::move(access), worst_, least_wavefronts(bytes_)}; }
   long total() const { return total_; }
+  long least() const { return accesses_ * least_wavefronts(bytes_); }
 
  private:
   std::vector<std::int64_t> offsets_;
   int element_bytes_, bytes_;
   int worst_ = 0;
-  long total_ = 0;
+  long total_ = 0, accesses_ = 0;
 };
 
 }  // namespace
@@ -79,7 +81,8 @@ SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm, c
   }
   // The warps that share a part read it once each.
   const long sharers = gemm.groups[0] * gemm.groups[1] / groups;
-  return {write.worst("write " + name), read.worst("read " + name), write.total() + sharers * read.total()};
+  return {write.worst("write " + name), read.worst("read " + name), write.total() + sharers * read.total(),
+          write.least() + sharers * read.least()};
 }
 
 }  // namespace lay::plan

@@ -1,5 +1,7 @@
 #include "backend/plan/vectors.h"
 
+#include <algorithm>
+
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -36,9 +38,7 @@ std::vector<Predicate> vector_conditions(Facts& facts, const Layout& tensor, int
   std::vector<Predicate> result;
   const auto need = [&](const Int& number) {
     const Predicate condition = divides(number, vector);
-    const Verdict verdict = facts.decide(condition).verdict;
-    // Refuted says that some sizes break it; it is out of the question only where it never holds.
-    if (verdict != Verdict::proved && std::find(result.begin(), result.end(), condition) == result.end()) {
+    if (!facts.proves(condition) && std::find(result.begin(), result.end(), condition) == result.end()) {
       result.push_back(condition);
     }
   };
