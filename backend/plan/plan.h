@@ -10,9 +10,9 @@
 //   wide       tile (128,256,8)  where there are tiles for most multiprocessors, K % 4 == 0 and N % 4 == 0, and
 //   pointers
 //                                are aligned to 16 bytes
-//   medium     tile (128,128,8)  under the same conditions
+//   tall       tile (256,128,8)  under the same conditions
 //   small      tile (64,64,8)    for any number of tiles
-//   wide_any, medium_any, small_any    the same tiles element by element
+//   wide_any, tall_any, small_any    the same tiles element by element
 #pragma once
 
 #include <array>

@@ -190,7 +190,7 @@ TEST_CASE("the default layouts of shared memory are free of conflicts, unpadded 
     }
   }
   const auto made = plan::make_plan(gemm({"TN", ElementType::f32}).done());
-  auto how = std::get<SimtGemm>(variant(made, "medium").how);
+  auto how = std::get<SimtGemm>(variant(made, "wide").how);
   how.a.shared = layout(tuple(128, 8), tuple(1, 128));
   CHECK(plan::shared_traffic(*made.kernel, how, how.a, true).write.wavefronts == 2);
   how.a.shared = Composed{Swizzle(1, 4, 5), 0, layout(tuple(128, 8), tuple(1, 128))};
