@@ -158,20 +158,20 @@ Value by_mode_(Arguments& a) {
   return map_modes(a, a.layout(1), a[2].value);
 }
 
-// What tiles one mode, as a layout: n is n:1.
+// What tiles one mode, as a layout: n is the compact layout of n, n:1 (and 1:0).
 Layout tile_of(Arguments& a, std::size_t i) {
   if (const Layout* l = a.as<Layout>(i)) return *l;
-  return Layout(Tuple(a.integer(i)), 1);
+  return make_layout(Tuple(a.integer(i)));
 }
 Value tile_layout_(Arguments& a) {
   return Value(tile_of(a, 0));
 }
 
-// The modes of mode k take its place.
+// The modes of mode k take its place; a tuple of one stays, as in CuTe.
 Layout opened(const Layout& l, int k) {
   std::vector<Layout> modes;
   for (int i = 0; i < l.rank(); ++i) {
-    if (i != k || !l[i].shape.is_tuple()) {
+    if (i != k || l[i].rank() == 1) {
       modes.push_back(l[i]);
       continue;
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/sema/builtins.h"
+#include "frontend/sema/cute_text.h"
 
 namespace lay::sema {
 namespace {
@@ -100,6 +101,10 @@ Value bits_(Arguments& a) {
   return Value(Int(bits(a.type(0))));
 }
 
+Value cute_(Arguments& a) {
+  return read_cute(a.string(0));
+}
+
 constexpr std::size_t kMany = 64;
 
 constexpr Builtin kRows[] = {
@@ -123,6 +128,7 @@ constexpr Builtin kRows[] = {
     {"upcast", "upcast(L, n)", "n neighbouring elements become one", 2, 2, upcast_},
     {"downcast", "downcast(L, n)", "every element becomes n", 2, 2, downcast_},
     {"recast", "recast(L, from, to)", "L in elements of another width: recast(L, f16, u32)", 3, 3, recast_},
+    {"cute", "cute(\"...\")", "what CuTe printed, as the value it shows", 1, 1, cute_},
     {"bits", "bits(T)", "the width of an element type", 1, 1, bits_},
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/algebra/convert.h"
 #include "frontend/sema/builtins.h"
 #include "frontend/sema/kernel_builder.h"
 
@@ -167,8 +168,9 @@ Value cast_(Arguments& a) {
   if (const Array* array = a.as<Array>(0)) return Value(array->cast(to));
   auto x = real_of(a[0].value);
   if (!x) a.wrong_kind(0, "a number or an array");
-  double rounded = round_to(to, *x);
-  return is_float(to) ? Value(rounded) : Value(Int(static_cast<std::int64_t>(rounded)));
+  if (is_float(to)) return Value(round_to(to, *x));
+  if (a[0].value.is_int()) return Value(Int(saturate(to, a.literal(0))));
+  return Value(Int(round_to_integer(to, *x)));
 }
 
 Value text_(Arguments& a) {

@@ -101,7 +101,15 @@ class StatementEvaluation {
   void operator()(const syntax::Explain& s) { not_yet("explain", span(s.value)); }
 
   void operator()(const syntax::Prove& s) {
-    Value value = evaluate(session_, frame_, s.claim);
+    Value value;
+    try {
+      value = evaluate(session_, frame_, s.claim);
+    } catch (const DiagnosticError& error) {
+      if (error.diagnostic.code != "undecided") throw;
+      std::string claim(session_.sources.text(span(s.claim)));
+      outcome_.findings.push_back({Standing::undecided, claim, "prove", {}, outcome_.where});
+      return;
+    }
     if (value.is_unknown()) return;
     Predicate claim = as_condition(value, span(s.claim));
     Decision decision = session_.facts.decide(claim);

@@ -139,3 +139,51 @@ TEST_CASE("use: files beside the script") {
         "(64,256,16) ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))\n"
         "");
 }
+
+TEST_CASE("cute reads what CuTe prints") {
+  CHECK(run("print cute(\"((_2,_2),4):((_4,_1),2)\") == ((2,2),4):((4,1),2)") == "true\n");
+  CHECK(run("print cute(\"(4):(1)\"), cute(\"_4:_1\"), cute(\"(_3,(_2,4))\")") == "(4,):(1,) 4:1 (3,(2,4))\n");
+  CHECK(run("print text(cute(\"Sw<3,3,3> o _0 o (_8,_64):(_64,_1)\"))") == "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
+  CHECK(run("print text(cute(\"Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)\"))") ==
+        "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
+  CHECK(run("print cute(\"(_8,_4,_2):(_1,_-8,_32)\"), cute(\"(4,3):(_1@0,_1@1)\")[1]") == "(8,4,2):(1,-8,32) 3:1@1\n");
+  for (const char* bad :
+       {"", "(", "(1", "1:", "Sw<", "Sw<1,2", "1 2", "((1,2)", "Sw<3,4,3> o", "x", "9999999999999999999"}) {
+    CHECK(errors("cute(\"" + std::string(bad) + "\")") == "cute-text");
+  }
+}
+
+TEST_CASE("claims are proved, refuted with sizes, or undecided") {
+  using lay::sema::Standing;
+  using lay::sema::test::Script;
+  auto standing = [](const std::string& text) {
+    Script script(text);
+    REQUIRE(!script.outcomes.back().findings.empty());
+    return script.outcomes.back().findings.back().standing;
+  };
+  CHECK(standing("dim M\nprove M * 4 % 2 == 0") == Standing::proved);
+  CHECK(standing("dim M\nprove M != 3") == Standing::refuted);
+  CHECK(run("dim M\nprove M != 3").find("M = 3") != std::string::npos);
+  CHECK(standing("dim M, N\nprove injective((M,N):(N,1))") == Standing::proved);
+  CHECK(standing("dim M, N\nprove injective((M,N):(M,1))") == Standing::undecided);
+}
+
+TEST_CASE("what lies past the end of a layout is noted") {
+  lay::sema::test::Script script("let a = (3,4):(1,3)\nlet x = a(100)");
+  CHECK(script.errors == "");
+  REQUIRE(script.outcomes.back().diagnostics.list().size() == 1);
+  CHECK(script.outcomes.back().diagnostics.list()[0].code == "past-the-end");
+}
+
+TEST_CASE("host arrays") {
+  CHECK(run("let x = random(s32, (4,), 1, 0, 10)\nprint x[1..3] == x[1..3], all(x == x), any(x != x)") ==
+        "pred (2,) [true, true] true false\n");
+  CHECK(run("print sum(zeros(f32, (2,3)) + 2, 1), mean(zeros(f32, (2,3)) + 0.5)") == "f64 (2,) [6.0, 6.0] 0.5\n");
+  CHECK(run("print max(abs(zeros(f32, (2,)) - 3)), argmax(zeros(f32, (2,3)), 1)") == "3.0 s64 (2,) [0, 0]\n");
+  CHECK(run("print shape(zeros(f32, (2,3))), shape(zeros(f32, (2,3))[1]), zeros(f32, (2,3))[1,2]") ==
+        "(2,3) (3,) 0.0\n");
+  CHECK(run("print cast(3.5, s8), cast(300, s8), cast(1e30, s64), u8(-1)") == "4 127 9223372036854775807 0\n");
+  CHECK(errors("zeros(f32, (2,3)) + zeros(f32, (3,2))") == "shape-mismatch");
+  CHECK(errors("zeros(f32, (2,3))[0..4]") == "range");
+  CHECK(errors("load(\"nothing.npy\")") == "file");
+}

@@ -1,0 +1,148 @@
+#include "frontend/sema/cute_text.h"
+
+#include <charconv>
+#include <optional>
+
+#include "frontend/algebra/operations.h"
+
+namespace lay::sema {
+namespace {
+
+constexpr int kDeepest = 100;
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  Value read() {
+    Value value = chain();
+    space();
+    if (at_ != text_.size()) stop("the end of the text");
+    return value;
+  }
+
+ private:
+  [[noreturn]] void stop(const std::string& wanted) const {
+    throw refusal("cute-text",
+                  "character " + std::to_string(at_ + 1) + " of the text is not CuTe's: " + wanted + " is due");
+  }
+
+  void space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  }
+
+  bool accept(std::string_view word) {
+    space();
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  void expect(std::string_view word) {
+    if (!accept(word)) stop(std::string(word));
+  }
+
+  // swizzle or layout, then `o offset o layout`.
+  Value chain() {
+    if (accept("Sw<")) return after_swizzle(swizzle());
+    if (accept("ArithTuple")) {
+      Tuple offset = group(0);
+      expect("o");
+      Layout inner = layout(tuple(0));
+      return Value(Composed{make_identity_layout(repeat_like(offset, 1 << 30)), offset, inner});
+    }
+    Tuple shape = tuple(0);
+    space();
+    if (at_ < text_.size() && text_[at_] == ':') return Value(layout(std::move(shape)));
+    return Value(std::move(shape));
+  }
+
+  Layout layout(Tuple shape) {
+    expect(":");
+    return Layout(std::move(shape), tuple(0));
+  }
+
+  Swizzle swizzle() {
+    std::int64_t b = number();
+    expect(",");
+    std::int64_t m = number();
+    expect(",");
+    std::int64_t s = number();
+    expect(">");
+    return Swizzle(b, m, s);
+  }
+
+  Value after_swizzle(Swizzle s) {
+    if (!accept("o")) return Value(s);
+    if (accept("smem_ptr[")) {
+      std::int64_t bits = number();
+      expect("b](");
+      while (at_ < text_.size() && text_[at_] != ')') ++at_;
+      expect(")");
+      expect("o");
+      if (bits < 1 || bits > 128) stop("an element width");
+      Layout inner = layout(tuple(0));
+      return Value(composition(recast(s, 8, static_cast<int>(bits)), 0, inner));
+    }
+    Tuple offset = tuple(0);
+    expect("o");
+    Layout inner = layout(tuple(0));
+    return Value(composition(s, offset, inner));
+  }
+
+  Tuple tuple(int depth) {
+    space();
+    if (at_ < text_.size() && text_[at_] == '(') return group(depth);
+    if (at_ + 1 >= text_.size() || text_[at_] != '_' || !is_digit(text_[at_ + 1])) {
+      if (at_ < text_.size() && text_[at_] == '_' && !(at_ + 1 < text_.size() && text_[at_ + 1] == '-')) {
+        ++at_;
+        return Tuple::underscore();
+      }
+    }
+    std::int64_t value = number();
+    std::vector<int> path;
+    while (at_ < text_.size() && text_[at_] == '@') {
+      ++at_;
+      std::int64_t index = number();
+      if (index < 0 || index > 255) stop("the number of a mode");
+      path.insert(path.begin(), static_cast<int>(index));
+    }
+    return path.empty() ? Tuple(value) : Tuple::basis(value, std::move(path));
+  }
+
+  Tuple group(int depth) {
+    if (depth > kDeepest) stop("an end to the nesting");
+    expect("(");
+    std::vector<Tuple> modes;
+    if (accept(")")) return Tuple(std::move(modes));
+    do {
+      modes.push_back(tuple(depth + 1));
+    } while (accept(","));
+    expect(")");
+    return Tuple(std::move(modes));
+  }
+
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+  // 4, _4, -4 and _-4.
+  std::int64_t number() {
+    space();
+    if (at_ < text_.size() && text_[at_] == '_') ++at_;
+    std::int64_t value = 0;
+    auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error != std::errc()) stop("an integer");
+    at_ = static_cast<std::size_t>(end - text_.data());
+    return value;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Value read_cute(std::string_view text) {
+  return Reader(text).read();
+}
+
+}  // namespace lay::sema
