@@ -19,26 +19,28 @@ bool is(const Code& code, std::int64_t value) {
   return code.known == value;
 }
 
-Code with_width(Code code, const Code& a, const Code& b) {
-  code.wide = a.wide || b.wide;
+Code integer_operator(Code a, std::string_view op, Code b, Binding binding) {
+  const bool wide = a.wide || b.wide;
+  drop_widening(a, b);
+  Code code = binary(a, op, b, binding);
+  code.wide = wide;
   return code;
 }
 
 }  // namespace
 
 Code name(std::string_view identifier) {
-  return {std::string(identifier), Binding::postfix, std::nullopt, false};
+  return {std::string(identifier), Binding::postfix};
 }
 
 Code integer(std::int64_t value) {
   using limits32 = std::numeric_limits<std::int32_t>;
   const bool wide = value < limits32::min() || value > limits32::max();
   const std::string suffix = wide ? "LL" : "";
-  Code code{std::to_string(value) + suffix, value < 0 ? Binding::unary : Binding::postfix, value, wide};
   // The literal of the least value is out of range before its sign is applied.
   if (value == limits32::min() || value == std::numeric_limits<std::int64_t>::min())
-    code = {"(" + std::to_string(value + 1) + suffix + " - 1)", Binding::postfix, value, wide};
-  return code;
+    return {"(" + std::to_string(value + 1) + suffix + " - 1)", Binding::postfix, wide, value};
+  return {std::to_string(value) + suffix, value < 0 ? Binding::unary : Binding::postfix, wide, value};
 }
 
 std::string inside(const Code& code, Binding least) {
@@ -54,12 +56,11 @@ Code binary(const Code& left, std::string_view op, const Code& right, Binding bi
   } else if (binding == Binding::bit_xor || binding == Binding::bit_and || binding == Binding::shift) {
     least_left = least_right = Binding::unary;
   }
-  return {inside(left, least_left) + " " + std::string(op) + " " + inside(right, least_right), binding, std::nullopt,
-          false};
+  return {inside(left, least_left) + " " + std::string(op) + " " + inside(right, least_right), binding};
 }
 
 Code call(std::string_view function, std::string_view arguments) {
-  return {std::string(function) + "(" + std::string(arguments) + ")", Binding::postfix, std::nullopt, false};
+  return {std::string(function) + "(" + std::string(arguments) + ")", Binding::postfix};
 }
 
 Code sum(const Code& a, const Code& b) {
@@ -70,14 +71,14 @@ Code sum(const Code& a, const Code& b) {
     return difference(a, integer(-*b.known));
   // a + (b + c) is a + b + c, except that a long long a would make both additions long.
   if (b.binding == Binding::additive && a.wide == b.wide)
-    return {inside(a, Binding::additive) + " + " + b.text, Binding::additive, std::nullopt, a.wide};
-  return with_width(binary(a, "+", b, Binding::additive), a, b);
+    return {inside(a, Binding::additive) + " + " + b.text, Binding::additive, a.wide};
+  return integer_operator(a, "+", b, Binding::additive);
 }
 
 Code difference(const Code& a, const Code& b) {
   if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_sub_overflow(x, y, z); })) return *code;
   if (is(b, 0)) return a;
-  return with_width(binary(a, "-", b, Binding::additive), a, b);
+  return integer_operator(a, "-", b, Binding::additive);
 }
 
 Code product(const Code& a, const Code& b) {
@@ -85,27 +86,35 @@ Code product(const Code& a, const Code& b) {
   if (is(a, 0) || is(b, 0)) return integer(0);
   if (is(a, 1)) return b;
   if (is(b, 1)) return a;
-  return with_width(binary(a, "*", b, Binding::multiplicative), a, b);
+  return integer_operator(a, "*", b, Binding::multiplicative);
 }
 
 Code quotient(const Code& a, const Code& b) {
   if (is(b, 1)) return a;
   if (a.known && b.known && *a.known >= 0 && *b.known > 0) return integer(*a.known / *b.known);
-  return with_width(binary(a, "/", b, Binding::multiplicative), a, b);
+  return integer_operator(a, "/", b, Binding::multiplicative);
 }
 
 Code remainder(const Code& a, const Code& b) {
   if (is(b, 1)) return integer(0);
   if (a.known && b.known && *a.known >= 0 && *b.known > 0) return integer(*a.known % *b.known);
-  return with_width(binary(a, "%", b, Binding::multiplicative), a, b);
+  return integer_operator(a, "%", b, Binding::multiplicative);
 }
 
 Code widened(const Code& a) {
   if (a.wide) return a;
-  Code code = a;
-  if (!a.known) code = {"(long long)" + inside(a, Binding::unary), Binding::unary, std::nullopt, true};
-  code.wide = true;
-  return code;
+  const std::string operand = inside(a, Binding::unary);
+  if (a.known) return {a.text, a.binding, true, a.known};
+  return {"(long long)" + operand, Binding::unary, true, std::nullopt, operand};
+}
+
+void drop_widening(Code& a, Code& b) {
+  if (!a.wide || !b.wide) return;
+  // A constant does not widen the other side: its literal may be an int.
+  if (!b.narrow.empty() && !a.known)
+    b = {b.narrow, Binding::unary};
+  else if (!a.narrow.empty() && !b.known)
+    a = {a.narrow, Binding::unary};
 }
 
 }  // namespace lay::cuda

@@ -35,8 +35,9 @@ enum class Binding {
 struct Code {
   std::string text;
   Binding binding = Binding::postfix;
-  std::optional<std::int64_t> known;  // the value of an integer constant
-  bool wide = false;                  // of type long long
+  bool wide = false;                                 // of type long long
+  std::optional<std::int64_t> known = std::nullopt;  // the value of an integer constant
+  std::string narrow = {};  // of an int that was widened: its text, binding as a unary operator does
 };
 
 Code name(std::string_view identifier);
@@ -56,5 +57,7 @@ Code product(const Code& a, const Code& b);
 Code quotient(const Code& a, const Code& b);   // of non-negative operands: floored
 Code remainder(const Code& a, const Code& b);  // of non-negative operands
 Code widened(const Code& a);                   // as long long
+// Where both are long long and one of them is a widened int, it need not be: the operator widens it.
+void drop_widening(Code& a, Code& b);
 
 }  // namespace lay::cuda

@@ -6,13 +6,27 @@ namespace {
 using enum ElementType;
 
 Code cast_to(std::string_view c_name, const Code& value) {
-  return {"(" + std::string(c_name) + ")" + inside(value, Binding::unary), Binding::unary, std::nullopt,
-          c_name == "long long"};
+  if (c_name == "long long") return widened(value);
+  return {"(" + std::string(c_name) + ")" + inside(value, Binding::unary), Binding::unary};
 }
 
 Code helper_call(std::string_view helper, const Code& value, Helpers& helpers) {
   helpers.names.insert(helper);
   return call(helper, value.text);
+}
+
+// The helper that gives the f32 of a type that the language does not have.
+std::string_view from_helper(ElementType from) {
+  switch (from) {
+    case f16:
+      return "f32_from_f16";
+    case bf16:
+      return "f32_from_bf16";
+    case e4m3:
+      return "f32_from_e4m3";
+    default:
+      return "f32_from_e5m2";
+  }
 }
 
 // f32 to the others.
@@ -24,6 +38,10 @@ std::optional<Code> from_f32(const Code& value, ElementType to, Helpers& helpers
       return helper_call("f16_from_f32", value, helpers);
     case bf16:
       return helper_call("bf16_from_f32", value, helpers);
+    case e4m3:
+      return helper_call("e4m3_from_f32", value, helpers);
+    case e5m2:
+      return helper_call("e5m2_from_f32", value, helpers);
     case s8:
       return helper_call("s8_from_f32", value, helpers);
     case u8:
@@ -85,8 +103,10 @@ std::optional<Code> converted(const Code& value, ElementType from, ElementType t
     case f64:
       return from_f64(value, to, helpers);
     case f16:
-    case bf16: {
-      const Code single = helper_call(from == f16 ? "f32_from_f16" : "f32_from_bf16", value, helpers);
+    case bf16:
+    case e4m3:
+    case e5m2: {
+      const Code single = helper_call(from_helper(from), value, helpers);
       return to == f32 ? single : from_f32(single, to, helpers);
     }
     default:

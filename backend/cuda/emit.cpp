@@ -251,6 +251,11 @@ Emitted Emitter::run() {
   out_.close();
   std::swap(out_, body);
 
+  if (const int least = least_capability(helpers_); least > 10 * target_.major + target_.minor)
+    throw Problem{"unsupported",
+                  "8-bit floating-point conversions need compute capability " + std::to_string(least / 10) + "." +
+                      std::to_string(least % 10) + ", and " + std::string(target_.name) + " has less",
+                  0};
   write_heading();
   out_.raw(helper_definitions(helpers_));
   write_signature();

@@ -123,7 +123,7 @@ Code Emitter::constant(const ir::Constant& constant, ElementType type) {
   const double value = whole ? static_cast<double>(*whole) : std::get<double>(constant.value);
   const auto as_code = [&](ElementType of) {
     const std::string text = *literal(value, of);
-    return Code{text, text.front() == '-' ? Binding::unary : Binding::postfix, std::nullopt, false};
+    return Code{text, text.front() == '-' ? Binding::unary : Binding::postfix};
   };
   if (type == ElementType::f32 || type == ElementType::f64) return as_code(type);
   const auto narrow = converted(as_code(ElementType::f32), ElementType::f32, type, helpers_);

@@ -116,16 +116,20 @@ std::optional<Code> applied(F function, const Code* x, ElementType type) {
   if (function == F::select) {
     return Code{inside(x[0], Binding::logical_or) + " ? " + inside(x[1], Binding::logical_or) + " : " +
                     inside(x[2], Binding::conditional),
-                Binding::conditional, std::nullopt, x[1].wide || x[2].wide};
+                Binding::conditional, x[1].wide || x[2].wide};
   }
-  if (function == F::not_) return Code{"!" + inside(x[0], Binding::unary), Binding::unary, std::nullopt, false};
+  if (function == F::not_) return Code{"!" + inside(x[0], Binding::unary), Binding::unary};
   const bool is_logical = function == F::and_ || function == F::or_;
   const bool is_float_type = type == f32 || type == f64;
   if (!is_logical && !is_float_type && !(is_integer(type) && bits(type) >= 32)) return std::nullopt;
-  if (function == F::neg) return Code{"-" + inside(x[0], Binding::postfix), Binding::unary, std::nullopt, x[0].wide};
+  if (function == F::neg) return Code{"-" + inside(x[0], Binding::postfix), Binding::unary, x[0].wide};
   if (is_integer(type))
     if (auto code = applied_to_integers(function, x, type)) return code;
-  if (const auto op = infix(function)) return binary(x[0], op->text, x[1], op->binding);
+  if (const auto op = infix(function)) {
+    Code a = x[0], b = x[1];
+    drop_widening(a, b);
+    return binary(a, op->text, b, op->binding);
+  }
   return is_float_type ? applied_to_floats(function, x, type) : std::nullopt;
 }
 

