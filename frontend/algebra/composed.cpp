@@ -10,6 +10,8 @@ template <typename... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;
 };
+template <typename... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;
 
 constexpr int64_t kMaxValues = int64_t{1} << 20;
 

@@ -184,3 +184,25 @@ TEST_CASE("errors of the text name line and column") {
               .find("nested deeper than") != std::string::npos);
   REQUIRE(error(head + "assume " + std::string(5000, '(') + "M\n}").find("nested deeper") != std::string::npos);
 }
+
+TEST_CASE("text cut off anywhere, or with a byte changed, is a kernel or an error with a place") {
+  const std::string whole = everything();
+  const auto parses = [](const std::string& text) {
+    try {
+      parse(text);
+      return true;
+    } catch (const ParseError& e) {
+      REQUIRE(e.line >= 1);
+      REQUIRE(e.column >= 1);
+      return false;
+    }
+  };
+  for (size_t cut = 0; cut + 2 < whole.size(); ++cut) REQUIRE(!parses(whole.substr(0, cut)));
+  std::uint32_t state = 12345;
+  for (int i = 0; i < 2000; ++i) {
+    state = state * 1664525 + 1013904223;
+    std::string text = whole;
+    text[state % whole.size()] = static_cast<char>(state >> 24);
+    parses(text);
+  }
+}
