@@ -170,7 +170,7 @@ void plan_kernel(Plan& plan, const Target& target) {
   check_support(*plan.kernel, plan.problems);
   if (!plan.problems.empty()) return;
   Facts facts = facts_of(*plan.kernel);
-  auto form = recognise(*plan.kernel);
+  auto form = recognise(*plan.kernel, facts);
   if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason);
   GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
 }

@@ -30,6 +30,15 @@ const sema::Tensor& loaded(const sema::Kernel& kernel, sema::NodeId load) {
   return kernel.tensors[static_cast<std::size_t>(what.tensor)];
 }
 
+// Every element of an input once.
+Int input_bytes(const sema::Kernel& kernel) {
+  Int result = 0;
+  for (const sema::Tensor& tensor : kernel.tensors) {
+    if (tensor.access == sema::Access::input) result += size(tensor.layout) * element_bytes(tensor);
+  }
+  return result;
+}
+
 // Every element of an output once, and what an inout reads.
 Int output_bytes(const sema::Kernel& kernel) {
   Int result = 0;
@@ -88,7 +97,7 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm) {
 Prediction predict(const sema::Kernel& kernel, const Direct&) {
   Prediction result;
   result.registers = 32;
-  result.global_bytes = output_bytes(kernel);
+  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.flops = 0;
   const auto live = reachable(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {

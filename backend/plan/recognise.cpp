@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backend/plan/overloaded.h"
+#include "frontend/algebra/tuple_operations.h"
 
 namespace lay::plan {
 
@@ -79,20 +80,37 @@ bool same_indices(const Kernel& kernel) {
                      [&](const Assignment& a) { return sorted(a.indices) == first; });
 }
 
-std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, GemmForm form, Factor left, Factor right) {
+// The stride with which an index steps through a factor's memory.
+Int step(const Kernel& kernel, const Factor& factor, IndexId index) {
+  const auto& load = std::get<Load>(kernel.nodes[static_cast<std::size_t>(factor.load)].what);
+  const auto mode = std::find(factor.indices.begin(), factor.indices.end(), index) - factor.indices.begin();
+  const Layout& layout = kernel.tensors[static_cast<std::size_t>(load.tensor)].layout;
+  return leaves(layout[static_cast<int>(mode)].stride)[0].value();
+}
+
+// Of the target's indices that only `in` has, the one that steps least; where that is not known, the last.
+IndexId own_index(const Kernel& kernel, const Facts& facts, const Factor& in, const Factor& out) {
+  IndexId best = -1;
+  for (IndexId index : kernel.assignments[0].indices) {
+    if (!in.has(index) || out.has(index)) continue;
+    const bool farther = best >= 0 && facts.proves(less_equal(step(kernel, in, best), step(kernel, in, index)));
+    if (!farther) best = index;
+  }
+  return best;
+}
+
+std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts& facts, GemmForm form, Factor left,
+                                              Factor right) {
   const std::vector<IndexId>& target = kernel.assignments[0].indices;
   for (const Factor* f : {&left, &right}) {
     if (!f->has(form.k)) return NotGemm{"a factor does not depend on the summed index"};
   }
-  auto only = [&](const Factor& in, const Factor& out, IndexId index) { return in.has(index) && !out.has(index); };
-  auto m = std::find_if(target.begin(), target.end(),
-                        [&](IndexId i) { return only(left, right, i) || only(right, left, i); });
-  if (m == target.end()) return NotGemm{"no output index belongs to one factor alone"};
-  if (right.has(*m)) std::swap(left, right);
-  auto n = std::find_if(target.begin(), target.end(), [&](IndexId i) { return only(right, left, i); });
-  if (n == target.end()) return NotGemm{"only one factor has an output index of its own: a matrix times a vector"};
-  form.m = *m;
-  form.n = *n;
+  const auto first = std::find_if(target.begin(), target.end(), [&](IndexId i) { return left.has(i) != right.has(i); });
+  if (first == target.end()) return NotGemm{"no output index belongs to one factor alone"};
+  if (right.has(*first)) std::swap(left, right);
+  form.m = own_index(kernel, facts, left, right);
+  form.n = own_index(kernel, facts, right, left);
+  if (form.n < 0) return NotGemm{"only one factor has an output index of its own: a matrix times a vector"};
   for (IndexId index : target) {
     if (index != form.m && index != form.n) form.batch.push_back(index);
   }
@@ -105,7 +123,7 @@ std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, GemmForm for
 
 }  // namespace
 
-std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel) {
+std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts) {
   GemmForm form;
   const auto live = reachable(kernel);
   for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id) {
@@ -127,7 +145,7 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel) {
   auto left = factor(kernel, product->operands[0]), right = factor(kernel, product->operands[1]);
   if (auto* no = std::get_if<NotGemm>(&left)) return *no;
   if (auto* no = std::get_if<NotGemm>(&right)) return *no;
-  return place_indices(kernel, form, std::get<Factor>(left), std::get<Factor>(right));
+  return place_indices(kernel, facts, form, std::get<Factor>(left), std::get<Factor>(right));
 }
 
 }  // namespace lay::plan

@@ -3,8 +3,11 @@
 //   for every assignment:  T[m, n, batch...] = epilogue(sum[k](A[m,k,batch...] * B[n,k,batch...]), m, n, batch..., ...)
 //
 // with one contraction over one index in all of them, indices bare and in any order, and factors that are loads or
-// casts of loads. m is the first index of the first target that only one factor has, and that factor is A; n the first
-// that only the other one has. All further indices of the target are batches, whether A and B depend on them or not.
+// casts of loads. A is the factor that has, alone, the first such index of the first target. m is the index of A alone,
+// n that of B alone, which steps least in the factor's memory; all further indices of the target are batches, whether
+// A and B depend on them or not:
+//
+//   C[l,m,n] = sum[k](A[l,m,k] * B[n,k]) with A (L,M,K):(M*K,K,1)     l is a batch, for K is less than M*K
 #pragma once
 
 #include <string>
@@ -27,7 +30,7 @@ struct NotGemm {
   std::string reason;
 };
 
-std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel);
+std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts);
 
 // The nodes that the assignments depend on, by node id.
 std::vector<char> reachable(const sema::Kernel& kernel);

@@ -124,7 +124,7 @@ TEST_CASE("what is no GEMM says why") {
   const auto made = plan::make_plan(k.done());
   REQUIRE(made.variants.size() == 1);
   CHECK(std::holds_alternative<plan::Direct>(made.variants[0].how));
-  CHECK(std::get<plan::NotGemm>(plan::recognise(*made.kernel)).reason == "it has no sum");
+  CHECK(std::get<plan::NotGemm>(plan::recognise(*made.kernel, plan::facts_of(*made.kernel))).reason == "it has no sum");
 }
 
 TEST_CASE("an inout tensor read elsewhere is refused") {
