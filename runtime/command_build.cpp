@@ -125,7 +125,8 @@ int build_script(const BuildOptions& options) {
   ScriptOptions checking;
   checking.evaluation = {sema::Mode::check, {}};
   const auto script = evaluate_script(options.file, checking);
-  int code = report(script->sources, script->outcomes);
+  report(script->sources, script->outcomes);
+  int code = exit_code_of(script->outcomes);
   if (code != exit_ok) return code;
   try {
     const auto kernels = script->evaluator->kernels();

@@ -78,7 +78,8 @@ void dump_variant(const Script& script, const plan::Plan& plan, const plan::Vari
 int dump(const std::string& file, const std::string& stage) {
   if (stage == "tree") return dump_tree(file);
   const auto script = checked(file);
-  int code = report(script->sources, script->outcomes);
+  report(script->sources, script->outcomes);
+  int code = exit_code_of(script->outcomes);
   for (const auto& kernel : script->evaluator->kernels()) try {
       if (stage == "typed") {
         std::cout << sema::print(*kernel);
@@ -101,7 +102,8 @@ int dump(const std::string& file, const std::string& stage) {
 int check_script(const CheckOptions& options) {
   if (!options.dump.empty()) return dump(options.file, options.dump);
   const auto script = checked(options.file, options.set);
-  int code = report(script->sources, script->outcomes);
+  report(script->sources, script->outcomes);
+  int code = exit_code_of(script->outcomes);
   const Tally tally = print_findings(*script);
   const auto kernels = script->evaluator->kernels();
   for (const auto& kernel : kernels) {

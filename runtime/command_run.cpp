@@ -153,10 +153,11 @@ int run_script(const RunOptions& options) {
   ScriptOptions evaluation;
   evaluation.evaluation = {sema::Mode::run, sizes_of(options.set)};
   evaluation.print = print_line;
+  evaluation.after = [](const Sources& sources, const sema::Outcome& outcome) { report(sources, outcome.diagnostics); };
   evaluation.on = options.on;
   evaluation.say = say_on_standard_error;
   const auto script = evaluate_script(options.file, evaluation);
-  int code = report(script->sources, script->outcomes);
+  int code = exit_code_of(script->outcomes);
   const bool wants_kernel = !options.in.empty() || !options.out.empty() || options.random || !options.kernel.empty();
   if (script->evaluator->kernel_calls() > 0 || code != exit_ok) return code;
   if (!wants_kernel && script->evaluator->kernels().empty()) return code;

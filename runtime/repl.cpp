@@ -83,6 +83,7 @@ void Repl::reset() {
   const auto call = [this](const sema::KernelCall& c) { return executor_->run(c); };
   evaluator_ = std::make_unique<sema::Evaluator>(sources_, make_host(print_line, call));
   accepted_.clear();
+  defined_.clear();
   results_ = 0;
 }
 
@@ -154,15 +155,20 @@ void Repl::evaluate(const std::string& text, const std::string& name) {
 std::string Repl::show(const sema::Outcome& outcome) {
   report(sources_, outcome.diagnostics);
   for (const auto& finding : outcome.findings)
-    if (finding.origin == "prove") std::cout << verdict_text(finding) << "\n";
+    if (finding.origin == "prove" && finding.standing != sema::Standing::refuted)  // that is an error, reported already
+      std::cout << verdict_text(sources_, finding) << "\n";
   if (outcome.poisoned) std::cerr << "not evaluated: it needs a name whose own statement failed\n";
+  if (outcome.ok() && !outcome.name.empty()) defined_.insert(outcome.name);
   if (!outcome.value || !outcome.name.empty() || outcome.value->as<sema::Nothing>()) return "";
-  const sema::Value value = evaluator_->settled(*outcome.value);
-  const std::string shown = evaluator_->printed(value);
+  sema::Value value = evaluator_->settled(*outcome.value);
+  const auto guards = evaluator_->simplified(value.guards);
+  value.guards.clear();  // shown below, one a line
+  const std::string shown = clipped(evaluator_->printed(value), options_.columns);
   std::string name;
   if (options_.numbered) {
     name = next_name();
     evaluator_->define(name, *outcome.value);
+    defined_.insert(name);
     std::cout << name << " = ";
   }
   std::cout << (options_.colour == Colour::always ? coloured(shown) : shown) << "\n";
@@ -196,10 +202,8 @@ void Repl::show_type(const std::string& expression) {
 }
 
 void Repl::show_names() {
-  std::string text;
-  for (const auto& name : evaluator_->names())
-    if (!evaluator_->help(name)) text += (text.empty() ? "" : " ") + name;
-  std::cout << text << "\n";
+  for (const auto& name : defined_)
+    if (const auto help = evaluator_->help(name)) std::cout << help->signature << "\n  " << help->law << "\n";
 }
 
 void Repl::save(const std::string& file) {
@@ -273,7 +277,8 @@ int read_with_editor(Repl& repl, bool colour) {
 int repl() {
   const bool terminal = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
   const bool colour = colour_wanted(STDOUT_FILENO);
-  Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error});
+  Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error,
+                terminal ? terminal_columns(STDOUT_FILENO) : 0});
   return can_edit(STDIN_FILENO, STDOUT_FILENO) ? read_with_editor(session, colour) : read_plainly(session, terminal);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ struct ReplOptions {
   bool numbered = false;          // results get names and are shown with them
   Colour colour = Colour::never;  // on standard output
   Say say;                        // where kernels ran
+  int columns = 0;                // of the terminal: wider lines are clipped; 0: none are
 };
 
 class Repl {
@@ -56,6 +58,7 @@ class Repl {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<sema::Evaluator> evaluator_;
   std::vector<std::string> accepted_;  // statements that went well, for :save
+  std::set<std::string> defined_;      // names, for :names
 };
 
 }  // namespace lay::runtime

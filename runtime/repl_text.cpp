@@ -48,6 +48,20 @@ std::string coloured(std::string_view printed) {
   return text;
 }
 
+std::string clipped(const std::string& text, int columns) {
+  if (columns < 8) return text;
+  const auto most = static_cast<std::size_t>(columns);
+  std::string result;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const bool fits = end - at <= most || at == 0;  // the first line is the value itself
+    result += fits ? text.substr(at, end - at) : text.substr(at, most - 3) + "...";
+    if (end < text.size()) result += '\n';
+    at = end + 1;
+  }
+  return result;
+}
+
 std::string type_text(const sema::Value& value) {
   std::string text = sema::kind_name(value);
   if (const auto* layout = value.as<Layout>())

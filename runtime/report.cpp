@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
+#include "frontend/source/text.h"
 #include "runtime/terminal.h"
 
 namespace lay::runtime {
@@ -40,13 +42,15 @@ void report(const Sources& sources, const Diagnostic& diagnostic) {
   std::cerr << render(sources, diagnostic, error_colour());
 }
 
-ExitCode report(const Sources& sources, const std::vector<sema::Outcome>& outcomes) {
-  ExitCode code = exit_ok;
-  for (const auto& outcome : outcomes) {
-    report(sources, outcome.diagnostics);
-    if (!outcome.ok()) code = exit_program;
-  }
-  return code;
+void report(const Sources& sources, const std::vector<sema::Outcome>& outcomes) {
+  Diagnostics all;
+  for (const auto& outcome : outcomes) all.add(outcome.diagnostics);
+  report(sources, all);
+}
+
+ExitCode exit_code_of(const std::vector<sema::Outcome>& outcomes) {
+  const auto is_ok = [](const sema::Outcome& outcome) { return outcome.ok(); };
+  return std::all_of(outcomes.begin(), outcomes.end(), is_ok) ? exit_ok : exit_program;
 }
 
 std::string_view standing_word(sema::Standing standing) {
@@ -75,13 +79,16 @@ std::string finding_line(const Sources& sources, const sema::Finding& finding) {
     const Position at = sources.position(finding.where);
     place = sources[finding.where.file].name + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": ";
   }
-  return place + verdict_text(finding);
+  return place + verdict_text(sources, finding);
 }
 
-std::string verdict_text(const sema::Finding& finding) {
+std::string verdict_text(const Sources& sources, const sema::Finding& finding) {
   std::string word(standing_word(finding.standing));
   word.resize(10, ' ');
-  return word + finding.claim + reason(finding.origin == "prove" ? "" : finding.origin, finding.breaks);
+  // A claim that was decided as it was read has no other words than the script's.
+  const bool decided = finding.claim == "true" || finding.claim == "false";
+  const std::string claim = decided ? escaped(sources.text(finding.where)) : finding.claim;
+  return word + claim + reason(finding.origin == "prove" ? "" : finding.origin, finding.breaks);
 }
 
 std::string guard_text(const Guard& guard) {

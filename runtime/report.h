@@ -21,13 +21,16 @@ Colour error_colour();
 void report(const Sources& sources, const Diagnostics& diagnostics);
 void report(const Sources& sources, const Diagnostic& diagnostic);
 
-// Reports all outcomes; exit_program where one has an error.
-ExitCode report(const Sources& sources, const std::vector<sema::Outcome>& outcomes);
+// Reports all outcomes.
+void report(const Sources& sources, const std::vector<sema::Outcome>& outcomes);
+
+// exit_program where an outcome has an error.
+ExitCode exit_code_of(const std::vector<sema::Outcome>& outcomes);
 
 // "tiles.lay:9:1: guarded   M % 96 == 0   (divide_exactly; smallest break: M = 128)"
 std::string finding_line(const Sources& sources, const sema::Finding& finding);
 // "refuted   M % 96 == 0   (smallest break: M = 128)"
-std::string verdict_text(const sema::Finding& finding);
+std::string verdict_text(const Sources& sources, const sema::Finding& finding);
 std::string_view standing_word(sema::Standing standing);
 
 // "M = 128, N = 1"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "frontend/source/diagnostic.h"
+#include "frontend/syntax/parse.h"
 #include "runtime/file.h"
 
 namespace lay::runtime {
@@ -16,7 +17,17 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   const auto call = [executor = script->executor.get()](const sema::KernelCall& c) { return executor->run(c); };
   script->evaluator = std::make_unique<sema::Evaluator>(
       script->sources, make_host(std::move(options.print), call, folder_of(file)), std::move(options.evaluation));
-  script->outcomes = script->evaluator->run(file, text);
+  const auto done = [&](sema::Outcome outcome) {
+    script->outcomes.push_back(std::move(outcome));
+    if (options.after) options.after(script->sources, script->outcomes.back());
+  };
+  const auto parsed = syntax::parse(script->sources, script->sources.add(file, text));
+  if (!parsed.diagnostics.list().empty()) {
+    sema::Outcome syntax_errors;
+    syntax_errors.diagnostics = parsed.diagnostics;
+    done(std::move(syntax_errors));
+  }
+  for (const auto& statement : parsed.tree->statements) done(script->evaluator->evaluate(parsed.tree, statement));
   return script;
 }
 

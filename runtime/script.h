@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,7 +27,8 @@ struct Script {
 
 struct ScriptOptions {
   sema::Options evaluation;
-  Printer print;  // empty: `print` says nothing
+  Printer print;                                                    // empty: `print` says nothing
+  std::function<void(const Sources&, const sema::Outcome&)> after;  // called after each statement; may be empty
   MachineChoice on = MachineChoice::any;
   Say say;
 };

@@ -1,0 +1,166 @@
+// The commands as a user types them: what they print, write and return.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/command/process.h"
+#include "tests/runtime/temporary.h"
+
+using namespace lay::test;
+
+namespace {
+
+const std::string scale =
+    "kernel scale<M, N>(X: f32 (M,N):(N,1), a: f32) -> Y: f32 (M,N):(N,1)\n"
+    "{\n"
+    "  Y[m,n] = X[m,n] * a\n"
+    "}\n";
+
+struct Folder : TemporaryFolder {
+  Finished lay(const std::vector<std::string>& arguments, const std::string& input = "") const {
+    return run_lay(arguments, {input, path().string(), {}, 60, 0});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("exit codes tell whose fault it is") {
+  Folder folder;
+  put(folder / "right.lay", "print 1 + 1\n");
+  put(folder / "wrong.lay", "print nothing_of_that_name\n");
+  CHECK(folder.lay({"run", "right.lay"}).code == 0);
+  CHECK(folder.lay({"run", "right.lay"}).out == "2\n");
+  CHECK(folder.lay({"run", "wrong.lay"}).code == 1);
+  CHECK(folder.lay({"run", "absent.lay"}).code == 1);
+  CHECK(folder.lay({"run", "absent.lay"}).error.find("there is no such file") != std::string::npos);
+  CHECK(folder.lay({"run"}).code == 2);
+  CHECK(folder.lay({"rnu", "right.lay"}).code == 2);
+  CHECK(folder.lay({"run", "right.lay", "--on", "moon"}).code == 2);
+  CHECK(folder.lay({"run", "right.lay", "--set", "M"}).code == 2);
+  CHECK(folder.lay({"--help"}).code == 0);
+  CHECK(folder.lay({"--help"}).out.find("exit codes:") != std::string::npos);
+  CHECK(folder.lay({"--version"}).code == 0);
+}
+
+TEST_CASE("run takes arrays and numbers, or makes them, and writes arrays") {
+  Folder folder;
+  put(folder / "scale.lay", scale);
+  const auto made = folder.lay({"run", "scale.lay", "--random", "--set", "M=3", "--set", "N=5", "--set", "a=1", "--out",
+                                "Y=y.npy", "--on", "host"});
+  INFO(made.error);
+  CHECK(made.code == 0);
+  CHECK(made.error.find("scale: ") != std::string::npos);
+  CHECK(made.error.find("in the host interpreter") != std::string::npos);
+  const std::string y = slurp(folder / "y.npy");
+  CHECK(y.size() == 128 + 3 * 5 * 4);
+  // Y times 1 is Y: the arrays go in and out unchanged, and twice the seed is twice the same.
+  CHECK(folder.lay({"run", "scale.lay", "--in", "X=y.npy", "--set", "a=1", "--out", "Y=z.npy", "--on", "host"}).code ==
+        0);
+  CHECK(slurp(folder / "z.npy") == y);
+  folder.lay({"run", "scale.lay", "--random", "--seed", "2", "--set", "M=3", "--set", "N=5", "--set", "a=1", "--out",
+              "Y=z.npy", "--on", "host"});
+  CHECK(slurp(folder / "z.npy") != y);
+}
+
+TEST_CASE("run says what is missing") {
+  Folder folder;
+  put(folder / "scale.lay", scale);
+  const auto complaint = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "scale.lay"});
+    const auto ended = folder.lay(arguments);
+    CHECK(ended.code == 1);
+    return ended.error;
+  };
+  CHECK(complaint({}).find("needs `X`: --in X=FILE.npy, or --random") != std::string::npos);
+  CHECK(complaint({"--random", "--set", "M=3"}).find("nothing says what N of scale is") != std::string::npos);
+  CHECK(complaint({"--random", "--set", "M=3", "--set", "N=4"}).find("--set a=") != std::string::npos);
+  CHECK(complaint({"--random", "--set", "Q=3"}).find("no size or scalar `Q`") != std::string::npos);
+  CHECK(complaint({"--in", "Q=x.npy"}).find("no input `Q`") != std::string::npos);
+  CHECK(complaint({"--random", "--out", "X=x.npy"}).find("no output `X`") != std::string::npos);
+  CHECK(complaint({"--random", "--set", "M=many"}).find("is not a number") != std::string::npos);
+  CHECK(complaint({"--in", "X=absent.npy"}).find("there is no such file") != std::string::npos);
+  put(folder / "scale.lay", "print 1\n");
+  CHECK(complaint({"--random"}).find("has no kernel") != std::string::npos);
+}
+
+TEST_CASE("check reports every verdict") {
+  Folder folder;
+  put(folder / "a.lay", "dim M\nprove M * 2 % 2 == 0\nprove M % 2 == 0\n");
+  const auto ended = folder.lay({"check", "a.lay"});
+  CHECK(ended.code == 1);
+  CHECK(ended.out.find("a.lay:2:1: proved ") != std::string::npos);
+  CHECK(ended.out.find("a.lay:3:1: refuted") != std::string::npos);
+  CHECK(ended.out.find("M = 1") != std::string::npos);
+  CHECK(ended.out.find("1 proved, 0 guarded, 0 undecided, 1 refuted") != std::string::npos);
+}
+
+TEST_CASE("every stage can be dumped") {
+  Folder folder;
+  put(folder / "scale.lay", scale);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "tree"}).out.find("(kernel scale") != std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "typed"}).out.find("Y[m,n] = %") != std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "plan"}).out.find("// variant direct") != std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "ir"}).out.find("kernel scale") != std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "cuda"}).out.find("__global__") != std::string::npos);
+  CHECK(folder.lay({"plan", "scale.lay"}).out.find("// variant direct") != std::string::npos);
+}
+
+TEST_CASE("build writes the source and the manifest, whole or not at all") {
+  Folder folder;
+  put(folder / "scale.lay", scale);
+  const auto ended = folder.lay({"build", "scale.lay", "-o", "out/deep", "--source-only"});
+  INFO(ended.error);
+  CHECK(ended.code == 0);
+  const std::string text = slurp(folder / "out/deep/manifest.json");
+  CHECK(text.find("\"name\": \"scale\"") != std::string::npos);
+  CHECK(text.find("\"layout\": \"(M,N):(N,1)\"") != std::string::npos);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "out/deep"))
+    CHECK((entry.path().extension() == ".cu" || entry.path().extension() == ".json"));
+  CHECK(folder.lay({"build", "scale.lay", "-o", "scale.lay"}).code == 1);
+  CHECK(slurp(folder / "scale.lay") == scale);
+  CHECK(folder.lay({"build", "scale.lay", "-o", "out", "--arch", "sm_1"}).error.find("unknown-target") !=
+        std::string::npos);
+  CHECK(folder.lay({"build", "scale.lay"}).code == 2);
+}
+
+TEST_CASE("fmt has one formatting, and leaves alone what is formatted") {
+  Folder folder;
+  const std::string untidy = "let   a=( 4,2 ) : (1,4)  // words\n";
+  const std::string tidy = folder.lay({"fmt"}, untidy).out;
+  CHECK(tidy.find("// words") != std::string::npos);
+  CHECK(tidy != untidy);
+  CHECK(folder.lay({"fmt"}, tidy).out == tidy);
+  put(folder / "a.lay", untidy);
+  CHECK(folder.lay({"fmt", "--check", "a.lay"}).code == 1);
+  CHECK(folder.lay({"fmt", "--check", "a.lay"}).out == "a.lay\n");
+  CHECK(slurp(folder / "a.lay") == untidy);
+  CHECK(folder.lay({"fmt", "a.lay"}).code == 0);
+  CHECK(slurp(folder / "a.lay") == tidy);
+  CHECK(folder.lay({"fmt", "--check", "a.lay"}).code == 0);
+  put(folder / "a.lay", "let (");
+  CHECK(folder.lay({"fmt", "a.lay"}).code == 1);
+  CHECK(slurp(folder / "a.lay") == "let (");
+}
+
+TEST_CASE("doctor says what was found and what was not") {
+  Folder folder;
+  const auto ended = folder.lay({"doctor"});
+  CHECK(ended.code == 0);
+  for (const std::string what : {"driver", "cache", "NVRTC", "nvcc", "kernels run "}) {
+    INFO(what);
+    CHECK(ended.out.find(what) != std::string::npos);
+  }
+}
+
+TEST_CASE("scripts use what lies beside them and nothing else") {
+  Folder folder;
+  std::filesystem::create_directory(folder / "in");
+  put(folder / "in/mine.lay", "let q = 7\n");
+  put(folder / "outside.lay", "let q = 8\n");
+  put(folder / "in/a.lay", "use \"mine.lay\"\nprint q\n");
+  put(folder / "in/b.lay", "use \"../outside.lay\"\n");
+  CHECK(folder.lay({"run", "in/a.lay"}).out == "7\n");
+  CHECK(folder.lay({"run", "in/b.lay"}).code == 1);
+  std::filesystem::create_symlink("../outside.lay", folder / "in/link.lay");
+  put(folder / "in/c.lay", "use \"link.lay\"\n");
+  CHECK(folder.lay({"run", "in/c.lay"}).code == 1);
+}

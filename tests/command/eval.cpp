@@ -1,0 +1,85 @@
+// `lay eval`: a line in, a line of JSON out. Transcripts in tests/language/*.eval: `> ` before a line, below it the
+// answer. LAY_BLESS=1 rewrites the answers.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/command/process.h"
+#include "tests/runtime/temporary.h"
+
+using namespace lay::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> eval(const std::string& lines) {
+  const auto ended = run_lay({"eval"}, {lines, ".", {}, 60, 0});
+  CHECK(ended.code == 0);
+  CHECK(ended.error == "");
+  return lines_of(ended.out);
+}
+
+}  // namespace
+
+TEST_CASE("every line is answered as its transcript says") {
+  int transcripts = 0;
+  for (const auto& entry : fs::directory_iterator(LAY_SOURCE_DIR "/tests/language")) {
+    if (entry.path().extension() != ".eval") continue;
+    ++transcripts;
+    const std::string transcript = slurp(entry.path().string());
+    std::string asked, answered;
+    std::vector<std::string> questions;
+    for (const auto& line : lines_of(transcript))
+      if (line.rfind("> ", 0) == 0) {
+        questions.push_back(line);
+        asked += line.substr(2) + "\n";
+      }
+    const auto answers = eval(asked);
+    REQUIRE(answers.size() == questions.size());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      INFO(questions[i] << ": " << answers[i]);
+      CHECK_NOTHROW(nlohmann::json::parse(answers[i]));
+      answered += questions[i] + "\n" + answers[i] + "\n";
+    }
+    if (std::getenv("LAY_BLESS")) put(entry.path().string(), answered);
+    INFO(entry.path().string());
+    CHECK(answered == slurp(entry.path().string()));
+  }
+  CHECK(transcripts > 0);
+}
+
+TEST_CASE("a line without a statement is answered too, and one without an end") {
+  CHECK(eval("\n// words\n\n1").size() == 4);
+  CHECK(eval("").empty());
+}
+
+TEST_CASE("an answer is valid JSON whatever the line holds") {
+  std::string all;
+  for (int c = 0; c < 256; ++c)
+    if (c != '\n') all += std::string("\"") + static_cast<char>(c) + "\"\n" + static_cast<char>(c) + "\n";
+  const auto answers = eval(all);
+  CHECK(answers.size() == 510);
+  for (const auto& answer : answers) {
+    INFO(answer);
+    const auto json = nlohmann::json::parse(answer, nullptr, false);
+    CHECK(!json.is_discarded());
+    CHECK(json.contains("ok"));
+  }
+}
+
+TEST_CASE("each line is answered before the next is read") {
+  const auto ended = run_lay({"eval"}, {"1\n" + std::string(2000000, '(') + "\n2\n", ".", {}, 60, 0});
+  CHECK(ended.code == 0);
+  CHECK(lines_of(ended.out).size() == 3);
+  CHECK(ended.out.ends_with("{\"ok\":true,\"kind\":\"int\",\"text\":\"2\",\"value\":2}\n"));
+}

@@ -1,0 +1,26 @@
+// The `lay` binary as a user runs it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lay::test {
+
+struct Finished {
+  int code = -1;   // the exit code; -1 where a signal ended it
+  int signal = 0;  // 9 where it took longer than allowed
+  std::string out, error;
+  double seconds = 0;
+};
+
+struct Setting {
+  std::string input;                     // standard input
+  std::string folder = ".";              // working directory
+  std::vector<std::string> environment;  // NAME=VALUE, besides what is inherited
+  int seconds_allowed = 60;
+  long megabytes = 0;  // of address space; 0: unlimited
+};
+
+Finished run_lay(const std::vector<std::string>& arguments, const Setting& setting = {});
+
+}  // namespace lay::test

@@ -1,0 +1,87 @@
+// The REPL on a terminal, and from a pipe.
+#include <catch2/catch.hpp>
+
+#include "tests/command/process.h"
+#include "tests/command/terminal.h"
+#include "tests/runtime/temporary.h"
+
+using namespace lay::test;
+
+TEST_CASE("on a terminal results are numbered and can be used") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type("(4,2):(1,4)\r");
+  terminal.wait_for("r1 = (4,2):(1,4)");
+  terminal.wait_for("lay> ");
+  terminal.type("size(r1)\r");
+  terminal.wait_for("r2 = 8");
+  terminal.wait_for("lay> ");
+  terminal.type("\x04");
+  CHECK(terminal.finish() == 0);
+}
+
+TEST_CASE("a statement may have several lines") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type("size((2,\r");
+  terminal.wait_for("   > ");
+  terminal.type("3))\r");
+  terminal.wait_for("r1 = 6");
+}
+
+TEST_CASE("an error ends nothing, and neither does Ctrl-C") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type("nothing_of_that_name\r");
+  terminal.wait_for("unknown-name");
+  terminal.wait_for("lay> ");
+  terminal.type("half a statement\x03");
+  terminal.wait_for("lay> ");
+  terminal.type("1 + 1\r");
+  terminal.wait_for("r1 = 2");
+}
+
+TEST_CASE("names of builtins are completed") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type("coal\t((2,2):(1,2))\r");
+  terminal.wait_for("r1 = 4:1");
+}
+
+TEST_CASE("colours are for those who want them") {
+  Terminal colourless({}, {"NO_COLOR=1"});
+  colourless.wait_for("lay> ");
+  colourless.type("(2,2):(1,2)\r");
+  CHECK(colourless.wait_for("r1 = (2,2):(1,2)").find("\x1b[36m") == std::string::npos);
+  Terminal dumb({}, {"TERM=dumb"});
+  dumb.wait_for("lay> ");
+  dumb.type("size((2,2))\n");
+  CHECK(dumb.wait_for("r1 = 4").find('\x1b') == std::string::npos);
+  dumb.wait_for("lay> ");
+  dumb.type("\x04");
+  CHECK(dumb.finish() == 0);
+}
+
+TEST_CASE("from a pipe there are results and nothing else") {
+  const auto fine = run_lay({}, {"let a = (2,\n 3)\nsize(a)\na\n", ".", {}, 60, 0});
+  CHECK(fine.out == "6\n(2,3)\n");
+  CHECK(fine.error == "");
+  CHECK(fine.code == 0);
+  const auto wrong = run_lay({}, {"b\n7", ".", {}, 60, 0});
+  CHECK(wrong.out == "7\n");
+  CHECK(wrong.error.find("unknown-name") != std::string::npos);
+  CHECK(wrong.code == 1);
+  CHECK(run_lay({}, {"1\n:quit\n2\n", ".", {}, 60, 0}).out == "1\n");
+}
+
+TEST_CASE("a session is saved as a script that gives the same results") {
+  TemporaryFolder folder;
+  const Setting here{"let a = 4:2\nsize(a)\n(2,\n3)\n:save s.lay\n", folder.path().string(), {}, 60, 0};
+  CHECK(run_lay({}, here).code == 0);
+  CHECK(slurp(folder / "s.lay") == "let a = 4:2\nsize(a)\n(2,\n3)\n");
+  CHECK(run_lay({"run", "s.lay"}, {"", folder.path().string(), {}, 60, 0}).code == 0);
+  const auto loaded = run_lay({}, {":load s.lay\nsize(a)\n", folder.path().string(), {}, 60, 0});
+  CHECK(loaded.out.ends_with("4\n"));
+  CHECK(run_lay({}, {":load absent.lay\n", folder.path().string(), {}, 60, 0}).error.find("no such file") !=
+        std::string::npos);
+}
