@@ -101,7 +101,12 @@ Finished run_lay(const std::vector<std::string>& arguments, const Setting& setti
   ::close(out.read_end);
   ::close(error.read_end);
   int status = 0;
-  ::waitpid(child, &status, 0);
+  rusage used{};
+  ::wait4(child, &status, 0, &used);
+  const auto seconds_of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  finished.cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
   finished.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (WIFEXITED(status)) finished.code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) finished.signal = WTERMSIG(status);

@@ -10,7 +10,8 @@ struct Finished {
   int code = -1;   // the exit code; -1 where a signal ended it
   int signal = 0;  // 9 where it took longer than allowed
   std::string out, error;
-  double seconds = 0;
+  double seconds = 0;      // from start to end
+  double cpu_seconds = 0;  // of the processor: what it takes on a machine that does nothing else
 };
 
 struct Setting {

@@ -32,7 +32,7 @@ TEST_CASE("every example is checked in under 20 ms") {
   namespace fs = std::filesystem;
   for (const auto& entry : fs::recursive_directory_iterator(LAY_SOURCE_DIR "/examples")) {
     if (entry.path().extension() != ".lay") continue;
-    const double seconds = best_of(10, [&] { return run_lay({"check", entry.path().string()}).seconds; });
+    const double seconds = best_of(10, [&] { return run_lay({"check", entry.path().string()}).cpu_seconds; });
     WARN("lay check " << entry.path().filename().string() << ": " << seconds * 1e3 << " ms");
     CHECK(seconds < 0.020 * patience);
   }
@@ -51,7 +51,7 @@ TEST_CASE("the REPL is ready in under 50 ms") {
 TEST_CASE("lay eval answers a line in under 10 ms") {
   std::string lines;
   for (int i = 0; i < 200; ++i) lines += "zipped_divide((128,64):(64,1), (16,8))\n";
-  const double seconds = best_of(3, [&] { return run_lay({"eval"}, {lines, ".", {}, 60, 0}).seconds; });
+  const double seconds = best_of(3, [&] { return run_lay({"eval"}, {lines, ".", {}, 60, 0}).cpu_seconds; });
   WARN("lay eval: " << seconds * 1e3 / 200 << " ms a line");
   CHECK(seconds / 200 < 0.010 * patience);
 }
