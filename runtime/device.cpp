@@ -12,7 +12,7 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-std::string describe(const Device& device) {
+std::string describe(const DeviceInfo& device) {
   const cuda::Target* target = cuda::target_for(device.major, device.minor);
   return device.name + ", compute capability " + std::to_string(device.major) + "." + std::to_string(device.minor) +
          ", " + std::to_string(device.multiprocessors) + " multiprocessors, " +
@@ -33,7 +33,7 @@ void add_devices(std::vector<Finding>& all) {
   for (int i = 0; i < count; ++i) {
     const std::string what = "device " + std::to_string(i);
     try {
-      all.push_back({what, true, describe(Device(i))});
+      all.push_back({what, true, describe(device_info(i))});
     } catch (const DriverError& error) {
       all.push_back({what, false, error.text});
     }
@@ -66,7 +66,7 @@ const cuda::Target* device_target(std::string* why_not) {
     why = "the driver shows no GPU";
   } else {
     try {
-      const Device device(0);
+      const DeviceInfo device = device_info();
       target = cuda::target_for(device.major, device.minor);
       if (!target) why = device.name + " is older than any target";
     } catch (const DriverError& error) {

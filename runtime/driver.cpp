@@ -137,28 +137,35 @@ int device_count() {
   return count;
 }
 
-Device::Device(int ordinal) {
+DeviceInfo device_info(int ordinal) {
   const Api& api = driver();
-  check(api.device_get(&device_, ordinal), "cuDeviceGet");
+  int device = 0;
+  check(api.device_get(&device, ordinal), "cuDeviceGet");
   std::array<char, 256> text{};
-  check(api.device_name(text.data(), static_cast<int>(text.size()) - 1, device_), "cuDeviceGetName");
-  name = text.data();
+  check(api.device_name(text.data(), static_cast<int>(text.size()) - 1, device), "cuDeviceGetName");
   const auto attribute = [&](int which) {
     int value = 0;
-    check(api.device_attribute(&value, which, device_), "cuDeviceGetAttribute");
+    check(api.device_attribute(&value, which, device), "cuDeviceGetAttribute");
     return value;
   };
-  major = attribute(capability_major);
-  minor = attribute(capability_minor);
-  multiprocessors = attribute(multiprocessor_count);
-  shared_per_block = attribute(shared_with_opt_in);
-  l2_bytes = attribute(l2_cache_size);
-  Device::threads_per_block = attribute(runtime::threads_per_block);
-  for (int i = 0; i < 3; ++i) grid_limit[static_cast<std::size_t>(i)] = attribute(grid_x + i);
+  DeviceInfo info;
+  info.name = text.data();
+  info.major = attribute(capability_major);
+  info.minor = attribute(capability_minor);
+  info.multiprocessors = attribute(multiprocessor_count);
+  info.shared_per_block = attribute(shared_with_opt_in);
+  info.l2_bytes = attribute(l2_cache_size);
+  info.threads_per_block = attribute(threads_per_block);
+  for (int i = 0; i < 3; ++i) info.grid_limit[static_cast<std::size_t>(i)] = attribute(grid_x + i);
   std::size_t memory = 0;
-  check(api.device_memory(&memory, device_), "cuDeviceTotalMem");
-  memory_bytes = static_cast<std::int64_t>(memory);
-  check(api.context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  check(api.device_memory(&memory, device), "cuDeviceTotalMem");
+  info.memory_bytes = static_cast<std::int64_t>(memory);
+  return info;
+}
+
+Device::Device(int ordinal) : DeviceInfo(device_info(ordinal)) {
+  check(driver().device_get(&device_, ordinal), "cuDeviceGet");
+  check(driver().context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
   use();
 }
 

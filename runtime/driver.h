@@ -27,21 +27,25 @@ bool driver_present(std::string* why_not = nullptr);
 int driver_version();  // 13000 for 13.0; 0 without a driver
 int device_count();
 
-// A device's primary context, current in the thread that made it or called `use`.
-class Device {
- public:
-  explicit Device(int ordinal = 0);
-  ~Device();
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  void use() const;
-
+// What the driver says of a device; no context is made.
+struct DeviceInfo {
   std::string name;
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
   std::int64_t memory_bytes = 0, shared_per_block = 0, l2_bytes = 0;
   int threads_per_block = 0;
   std::array<int, 3> grid_limit{};
+};
+DeviceInfo device_info(int ordinal = 0);
+
+// A device's primary context, current in the thread that made it or called `use`.
+class Device : public DeviceInfo {
+ public:
+  explicit Device(int ordinal = 0);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  void use() const;
 
  private:
   int device_ = 0;

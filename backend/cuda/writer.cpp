@@ -14,9 +14,11 @@ constexpr std::size_t longest_text = std::size_t{32} << 20, widest_line = 110;
 std::optional<std::size_t> break_at(std::string_view content, std::size_t width) {
   if (content.size() <= width || content.front() == '#') return std::nullopt;
   if (content.find('"') != std::string_view::npos || content.find("//") != std::string_view::npos) return std::nullopt;
-  for (const std::string_view before : {" ? ", " : ", " || ", " && ", " + ", ", "})
-    if (const auto at = content.rfind(before, width); at != std::string_view::npos && at > width / 3)
-      return at + (before == ", " ? 2 : 1);
+  for (const std::string_view at : {" ? ", " : ", " || ", " && ", " = ", " + ", ", "}) {
+    const auto found = content.rfind(at, width - 2);
+    const bool stays = at == " = " || at == ", ";  // at the end of the first line
+    if (found != std::string_view::npos && found > width / 3) return found + (stays ? at.size() : 1);
+  }
   return std::nullopt;
 }
 
