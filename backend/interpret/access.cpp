@@ -20,11 +20,14 @@ const BufferPlan& plan_of(const Warp& warp, const Access& access) {
   return warp.program->buffers[access.buffer];
 }
 
+std::byte* address(const Warp& warp, const BufferPlan& plan) {
+  if (plan.space == Space::global) return (*warp.block->global)[plan.global].data;
+  return warp.block->shared.data() + plan.start;
+}
+
 template <class Bits>
 Bits* memory(const Warp& warp, const BufferPlan& plan) {
-  std::byte* base =
-      plan.space == Space::global ? (*warp.block->global)[plan.global].data : warp.block->shared.data() + plan.start;
-  return reinterpret_cast<Bits*>(base);
+  return reinterpret_cast<Bits*>(address(warp, plan));
 }
 
 // The row of 32 lanes of an element of a register buffer.
@@ -159,21 +162,6 @@ Rows<Bits> register_rows(Warp& warp, const Instruction& at, const Access& access
 }
 
 template <class Bits>
-Bits* vector_address(Warp& warp, const Instruction& at, const Access& access, Run run, bool written,
-                     std::int64_t* offset) {
-  offsets(warp, at, access, run, offset);
-  if (run.count > 1) check_alignment(warp, at, access, offset, run.count);
-  if (written) {
-    note_write(warp, at, access, offset, run.count);
-  } else {
-    note_read(warp, at, access, offset, run.count);
-  }
-  const BufferPlan& plan = plan_of(warp, access);
-  if (plan.space == Space::shared) count_banks(warp, at, access, offset, run.count * plan.bytes);
-  return memory<Bits>(warp, plan);
-}
-
-template <class Bits>
 void gather(Warp& warp, const Bits* from, const std::int64_t* offset, const Rows<Bits>& rows, int count) {
   if (warp.mask == ~Mask{0}) {
     for (int i = 0; i < kLanes; ++i) {
@@ -204,7 +192,7 @@ void write_rows(Warp& warp, const Instruction& at, const CopyPlan& plan, const R
     return;
   }
   std::int64_t offset[kLanes];
-  Bits* to = vector_address<Bits>(warp, at, plan.dst, run, true, offset);
+  Bits* to = reinterpret_cast<Bits*>(vector_address(warp, at, plan.dst, run, true, offset));
   scatter(warp, to, offset, rows, plan.count);
 }
 
@@ -219,10 +207,16 @@ struct Passing {
 };
 
 template <class Bits>
+const Bits* source(Warp& warp, const Instruction& at, const CopyPlan& plan, std::int64_t* offset) {
+  const Run run{plan.src_mode, plan.count};
+  return reinterpret_cast<const Bits*>(vector_address(warp, at, plan.src, run, false, offset));
+}
+
+template <class Bits>
 void memory_to_registers(Warp& warp, const Instruction& at) {
   const CopyPlan& plan = warp.program->copies[at.detail];
   std::int64_t offset[kLanes];
-  const Bits* from = vector_address<Bits>(warp, at, plan.src, {plan.src_mode, plan.count}, false, offset);
+  const Bits* from = source<Bits>(warp, at, plan, offset);
   const Rows<Bits> to = register_rows<Bits>(warp, at, plan.dst, {plan.dst_mode, plan.count}, true);
   gather(warp, from, offset, to, plan.count);
 }
@@ -237,7 +231,7 @@ template <class Bits>
 void memory_to_memory(Warp& warp, const Instruction& at) {
   const CopyPlan& plan = warp.program->copies[at.detail];
   std::int64_t offset[kLanes];
-  const Bits* from = vector_address<Bits>(warp, at, plan.src, {plan.src_mode, plan.count}, false, offset);
+  const Bits* from = source<Bits>(warp, at, plan, offset);
   Passing<Bits> passing;
   gather(warp, from, offset, passing.rows, plan.count);
   write_rows(warp, at, plan, passing.rows);
@@ -256,6 +250,20 @@ Handler copy_handler(Space dst, Space src) {
 }
 
 }  // namespace
+
+std::byte* vector_address(Warp& warp, const Instruction& at, const Access& access, Run run, bool written,
+                          std::int64_t* offset) {
+  offsets(warp, at, access, run, offset);
+  if (run.count > 1) check_alignment(warp, at, access, offset, run.count);
+  if (written) {
+    note_write(warp, at, access, offset, run.count);
+  } else {
+    note_read(warp, at, access, offset, run.count);
+  }
+  const BufferPlan& plan = plan_of(warp, access);
+  if (plan.space == Space::shared) count_banks(warp, at, access, offset, run.count * plan.bytes);
+  return address(warp, plan);
+}
 
 Handler load(Space space, ElementType element) {
   return with_codec(element, [&](auto codec) -> Handler {

@@ -1,6 +1,9 @@
 // Reads and writes of memory: loads and stores of one element, copies of vectors, fills.
 #pragma once
 
+#include <cstddef>
+
+#include "backend/interpret/placement.h"
 #include "backend/interpret/program.h"
 
 namespace lay::interpret {
@@ -13,6 +16,11 @@ Handler store(ir::Space space, ElementType element);
 Handler copy(ir::Space dst, ir::Space src, int bytes);
 // Zeros to copies[detail].dst, wherever that is.
 Handler copy_zeros(int bytes);
+
+// One side of a vector copy in memory: the offsets of the lanes at work, checked against bounds and alignment and
+// noted; the address of the buffer.
+std::byte* vector_address(Warp& warp, const Instruction& at, const Access& access, Run run, bool written,
+                          std::int64_t* offset);
 
 // Every element of register buffer `detail` <- slot a.
 Handler fill(ElementType element);

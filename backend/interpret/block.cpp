@@ -39,6 +39,8 @@ void start(Block& block, Warp& warp) {
   warp.mask = warp.all;
   warp.pc = 0;
   warp.saved.clear();
+  warp.issued.clear();
+  warp.groups.clear();
   std::fill(warp.rings.begin(), warp.rings.end(), 0);
   warp.state = Warp::State::running;
   warp.barrier = warp.statement = -1;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "backend/interpret/access.h"
+#include "backend/interpret/async.h"
 #include "backend/interpret/codec.h"
 #include "backend/interpret/control.h"
 #include "backend/interpret/expression.h"
@@ -38,8 +39,8 @@ class Statements {
   void compile(const ir::TileLoop& tiles);
   void compile(const ir::Sync& sync);
   void compile(const ir::Fence& fence);
-  void compile(const ir::Commit&) { emit(control::unsupported); }
-  void compile(const ir::Wait&) { emit(control::unsupported); }
+  void compile(const ir::Commit& commit);
+  void compile(const ir::Wait& wait);
   void compile(const ir::Advance& advance);
 
   void copy_elements(const ir::Copy& copy, bool zeros);
@@ -107,7 +108,9 @@ void Statements::branch(int condition, Then then, Otherwise otherwise) {
 }
 
 void Statements::compile(const ir::Copy& copy) {
-  if (copy.kind != ir::CopyKind::plain || copy.completion != ir::Completion::none) {
+  const bool plain = copy.kind == ir::CopyKind::plain && copy.completion == ir::Completion::none;
+  const bool grouped = copy.kind == ir::CopyKind::cp_async && copy.completion == ir::Completion::group;
+  if (!plain && !grouped) {
     emit(control::unsupported);
     return;
   }
@@ -128,7 +131,12 @@ void Statements::copy_elements(const ir::Copy& copy, bool zeros) {
   plan.src_mode = copy.src_mode;
   const BufferPlan& dst = program_.buffers[copy.dst.buffer.index];
   const BufferPlan& src = program_.buffers[copy.src.buffer.index];
-  Instruction made{.run = zeros ? interpret::copy_zeros(dst.bytes) : interpret::copy(dst.space, src.space, dst.bytes)};
+  Instruction made;
+  if (copy.kind == ir::CopyKind::cp_async) {
+    made.run = zeros ? async::issue_zeros : async::issue;
+  } else {
+    made.run = zeros ? interpret::copy_zeros(dst.bytes) : interpret::copy(dst.space, src.space, dst.bytes);
+  }
   made.value =
       expr_.bank_count(dst.space == ir::Space::shared || zeros ? copy.dst.buffer.index : copy.src.buffer.index);
   made.detail = static_cast<int>(program_.copies.size());
@@ -255,6 +263,16 @@ void Statements::compile(const ir::Sync& sync) {
 // The other fences order what is not executed here.
 void Statements::compile(const ir::Fence& fence) {
   if (fence.kind == ir::FenceKind::warp) emit(control::meet);
+}
+
+void Statements::compile(const ir::Commit& commit) {
+  emit(commit.kind == ir::GroupKind::cp_async ? async::commit : control::unsupported);
+}
+
+void Statements::compile(const ir::Wait& wait) {
+  Instruction made{.run = wait.kind == ir::GroupKind::cp_async ? async::wait : control::unsupported};
+  made.value = wait.pending;
+  expr_.emit(made);
 }
 
 void Statements::compile(const ir::Advance& advance) {

@@ -235,9 +235,9 @@ Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& argume
 }  // namespace
 
 std::string_view fault_name(FaultCode code) {
-  constexpr std::array<std::string_view, 13> kNames{
-      "argument",      "out-of-bounds", "uninitialised",    "race",  "barrier-divergence", "deadlock", "misaligned",
-      "written-twice", "overflow",      "division-by-zero", "limit", "unsupported",        "stopped"};
+  constexpr std::array<std::string_view, 14> kNames{
+      "argument",   "out-of-bounds", "uninitialised", "in-flight",        "race",  "barrier-divergence", "deadlock",
+      "misaligned", "written-twice", "overflow",      "division-by-zero", "limit", "unsupported",        "stopped"};
   return kNames[static_cast<size_t>(code)];
 }
 

@@ -40,6 +40,7 @@ enum class FaultCode {
   argument,            // what was passed does not fit the kernel's parameters
   out_of_bounds,       // a coordinate outside the shape
   uninitialised,       // a read of shared memory, registers or workspace that nothing has written
+  in_flight,           // shared memory is touched while a copy into it has not been waited for
   race,                // two threads, one element of shared memory, one of them writes, no barrier in between
   barrier_divergence,  // a barrier that some of the threads do not reach together
   deadlock,            // every warp that is not done waits

@@ -30,6 +30,14 @@ Fault details(Warp& warp, const Access& access, int lane) {
   stop(warp, at, Mask{1} << lane, FaultCode::race, what, std::move(fault));
 }
 
+void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane, std::uint16_t writer) {
+  Fault fault = details(warp, access, lane);
+  fault.other_thread = writer - 1;
+  const std::string what = "`" + fault.buffer + "` is touched while a copy into it, issued by thread " +
+                           std::to_string(writer - 1) + ", has not been waited for";
+  stop(warp, at, Mask{1} << lane, FaultCode::in_flight, what, std::move(fault));
+}
+
 // Whether what the other thread did then has happened before what this thread does now.
 bool before(const Warp& warp, std::uint16_t me, std::uint16_t other, std::uint32_t then) {
   return other == me || then <= warp.block->seen[warp.index][(other - 1) / kLanes];
@@ -47,6 +55,7 @@ Now now(const Warp& warp) {
 void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
   const auto me = static_cast<std::uint16_t>(when.thread + lane);
   if (shadow.writer == 0) uninitialised(warp, at, access, lane);
+  if (shadow.in_flight) in_flight(warp, at, access, lane, shadow.writer);
   if (!before(warp, me, shadow.writer, shadow.written_at)) {
     race(warp, at, access, lane, "the read", "write", shadow.writer);
   }
@@ -60,6 +69,7 @@ void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow
 
 void shared_write(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
   const auto me = static_cast<std::uint16_t>(when.thread + lane);
+  if (shadow.in_flight) in_flight(warp, at, access, lane, shadow.writer);
   if (shadow.writer != 0 && !before(warp, me, shadow.writer, shadow.written_at)) {
     race(warp, at, access, lane, "the write", "write", shadow.writer);
   }
@@ -138,6 +148,12 @@ void note_write(Warp& warp, const Instruction& at, const Access& access, const s
       shared_write(warp, at, access, shadows[element], lane, when);
     });
   }
+}
+
+void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count, bool in_flight) {
+  if (!warp.program->checks) return;
+  Shadow* shadows = warp.block->shadows.data() + warp.program->buffers[access.buffer].shadow;
+  for_each_element(warp, offset, count, [&](int, std::int64_t element) { shadows[element].in_flight = in_flight; });
 }
 
 void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element) {

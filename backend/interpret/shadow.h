@@ -15,6 +15,9 @@ namespace lay::interpret {
 void note_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count);
 void note_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count);
 
+// The elements that note_write has just noted arrive later: whoever touches them before that is at fault.
+void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count, bool in_flight);
+
 // The same for an element of the warp's registers (counted over all buffers), in the lanes at work.
 void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element);
 inline void note_register_write(Warp& warp, std::int64_t element) {

@@ -21,6 +21,15 @@ struct Shadow {
   std::uint32_t read_at[2] = {0, 0};
   std::uint16_t writer = 0;
   std::uint16_t reader[2] = {0, 0};
+  bool in_flight = false;  // the writer has issued a copy and not waited for it
+};
+
+// A copy that has been issued: what it read, and where it goes when its group is waited for.
+struct InFlight {
+  const Instruction* at = nullptr;
+  Mask mask = 0;
+  std::int64_t offset[kLanes] = {};  // in the destination
+  std::vector<std::byte> data;       // lane by lane
 };
 
 // A global buffer of the launch. `written` and `owner` have one entry an element where they are needed.
@@ -41,10 +50,12 @@ struct Warp {
   int pc = 0;
   int index = 0;
 
-  std::vector<Mask> saved;          // by If, loops and Elect
-  std::vector<std::int64_t> rings;  // advances, by RingId
-  std::byte* registers = nullptr;   // element e of 32 lanes at e * 32 * bytes
-  Mask* initialised = nullptr;      // by register element
+  std::vector<Mask> saved;                    // by If, loops and Elect
+  std::vector<std::int64_t> rings;            // advances, by RingId
+  std::vector<InFlight> issued;               // since the last commit
+  std::vector<std::vector<InFlight>> groups;  // committed, the oldest first
+  std::byte* registers = nullptr;             // element e of 32 lanes at e * 32 * bytes
+  Mask* initialised = nullptr;                // by register element
 
   enum class State { running, waiting, done } state = State::running;
   int barrier = -1;    // what it waits for: an index into Block::arrivals

@@ -264,3 +264,61 @@ TEST_CASE("the fault of the lowest block is reported, however many threads run")
     REQUIRE(report.fault->coordinate == Coordinate{-1});
   }
 }
+
+// Three stages ahead, one waited for a step.
+const std::string kPipeline = R"(kernel pipeline from "pipeline.lay" {
+  size N
+  global X : f32 (64,N):(1,64) read align 16
+  global Y : f32 (64,N):(1,64) write align 16
+  shared s : f32 (64,4):(1,64) align 16
+  barrier all block
+  launch grid (1,1,1) cluster (1,1,1) threads 64
+  role all threads 0..64 {
+    for t : s32 grid in 0..3 unrolled {
+      copy cp_async s[thread,t] <- X[thread,t] if t < N else zero then group  @3
+      commit cp_async
+    }
+    for t : s32 grid in 0..N {
+      wait_group cp_async pending 2
+      sync all
+      Y[63 - thread,t] = s[63 - thread,t % 4]  @5
+      copy cp_async s[thread,(t + 3) % 4] <- X[thread,t + 3] if t + 3 < N then group  @6
+      commit cp_async
+    }
+  }
+}
+)";
+
+Report pipeline(const std::string& from, const std::string& to, bool checks = true) {
+  std::string text = kPipeline;
+  text.replace(text.find(from), from.size(), to);
+  std::vector<float> x(64 * 10), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  const Report report =
+      run(ir::parse(text), {std::int64_t{10}, Memory{x.data(), 2560, true}, Memory{y.data(), 2560, false}},
+          {.checks = checks});
+  if (!report.fault) REQUIRE(x == y);
+  return report;
+}
+
+TEST_CASE("copies in flight: right when waited for, else a fault") {
+  for (const bool checks : {true, false}) {
+    const Report report = pipeline("sync all", "sync all", checks);
+    INFO((report.fault ? report.fault->message : ""));
+    REQUIRE(!report.fault);
+  }
+  const Report late = pipeline("pending 2", "pending 3");
+  REQUIRE(late.fault);
+  REQUIRE(late.fault->code == FaultCode::in_flight);
+  REQUIRE(late.fault->line == 5);
+  REQUIRE(late.fault->message.find("has not been waited for") != std::string::npos);
+  // Its own data is there, the other warp's is not.
+  const Report alone = pipeline("      sync all\n", "");
+  REQUIRE(alone.fault);
+  // A stage that the other warp has yet to read is overwritten.
+  const Report early = pipeline("(t + 3) % 4] <-", "(t + 4) % 4] <-");
+  REQUIRE(early.fault);
+  REQUIRE(early.fault->code == FaultCode::in_flight);
+  REQUIRE(early.fault->line == 5);
+  REQUIRE(early.fault->thread == 32);
+}
