@@ -52,8 +52,10 @@ Layout open_both(const Layout& zipped) {
   return Layout(open_both(zipped.shape), open_both(zipped.stride), zipped.units);
 }
 
-Layout rounded_complement(Facts& facts, const Layout& a, const Layout& t) {
-  return complement(facts, a, size(a) * cosize(facts, t));
+// How far copies of the block reach: CuTe takes the size; a block with gaps reaches further.
+Int extent_of_block(Facts& facts, const Layout& a) {
+  const Int n = size(a), reach = cosize(facts, a);
+  return n.is_literal() && reach.is_literal() ? max(n, reach) : reach;
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ Layout logical_product(Facts& facts, const Layout& a, const Tiler& t) {
   if (keeps(t)) return a;
   if (const auto* tiles = tuple_of(t)) return by_mode(facts, "logical_product", a, *tiles, logical_product);
   const Layout tile = t.layout();
-  Layout repeated = composition(facts, rounded_complement(facts, a, tile), tile);
+  Layout repeated = composition(facts, complement(facts, a, extent_of_block(facts, a) * cosize(facts, tile)), tile);
   repeated.units = a.units;
   return make_layout(std::vector<Layout>{a, repeated});
 }
