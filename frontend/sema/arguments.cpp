@@ -93,8 +93,9 @@ std::optional<Tiler> to_tiler(const Value& value) {
 }
 
 Value to_value(AnyLayout layout) {
-  if (auto* l = std::get_if<Layout>(&layout)) return Value(std::move(*l));
-  return Value(std::get<Composed>(std::move(layout)));
+  AnyLayout plain = simplified(std::move(layout));
+  if (auto* l = std::get_if<Layout>(&plain)) return Value(std::move(*l));
+  return Value(std::get<Composed>(std::move(plain)));
 }
 
 Value call_builtin(const Builtin& builtin, Arguments& arguments) {
