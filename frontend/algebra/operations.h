@@ -190,7 +190,7 @@ Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t);
 Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),(rest))
 Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),rest...); a rest of one mode stays whole
 Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);   // (tile...,rest...), likewise
-// (a, complement(a, max(|a|, cosize(a))*cosize(t)) o t). CuTe's |a|*cosize(t) is too short for t where a has gaps.
+// (a, complement(a, |a|*cosize(t)) o t), with cosize(a) for |a| where a has gaps and the complement is too short for t.
 Layout logical_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout zipped_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout tiled_product(Facts& facts, const Layout& a, const Tiler& t);
