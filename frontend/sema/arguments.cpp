@@ -115,9 +115,14 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments) {
     if (a.value.is_unknown()) return a.value;
   }
   std::vector<Span> spans;
-  for (const CallArgument& a : arguments.list()) spans.push_back(a.span);
+  for (const CallArgument& a : arguments.list()) {
+    spans.push_back(a.span);
+    arguments.session.charge(work_of(a.value), arguments.whole());
+  }
   try {
-    return builtin.function(arguments);
+    Value result = builtin.function(arguments);
+    arguments.session.charge(work_of(result), arguments.whole());
+    return result;
   } catch (const Refusal& refusal) {
     throw DiagnosticError(to_diagnostic(refusal, arguments.whole(), spans));
   }
