@@ -33,12 +33,24 @@ std::string json_string(std::string_view text) {
   return result + '"';
 }
 
-std::string json_number(double value) {
+namespace {
+
+template <class Real>
+std::string shortest(Real value) {
   if (std::isnan(value)) return "\"nan\"";
   if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   return {text, end};
+}
+
+}  // namespace
+
+std::string json_number(double value) {
+  return shortest(value);
+}
+std::string json_number(float value) {
+  return shortest(value);
 }
 
 std::string json_array(const std::vector<std::string>& elements) {

@@ -85,10 +85,12 @@ std::string finding_line(const Sources& sources, const sema::Finding& finding) {
 std::string verdict_text(const Sources& sources, const sema::Finding& finding) {
   std::string word(standing_word(finding.standing));
   word.resize(10, ' ');
+  const bool asked = finding.origin == "prove" || finding.origin == "assert";
   // A claim that was decided as it was read has no other words than the script's.
   const bool decided = finding.claim == "true" || finding.claim == "false";
-  const std::string claim = decided ? escaped(sources.text(finding.where)) : finding.claim;
-  return word + claim + reason(finding.origin == "prove" ? "" : finding.origin, finding.breaks);
+  std::string claim = decided ? escaped(sources.text(finding.where)) : finding.claim;
+  if (decided && asked && claim.rfind(finding.origin + " ", 0) == 0) claim.erase(0, finding.origin.size() + 1);
+  return word + claim + reason(asked ? "" : finding.origin, finding.breaks);
 }
 
 std::string guard_text(const Guard& guard) {

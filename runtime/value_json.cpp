@@ -20,7 +20,8 @@ void add_layout(JsonObject& object, const Layout& layout) {
 
 std::string element_json(const sema::Array& array, std::int64_t i) {
   if (array.element == ElementType::pred) return array.integer(i) ? "true" : "false";
-  return is_float(array.element) ? json_number(array.real(i)) : std::to_string(array.integer(i));
+  if (!is_float(array.element)) return std::to_string(array.integer(i));
+  return bits(array.element) <= 32 ? json_number(static_cast<float>(array.real(i))) : json_number(array.real(i));
 }
 
 // One visitor: a line or two for every kind of value.

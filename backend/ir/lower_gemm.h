@@ -12,7 +12,6 @@
 #pragma once
 
 #include "backend/ir/lower_parts.h"
-#include "backend/ir/old_values.h"
 
 namespace lay::ir {
 
@@ -46,8 +45,6 @@ class GemmLowering {
   void main_loop();
   void epilogue();
   void store_vectors(const plan::OutputStore& store);
-  void read_old(ElementLowering& element, const OldValue& value, const Ref& output, BufferId before,
-                const plan::OutputStore& store);
   void store_elements();
   void bind(ElementLowering& element, Term m, Term n, Term accumulator);
   Term extent(sema::IndexId index) { return declared_.extent(index); }

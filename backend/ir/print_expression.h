@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backend/ir/ir.h"
-#include "backend/ir/print.h"
 
 namespace lay::ir {
 
@@ -27,7 +26,7 @@ class ExpressionPrinter {
   std::string size(const Size& size, ElementType type) const;
   std::string list(const std::vector<ExprId>& operands) const;
 
-  std::vector<Written> written_;
+  std::vector<int> sizes_;  // written out
 };
 
 }  // namespace lay::ir

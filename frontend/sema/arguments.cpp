@@ -93,9 +93,8 @@ std::optional<Tiler> to_tiler(const Value& value) {
 }
 
 Value to_value(AnyLayout layout) {
-  AnyLayout plain = simplified(std::move(layout));
-  if (auto* l = std::get_if<Layout>(&plain)) return Value(std::move(*l));
-  return Value(std::get<Composed>(std::move(plain)));
+  if (auto* l = std::get_if<Layout>(&layout)) return Value(std::move(*l));
+  return Value(std::get<Composed>(std::move(layout)));
 }
 
 Value call_builtin(const Builtin& builtin, Arguments& arguments) {
@@ -115,14 +114,9 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments) {
     if (a.value.is_unknown()) return a.value;
   }
   std::vector<Span> spans;
-  for (const CallArgument& a : arguments.list()) {
-    spans.push_back(a.span);
-    arguments.session.charge(work_of(a.value), arguments.whole());
-  }
+  for (const CallArgument& a : arguments.list()) spans.push_back(a.span);
   try {
-    Value result = builtin.function(arguments);
-    arguments.session.charge(work_of(result), arguments.whole());
-    return result;
+    return builtin.function(arguments);
   } catch (const Refusal& refusal) {
     throw DiagnosticError(to_diagnostic(refusal, arguments.whole(), spans));
   }

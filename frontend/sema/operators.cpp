@@ -214,7 +214,6 @@ Value arithmetic(Session& session, ChainOperator op, const Operand& a, const Ope
     return session.kernel->apply(*function, {a, b}, whole);
   }
   if (a.value.as<Array>() || b.value.as<Array>()) {
-    session.charge(work_of(a.value) + work_of(b.value), whole);
     auto result = array_arithmetic(op, a.value, b.value);
     if (!result) mismatch(sign_of(op), a, b, whole);
     return Value(*result);
@@ -280,7 +279,6 @@ Value compare(Session& session, BinaryOperator op, const Operand& a, const Opera
     return session.kernel->apply(comparison(op), {a, b}, whole);
   }
   if (a.value.as<Array>() || b.value.as<Array>()) {
-    session.charge(work_of(a.value) + work_of(b.value), whole);
     auto result = array_comparison(op, a.value, b.value);
     if (!result) mismatch(sign_of(op), a, b, whole);
     return Value(*result);
@@ -345,7 +343,7 @@ Value compose_offset(const Operand& outer, const Operand& offset, const Operand&
     fail("operand-kind", "a layout stands after an offset, not " + kind_name(inner.value), inner.span);
   }
   (void)whole;
-  return to_value(std::move(c));
+  return Value(std::move(c));
 }
 
 }  // namespace

@@ -70,7 +70,6 @@ class StatementEvaluation {
     Value value = evaluate(session_, frame_, s.condition);
     if (value.is_unknown()) return;
     Predicate condition = as_condition(value, span(s.condition));
-    if (condition.is_always()) return;
     Decision decision = session_.facts.decide(condition);
     if (decision.verdict == Verdict::proved) {
       finding(Standing::proved, condition, "assert", {});

@@ -85,3 +85,21 @@ TEST_CASE("a session is saved as a script that gives the same results") {
   CHECK(run_lay({}, {":load absent.lay\n", folder.path().string(), {}, 60, 0}).error.find("no such file") !=
         std::string::npos);
 }
+
+TEST_CASE("Ctrl-C ends what runs, and the session lives") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type(
+      "kernel gemm<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 (M,N):(N,1) { C[m,n] = sum[k](A[m,k] * "
+      "B[n,k]) }\r");
+  terminal.wait_for("lay> ");
+  terminal.type("let A = random(f32, (3000,3000))\r");
+  terminal.wait_for("lay> ");
+  terminal.type("let C = gemm(A, A)\r");
+  terminal.wait_for("blocks");  // the progress of a long run
+  terminal.type("\x03");
+  terminal.wait_for("error[stopped]");
+  terminal.wait_for("lay> ");
+  terminal.type("size((6,7))\r");
+  terminal.wait_for("r1 = 42");
+}

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "frontend/syntax/format.h"
 #include "tests/golden/golden.h"
 
 using namespace lay::test;
@@ -35,5 +36,19 @@ TEST_CASE("every program of tests/errors fails with the code it is named after, 
         INFO(said.text);
         CHECK(said.text.find("error[") == std::string::npos);
       }
+    }
+}
+
+TEST_CASE("the scripts of the project have the one formatting") {
+  for (const char* folder : {"examples", "stdlib"})
+    for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {
+      if (entry.path().extension() != ".lay") continue;
+      lay::Sources sources;
+      const std::string text = slurp(entry.path());
+      const auto formatted = lay::syntax::format(sources, sources.add(entry.path().filename().string(), text));
+      INFO(entry.path().string() << ": lay fmt rewrites it");
+      if (blessing() && formatted.ok()) put(entry.path(), formatted.text);
+      CHECK(formatted.ok());
+      CHECK(formatted.text == slurp(entry.path()));
     }
 }
