@@ -93,6 +93,12 @@ struct Block {
   std::vector<Mask> initialised_storage;
 };
 
+// The lanes of a slot as values of T; nullptr for no slot.
+template <class T>
+T* slot(Warp& warp, int index) {
+  return index < 0 ? nullptr : as<T>(warp.slots[index]);
+}
+
 // Ends the run with a fault at this statement and the first lane of the mask.
 [[noreturn]] void stop(const Warp& warp, const Instruction& at, Mask lanes, FaultCode code, const std::string& what,
                        Fault details = {});

@@ -1,0 +1,236 @@
+#include "backend/interpret/statements.h"
+
+#include <functional>
+
+#include "backend/interpret/access.h"
+#include "backend/interpret/async.h"
+#include "backend/interpret/control.h"
+#include "backend/interpret/multiply.h"
+
+namespace lay::interpret {
+
+void Statements::block(const ir::Block& block) {
+  for (const ir::Stmt& stmt : block) statement(stmt);
+}
+
+void Statements::scope(const ir::Block& body) {
+  expr_.open();
+  block(body);
+  expr_.close();
+}
+
+void Statements::statement(const ir::Stmt& stmt) {
+  expr_.statement(stmt);
+  std::visit([this](const auto& node) { compile(node); }, stmt.node);
+}
+
+void Statements::compile(const ir::Let& let) {
+  expr_.bind(let.var, expr_.value(let.value));
+}
+
+void Statements::compile(const ir::Assign& assign) {
+  const int value = expr_.value(assign.value);
+  Access to = expr_.access(assign.to);
+  const BufferPlan& plan = program_.buffers[to.buffer];
+  Instruction made{.run = store(plan.space, plan.element), .a = value};
+  made.value = expr_.bank_count(to.buffer);
+  made.detail = static_cast<int>(program_.accesses.size());
+  program_.accesses.push_back(std::move(to));
+  expr_.emit(made);
+}
+
+void Statements::compile(const ir::Fill& fill) {
+  const BufferPlan& plan = program_.buffers[fill.buffer.index];
+  Instruction made{.run = interpret::fill(plan.element), .a = expr_.value(fill.value)};
+  made.detail = fill.buffer.index;
+  made.weight = static_cast<int>(plan.placement.cosize);
+  expr_.emit(made);
+}
+
+template <class Then, class Otherwise>
+void Statements::branch(int condition, Then then, Otherwise otherwise) {
+  const int first = expr_.emit({.run = control::branch, .a = condition});
+  expr_.open();
+  then();
+  expr_.close();
+  const int second = emit(control::otherwise);
+  expr_.open();
+  otherwise();
+  expr_.close();
+  program_.code[first].target = second;
+  program_.code[second].target = emit(control::join);
+}
+
+void Statements::compile(const ir::Copy& copy) {
+  const bool plain = copy.kind == ir::CopyKind::plain && copy.completion == ir::Completion::none;
+  const bool grouped = copy.kind == ir::CopyKind::cp_async && copy.completion == ir::Completion::group;
+  if (!plain && !grouped) {
+    emit(control::unsupported);
+    return;
+  }
+  if (!copy.predicate) return copy_elements(copy, false);
+  branch(
+      expr_.value(copy.predicate), [&] { copy_elements(copy, false); },
+      [&] {
+        if (copy.zero_fill) copy_elements(copy, true);
+      });
+}
+
+void Statements::copy_elements(const ir::Copy& copy, bool zeros) {
+  CopyPlan plan;
+  plan.dst = expr_.access(copy.dst);
+  if (!zeros) plan.src = expr_.access(copy.src);
+  plan.count = copy.count;
+  plan.dst_mode = copy.dst_mode;
+  plan.src_mode = copy.src_mode;
+  const BufferPlan& dst = program_.buffers[copy.dst.buffer.index];
+  const BufferPlan& src = program_.buffers[copy.src.buffer.index];
+  Instruction made;
+  if (copy.kind == ir::CopyKind::cp_async) {
+    made.run = zeros ? async::issue_zeros : async::issue;
+  } else {
+    made.run = zeros ? interpret::copy_zeros(dst.bytes) : interpret::copy(dst.space, src.space, dst.bytes);
+  }
+  made.value =
+      expr_.bank_count(dst.space == ir::Space::shared || zeros ? copy.dst.buffer.index : copy.src.buffer.index);
+  made.detail = static_cast<int>(program_.copies.size());
+  made.weight = copy.count;
+  program_.copies.push_back(std::move(plan));
+  expr_.emit(made);
+}
+
+// The offsets of the elements of the first modes, the first running slowest.
+std::vector<int> Statements::element_offsets(const Access& access, int modes) {
+  std::vector<int> all{0};
+  for (int m = 0; m < modes; ++m) {
+    const Mode& mode = program_.buffers[access.buffer].placement.modes[m];
+    std::vector<int> finer;
+    for (const int base : all) {
+      for (std::int64_t c = 0; c < mode.size; ++c) finer.push_back(base + static_cast<int>(within(mode, c)));
+    }
+    all = std::move(finer);
+  }
+  return all;
+}
+
+void Statements::compile(const ir::Mma& mma) {
+  const auto element = [&](const ir::Ref& ref) { return program_.buffers[ref.buffer.index].element; };
+  const Handler run =
+      mma.kind == ir::MmaKind::simt ? multiply(element(mma.d), element(mma.a), element(mma.b)) : nullptr;
+  if (run == nullptr) {
+    emit(control::unsupported);
+    return;
+  }
+  MmaPlan plan;
+  plan.d = expr_.access(mma.d, 2);
+  plan.a = expr_.access(mma.a, 1);
+  plan.b = expr_.access(mma.b, 1);
+  plan.d_offsets = element_offsets(plan.d, 2);
+  plan.a_offsets = element_offsets(plan.a, 1);
+  plan.b_offsets = element_offsets(plan.b, 1);
+  Instruction made{.run = run};
+  if (mma.zero) made.a = expr_.value(mma.zero);
+  made.detail = static_cast<int>(program_.mmas.size());
+  made.weight = static_cast<int>(plan.d_offsets.size());
+  program_.mmas.push_back(std::move(plan));
+  expr_.emit(made);
+}
+
+void Statements::compile(const ir::For& loop) {
+  const int begin = expr_.value(loop.begin), end = expr_.value(loop.end);
+  const int var = expr_.fresh();
+  expr_.bind(loop.var, var);
+  expr_.emit({.run = control::begin_loop, .dst = var, .a = begin});
+  const int test = expr_.emit({.run = control::test_loop, .dst = var, .b = end});
+  scope(*loop.body);
+  Instruction next{.run = control::next_loop, .dst = var, .target = test};
+  next.value = loop.step;
+  expr_.emit(next);
+  program_.code[test].target = expr_.next();
+}
+
+void Statements::compile(const ir::If& branch_on) {
+  branch(
+      expr_.value(branch_on.condition), [&] { block(*branch_on.then); },
+      [&] {
+        if (branch_on.otherwise) block(*branch_on.otherwise);
+      });
+}
+
+void Statements::compile(const ir::Elect& elect) {
+  emit(control::elect);
+  scope(*elect.body);
+  emit(control::join);
+}
+
+// One mode of the tile's coordinate, as a layout of integers.
+Placement Statements::tile_coordinate(const Layout& order, int mode) {
+  const std::function<Tuple(const Tuple&)> along = [&](const Tuple& stride) -> Tuple {
+    if (stride.is_tuple()) {
+      std::vector<Tuple> modes;
+      for (const Tuple& inner : stride.modes()) modes.push_back(along(inner));
+      return Tuple(std::move(modes));
+    }
+    return stride.is_basis() && stride.path() == std::vector<int>{mode} ? Tuple(stride.value()) : Tuple(0);
+  };
+  const auto placed = place(Layout(order.shape, along(order.stride)), expr_.sizes());
+  if (!placed) expr_.refuse(FaultCode::unsupported, "the order " + order.to_string() + " has no values");
+  return one_mode(*placed);
+}
+
+void Statements::compile(const ir::TileLoop& tiles) {
+  const int first = expr_.value(tiles.first), count = expr_.value(tiles.count), stride = expr_.value(tiles.stride);
+  const int index = expr_.fresh();
+  expr_.emit({.run = control::begin_loop, .dst = index, .a = first});
+  const int test = expr_.emit({.run = control::test_loop, .dst = index, .b = count});
+  expr_.open();
+  for (size_t k = 0; k < tiles.tile.size(); ++k) {
+    Instruction made{.run = control::at_layout, .dst = expr_.fresh(), .a = index};
+    made.detail = static_cast<int>(program_.placements.size());
+    program_.placements.push_back(tile_coordinate(tiles.order, static_cast<int>(k)));
+    expr_.emit(made);
+    expr_.bind(tiles.tile[k], made.dst);
+  }
+  if (tiles.live) {
+    branch(
+        expr_.value(tiles.live), [&] { block(*tiles.body); }, [] {});
+  } else {
+    block(*tiles.body);
+  }
+  expr_.close();
+  expr_.emit({.run = control::next_tile, .dst = index, .a = stride, .target = test});
+  program_.code[test].target = expr_.next();
+}
+
+void Statements::compile(const ir::Sync& sync) {
+  const ir::Barrier& barrier = program_.kernel->barriers[sync.barrier.index];
+  const bool waits = sync.op == ir::SyncOp::sync;
+  const bool executed = barrier.kind == ir::BarrierKind::block
+                            ? waits
+                            : barrier.kind == ir::BarrierKind::named && (waits || sync.op == ir::SyncOp::arrive);
+  Instruction made{.run = executed ? control::sync : control::unsupported, .detail = sync.barrier.index};
+  made.value = waits ? 0 : 1;
+  if (executed && sync.slot) made.a = expr_.value(sync.slot);
+  expr_.emit(made);
+}
+
+// The other fences order what is not executed here.
+void Statements::compile(const ir::Fence& fence) {
+  if (fence.kind == ir::FenceKind::warp) emit(control::meet);
+}
+
+void Statements::compile(const ir::Commit& commit) {
+  emit(commit.kind == ir::GroupKind::cp_async ? async::commit : control::unsupported);
+}
+
+void Statements::compile(const ir::Wait& wait) {
+  Instruction made{.run = wait.kind == ir::GroupKind::cp_async ? async::wait : control::unsupported};
+  made.value = wait.pending;
+  expr_.emit(made);
+}
+
+void Statements::compile(const ir::Advance& advance) {
+  expr_.emit({.run = control::advance, .detail = advance.ring.index});
+}
+
+}  // namespace lay::interpret
