@@ -68,10 +68,16 @@ class GemmPlanner {
       }
       SimtSchedule read = read_schedule(schedule, plan_.problems);
       read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
-      if (!plan_.problems.empty()) continue;
-      if (!complete()) add(read, Width::vectors);
-      if (!complete() && plan_.problems.empty()) add(read, Width::elements);
+      if (plan_.problems.empty()) follow(read);
     }
+  }
+
+  void follow(const SimtSchedule& schedule) {
+    const bool superfluous = complete();  // checked all the same
+    const auto count = plan_.variants.size();
+    add(schedule, Width::vectors);
+    if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, Width::elements);
+    if (superfluous) plan_.variants.resize(count);
   }
 
   // Whether this row is taken for all sizes, so that no further one is needed at this width.
@@ -98,9 +104,9 @@ class GemmPlanner {
   void add(const SimtSchedule& schedule, Width width) {
     const auto given = open_conditions(facts_, schedule.when);
     if (!given) return;
-    const bool user = schedule.name.starts_with("simt");
     Facts facts = facts_;
-    if (user) {  // what a schedule asks for need not be asked again; the tile counts of a policy say nothing about it
+    if (schedule.of_script) {  // what a schedule asks for need not be asked again; the tile counts of a policy say
+                               // nothing about it
       for (const Predicate& condition : *given) facts.assume(condition);
     }
     Conditions conditions{*given, {}};
@@ -114,13 +120,13 @@ class GemmPlanner {
     gemm->blocks_per_multiprocessor = blocks_per_multiprocessor(*gemm, target_);
     Variant variant;
     variant.name = schedule.name;
-    if (user && width == Width::elements) variant.name += "_any";
+    if (schedule.of_script && width == Width::elements) variant.name += "_any";
     variant.when = *open;
     variant.aligned = conditions.aligned;
     variant.prediction = predict(kernel_, *gemm);
     if (!fits(*gemm, variant.prediction, schedule)) return;
     variant.how = *gemm;
-    if (user) variant.schedule = schedule.where;
+    if (schedule.of_script) variant.schedule = schedule.where;
     plan_.variants.push_back(std::move(variant));
   }
 

@@ -95,6 +95,7 @@ SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>&
   SimtSchedule result;
   result.when = schedule.when;
   result.where = schedule.where;
+  result.of_script = true;
   for (const sema::ScheduleEntry& entry : schedule.entries) {
     const std::string key = entry.argument.empty() ? entry.key : entry.key + " " + entry.argument;
     if (auto [first, fresh] = result.entries.emplace(key, entry.where); !fresh) {

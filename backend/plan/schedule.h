@@ -21,6 +21,7 @@ struct SimtSchedule {
   std::optional<Layout> order;
   std::optional<AnyLayout> shared_a, shared_b;
   int stages = 2;
+  bool of_script = false;  // the user's, not a policy
   Span where;
   std::map<std::string, Span> entries;  // where each entry stands, by key and argument: "tile", "smem A"
 

@@ -129,6 +129,22 @@ bool check_order(const sema::Kernel& kernel, const SimtGemm& gemm, const SimtSch
                   (fault->visits == 0 ? "by no block" : "by " + std::to_string(fault->visits) + " blocks")}});
 }
 
+// Twice as many accumulators as a thread has room for: no tile fits, whatever else it is.
+bool check_size(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector<Problem>& problems) {
+  constexpr long most = 256;
+  const long elements = static_cast<long>(gemm.tile[0]) * gemm.tile[1], threads = gemm.threads();
+  if (elements <= most * threads) return true;
+  problems.push_back({"schedule-registers",
+                      "a tile of " + std::to_string(gemm.tile[0]) + " x " + std::to_string(gemm.tile[1]) + " leaves " +
+                          std::to_string(elements / threads) + " accumulators to each of " + std::to_string(threads) +
+                          " threads, which has 255 registers",
+                      schedule.at("tile"),
+                      {},
+                      {{"help", "a smaller tile or more groups"}},
+                      {}});
+  return false;
+}
+
 bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Target& target,
                   std::vector<Problem>& problems) {
   const auto problem = [&](const char* code, const char* entry, std::string message, std::string help) {
@@ -144,18 +160,15 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
                    "write 1 for its last number");
   }
   const long threads = 32L * gemm.groups[0] * gemm.groups[1];
+  constexpr long largest_tile = 1L << 18;
+  if (static_cast<long>(gemm.tile[0]) * gemm.tile[1] > largest_tile) {
+    return problem("schedule-registers", "tile", "no block has registers for a tile of this size", "a smaller tile");
+  }
   if (threads > target.block_threads) {
     return problem("schedule-threads", "groups",
                    "the groups are " + std::to_string(threads) + " threads, and a block has at most " +
                        std::to_string(target.block_threads),
                    "fewer groups, each with more of the tile");
-  }
-  if (static_cast<long>(gemm.tile[0]) * gemm.tile[1] > 128L * threads * 2) {
-    return problem("schedule-registers", "tile",
-                   "a tile of " + std::to_string(gemm.tile[0]) + " x " + std::to_string(gemm.tile[1]) + " leaves " +
-                       std::to_string(static_cast<long>(gemm.tile[0]) * gemm.tile[1] / threads) +
-                       " accumulators to each of " + std::to_string(threads) + " threads, which has 255 registers",
-                   "a smaller tile or more groups");
   }
   return true;
 }
@@ -215,7 +228,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   gemm.groups = schedule.groups.value_or(found.value_or(std::array<int, 4>{1, 1, 1, 1}));
   if (!check_limits(gemm, schedule, target, problems)) return std::nullopt;
   gemm.accumulators = accumulator_layout(gemm.tile, gemm.groups, gemm.lanes, gemm.lane_grid, gemm.lane_tile);
-  if (!check_cover(gemm, schedule, problems)) return std::nullopt;
+  if (!check_cover(gemm, schedule, problems) || !check_size(gemm, schedule, problems)) return std::nullopt;
   gemm.order = schedule.order.value_or(default_order(kernel, gemm));
   if (!check_order(kernel, gemm, schedule, problems)) return std::nullopt;
   return gemm;

@@ -103,6 +103,18 @@ TEST_CASE("an order that leaves a tile out is shown it") {
   refused({entry("order", layout(64, 1))}, "schedule-order", "does not map blocks");
 }
 
+TEST_CASE("a schedule that is never taken is checked all the same") {
+  auto k = gemm({"TN", ElementType::f32});
+  k.kernel.schedules.push_back({"simt", {}, {entry("tile", tuple(64, 64, 8))}, {}});
+  const auto once = plan::make_plan(k.done());
+  k.kernel.schedules.push_back({"simt", {}, {entry("tile", tuple(128, 128, 8))}, {}});
+  CHECK(plan::make_plan(k.done()).variants.size() == once.variants.size());
+  k.kernel.schedules.push_back({"simt", {}, {entry("tile", tuple(96, 100, 8))}, {}});
+  const auto made = plan::make_plan(k.done());
+  REQUIRE(made.problems.size() == 1);
+  CHECK(made.problems[0].code == "schedule-cover");
+}
+
 TEST_CASE("a target without a planner is a problem") {
   const auto made = planned({}, "sm90");
   REQUIRE(made.problems.size() == 1);
