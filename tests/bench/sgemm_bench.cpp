@@ -25,7 +25,7 @@ using bench::Contestant;
 using runtime::DeviceMemory;
 
 struct Options {
-  std::string script;
+  std::string script = "tests/bench/sgemm.lay";
   std::vector<int> sizes = {1024, 2048, 4096};
   bench::Protocol protocol;
   std::string json;
