@@ -6,7 +6,7 @@ packages=(
   g++ cmake ninja-build                  # the compiler and the build
   antlr4 libantlr4-runtime-dev           # the parser generator and its runtime
   libcli11-dev nlohmann-json3-dev        # command line, JSON in the tests
-  catch2 librapidcheck-dev zlib1g-dev    # the tests
+  catch2                                 # the tests
   python3 python3-numpy python3-sklearn  # the digits of the first example
 )
 
