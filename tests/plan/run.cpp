@@ -205,4 +205,48 @@ TEST_CASE("the tiles of schedules") {
                       entry("lane_tile", tuple(8, 4, 1))}) >= 1);
 }
 
+TEST_CASE("schedules drawn at random are refused or right") {
+  const auto basis = [](int value, int axis) { return Tuple::basis(value, {axis}); };
+  const std::vector<Layout> lanes = {
+      layout(tuple(2, 8, 2), tuple(basis(1, 0), basis(1, 1), basis(2, 0))),
+      layout(tuple(8, 4), tuple(basis(1, 0), basis(1, 1))),
+      layout(tuple(4, 8), tuple(basis(1, 1), basis(1, 0))),
+      layout(tuple(2, 2, 8), tuple(basis(1, 1), basis(1, 0), basis(2, 1))),
+      layout(tuple(32, 1), tuple(basis(1, 1), basis(1, 0))),
+  };
+  std::uint64_t counter = 0;
+  const auto pick = [&](auto... choices) {
+    const int all[] = {choices...};
+    return all[mix(++counter) % sizeof...(choices)];
+  };
+  int right = 0, refused = 0;
+  for (int i = 0; i < 120; ++i) {
+    const auto entry = [](const char* key, auto value) { return ScheduleEntry{key, "", std::move(value), {}}; };
+    std::vector<ScheduleEntry> schedule = {
+        entry("tile", tuple(pick(16, 32, 48, 64, 128), pick(32, 64, 96, 128), pick(4, 8, 16))),
+        entry("lanes", lanes[mix(++counter) % lanes.size()]),
+        entry("lane_tile", tuple(pick(1, 2, 4, 8), pick(1, 2, 3, 4), 1)),
+    };
+    if (pick(0, 1)) schedule.push_back(entry("groups", tuple(pick(1, 2), pick(1, 2, 4), 1, 1)));
+    const std::string order = std::vector<std::string>{"TN", "NN", "NT", "TT"}[mix(++counter) % 4];
+    const ElementType type = pick(0, 0, 1) ? ElementType::f64 : ElementType::f32;
+    const GemmWish wish{order, type, pick(0, 1) ? GemmWish::alpha_beta : GemmWish::plain, pick(0, 1) == 1};
+    auto maker = gemm(wish);
+    maker.kernel.schedules.push_back({"simt", {}, schedule, {}});
+    if (!plan::make_plan(maker.done()).problems.empty()) {
+      ++refused;
+      continue;
+    }
+    ++right;
+    const Sizes3 s{pick(36, 68, 33), pick(40, 52, 35), pick(12, 20, 9)};
+    if (type == ElementType::f32) {
+      check<float>(wish, s, 4, true, schedule);
+    } else {
+      check<double>(wish, s, 4, true, schedule);
+    }
+  }
+  CHECK(right >= 30);
+  CHECK(refused >= 10);
+}
+
 }  // namespace lay::test
