@@ -1,12 +1,11 @@
 #include "backend/cuda/emit.h"
 
 #include "backend/cuda/emitter.h"
-#include "backend/ir/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::cuda {
 namespace {
 
-using ir::overloaded;
 
 std::string layout_text(const ir::Buffer& buffer) {
   std::string text = comment_text(to_string(buffer.layout));

@@ -2,12 +2,11 @@
 #include <numeric>
 
 #include "backend/cuda/emitter.h"
-#include "backend/ir/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::cuda {
 namespace {
 
-using ir::overloaded;
 
 // An expression is a DAG and its text a tree.
 constexpr std::size_t longest_expression = 16384;

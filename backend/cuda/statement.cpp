@@ -1,12 +1,11 @@
 #include <numeric>
 
 #include "backend/cuda/emitter.h"
-#include "backend/ir/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/tuple_operations.h"
 
 namespace lay::cuda {
 
-using ir::overloaded;
 
 void Emitter::statements(const ir::Block& statements) {
   for (const ir::Stmt& each : statements) statement(each);

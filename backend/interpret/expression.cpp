@@ -10,13 +10,12 @@
 #include "backend/interpret/placement.h"
 #include "backend/interpret/warp.h"
 #include "backend/ir/fold.h"
-#include "backend/ir/overloaded.h"
 #include "backend/ir/print.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::interpret {
 namespace {
 
-using ir::overloaded;
 using F = ElementFunction;
 
 Lanes everywhere(std::int64_t value) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/ir/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/refusal.h"
 #include "frontend/algebra/tuple_operations.h"
 

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "backend/ir/fold.h"
-#include "backend/ir/overloaded.h"
 #include "backend/ir/types.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 namespace {

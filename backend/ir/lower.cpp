@@ -1,9 +1,9 @@
 #include "backend/ir/lower.h"
 
 #include "backend/ir/lower_parts.h"
-#include "backend/ir/overloaded.h"
 #include "backend/ir/passes.h"
 #include "backend/ir/verify.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 

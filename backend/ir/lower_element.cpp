@@ -2,9 +2,9 @@
 
 #include "backend/ir/fold.h"
 #include "backend/ir/lower_parts.h"
-#include "backend/ir/overloaded.h"
 #include "backend/ir/types.h"
 #include "backend/plan/recognise.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/ir/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 

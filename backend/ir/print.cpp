@@ -1,8 +1,8 @@
 #include "backend/ir/print.h"
 
-#include "backend/ir/overloaded.h"
 #include "backend/ir/print_expression.h"
 #include "backend/ir/text.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backend/ir/overloaded.h"
 #include "backend/ir/print.h"
 #include "backend/ir/text.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/ir/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 namespace {

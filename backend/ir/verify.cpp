@@ -4,11 +4,11 @@
 #include <map>
 #include <stdexcept>
 
-#include "backend/ir/overloaded.h"
 #include "backend/ir/print.h"
 #include "backend/ir/types.h"
 #include "backend/ir/verifier.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 namespace {

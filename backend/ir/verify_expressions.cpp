@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "backend/ir/fold.h"
-#include "backend/ir/overloaded.h"
 #include "backend/ir/print.h"
 #include "backend/ir/types.h"
 #include "backend/ir/verifier.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
 namespace {

@@ -1,6 +1,6 @@
 #include "backend/plan/print.h"
 
-#include "backend/plan/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 
 namespace lay::plan {
 

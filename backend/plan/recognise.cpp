@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "backend/plan/overloaded.h"
+#include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/tuple_operations.h"
 
 namespace lay::plan {

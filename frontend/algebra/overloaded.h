@@ -2,7 +2,7 @@
 // not compile, which names what a new node still lacks.
 #pragma once
 
-namespace lay::ir {
+namespace lay {
 
 template <class... F>
 struct overloaded : F... {
@@ -11,4 +11,4 @@ struct overloaded : F... {
 template <class... F>
 overloaded(F...) -> overloaded<F...>;
 
-}  // namespace lay::ir
+}  // namespace lay
