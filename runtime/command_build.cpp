@@ -81,10 +81,11 @@ class Builder {
     write(stem + ".cu", built.emitted.text);
     built.files.push_back({stem + ".cu", "source", std::string(targets_.front()->name)});
     if (!can_compile_) return built;
+    const std::string kind = options_.ptx ? "ptx" : "cubin";
     for (const auto* target : targets_) {
-      const std::string name = stem + "." + std::string(target->name) + ".cubin";
+      const std::string name = stem + "." + std::string(target->name) + "." + kind;
       write(name, image(*plan.kernel, built.kernel, *target, stem + ".cu"));
-      built.files.push_back({name, "cubin", std::string(target->name)});
+      built.files.push_back({name, kind, std::string(target->name)});
     }
     return built;
   }
@@ -92,6 +93,7 @@ class Builder {
   std::string image(const sema::Kernel& kernel, const ir::Kernel& lowered, const cuda::Target& target,
                     const std::string& file) {
     CompileOptions compilation;
+    compilation.kind = options_.ptx ? ImageKind::ptx : ImageKind::cubin;
     compilation.cache = &cache_;
     compilation.file = file;
     Compilation made = compile(emitted(kernel, lowered, target), target, compilation);

@@ -69,8 +69,12 @@ sema::Array given_array(const sema::Tensor& tensor, const std::string& file) {
   const sema::Array array = load_array(file);
   if (const auto fitting = sema::as_elements(array, tensor.element)) return *fitting;
   const std::string wanted(element_name(tensor.element));
-  fail("argument-kind", "`" + tensor.name + "` is of " + wanted + ", and `" + file + "` holds " +
-                            std::string(element_name(array.element)));
+  Diagnostic d;
+  d.code = "argument-kind";
+  d.message = "`" + tensor.name + "` is of " + wanted + ", and `" + file + "` holds " +
+              std::string(element_name(array.element));
+  d.notes.push_back({"help", "convert the array in NumPy with .astype()"});
+  throw DiagnosticError(std::move(d));
 }
 
 // The arrays given, converted to the kernel's elements; nothing for outputs and for what is to be made.
@@ -118,6 +122,12 @@ sema::KernelCall call_of(const sema::KernelPtr& kernel, const RunOptions& option
   return call;
 }
 
+// What NumPy has no name for, as its bits; the rest as it is.
+sema::Array as_bits(const sema::Array& array) {
+  if (!is_float(array.element) || array.element == ElementType::f16 || bits(array.element) > 16) return array;
+  return {bits(array.element) == 16 ? ElementType::b16 : ElementType::b8, array.shape, array.bytes};
+}
+
 void write_outputs(const sema::Kernel& kernel, const sema::KernelResult& result, const RunOptions& options) {
   std::size_t next = 0;
   for (const sema::Tensor& tensor : kernel.tensors) {
@@ -127,7 +137,7 @@ void write_outputs(const sema::Kernel& kernel, const sema::KernelResult& result,
     if (file == options.out.end()) {
       std::cout << tensor.name << " = " << array.to_string() << "\n";
     } else {
-      save_array(file->second, array);
+      save_array(file->second, options.bits ? as_bits(array) : array);
       std::cerr << tensor.name << ": written to " << file->second << "\n";
     }
   }

@@ -39,6 +39,7 @@ struct BuildOptions {
   std::string folder;              // -o
   std::vector<std::string> archs;  // sm_90a, ...
   bool source_only = false;        // no PTX or cubin
+  bool ptx = false;                // PTX in place of cubins
 };
 
 struct FormatOptions {

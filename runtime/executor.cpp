@@ -72,8 +72,10 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes);
   const ir::Kernel& kernel = lowered_variant(prepared, variant);
   PackedCall arguments = packed(kernel, call);
-  const std::string ran = gpu() ? run_on_gpu(kernel, arguments) : run_on_host(kernel, arguments, variant);
-  if (say_) say_(call.kernel->name + ": " + ran + ", variant " + variant.name);
+  std::optional<std::string> ran;
+  if (gpu()) ran = run_on_gpu(kernel, arguments);
+  if (!ran) ran = run_on_host(kernel, arguments, variant);
+  if (say_) say_(call.kernel->name + ": " + *ran + ", variant " + variant.name);
   return {unpacked_outputs(call, arguments), {}};
 }
 
@@ -86,9 +88,17 @@ Gpu* Executor::gpu() {
   return gpu_.get();
 }
 
-std::string Executor::run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments) {
+std::optional<std::string> Executor::run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments) {
   const GpuRun run = gpu_->run(kernel, arguments.sizes, arguments.scalars, arguments.memory);
+  const auto say_once = [&](const std::string& text) {
+    if (say_ && !text.empty() && warned_.insert(text).second) say_(text);
+  };
+  if (run.outcome.status == Status::unsupported && on_ == MachineChoice::any) {
+    say_once("not on the GPU: " + run.outcome.message);
+    return std::nullopt;
+  }
   if (!run.outcome.ok()) throw refusal(std::string(status_name(run.outcome.status)), run.outcome.message);
+  if (run.kernel) say_once(run.kernel->compilation.warning);
   return time_text(run.milliseconds * 1e-3) + " on " + gpu_->device().name;
 }
 

@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "backend/ir/ir.h"
@@ -39,7 +41,8 @@ class Executor {
   Prepared& prepare(const sema::KernelPtr& kernel);
   const ir::Kernel& lowered_variant(Prepared& prepared, const plan::Variant& variant);
   // Each runs the kernel and says how: "0.12 ms on NVIDIA H200".
-  std::string run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments);
+  // Nothing where the kernel is not for this GPU and the host may run it.
+  std::optional<std::string> run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments);
   std::string run_on_host(const ir::Kernel& kernel, PackedCall& arguments, const plan::Variant& variant);
 
   const Sources& sources_;
@@ -48,6 +51,7 @@ class Executor {
   std::map<sema::KernelPtr, std::unique_ptr<Prepared>> prepared_;
   std::unique_ptr<Gpu> gpu_;  // where there is one and it is wanted; opened for the first call
   bool looked_for_gpu_ = false;
+  std::set<std::string> warned_;
 };
 
 // The first variant that is right for these sizes, if every base address is a multiple of 256 bytes.

@@ -16,7 +16,7 @@ constexpr const char* footer = R"(exit codes:
   0  all went well
   1  the script, an expression or an array is wrong, or a claim was refuted
   2  the command line is wrong
-  3  this machine cannot do it: no memory, no GPU where one was asked for, interrupted
+  3  this machine cannot do it: no memory, or no GPU where one was asked for
   4  a mistake inside lay itself; please report it)";
 
 // NAME=VALUE pairs, each name once.
@@ -78,6 +78,7 @@ void add_build(CLI::App& app, int& code) {
   build->add_option("-o,--output", o->folder, "the folder to write to")->required();
   build->add_option("--arch", o->archs, "sm_80, sm_90a, ...: a cubin for each")->allow_extra_args(false);
   build->add_flag("--source-only", o->source_only, "the CUDA source and the manifest alone");
+  build->add_flag("--ptx", o->ptx, "PTX, which a driver compiles, in place of cubins");
   build->callback([=, &code] { code = build_script(*o); });
 }
 

@@ -164,3 +164,40 @@ TEST_CASE("scripts use what lies beside them and nothing else") {
   put(folder / "in/c.lay", "use \"link.lay\"\n");
   CHECK(folder.lay({"run", "in/c.lay"}).code == 1);
 }
+
+TEST_CASE("bf16 arrays come as f32 or as bits, and leave so too") {
+  Folder folder;
+  put(folder / "copy.lay", "kernel copy<N>(X: bf16 N:1) -> Y: bf16 N:1 { Y[n] = X[n] }\n");
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", "copy.lay", "--on", "host"});
+    const auto ended = folder.lay(arguments);
+    INFO(ended.error);
+    CHECK(ended.code == 0);
+  };
+  run({"--random", "--set", "N=7", "--out", "Y=f32.npy"});
+  run({"--in", "X=f32.npy", "--out", "Y=bits.npy", "--bits"});
+  CHECK(slurp(folder / "bits.npy").size() == 128 + 7 * 2);
+  CHECK(slurp(folder / "bits.npy").find("|V2") != std::string::npos);
+  run({"--in", "X=bits.npy", "--out", "Y=again.npy"});
+  CHECK(slurp(folder / "again.npy") == slurp(folder / "f32.npy"));
+}
+
+TEST_CASE("an array of other elements is refused with a way out") {
+  Folder folder;
+  put(folder / "a.lay", "save(\"x.npy\", random(f64, (2,3)))\n");
+  put(folder / "scale.lay", scale);
+  CHECK(folder.lay({"run", "a.lay"}).code == 0);
+  const auto ended = folder.lay({"run", "scale.lay", "--in", "X=x.npy", "--set", "a=1"});
+  CHECK(ended.code == 1);
+  CHECK(ended.error.find("is of f32, and `x.npy` holds f64") != std::string::npos);
+  CHECK(ended.error.find(".astype()") != std::string::npos);
+}
+
+TEST_CASE("a GPU that is not there is no mistake of the script") {
+  Folder folder;
+  put(folder / "scale.lay", scale);
+  const auto ended =
+      folder.lay({"run", "scale.lay", "--random", "--set", "M=2", "--set", "N=2", "--set", "a=1", "--on", "gpu"});
+  CHECK((ended.code == 0 || ended.code == 3));
+  if (ended.code == 3) CHECK(ended.error.find("lay: --on gpu: ") != std::string::npos);
+}
