@@ -38,17 +38,24 @@ void add_run(CLI::App& app, int& code) {
   auto in = std::make_shared<std::vector<std::string>>(), out = std::make_shared<std::vector<std::string>>(),
        set = std::make_shared<std::vector<std::string>>();
   run->add_option("file", o->file, "the script")->required();
-  run->add_option("--in", *in, "an input of the kernel: PARAMETER=FILE.npy")->allow_extra_args(false);
-  run->add_option("--out", *out, "an output of the kernel: PARAMETER=FILE.npy")->allow_extra_args(false);
-  run->add_option("--set", *set, "a size or scalar that the arrays leave open: NAME=NUMBER")->allow_extra_args(false);
+  run->add_option("--in", *in, "an input of the kernel, may be repeated")
+      ->type_name("PARAMETER=FILE.npy")
+      ->allow_extra_args(false);
+  run->add_option("--out", *out, "an output of the kernel, may be repeated")
+      ->type_name("PARAMETER=FILE.npy")
+      ->allow_extra_args(false);
+  run->add_option("--set", *set, "a size or scalar that the arrays leave open, may be repeated")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false);
   run->add_option("--kernel", o->kernel, "which kernel to run, where the script calls none");
   run->add_flag("--random", o->random, "make the inputs that are not given");
   run->add_option("--seed", o->seed, "of the random inputs (1)");
   run->add_flag("--bits", o->bits, "write types that NumPy lacks as their bits, not as float32");
   const std::map<std::string, MachineChoice> machines = {
       {"any", MachineChoice::any}, {"host", MachineChoice::host}, {"gpu", MachineChoice::gpu}};
-  run->add_option("--on", o->on, "where kernels run: gpu, host, or any (the default)")
-      ->transform(CLI::CheckedTransformer(machines));
+  run->add_option("--on", o->on, "where kernels run; any is the default")
+      ->transform(CLI::CheckedTransformer(machines).description(""))
+      ->type_name("gpu|host|any");
   run->callback([=, &code] {
     o->in = pairs("--in", *in);
     o->out = pairs("--out", *out);
@@ -64,7 +71,9 @@ void add_check(CLI::App& app, int& code) {
   check->add_option("file", o->file, "the script")->required();
   check->add_option("--dump", o->dump, "print a stage instead: tree, typed, plan, ir or cuda")
       ->check(CLI::IsMember({"tree", "typed", "plan", "ir", "cuda"}));
-  check->add_option("--set", *set, "a size to check for: NAME=NUMBER")->allow_extra_args(false);
+  check->add_option("--set", *set, "a size to check for, may be repeated")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false);
   check->callback([=, &code] {
     o->set = pairs("--set", *set);
     code = check_script(*o);

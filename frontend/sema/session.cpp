@@ -52,6 +52,22 @@ void fail(std::string code, std::string message, Span where, std::vector<Label> 
   throw DiagnosticError(std::move(d));
 }
 
+namespace {
+
+// Lay text of a number or of a tuple of numbers as JSON: 8, [2,1]; other text as a string.
+std::string fact_json(const std::string& text) {
+  if (text.find_first_not_of("-0123456789(),") != std::string::npos) return quoted(text);
+  std::string json;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool closes_tuple_of_one = c == ',' && i + 1 < text.size() && text[i + 1] == ')';
+    if (!closes_tuple_of_one) json += c == '(' ? '[' : c == ')' ? ']' : c;
+  }
+  return json;
+}
+
+}  // namespace
+
 Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<Span>& operands) {
   Diagnostic d;
   d.code = refusal.code;
@@ -70,10 +86,10 @@ Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<S
   for (const auto& [kind, note] : refusal.notes()) d.notes.push_back({kind, note});
   if (const auto& w = refusal.witness) {
     d.witness.emplace_back("index", std::to_string(w->index));
-    if (!w->coordinate.empty()) d.witness.emplace_back("coordinate", quoted(w->coordinate));
-    if (!w->middle.empty()) d.witness.emplace_back("middle", quoted(w->middle));
-    if (!w->due.empty()) d.witness.emplace_back("due", quoted(w->due));
-    if (!w->actual.empty()) d.witness.emplace_back("actual", quoted(w->actual));
+    if (!w->coordinate.empty()) d.witness.emplace_back("coordinate", fact_json(w->coordinate));
+    if (!w->middle.empty()) d.witness.emplace_back("middle", fact_json(w->middle));
+    if (!w->due.empty()) d.witness.emplace_back("due", fact_json(w->due));
+    if (!w->actual.empty()) d.witness.emplace_back("actual", fact_json(w->actual));
   }
   for (const auto& [name, value] : refusal.sizes) d.witness.emplace_back(name, std::to_string(value));
   return d;
