@@ -70,7 +70,7 @@ void advance(Warp& warp, std::int64_t max_steps) {
   const Instruction* code = warp.program->code.data();
   while (warp.state == Warp::State::running) {
     const Instruction& at = code[warp.pc++];
-    if (++warp.steps > max_steps) stop(warp, at, warp.mask, FaultCode::limit, "the limit of steps is reached");
+    if (++warp.steps > max_steps) stop(warp, at, warp.all, FaultCode::limit, "the limit of steps is reached");
     warp.lane_operations += static_cast<std::int64_t>(__builtin_popcount(warp.mask)) * at.weight;
     at.run(warp, at);
   }

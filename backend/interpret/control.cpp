@@ -66,9 +66,14 @@ void test(Warp& warp, const Instruction& at) {
   warp.pc = at.target;
 }
 
+// Lanes that are done may count beyond 64 bits.
+std::int64_t added(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 void next(Warp& warp, const Instruction& at) {
   std::int64_t* i = as<std::int64_t>(warp.slots[at.dst]);
-  for (int lane = 0; lane < kLanes; ++lane) i[lane] += at.value;
+  for (int lane = 0; lane < kLanes; ++lane) i[lane] = added(i[lane], at.value);
   warp.pc = at.target;
 }
 
@@ -78,7 +83,7 @@ void next_by_stride(Warp& warp, const Instruction& at) {
   if (stride[first_lane(warp.mask)] <= 0) {
     stop(warp, at, warp.mask, FaultCode::limit, "the stride of the tile loop is not positive");
   }
-  for (int lane = 0; lane < kLanes; ++lane) i[lane] += stride[lane];
+  for (int lane = 0; lane < kLanes; ++lane) i[lane] = added(i[lane], stride[lane]);
   warp.pc = at.target;
 }
 

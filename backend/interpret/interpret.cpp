@@ -76,7 +76,7 @@ void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argum
   if (buffer.workspace && memory->data == nullptr) {
     workspace.emplace_back(count * static_cast<size_t>(plan.bytes), std::byte{0xff});
     made.data = workspace.back().data();
-  } else if (memory->data == nullptr) {
+  } else if (memory->data == nullptr && elements > 0) {
     refuse(FaultCode::argument, "`" + buffer.name + "` has no memory");
   } else if (memory->bytes / plan.bytes < elements) {
     refuse(FaultCode::argument, "`" + buffer.name + "`, " + to_string(buffer.layout) + ", needs " +

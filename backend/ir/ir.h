@@ -5,8 +5,8 @@
 //
 //   kernel scale from "scale.lay" {
 //     size M, N
-//     assume M % 4 == 0
 //     scalar alpha : f32
+//     assume M % 4 == 0
 //     global X : f32 (M,N):(N,1) read align 4
 //     global Y : f32 (M,N):(N,1) write align 4
 //     register x : f32 1:0
@@ -14,9 +14,9 @@
 //     role all threads 0..128 {
 //       let i : s32 thread = block_x * 128 + thread
 //       let m : s32 thread = i / N
-//       if i < M*N {
-//         copy x[0] <- X[m,i % N]                 // scale.lay:3
-//         Y[m,i % N] = alpha * x[0]
+//       if i < [M*N] {
+//         copy x[0] <- X[m,i % N]  @3
+//         Y[m,i % N] = alpha * x[0]  @3 "one element a thread"
 //       }
 //     }
 //   }

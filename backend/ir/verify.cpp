@@ -198,7 +198,6 @@ void Verifier::launch() {
 
 void Verifier::roles() {
   if (kernel_.roles.empty()) problem("role", "there is no role");
-  const bool several = kernel_.roles.size() > 1;
   std::vector<bool> taken(static_cast<size_t>(std::max(0, kernel_.launch.threads)));
   for (const Role& role : kernel_.roles) {
     const std::string name = "role " + quoted_name(role.name);
@@ -208,7 +207,10 @@ void Verifier::roles() {
                           std::to_string(kernel_.launch.threads));
       continue;
     }
-    if (several && (role.first % 32 != 0 || role.threads % 32 != 0)) problem("role", name + " splits a warp");
+    const int end = role.first + role.threads;
+    if (role.first % 32 != 0 || (end % 32 != 0 && end != kernel_.launch.threads)) {
+      problem("role", name + " splits a warp");
+    }
     for (int t = role.first; t < role.first + role.threads; ++t) {
       if (taken[t]) {
         problem("role", name + " shares thread " + std::to_string(t) + " with another");

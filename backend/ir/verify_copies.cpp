@@ -10,6 +10,7 @@ namespace lay::ir {
 namespace {
 
 constexpr int kVectorBytes = 16;
+constexpr int kVectorElements = 32;
 
 bool is_memory(Space space) {
   return space != Space::registers;
@@ -131,10 +132,10 @@ void Verifier::vector_side(const Copy& copy, const Ref& side, int mode, std::str
   if (mode < 0 || mode >= rank(side.buffer)) {
     return problem("copy-run", "the " + std::string(name) + " has no mode " + std::to_string(mode));
   }
-  if (copy.count == 1 || !is_memory(space(side)) || static_cast<int>(side.coordinate.size()) != rank(side.buffer))
+  if (copy.count <= 1 || !is_memory(space(side)) || static_cast<int>(side.coordinate.size()) != rank(side.buffer))
     return;
   const Buffer& buffer = buffer_of(side);
-  const int bytes = copy.count * bits(buffer.element) / 8;
+  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer.element) / 8;
   if (!alignment_.contiguous(side, mode, copy.count)) {
     problem("copy-run", std::to_string(copy.count) + " elements along mode " + std::to_string(mode) + " of " +
                             quoted_name(buffer.name) + ", " + to_string(buffer.layout) +
@@ -151,9 +152,9 @@ void Verifier::vector_side(const Copy& copy, const Ref& side, int mode, std::str
 
 void Verifier::plain_copy(const Copy& copy) {
   completion(copy, {Completion::none});
-  const int bytes = copy.count * bits(buffer_of(copy.dst).element) / 8;
+  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer_of(copy.dst).element) / 8;
   const bool memory = is_memory(space(copy.dst)) || is_memory(space(copy.src));
-  if (!power_of_two(copy.count) || (memory && bytes > kVectorBytes)) {
+  if (!power_of_two(copy.count) || copy.count > kVectorElements || (memory && bytes > kVectorBytes)) {
     problem("copy-length",
             "a vector of " + std::to_string(copy.count) + " elements, " + std::to_string(bytes) + " bytes");
   }
@@ -166,7 +167,7 @@ void Verifier::async_copy(const Copy& copy) {
   if (space(copy.dst) != Space::shared || space(copy.src) != Space::global) {
     problem("copy", "cp_async copies from global to shared memory");
   }
-  const int bytes = copy.count * bits(buffer_of(copy.dst).element) / 8;
+  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer_of(copy.dst).element) / 8;
   if (bytes != 4 && bytes != 8 && bytes != 16) {
     problem("copy-length", "cp_async copies 4, 8 or 16 bytes, not " + std::to_string(bytes));
   }
@@ -206,7 +207,7 @@ void Verifier::matrix_copy(const Copy& copy) {
   if (space(load ? copy.dst : copy.src) != Space::registers || space(load ? copy.src : copy.dst) != Space::shared) {
     problem("copy", std::string(text::kCopies[copy.kind]) + " copies between registers and shared memory");
   }
-  const int bytes = copy.count * bits(buffer_of(copy.dst).element) / 8;
+  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer_of(copy.dst).element) / 8;
   if (bytes != 4 && bytes != 8 && bytes != 16) {
     problem("copy-length",
             std::string(text::kCopies[copy.kind]) + " moves 4, 8 or 16 bytes a lane, not " + std::to_string(bytes));

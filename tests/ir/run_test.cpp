@@ -6,6 +6,7 @@
 
 #include "backend/interpret/interpret.h"
 #include "backend/ir/parse.h"
+#include "backend/ir/verify.h"
 
 namespace {
 
@@ -174,6 +175,30 @@ TEST_CASE("scale: every element once, ragged sizes") {
   }
 }
 
+TEST_CASE("the last warp of a block may have fewer lanes") {
+  std::string text = kScale;
+  for (size_t at = text.find("128"); at != std::string::npos; at = text.find("128", at)) text.replace(at, 3, "100");
+  const std::vector<float> x = numbers<float>(33 * 7, 1);
+  std::vector<float> y(x.size(), NAN);
+  const Report report =
+      run(ir::parse(text), {std::int64_t{33}, std::int64_t{7}, 2.5, in(x), out(y)}, {.write_once = true});
+  require_no_fault(report);
+  for (size_t i = 0; i < x.size(); ++i) REQUIRE(y[i] == 2.5f * x[i]);
+}
+
+TEST_CASE("nothing to do: sizes of 0") {
+  const std::vector<float> a;
+  std::vector<float> c(4, 1.0f);
+  const std::vector<Argument> no_k{std::int64_t{2}, std::int64_t{2}, std::int64_t{0}, 0.0, in(a), in(a), out(c)};
+  require_no_fault(run(ir::parse(gemm("f32")), no_k));
+  REQUIRE(c == std::vector<float>(4, 0.0f));
+  std::vector<float> none;
+  const std::vector<Argument> empty{std::int64_t{0}, std::int64_t{2}, std::int64_t{0}, 0.0, in(a), in(a), out(none)};
+  const Report report = run(ir::parse(gemm("f32")), empty);
+  require_no_fault(report);
+  REQUIRE(report.blocks == 0);
+}
+
 TEST_CASE("transpose through padded shared memory, without bank conflicts") {
   const ir::Kernel kernel = ir::parse(kTranspose);
   for (const auto& [M, N] : {std::pair{1, 1}, {32, 32}, {33, 65}, {100, 31}}) {
@@ -215,4 +240,37 @@ TEST_CASE("a tiled GEMM in f32 and f64 over ragged sizes equals the triple loop 
       }
     }
   }
+}
+
+TEST_CASE("whatever the verifier accepts runs to an end or a fault") {
+  const std::string whole = gemm("f32");
+  std::uint32_t state = 4711;
+  int ran = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = whole;
+    const int changes = 1 + i % 3;
+    for (int c = 0; c < changes; ++c) {
+      state = state * 1664525 + 1013904223;
+      const size_t at = (state >> 8) % whole.size();
+      if (text[at] >= '0' && text[at] <= '9') {
+        text[at] = static_cast<char>('0' + (state >> 4) % 10);
+      } else {
+        text[at] = whole[(state >> 12) % whole.size()];
+      }
+    }
+    ir::Kernel kernel;
+    try {
+      kernel = ir::parse(text);
+    } catch (const ir::ParseError&) {
+      continue;
+    }
+    if (!verify(kernel).empty() || kernel.params.size() != 4 || !kernel.params[2].is_size) continue;
+    std::vector<float> a(40 * 9, 1.0f), b(9 * 35, 1.0f), c(40 * 35, 1.0f);
+    const std::vector<Argument> arguments{
+        std::int64_t{40}, std::int64_t{35}, std::int64_t{9}, 1.0, in(a), in(b), out(c)};
+    const Report report = run(kernel, arguments, {.max_steps = 200'000, .max_memory = 1 << 26});
+    REQUIRE((report.fault.has_value() || report.blocks > 0));
+    ++ran;
+  }
+  REQUIRE(ran > 100);
 }

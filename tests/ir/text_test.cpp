@@ -1,10 +1,12 @@
 // The IR's text: printing then parsing then printing gives the same text; errors name their place.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <string>
 
 #include "backend/ir/build.h"
 #include "backend/ir/parse.h"
 #include "backend/ir/print.h"
+#include "backend/ir/verify.h"
 
 namespace {
 
@@ -85,6 +87,17 @@ std::string everything() {
 
 TEST_CASE("what is printed parses to what prints the same") {
   REQUIRE(print(parse(everything())) == everything());
+}
+
+TEST_CASE("the example at the top of ir.h is a kernel") {
+  std::ifstream file(std::string(LAY_SOURCE_DIR) + "/backend/ir/ir.h");
+  std::string line, example;
+  while (std::getline(file, line) && line.find("#pragma once") == std::string::npos) {
+    if (line.starts_with("//   ")) example += line.substr(5) + "\n";
+  }
+  REQUIRE(example.starts_with("kernel scale"));
+  REQUIRE(print(parse(example)) == example);
+  REQUIRE(verify(parse(example)).empty());
 }
 
 TEST_CASE("expressions keep their tree with as few parentheses as it needs") {
