@@ -71,8 +71,9 @@ std::vector<interpret::Argument> arguments_of(const ir::Kernel& kernel, PackedCa
     if (buffer.workspace) {
       arguments.push_back(interpret::Memory{});
     } else {
-      arguments.push_back(
-          interpret::Memory{memory->data(), static_cast<std::int64_t>(memory->size()), !buffer.written});
+      static std::byte nothing;  // where an empty tensor lies
+      void* data = memory->empty() ? &nothing : memory->data();
+      arguments.push_back(interpret::Memory{data, static_cast<std::int64_t>(memory->size()), !buffer.written});
       ++memory;
     }
   }
