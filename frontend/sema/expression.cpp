@@ -1,6 +1,7 @@
 // The value of an expression: one case for each form of the syntax tree.
 
 #include <algorithm>
+#include <optional>
 
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
@@ -208,7 +209,8 @@ class Evaluation {
     return compose(session_, chain, where_);
   }
 
-  // The right side is evaluated under what the left side says: `b == 0 or a % b == 0`.
+  // The right side is evaluated under what the left side says, `b == 0 or a % b == 0`; not in a kernel, where both
+  // sides are computed.
   Value logical_chain(const syntax::Chain& e) {
     bool conjunction = e.rest.front().op == ChainOperator::logical_and;
     Operand first = value_of(e.first);
@@ -218,7 +220,8 @@ class Evaluation {
     for (std::size_t i = 0; i < e.rest.size(); ++i) {
       auto known = decide(session_, result);
       if (known && *known != conjunction) return Value(Predicate(*known));
-      Under under(session_.facts, conjunction ? result : negate(result));
+      std::optional<Under> under;
+      if (!session_.kernel) under.emplace(session_.facts, conjunction ? result : negate(result));
       Operand right = value_of(e.rest[i].operand);
       if (right.value.is_unknown()) return right.value;
       if (right.value.as<Element>()) {

@@ -140,6 +140,10 @@ Binding solve_sizes(const Kernel& kernel, const std::vector<std::optional<std::v
     }
     sizes[id] = *least;
   }
+  for (const Dim& dim : kernel.dims) {
+    std::int64_t value = sizes.at(*dim.symbol.dim_id());
+    if (value < 0) throw refusal("guard", kernel.name + " needs " + dim.name + " >= 0, not " + std::to_string(value));
+  }
   for (const Equation& e : equations) {
     auto due = e.expression.evaluate(sizes);
     if (due == e.value) continue;

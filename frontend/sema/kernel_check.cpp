@@ -246,6 +246,7 @@ class KernelCheck {
         assign(std::get<syntax::Assign>(s.node), left_[next++], s.span);
       }
     }
+    for (const Assignment& a : kernel_.assignments) inout_reads(a.target, a.indices);
     for (std::size_t id = 0; id < kernel_.tensors.size(); ++id) {
       const Tensor& tensor = kernel_.tensors[id];
       bool assigned = std::any_of(kernel_.assignments.begin(), kernel_.assignments.end(),
@@ -277,7 +278,6 @@ class KernelCheck {
            value.span, {{s.target.span, "assigned here"}});
     }
     kernel_.assignments.push_back({target, indices, id, where});
-    inout_reads(target, indices);
   }
 
   // A number written in the text takes the type that the tensor computes in; an index is converted to it.
@@ -286,7 +286,7 @@ class KernelCheck {
     return value.value.as<double>() && !is_float(type) ? ElementType::f32 : type;
   }
 
-  // An inout tensor is read only where it is written.
+  // An inout tensor is read only where it is written, whichever output the value goes to.
   void inout_reads(TensorId target, const std::vector<IndexId>& indices) {
     for (const Node& node : kernel_.nodes) {
       const auto* load = std::get_if<Load>(&node.what);

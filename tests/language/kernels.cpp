@@ -239,3 +239,22 @@ TEST_CASE("checking does not run") {
   CHECK(script.printed == "");
   CHECK(script.evaluator.kernel_calls() == 1);
 }
+
+TEST_CASE("an inout tensor is read only where it is written, by any output") {
+  std::string head =
+      "kernel f<M,N>(A: f32 (M,N):(N,1)) -> (C: inout f32 (M,N):(N,1), D: f32 M:1) {\n  C[m,n] = C[m,n] + A[m,n]\n";
+  CHECK(errors(head + "  D[m] = sum[j](C[m,j])\n}") == "inout-elsewhere");
+}
+
+TEST_CASE("both sides of `and` are computed in a kernel") {
+  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = if m >= 1 and A[m - 1] > 0 then 1 else 0 }") ==
+        "bounds");
+  CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 {\n"
+               "  C[m] = if m >= 1 then (if A[m - 1] > 0 then 1 else 0) else 0 }") == "");
+}
+
+TEST_CASE("a size is never negative") {
+  KernelPtr k = kernel_of("kernel f<M,Z>(A: f32 M:1) -> C: f32 (M,Z):(Z,1) { C[m,z] = A[m] }");
+  CHECK_THROWS_AS(solve_sizes(*k, {std::vector<std::int64_t>{3}, std::nullopt}, {{"Z", -5}}), Refusal);
+  CHECK(solve_sizes(*k, {std::vector<std::int64_t>{3}, std::nullopt}, {{"Z", 5}}).size() == 2);
+}

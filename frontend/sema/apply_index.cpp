@@ -1,0 +1,105 @@
+// Modes, elements and ranges x[i], fields r.f.
+
+#include "frontend/sema/apply.h"
+#include "frontend/sema/array_operations.h"
+#include "frontend/sema/kernel_builder.h"
+#include "frontend/source/text.h"
+
+namespace lay::sema {
+namespace {
+
+std::string count_text(std::size_t n) {
+  return std::to_string(n) + (n == 1 ? " mode" : " modes");
+}
+
+Value index_list(const List& list, const std::vector<Operand>& indices) {
+  const Tuple* first = indices[0].value.as<Tuple>();
+  if (!first || !first->is_int() || !first->value().is_literal()) {
+    fail("argument-kind", "the number of a mode stands in the brackets", indices[0].span);
+  }
+  std::int64_t i = first->value().value();
+  if (i < 0 || i >= static_cast<std::int64_t>(list.elements.size())) {
+    fail("mode", "there is no mode " + std::to_string(i) + " in a tuple of " + count_text(list.elements.size()),
+         indices[0].span);
+  }
+  return list.elements[static_cast<std::size_t>(i)];
+}
+
+// X[i,j] is an element, X[0..10] a part: ranges keep their axis, integers drop it, axes not named are whole.
+Value index_array(const Array& array, const std::vector<Operand>& indices, Span whole) {
+  if (static_cast<int>(indices.size()) > array.rank()) {
+    fail("coordinate-rank",
+         "an array of rank " + std::to_string(array.rank()) + " takes as many indices, not " +
+             std::to_string(indices.size()),
+         whole);
+  }
+  Array part = array;
+  std::vector<bool> dropped(array.shape.size(), false);
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const Tuple* t = indices[k].value.as<Tuple>();
+    const ListPtr* range = indices[k].value.as<ListPtr>();
+    if (range && (*range)->elements.size() == 2 && (*range)->elements[0].is_int()) {
+      auto end = [&](std::size_t i) { return (*range)->elements[i].as<Tuple>()->value().value(); };
+      part = cut(part, k, end(0), end(1));
+      continue;
+    }
+    if (!t || !t->is_int() || !t->value().is_literal()) {
+      fail("argument-kind", "an index of an array is a known integer or a range", indices[k].span);
+    }
+    std::int64_t i = t->value().value();
+    if (i < 0 || i >= array.shape[k]) {
+      fail("bounds", std::to_string(i) + " lies outside 0.." + std::to_string(array.shape[k]), indices[k].span);
+    }
+    part = cut(part, k, i, i + 1);
+    dropped[k] = true;
+  }
+  std::vector<std::int64_t> shape;
+  for (std::size_t k = 0; k < part.shape.size(); ++k) {
+    if (!dropped[k]) shape.push_back(part.shape[k]);
+  }
+  part.shape = shape;
+  if (!shape.empty()) return Value(std::move(part));
+  if (part.element == ElementType::pred) return Value(Predicate(part.integer(0) != 0));
+  return is_float(part.element) ? Value(part.real(0)) : Value(Int(part.integer(0)));
+}
+
+}  // namespace
+
+Value apply_index(Session& session, const Operand& object, const std::vector<Operand>& indices, Span whole) {
+  for (const Operand& index : indices) {
+    if (index.value.is_unknown()) return index.value;
+  }
+  const Value& x = object.value;
+  if (x.is_unknown()) return x;
+  if (const auto* tensor = x.as<TensorName>()) return session.kernel->load(tensor->tensor, indices, whole);
+  if (const auto* array = x.as<Array>()) return index_array(*array, indices, whole);
+  if (const auto* list = x.as<ListPtr>()) {
+    Value element = index_list(**list, indices);
+    if (indices.size() == 1) return element;
+    return apply_index(session, {element, whole}, {indices.begin() + 1, indices.end()}, whole);
+  }
+  if (!x.as<Tuple>() && !x.as<Layout>() && !x.as<Composed>()) {
+    fail("not-indexable", kind_name(x) + " has no modes", object.span);
+  }
+  std::vector<CallArgument> arguments{{"", x, object.span}};
+  for (const Operand& index : indices) arguments.push_back({"", index.value, index.span});
+  Arguments list(session, "get", whole, std::move(arguments));
+  return call_builtin(*find_builtin("get"), list);
+}
+
+Value member(Session& session, const Operand& object, const std::string& name, Span where) {
+  if (object.value.is_unknown()) return object.value;
+  const auto* record = object.value.as<RecordPtr>();
+  if (!record) fail("no-field", kind_name(object.value) + " has no fields", object.span);
+  if (const Value* field = (*record)->find(name)) {
+    for (const Guard& guard : field->guards) session.facts.raise(guard);
+    return *field;
+  }
+  std::vector<std::string> known;
+  for (const auto& [field, value] : (*record)->fields) known.push_back(field);
+  std::vector<Note> notes;
+  if (auto near = nearest(name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
+  fail("no-field", (*record)->name + " has no field " + name, where, {}, std::move(notes));
+}
+
+}  // namespace lay::sema
