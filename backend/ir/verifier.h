@@ -2,6 +2,7 @@
 // (declarations), verify_expressions.cpp, verify_statements.cpp, verify_copies.cpp and verify_barriers.cpp.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -55,7 +56,8 @@ class Verifier {
 
   // ---- parts of statements
   void bind(VarId var, ElementType type, Uniformity uniform, std::int64_t divisor, bool is_static);
-  void body(const std::shared_ptr<Block>& body, const std::vector<VarId>& bound, Uniformity control);
+  void body(const std::shared_ptr<Block>& body, size_t bound, Uniformity control);
+  void leave(size_t outer);
   // The expression stands here: its variables are in scope, its reads are allowed.
   void use(ExprId id, std::string_view what);
   void use(ExprId id, std::string_view what, ElementType type);
@@ -95,6 +97,8 @@ class Verifier {
   Uniformity control_ = Uniformity::grid;        // of the conditions around this statement
   bool elected_ = false;                         // one lane runs it
   std::vector<bool> bound_, in_scope_, static_;  // by VarId
+  std::vector<VarId> scope_;                     // in scope, the latest last
+  std::map<std::string, int> names_in_scope_;    // how many variables have the name
   std::vector<Uniformity> uniform_;              // by ExprId
 };
 

@@ -82,11 +82,11 @@ std::vector<Problem> Verifier::run() {
   launch();
   roles();
   block(kernel_.prologue);
-  const std::vector<bool> after_prologue = in_scope_;
+  const size_t after_prologue = scope_.size();
   for (const Role& role : kernel_.roles) {
     role_ = &role;
     block(role.body);
-    in_scope_ = after_prologue;
+    leave(after_prologue);
   }
   role_ = nullptr;
   block(kernel_.epilogue);

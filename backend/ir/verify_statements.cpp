@@ -28,11 +28,10 @@ void Verifier::statement(const Stmt& stmt) {
 void Verifier::bind(VarId var, ElementType due, Uniformity derived, std::int64_t divisor, bool known) {
   const Var& declared = kernel_.vars[var.index];
   if (bound_[var.index]) problem("variable-bound-twice", quoted_name(declared.name) + " is bound a second time");
-  for (size_t v = 0; v < kernel_.vars.size(); ++v) {
-    if (in_scope_[v] && kernel_.vars[v].name == declared.name && static_cast<int>(v) != var.index) {
-      problem("variable-name", "another " + quoted_name(declared.name) + " is in scope");
-    }
+  if (names_in_scope_[declared.name]++ > 0) {
+    problem("variable-name", "another " + quoted_name(declared.name) + " is in scope");
   }
+  scope_.push_back(var);
   if (declared.type != due) {
     problem("type", quoted_name(declared.name) + " is declared " + std::string(element_name(declared.type)) +
                         " and is " + std::string(element_name(due)));
@@ -46,15 +45,20 @@ void Verifier::bind(VarId var, ElementType due, Uniformity derived, std::int64_t
   alignment_.bind(var, divisor);
 }
 
-// The body of a construct: what is bound in it goes out of scope at its end.
-void Verifier::body(const std::shared_ptr<Block>& body, const std::vector<VarId>& bound, Uniformity control) {
-  const std::vector<bool> before = in_scope_;
-  const Uniformity outer = std::exchange(control_, std::min(control_, control));
-  for (const VarId var : bound) in_scope_[var.index] = true;
+void Verifier::leave(size_t outer) {
+  for (; scope_.size() > outer; scope_.pop_back()) {
+    in_scope_[scope_.back().index] = false;
+    --names_in_scope_[kernel_.vars[scope_.back().index].name];
+  }
+}
+
+// The body of a construct: what is bound in it, and what the construct has bound for it, goes out of scope at its end.
+void Verifier::body(const std::shared_ptr<Block>& body, size_t bound, Uniformity control) {
+  const size_t outer = scope_.size() - bound;
+  const Uniformity around = std::exchange(control_, std::min(control_, control));
   block(*body);
-  control_ = outer;
-  in_scope_ = before;
-  for (const VarId var : bound) in_scope_[var.index] = false;
+  control_ = around;
+  leave(outer);
 }
 
 void Verifier::needs(Uniformity least, std::string_view what) {
@@ -97,19 +101,19 @@ void Verifier::check(const For& loop) {
   const std::int64_t step = loop.step & -loop.step;
   bind(loop.var, type(loop.begin), derived,
        std::min(alignment_.of(loop.begin), std::clamp<std::int64_t>(step, 1, kMost)), loop.unrolled);
-  body(loop.body, {loop.var}, derived);
+  body(loop.body, 1, derived);
 }
 
 void Verifier::check(const If& branch) {
   use(branch.condition, "the condition", ElementType::pred);
-  body(branch.then, {}, uniform(branch.condition));
-  if (branch.otherwise) body(branch.otherwise, {}, uniform(branch.condition));
+  body(branch.then, 0, uniform(branch.condition));
+  if (branch.otherwise) body(branch.otherwise, 0, uniform(branch.condition));
 }
 
 void Verifier::check(const Elect& elect) {
   needs(Uniformity::warp, "the election");
   const bool outer = std::exchange(elected_, true);
-  body(elect.body, {}, Uniformity::grid);
+  body(elect.body, 0, Uniformity::grid);
   elected_ = outer;
 }
 
@@ -128,7 +132,7 @@ void Verifier::check(const TileLoop& tiles) {
     use(tiles.live, "the condition of live tiles", ElementType::pred);
     live = uniform(tiles.live);
   }
-  body(tiles.body, tiles.tile, std::min(derived, live));
+  body(tiles.body, tiles.tile.size(), std::min(derived, live));
 }
 
 void Verifier::check(const Advance&) {}
