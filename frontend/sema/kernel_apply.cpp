@@ -59,6 +59,19 @@ void bind(std::vector<Slot>& slots, const std::string& callee, const std::vector
   }
 }
 
+// A tensor takes an array, a scalar a number; what only a run knows may be either.
+void check_kinds(const std::vector<Slot>& slots) {
+  for (const Slot& s : slots) {
+    const Value& v = s.argument->value;
+    bool tensor = s.parameter->layout.has_value();
+    if (v.is_unknown() || (tensor ? v.as<Array>() != nullptr : v.as<double>() || v.is_int())) continue;
+    const std::string& name = s.parameter->name.text;
+    fail("argument-kind",
+         name + (tensor ? " is a tensor: it takes an array, not " : " is a number, not ") + kind_name(v),
+         s.argument->span, {{s.parameter->span, "declared here"}});
+  }
+}
+
 // The types that the arrays give to the kernel's type parameters.
 std::map<std::string, ElementType> types_of(const KernelFamily& family, const std::vector<Slot>& slots) {
   std::map<std::string, ElementType> types;
@@ -131,6 +144,7 @@ Value call_kernel(Session& session, const KernelFamilyPtr& family, const std::ve
   if (session.kernel) fail("kernel-only", "a kernel cannot call a kernel", whole);
   std::vector<Slot> slots = slots_of(*family->kernel);
   bind(slots, name, arguments, whole);
+  check_kinds(slots);
   if (!session.running()) return Value(Unknown{});
   for (const CallArgument& a : arguments) {
     if (a.value.is_unknown()) return a.value;
@@ -151,10 +165,6 @@ Value call_kernel(Session& session, const KernelFamilyPtr& family, const std::ve
       continue;
     }
     const auto* array = a.value.as<Array>();
-    if (!array) {
-      fail("argument-kind", kernel.tensors[id].name + " is a tensor: it takes an array, not " + kind_name(a.value),
-           a.span, {{kernel.tensors[id].where, "declared here"}});
-    }
     shapes[id] = array->shape;
     call.tensors[id] = converted(session, *array, kernel.tensors[id], a.span);
   }

@@ -147,6 +147,9 @@ ElementType KernelBuilder::common_type(const std::vector<Operand>& operands, std
 }
 
 Value KernelBuilder::apply(ElementFunction function, const std::vector<Operand>& operands, Span whole) {
+  for (const Operand& operand : operands) {
+    if (operand.value.is_unknown()) return operand.value;
+  }
   const FunctionRow& row = function_row(function);
   if (static_cast<int>(operands.size()) != row.arity) {
     fail("argument-count", std::string(row.name) + " takes " + std::to_string(row.arity) + " numbers", whole);
@@ -244,6 +247,7 @@ Value KernelBuilder::sum(Frame& frame, const syntax::Sum& sum, Span whole) {
   }
   Operand body{evaluate(session_, frame, sum.body), frame.tree()[sum.body].span};
   frame.locals.resize(locals);
+  if (body.value.is_unknown()) return body.value;
   ElementType type = common_type({body}, 0, whole);
   if (sum.accumulator) {
     auto asked = parse_element(sum.accumulator->text);

@@ -235,16 +235,28 @@ class KernelCheck {
     return index;
   }
 
+  // One error does not hide the next: a statement that fails leaves its name unknown.
   void body() {
+    std::vector<Diagnostic> errors;
     std::size_t next = 0;
     for (const syntax::BodyStatement& s : source_.body) {
-      if (const auto* let = std::get_if<syntax::Let>(&s.node)) {
-        declare(let->name);
-        Value value = evaluate(session_, frame_, let->value);
-        frame_.locals.emplace_back(let->name.text, std::move(value));
-      } else {
-        assign(std::get<syntax::Assign>(s.node), left_[next++], s.span);
+      const auto* let = std::get_if<syntax::Let>(&s.node);
+      Value value(Unknown{});
+      try {
+        if (let) {
+          declare(let->name);
+          value = evaluate(session_, frame_, let->value);
+        } else {
+          assign(std::get<syntax::Assign>(s.node), left_[next++], s.span);
+        }
+      } catch (const DiagnosticError& error) {
+        errors.push_back(error.diagnostic);
       }
+      if (let) frame_.locals.emplace_back(let->name.text, std::move(value));
+    }
+    if (!errors.empty()) {
+      for (std::size_t i = 0; i + 1 < errors.size(); ++i) session_.outcome->diagnostics.add(errors[i]);
+      throw DiagnosticError(errors.back());
     }
     for (const Assignment& a : kernel_.assignments) inout_reads(a.target, a.indices);
     for (std::size_t id = 0; id < kernel_.tensors.size(); ++id) {
@@ -264,6 +276,7 @@ class KernelCheck {
       fail("output-twice", s.target.text + " is assigned twice", s.target.span, {{before.where, "the first time"}});
     }
     Operand value{evaluate(session_, frame_, s.value), frame_.tree()[s.value].span};
+    if (value.value.is_unknown()) return;  // an error that is reported already
     ElementType element = kernel_.tensors[static_cast<std::size_t>(target)].element;
     bool own = value.value.as<Element>() || value.value.as<Predicate>();
     NodeId id = own ? builder_.node(value, std::nullopt) : builder_.node(value, weak_type(value, element));

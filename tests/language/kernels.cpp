@@ -258,3 +258,14 @@ TEST_CASE("a size is never negative") {
   CHECK_THROWS_AS(solve_sizes(*k, {std::vector<std::int64_t>{3}, std::nullopt}, {{"Z", -5}}), Refusal);
   CHECK(solve_sizes(*k, {std::vector<std::int64_t>{3}, std::nullopt}, {{"Z", 5}}).size() == 2);
 }
+
+TEST_CASE("every mistake in a kernel is reported, none twice") {
+  CHECK(errors(in_kernel("let a = A[m]\nlet b = a + 1\nlet c = nothing\nC[m,n] = b + c + A[m,n,n]")) ==
+        "coordinate-rank unknown-name coordinate-rank");
+  CHECK(errors(in_kernel("let a = A[m]\nC[m,n] = if m < n then a else sum[k](a * B[k,m])")) == "coordinate-rank");
+}
+
+TEST_CASE("a check finds arguments of the wrong kind") {
+  std::string text = std::string(kLinear) + "let X = load(\"x\")\nlet Y = linear(X, 8:1, X)";
+  CHECK(Script(text, Mode::check).errors == "argument-kind");
+}
