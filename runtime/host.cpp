@@ -1,11 +1,14 @@
 #include "runtime/host.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 #include <utility>
 
 #include "frontend/algebra/refusal.h"
 #include "frontend/source/diagnostic.h"
+#include "frontend/source/text.h"
 #include "runtime/arrays.h"
 #include "runtime/file.h"
 #include "runtime/interrupt.h"
@@ -55,8 +58,19 @@ std::string folder_of(const std::string& file) {
   return parent.empty() ? "." : parent.string();
 }
 
+std::string printable(const std::string& text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\n\t", at), text.size());
+    result += escaped(std::string_view(text).substr(at, end - at));
+    if (end < text.size()) result += text[end];
+    at = end + 1;
+  }
+  return result;
+}
+
 void print_line(const std::string& text) {
-  std::cout << text << "\n";
+  std::cout << printable(text) << "\n";
 }
 
 }  // namespace lay::runtime

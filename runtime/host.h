@@ -18,7 +18,10 @@ sema::Host make_host(Printer print, KernelRunner call, const std::string& folder
 // The folder of a script, as make_host takes it.
 std::string folder_of(const std::string& file);
 
-// Prints to standard output.
+// What may go to a terminal: control and bidirectional characters escaped, newlines and tabs kept.
+std::string printable(const std::string& text);
+
+// Prints to standard output, printable.
 void print_line(const std::string& text);
 
 }  // namespace lay::runtime

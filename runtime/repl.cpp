@@ -162,8 +162,10 @@ std::string Repl::show(const sema::Outcome& outcome) {
   if (!outcome.value || !outcome.name.empty() || outcome.value->as<sema::Nothing>()) return "";
   sema::Value value = evaluator_->settled(*outcome.value);
   const auto guards = evaluator_->simplified(value.guards);
-  value.guards.clear();  // shown below, one a line
-  const std::string shown = clipped(evaluator_->printed(value), options_.columns);
+  value.guards.clear();                                       // shown below, one a line
+  const bool is_string = value.as<std::string>() != nullptr;  // a result reads back: "words"
+  const std::string text = printable(is_string ? sema::text(value) : evaluator_->printed(value));
+  const std::string shown = clipped(text, options_.columns);
   std::string name;
   if (options_.numbered) {
     name = next_name();

@@ -201,3 +201,13 @@ TEST_CASE("a GPU that is not there is no mistake of the script") {
   CHECK((ended.code == 0 || ended.code == 3));
   if (ended.code == 3) CHECK(ended.error.find("lay: --on gpu: ") != std::string::npos);
 }
+
+TEST_CASE("what a script holds does not command the terminal") {
+  Folder folder;
+  put(folder / "a.lay", "print \"\x1b[31mred\\tand\\nblue\"\nprint \"\x1b\" + 1\n");
+  const auto ended = folder.lay({"run", "a.lay"});
+  CHECK(ended.out == "\\x1b[31mred\tand\nblue\n");
+  CHECK(ended.error.find('\x1b') == std::string::npos);
+  CHECK(run_lay({}, {"\"\x1b[31m\"\n", ".", {}, 60, 0}).out == "\"\\x1b[31m\"\n");
+  CHECK(folder.lay({"run", "\x1b[31m.lay"}).error.find('\x1b') == std::string::npos);
+}
