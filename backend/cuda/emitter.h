@@ -89,6 +89,9 @@ class Emitter {
   void mma(const ir::Mma& mma, int line);
   void sync(const ir::Sync& sync, int line);
 
+  // Throws where the loops that are open, times this many, would be unrolled beyond what compiles in reasonable time.
+  void check_unrolled(std::int64_t times) const;
+
   [[noreturn]] void unsupported(const std::string& what) const;
   const ir::Buffer& buffer(ir::BufferId id) const { return kernel_.buffers[static_cast<std::size_t>(id.index)]; }
   const std::string& buffer_name(ir::BufferId id) const { return buffer_names_[static_cast<std::size_t>(id.index)]; }
@@ -108,6 +111,7 @@ class Emitter {
   std::set<int> vectors_;  // register buffers that are accessed as vectors
   std::vector<std::int64_t> shared_offsets_;
   std::int64_t shared_bytes_ = 0;
+  std::int64_t unrolled_ = 1;  // the iterations of the unrolled loops that are open, multiplied
   bool dynamic_shared_ = false;
   int current_line_ = 0;
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "backend/cuda/emitter.h"
@@ -5,6 +6,11 @@
 #include "frontend/algebra/tuple_operations.h"
 
 namespace lay::cuda {
+namespace {
+
+constexpr std::int64_t most_unrolled = 65536;
+
+}  // namespace
 
 
 void Emitter::statements(const ir::Block& statements) {
@@ -66,11 +72,25 @@ void Emitter::statement(const ir::Stmt& statement) {
       statement.node);
 }
 
+void Emitter::check_unrolled(std::int64_t times) const {
+  std::int64_t all = 0;
+  if (__builtin_mul_overflow(unrolled_, times, &all) || all > most_unrolled)
+    throw Problem{"unroll-limit",
+                  "the kernel unrolls a loop into more than " + std::to_string(most_unrolled) + " copies of its body",
+                  current_line_};
+}
+
 void Emitter::loop(const ir::For& loop, int line) {
   const ir::Var& declared = kernel_.vars[static_cast<std::size_t>(loop.var.index)];
   const std::string begin = expression(loop.begin).text, end = inside(expression(loop.end), Binding::shift);
   const std::string& var = declare(loop.var);
+  const std::int64_t around = unrolled_;
   if (loop.unrolled) {
+    const auto first = expression(loop.begin).known, last = expression(loop.end).known;
+    if (!first || !last) unsupported("an unrolled loop of unknown length");
+    const std::int64_t iterations = std::max<std::int64_t>((*last - *first + loop.step - 1) / loop.step, 1);
+    check_unrolled(iterations);
+    unrolled_ *= iterations;
     var_multiples_[loop.var.index] = std::gcd(multiple_of(loop.begin), std::int64_t{loop.step});
     out_.line("#pragma unroll", line);
   }
@@ -79,6 +99,7 @@ void Emitter::loop(const ir::For& loop, int line) {
                 "; " + step + ") {",
             line);
   block(*loop.body);
+  unrolled_ = around;
   names_.release(var);
   in_scope_.pop_back();
   out_.close();
@@ -99,6 +120,7 @@ void Emitter::fill(const ir::Fill& fill, int line) {
   if (!extent) unsupported("the layout of " + comment_text(buffer(fill.buffer).name));
   const std::string& target = buffer_name(fill.buffer);
   const std::string value = expression(fill.value).text;
+  check_unrolled(*extent);
   if (*extent == 1) return out_.line(target + "[0] = " + value + ";", line);
   out_.line("#pragma unroll", line);
   out_.line("for (int i = 0; i < " + std::to_string(*extent) + "; ++i) " + target + "[i] = " + value + ";", line);
@@ -129,13 +151,14 @@ void Emitter::mma(const ir::Mma& mma, int line) {
   const auto fma = applied(ElementFunction::fma, operands, type);
   const auto product = applied(ElementFunction::mul, operands, type);
   if (!fma || !product) unsupported("an outer product that accumulates in " + std::string(element_name(type)));
+  const std::int64_t m = rows(mma.a), n = rows(mma.b);
+  check_unrolled(m > most_unrolled ? m : m * std::min(n, most_unrolled));
   std::string value = fma->text;
   if (mma.zero) value = inside(expression(mma.zero), Binding::logical_or) + " ? " + product->text + " : " + value;
   out_.line("#pragma unroll", line);
-  out_.open("for (int i = 0; i < " + std::to_string(rows(mma.a)) + "; ++i) {", line);
+  out_.open("for (int i = 0; i < " + std::to_string(m) + "; ++i) {", line);
   out_.line("#pragma unroll", line);
-  out_.line("for (int j = 0; j < " + std::to_string(rows(mma.b)) + "; ++j) " + operands[2].text + " = " + value + ";",
-            line);
+  out_.line("for (int j = 0; j < " + std::to_string(n) + "; ++j) " + operands[2].text + " = " + value + ";", line);
   out_.close();
 }
 

@@ -54,7 +54,7 @@ void check_memory(const Program& program, const Options& options, ExpressionComp
   const std::int64_t registers = warps * kLanes * (program.register_bytes + program.register_elements);
   const std::int64_t shared =
       program.shared_bytes + program.shared_elements * static_cast<std::int64_t>(sizeof(Shadow));
-  if (slots + registers + shared > options.max_memory) {
+  if (slots + registers + shared > options.max_memory / std::max(1, options.threads)) {
     expr.refuse(FaultCode::limit, "a block needs " + std::to_string(slots + registers + shared) + " bytes on the host");
   }
 }

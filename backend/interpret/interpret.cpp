@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
 #include "backend/interpret/compile.h"
@@ -124,6 +126,7 @@ class Run {
 
  private:
   void work(bool is_caller);
+  void guarded_work(bool is_caller);
   void fail(std::int64_t block, Fault fault);
   void tell();
   void add(const Block& block);
@@ -199,6 +202,17 @@ void Run::work(bool is_caller) {
   add(block);
 }
 
+void Run::guarded_work(bool is_caller) {
+  try {
+    work(is_caller);
+  } catch (const std::bad_alloc&) {
+    Fault fault;
+    fault.code = FaultCode::limit;
+    fault.message = "the host has no memory for a block";
+    fail(-1, std::move(fault));
+  }
+}
+
 Report Run::report() {
   for (const BankCount& count : program_.banks) {
     const ir::Stmt& stmt = *program_.statements[count.statement];
@@ -207,8 +221,11 @@ Report Run::report() {
   }
   std::vector<std::thread> helpers;
   const std::int64_t threads = std::clamp<std::int64_t>(options_.threads, 1, std::max<std::int64_t>(1, blocks_));
-  for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(false); });
-  work(true);
+  try {
+    for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { guarded_work(false); });
+  } catch (const std::system_error&) {  // the machine gives no more threads: those that run do the work
+  }
+  guarded_work(true);
   for (std::thread& helper : helpers) helper.join();
   report_.blocks = done_.load();
   return std::move(report_);
@@ -247,6 +264,10 @@ Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments, con
     return checked_run(kernel, arguments, options);
   } catch (Stopped& stopped) {
     report.fault = std::move(stopped.fault);
+  } catch (const std::bad_alloc&) {
+    report.fault = Fault{};
+    report.fault->code = FaultCode::limit;
+    report.fault->message = "the host has no memory for the launch";
   } catch (const Refusal& refusal) {  // a number left 64 bits
     report.fault = Fault{};
     report.fault->code = FaultCode::argument;

@@ -46,7 +46,7 @@ bool fits_s32(const sema::Kernel& kernel, NodeId id) {
 
 }  // namespace
 
-ElementLowering::ElementLowering(Declared& declared, NodeId given)
+ElementLowering::ElementLowering(Declared& declared, const std::vector<NodeId>& given)
     : declared_(declared), b_(declared.b), kernel_(declared.kernel), indices_(declared.kernel.indices.size()) {
   const size_t count = kernel_.nodes.size();
   uses_.assign(count, 0);
@@ -57,7 +57,7 @@ ElementLowering::ElementLowering(Declared& declared, NodeId given)
   const auto live = plan::reachable(kernel_);
   for (size_t id = 0; id < count; ++id) {
     const sema::Node& node = kernel_.nodes[id];
-    if (static_cast<NodeId>(id) == given) continue;
+    if (std::find(given.begin(), given.end(), static_cast<NodeId>(id)) != given.end()) continue;
     sums_[id] = std::holds_alternative<Contraction>(node.what);
     effects_[id] = sums_[id] || std::holds_alternative<sema::Load>(node.what) || is_integer_division(node);
     for (NodeId operand : plan::operands(node)) {

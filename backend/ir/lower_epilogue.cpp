@@ -18,39 +18,60 @@ void GemmLowering::epilogue() {
   }
 }
 
-// One output, `vector` elements at once along n or m: their values in registers, then one access.
+// One output, `vector` elements at once along n or m: what they were, where that matters, and their new values in
+// registers, each with one access.
 void GemmLowering::store_vectors(const plan::OutputStore& store) {
   const sema::Assignment& assignment = declared_.kernel.assignments[static_cast<size_t>(store.assignment)];
   const size_t run = store.along_n ? 1 : 0, across = 1 - run;
   const std::array<sema::IndexId, 2> index{gemm_.m, gemm_.n};
-  const auto name = [&](size_t axis) { return declared_.index_name(index[axis]); };
   const ElementType type = declared_.tensor(assignment.target).element;
+  const auto old = old_values(declared_.kernel, assignment);
+  std::vector<sema::NodeId> given{gemm_.contraction};
+  for (const OldValue& value : old) given.push_back(value.load);
   declared_.from(assignment.where, "values for one access");
   const BufferId values = b_.registers(declared_.name("out"), type, Layout(store.vector, 1));
+  const BufferId before = old.empty() ? BufferId{} : b_.registers(declared_.name("old"), type, Layout(store.vector, 1));
   declared_.from(assignment.where, "the elements of this thread, " + std::to_string(store.vector) + " at once along " +
                                        declared_.index_name(index[run]));
   b_.loop("i", number(0), number(held_[across]), {.unrolled = true}, [&](Term i) {
     std::array<Term, 2> at;
-    at[across] = b_.let(name(across), position(static_cast<int>(across), i));
+    at[across] = b_.let(declared_.index_name(index[across]), position(static_cast<int>(across), i));
     b_.loop("j", number(0), number(held_[run]), {.step = store.vector, .unrolled = true}, [&](Term j) {
-      at[run] = b_.let(name(run), position(static_cast<int>(run), j));
+      at[run] = b_.let(declared_.index_name(index[run]), position(static_cast<int>(run), j));
       b_.when(at[0] < extent(gemm_.m) && at[1] < extent(gemm_.n), [&] {
+        ElementLowering first(declared_, given);
+        bind(first, at[0], at[1], number(0));
+        const Ref output = first.element(assignment.target, assignment.indices);
+        for (const OldValue& value : old) read_old(first, value, output, before, store);
         b_.loop("v", number(0), number(store.vector), {.unrolled = true}, [&](Term v) {
           std::array<Term, 2> here = at, held;
           here[run] = at[run] + v;
           held[across] = i;
           held[run] = j + v;
-          ElementLowering element(declared_, gemm_.contraction);
+          ElementLowering element(declared_, given);
           bind(element, here[0], here[1], b_.read({accumulators_, {held[0], held[1]}}));
+          for (const OldValue& value : old) element.know(value.load, b_.read({before, {v}}));
           b_.assign({values, {v}}, b_.cast(element.value(assignment.value), type));
         });
-        ElementLowering element(declared_, gemm_.contraction);
-        bind(element, at[0], at[1], number(0));
-        b_.copy(element.element(assignment.target, assignment.indices), {values, {number(0)}}, store.vector,
-                store.vector_mode, 0);
+        b_.copy(output, {values, {number(0)}}, store.vector, store.vector_mode, 0);
       });
     });
   });
+}
+
+void GemmLowering::read_old(ElementLowering& element, const OldValue& value, const Ref& output, BufferId before,
+                            const plan::OutputStore& store) {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(value.load)].where;
+  if (value.condition < 0) {
+    declared_.from(where);
+    b_.copy({before, {number(0)}}, output, store.vector, 0, store.vector_mode);
+    return;
+  }
+  const Term condition = element.value(value.condition);
+  declared_.from(where, "read only where it counts");
+  Copy& made = b_.copy({before, {number(0)}}, output, store.vector, 0, store.vector_mode);
+  made.predicate = value.when ? condition : !condition;
+  made.zero_fill = true;
 }
 
 // Element by element; of several outputs all values first, then all stores.
@@ -62,7 +83,7 @@ void GemmLowering::store_elements() {
     b_.loop("j", number(0), number(held_[1]), {.unrolled = true}, [&](Term j) {
       const Term n = b_.let(declared_.index_name(gemm_.n), position(1, j));
       b_.when(m < extent(gemm_.m) && n < extent(gemm_.n), [&] {
-        ElementLowering element(declared_, gemm_.contraction);
+        ElementLowering element(declared_, {gemm_.contraction});
         bind(element, m, n, b_.read({accumulators_, {i, j}}));
         std::vector<Term> values;
         for (const sema::Assignment& assignment : kernel.assignments) {

@@ -208,7 +208,7 @@ void GemmLowering::store(Operand& operand, Term stage) {
 
 // One element, converted to the accumulator's type on the way.
 void GemmLowering::stage_element(Operand& operand, Term access, Term element, const Ref& to) {
-  ElementLowering conversion(declared_, operand.copy->load);
+  ElementLowering conversion(declared_, {operand.copy->load});
   conversion.know(operand.copy->load, b_.read({operand.staged, {element, access}}));
   b_.assign(to, b_.cast(conversion.value(operand.copy->value), gemm_.accumulator));
 }

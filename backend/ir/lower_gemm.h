@@ -12,6 +12,7 @@
 #pragma once
 
 #include "backend/ir/lower_parts.h"
+#include "backend/ir/old_values.h"
 
 namespace lay::ir {
 
@@ -45,6 +46,8 @@ class GemmLowering {
   void main_loop();
   void epilogue();
   void store_vectors(const plan::OutputStore& store);
+  void read_old(ElementLowering& element, const OldValue& value, const Ref& output, BufferId before,
+                const plan::OutputStore& store);
   void store_elements();
   void bind(ElementLowering& element, Term m, Term n, Term accumulator);
   Term extent(sema::IndexId index) { return declared_.extent(index); }

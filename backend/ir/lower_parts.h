@@ -47,8 +47,8 @@ class Declared {
 // Law: a load, a sum or an integer division in an arm of a selection, `and` or `or` that is not taken does not happen.
 class ElementLowering {
  public:
-  // `given`: a node whose value will be known, for instance the sum that a tile has computed.
-  explicit ElementLowering(Declared& declared, sema::NodeId given = -1);
+  // `given`: nodes whose values will be known, for instance the sum that a tile has computed.
+  explicit ElementLowering(Declared& declared, const std::vector<sema::NodeId>& given = {});
 
   void bind(sema::IndexId index, Term value) { indices_[static_cast<size_t>(index)] = value; }
   void know(sema::NodeId node, Term value) { scopes_.back()[node] = value; }

@@ -17,13 +17,18 @@ namespace lay::ir {
 
 std::string print(const Kernel& kernel);
 
-// Parts, for messages. An expression that has more than 10,000 nodes when its shared parts are written out prints as
-// "<n nodes>" (the verifier refuses it).
+// Parts, for messages. An expression beyond the limits of Written prints as "<n nodes>".
 std::string print(const Kernel& kernel, ExprId expr);
 std::string print(const Kernel& kernel, const Ref& ref);
 std::string print_first_line(const Kernel& kernel, const Stmt& stmt);
 
-// The nodes of every expression, with shared parts written out; stays at 1,000,000.
-std::vector<int> written_sizes(const Kernel& kernel);
+// How large an expression is when its shared parts are written out. The verifier refuses what is not readable: parts
+// of it are to be bound with let.
+struct Written {
+  int nodes = 1;  // stays at 1,000,000
+  int depth = 1;
+  bool readable() const { return nodes <= 10'000 && depth <= 400; }
+};
+std::vector<Written> written(const Kernel& kernel);
 
 }  // namespace lay::ir

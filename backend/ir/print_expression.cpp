@@ -11,7 +11,6 @@ namespace lay::ir {
 namespace {
 
 constexpr int kLimit = 1'000'000;
-constexpr int kPrinted = 10'000;
 
 // How tightly an expression binds, loosest first.
 enum Level { kOr, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kPrimary };
@@ -76,11 +75,12 @@ struct ExpressionPrinter::Text {
   Level level;
 };
 
-ExpressionPrinter::ExpressionPrinter(const Kernel& of) : kernel(of), sizes_(written_sizes(of)) {}
+ExpressionPrinter::ExpressionPrinter(const Kernel& of) : kernel(of), written_(written(of)) {}
 
 std::string ExpressionPrinter::operator()(ExprId id) const {
   if (id.index < 0 || id.index >= static_cast<int>(kernel.exprs.size())) return "<no expression>";
-  if (sizes_[id.index] > kPrinted) return "<" + std::to_string(sizes_[id.index]) + " nodes>";
+  const Written& size = written_[id.index];
+  if (!size.readable()) return "<" + std::to_string(size.nodes) + " nodes>";
   return write(id).text;
 }
 
@@ -158,27 +158,29 @@ ExpressionPrinter::Text ExpressionPrinter::write(ExprId id) const {
       expr.node);
 }
 
-std::vector<int> written_sizes(const Kernel& kernel) {
-  std::vector<int> sizes;
-  sizes.reserve(kernel.exprs.size());
+std::vector<Written> written(const Kernel& kernel) {
+  std::vector<Written> all;
+  all.reserve(kernel.exprs.size());
   const auto sum = [&](const std::vector<ExprId>& operands) {
-    int total = 1;
+    Written total;
     for (const ExprId operand : operands) {
-      const bool known = operand.index >= 0 && operand.index < static_cast<int>(sizes.size());
-      total = std::min(kLimit, total + (known ? sizes[operand.index] : kLimit));
+      const bool known = operand.index >= 0 && operand.index < static_cast<int>(all.size());
+      const Written part = known ? all[operand.index] : Written{kLimit, kLimit};
+      total.nodes = std::min(kLimit, total.nodes + part.nodes);
+      total.depth = std::max(total.depth, part.depth + 1);
     }
     return total;
   };
   for (const Expr& expr : kernel.exprs) {
-    sizes.push_back(std::visit(overloaded{
-                                   [&](const Apply& apply) { return sum(apply.operands); },
-                                   [&](const Read& read) { return sum(read.from.coordinate); },
-                                   [&](const At& at) { return sum({at.index}); },
-                                   [](const auto&) { return 1; },
-                               },
-                               expr.node));
+    all.push_back(std::visit(overloaded{
+                                 [&](const Apply& apply) { return sum(apply.operands); },
+                                 [&](const Read& read) { return sum(read.from.coordinate); },
+                                 [&](const At& at) { return sum({at.index}); },
+                                 [](const auto&) { return Written{}; },
+                             },
+                             expr.node));
   }
-  return sizes;
+  return all;
 }
 
 std::string print(const Kernel& kernel, ExprId expr) {

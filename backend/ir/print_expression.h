@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/ir/ir.h"
+#include "backend/ir/print.h"
 
 namespace lay::ir {
 
@@ -26,7 +27,7 @@ class ExpressionPrinter {
   std::string size(const Size& size, ElementType type) const;
   std::string list(const std::vector<ExprId>& operands) const;
 
-  std::vector<int> sizes_;  // written out
+  std::vector<Written> written_;
 };
 
 }  // namespace lay::ir

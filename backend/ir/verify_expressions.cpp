@@ -9,8 +9,6 @@
 namespace lay::ir {
 namespace {
 
-constexpr int kLongest = 10'000;
-
 // Whether every id in a kernel points at something: asked before anything is looked up.
 class Ids {
  public:
@@ -116,11 +114,12 @@ bool Verifier::ids() {
 }
 
 bool Verifier::expressions() {
-  const std::vector<int> sizes = written_sizes(kernel_);
+  const std::vector<Written> sizes = written(kernel_);
   for (size_t i = 0; i < kernel_.exprs.size(); ++i) {
-    if (sizes[i] > kLongest) {
-      problem("expression-size", "an expression has more than " + std::to_string(kLongest) +
-                                     " nodes when its shared parts are written out: bind them with let");
+    if (!sizes[i].readable()) {
+      problem("expression-size", "an expression has " + std::to_string(sizes[i].nodes) + " nodes and depth " +
+                                     std::to_string(sizes[i].depth) + " when its shared parts are written out: bind " +
+                                     "parts of it with let");
       return false;
     }
     expression(i);

@@ -83,7 +83,9 @@ void word(Refusal& r, const Misfit& misfit) {
                                " and leaves " + left + ", of extent " + misfit.extent.to_string() +
                                ", in the middle of a round"});
   } else if (misfit.code == "composition-carry") {
-    r.labels.push_back({1, mode + " steps by " + misfit.step.to_string() + " and carries out of " + left});
+    r.labels.push_back({1, misfit.step.is(-1)
+                               ? "modes step up and down and borrow from " + left
+                               : mode + " steps by " + misfit.step.to_string() + " and carries out of " + left});
   } else {
     r.message = "this composition is a layout only under a condition that is not known";
     r.labels.push_back({1, mode + " steps by " + misfit.step.to_string() + " through " + left + ", of extent " +

@@ -79,7 +79,7 @@ Tuple scaled(const Int& by, const Tuple& stride) {
 Int leftover_step(const std::vector<Mode>& left, Int step) {
   for (size_t i = 0; i + 1 < left.size(); ++i) {
     if (!left[i].extent.is_literal() || !step.is_literal()) continue;
-    step = step.value() < 0 ? -ceil_div(-step, left[i].extent) : ceil_div(step, left[i].extent);
+    step = ceil_div(step, left[i].extent);
   }
   return step;
 }

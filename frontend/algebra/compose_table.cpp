@@ -44,10 +44,8 @@ Tuple fit_shape(const Tuple& shape, const Tuple& stride, const Table& a, Tuple& 
 int64_t Table::operator()(int64_t index) const {
   int64_t value = 0;
   for (size_t i = 0; i + 1 < extents.size(); ++i) {
-    int64_t digit = index % extents[i];
+    value = checked_add(value, checked_mul(index % extents[i], strides[i]));
     index /= extents[i];
-    if (digit < 0) digit += extents[i], --index;
-    value = checked_add(value, checked_mul(digit, strides[i]));
   }
   return checked_add(value, checked_mul(index, strides.back()));
 }

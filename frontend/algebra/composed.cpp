@@ -78,6 +78,14 @@ std::string to_string(const AnyLayout& a) {
   return std::visit([](const auto& layout) { return layout.to_string(); }, a);
 }
 
+AnyLayout simplified(AnyLayout a) {
+  const Composed* composed = std::get_if<Composed>(&a);
+  const Swizzle* swizzle = composed ? std::get_if<Swizzle>(&composed->outer) : nullptr;
+  const Layout* inner = composed ? std::get_if<Layout>(&composed->inner) : nullptr;
+  if (!swizzle || !inner || swizzle->b != 0 || !composed->offset.is_literal(0)) return a;
+  return Layout(*inner);
+}
+
 Tuple evaluate(Facts& facts, const Composed& a, const Tuple& coordinate) {
   const Tuple middle =
       std::visit(Overloaded{

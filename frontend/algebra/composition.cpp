@@ -37,6 +37,9 @@ class Composer {
   struct Path {
     std::vector<Mode> left;
     std::vector<Used> used;
+    bool steps_up = false;  // by a leaf of extent 2 or more
+    bool steps_down = false;
+    int last_mode = 0;  // of the right side
   };
 
   Layout compose(const Tuple& shape, const Tuple& stride, int right_mode) {
@@ -49,12 +52,18 @@ class Composer {
   Path& path_of(const std::vector<int>& path) {
     const auto found = paths_.find(path);
     if (found != paths_.end()) return found->second;
-    return paths_[path] = Path{extended_modes(facts_, get(a_, path)), {}};
+    Path& fresh = paths_[path];
+    fresh.left = extended_modes(facts_, get(a_, path));
+    return fresh;
   }
 
   Layout leaf(const Int& count, const Tuple& stride, int right_mode) {
     Path& path = path_of(stride.path());
-    Part part = compose_mode(facts_, path.left, count, stride.value());
+    const bool down = stride.value().is_literal() && stride.value().value() < 0;
+    Part part = compose_mode(facts_, path.left, count, down ? -stride.value() : stride.value());
+    if (down) mirror(part);
+    path.last_mode = right_mode;
+    if (!count.is(1) && !stride.value().is(0)) (down ? path.steps_down : path.steps_up) = true;
     if (part.misfit) {
       if (!misfit_) misfit_ = part.misfit, misfit_->right_mode = right_mode;
       return Layout(count, 0);
@@ -63,9 +72,17 @@ class Composer {
     return from_modes(part.modes, {});
   }
 
+  static void mirror(Part& part) {
+    for (Mode& mode : part.modes) mode.stride = Tuple::basis(-mode.stride.value(), mode.stride.path());
+  }
+
   // Together the leaves must stay below the extent of every mode of the left side but the last.
   void check_carries() {
     for (auto& [name, path] : paths_) {
+      // Steps up and down together borrow from modes in between: left to the table of values.
+      if (path.steps_up && path.steps_down && path.left.size() > 1 && !misfit_) {
+        misfit_ = Misfit{"composition-carry", path.last_mode, 0, path.left[0].extent, 0, -1, {}};
+      }
       for (size_t mode = 0; mode + 1 < path.left.size() && !misfit_; ++mode) check_carry(path, mode);
     }
   }

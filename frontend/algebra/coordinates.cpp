@@ -35,8 +35,14 @@ Tuple as_coordinate(const Tuple& t) {
   return value;
 }
 
+Tuple negated(const Tuple& value) {
+  return transform(value, [](const Tuple& leaf) { return Tuple::basis(-leaf.value(), leaf.path()); });
+}
+
+// An index below 0 is the mirror image of the one above: digits and value change their sign.
 Tuple index_to_value(Facts& facts, const Int& index, const Tuple& shape, const Tuple& stride) {
   if (shape.is_leaf()) return times(index, stride);
+  if (index.is_literal() && index.value() < 0) return negated(index_to_value(facts, -index, shape, stride));
   Tuple total = 0;
   Int rest = index;
   for (int i = 0; i < shape.rank(); ++i) {
@@ -137,6 +143,7 @@ Int crd2idx(Facts& facts, const Tuple& coordinate, const Tuple& shape) {
 
 Tuple idx2crd(Facts& facts, const Int& index, const Tuple& shape) {
   if (shape.is_leaf()) return index;
+  if (index.is_literal() && index.value() < 0) return negated(idx2crd(facts, -index, shape));
   std::vector<Tuple> modes;
   Int rest = index;
   for (int i = 0; i < shape.rank(); ++i) {

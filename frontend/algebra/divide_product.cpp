@@ -52,8 +52,16 @@ Layout open_both(const Layout& zipped) {
   return Layout(open_both(zipped.shape), open_both(zipped.stride), zipped.units);
 }
 
-Layout rounded_complement(Facts& facts, const Layout& a, const Layout& t) {
-  return complement(facts, a, size(a) * cosize(facts, t));
+// Where copies of the block go. CuTe looks as far as |a|*cosize(t); a block with gaps may need more room for as many.
+Layout places_for(Facts& facts, const Layout& a, const Layout& t) {
+  const Int copies = cosize(facts, t);
+  GuardScope scope = GuardScope::attempt(facts);
+  Layout places = complement(facts, a, size(a) * copies);
+  if (facts.proves(less_equal(copies, size(places)))) {
+    scope.keep();
+    return places;
+  }
+  return complement(facts, a, cosize(facts, a) * copies);
 }
 
 }  // namespace
@@ -82,7 +90,7 @@ Layout logical_product(Facts& facts, const Layout& a, const Tiler& t) {
   if (keeps(t)) return a;
   if (const auto* tiles = tuple_of(t)) return by_mode(facts, "logical_product", a, *tiles, logical_product);
   const Layout tile = t.layout();
-  Layout repeated = composition(facts, rounded_complement(facts, a, tile), tile);
+  Layout repeated = composition(facts, places_for(facts, a, tile), tile);
   repeated.units = a.units;
   return make_layout(std::vector<Layout>{a, repeated});
 }

@@ -103,6 +103,9 @@ using AnyLayout = std::variant<Layout, Composed>;
 
 std::string to_string(const AnyLayout& a);
 
+// A swizzled layout whose swizzle moves nothing (B = 0, offset 0) as the layout that it is; others as they are.
+AnyLayout simplified(AnyLayout a);
+
 // The value at a coordinate: an integer, or a coordinate (a tuple) for basis strides.
 // Law: the inner product of the natural coordinate with the strides. Refusal "coordinate-rank" if the coordinate does
 // not fit the shape, "underscore" if it slices (see slice in operations.h).

@@ -151,11 +151,12 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 
 // --- Complement and inverses ----------------------------------------------------------------------------------------
 
-// Law: R has ascending positive strides, no value of R but 0 is a difference of two values of a, a and R side by side
-// are injective where a is (modes of stride 0 aside), and cosize((a,R)) >= size(cotarget). Without a cotarget:
-// cosize(filter(a)). Gaps that a leaves are filled as far as whole copies of what stands below fit in, as in CuTe.
-// Refusal "complement-overlap" if a mode of a steps by less than what the modes below it cover, "negative-stride".
-// Symbols: strides ascend as written where nothing else is known, and that they do is guarded.
+// Law: R has ascending positive strides; no value of R but 0 is a difference of two values of a, so that a and R side
+// by side are injective where a is (modes of stride 0 aside); and the greatest stride*extent of a and R reaches
+// size(cotarget). Without a cotarget: cosize(filter(a)). Gaps that a leaves are filled as far as whole copies of what
+// stands below fit in, as in CuTe. Refusal "complement-overlap" if a mode of a steps by less than what the modes below
+// it cover, "negative-stride". Symbols: strides ascend as written where nothing else is known, and that they do is
+// guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
 // Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in a. A symbolic
@@ -189,7 +190,7 @@ Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t);
 Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),(rest))
 Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),rest...); a rest of one mode stays whole
 Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);   // (tile...,rest...), likewise
-// (a, complement(a, |a|*cosize(t)) o t)
+// (a, complement(a, |a|*cosize(t)) o t), with cosize(a) for |a| where a has gaps and the complement is too short for t.
 Layout logical_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout zipped_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout tiled_product(Facts& facts, const Layout& a, const Tiler& t);

@@ -122,13 +122,6 @@ int weight(const Int& a) {
   return a.is_literal() ? 0 : a.polynomial().weight;
 }
 
-int weight(const PredicateNode& n) {
-  int sum = weight(n.a) + weight(n.b);
-  if (n.left) sum += weight(*n.left);
-  if (n.right) sum += weight(*n.right);
-  return sum;
-}
-
 Term multiply(const Term& a, const Term& b) {
   Term product{checked_mul(a.coefficient, b.coefficient), {}};
   auto x = a.factors.begin(), y = b.factors.begin();
@@ -188,7 +181,7 @@ Int intern_atom(Atom atom) {
   };
   add_part(atom.a);
   add_part(atom.b);
-  if (atom.condition) atom.weight += weight(*atom.condition);
+  if (atom.condition) atom.weight += atom.condition->weight;
   if (atom.weight > kMaxWeight) throw refusal("limit", "this integer is too long to write out");
   if (atom.depth > kMaxDepth) throw refusal("limit", "this integer nests divisions and minima deeper than 48");
   return as_int(*store<Atom>().intern(std::move(atom)));
@@ -199,6 +192,10 @@ Int as_int(const Atom& atom) {
 }
 
 const PredicateNode* intern_node(PredicateNode node) {
+  node.weight = 1 + weight(node.a) + weight(node.b);
+  if (node.left) node.weight += node.left->weight;
+  if (node.right) node.weight += node.right->weight;
+  if (node.weight > kMaxWeight) throw refusal("limit", "this condition is too long to write out");
   return store<PredicateNode>().intern(std::move(node));
 }
 

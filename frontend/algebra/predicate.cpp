@@ -6,16 +6,17 @@ namespace lay {
 namespace {
 
 Predicate make(PredicateKind kind, const Int& a, const Int& b) {
-  return Predicate::of(intern_node(PredicateNode{kind, a, b, nullptr, nullptr}));
+  return Predicate::of(intern_node(PredicateNode{kind, a, b, nullptr, nullptr, 1}));
 }
 
 Predicate join(PredicateKind kind, const Predicate& a, const Predicate& b) {
-  return Predicate::of(intern_node(PredicateNode{kind, 0, 0, &a.node(), &b.node()}));
+  return Predicate::of(intern_node(PredicateNode{kind, 0, 0, &a.node(), &b.node(), 1}));
 }
 
 const PredicateNode* constant(bool value) {
-  static const PredicateNode* const always = intern_node(PredicateNode{PredicateKind::always, 0, 0, nullptr, nullptr});
-  static const PredicateNode* const never = intern_node(PredicateNode{PredicateKind::never, 0, 0, nullptr, nullptr});
+  static const PredicateNode* const always =
+      intern_node(PredicateNode{PredicateKind::always, 0, 0, nullptr, nullptr, 1});
+  static const PredicateNode* const never = intern_node(PredicateNode{PredicateKind::never, 0, 0, nullptr, nullptr, 1});
   return value ? always : never;
 }
 

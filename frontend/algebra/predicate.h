@@ -62,6 +62,7 @@ struct PredicateNode {
   Int a, b;                             // of comparisons: a op b; of divisibility: a % b == 0
   const PredicateNode* left = nullptr;  // of both and either: Predicate::of(node.left)
   const PredicateNode* right = nullptr;
+  int weight = 1;  // comparisons and atoms written out; more than 10,000 throws Refusal "limit"
 };
 
 Predicate equal(const Int& a, const Int& b);

@@ -40,6 +40,11 @@ std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzl
   return moved;
 }
 
+// No index below n is moved by the swizzle.
+bool below_swizzle(const Swizzle& s, const Int& n) {
+  return n.is_literal() && n.value() <= (s.source_mask() & -s.source_mask());
+}
+
 // The outer swizzle, where it is one.
 const Swizzle& outer_swizzle(const char* operation, const Composed& a) {
   if (const Swizzle* s = std::get_if<Swizzle>(&a.outer)) return *s;
@@ -82,8 +87,9 @@ Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b) {
 }
 
 Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
-  const auto moved = moved_swizzle(facts, a, b, size(a));
-  return moved ? Composed{*moved, 0, a} : Composed{a, 0, b};
+  if (const auto moved = moved_swizzle(facts, a, b, size(a))) return {*moved, 0, a};
+  if (below_swizzle(b, size(a))) return {Swizzle(0, b.m, b.s), 0, a};
+  return {a, 0, b};
 }
 
 Composed composition(Facts& facts, const Composed& a, const Layout& b) {

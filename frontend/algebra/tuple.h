@@ -44,6 +44,7 @@ class Tuple {
   // The integer is its own only mode.
   int rank() const { return modes_ ? static_cast<int>(modes_->size()) : 1; }
   int depth() const { return depth_; }
+  std::int64_t leaf_count() const { return leaves_; }
   const Tuple& operator[](int mode) const;  // mode 0 of an integer is the integer; else Refusal "mode"
 
   std::string to_string() const;

@@ -84,7 +84,8 @@ Predicate equal(const Tuple& a, const Tuple& b);
 // --- Coordinates ----------------------------------------------------------------------------------------------------
 
 // Index of a coordinate with the given strides. Law: the inner product of the natural coordinate with d; an integer
-// against a tuple is split colexicographically and the last mode takes the rest. Refusal "coordinate-rank".
+// against a tuple is split colexicographically and the last mode takes the rest; -i is split as i, with all digits
+// negative. Refusal "coordinate-rank".
 Tuple crd2idx(Facts& facts, const Tuple& coordinate, const Tuple& shape, const Tuple& stride);
 // With compact left-most-fastest strides: the 1-D index. crd2idx(idx2crd(i, S), S) == i.
 Int crd2idx(Facts& facts, const Tuple& coordinate, const Tuple& shape);

@@ -93,8 +93,9 @@ std::optional<Tiler> to_tiler(const Value& value) {
 }
 
 Value to_value(AnyLayout layout) {
-  if (auto* l = std::get_if<Layout>(&layout)) return Value(std::move(*l));
-  return Value(std::get<Composed>(std::move(layout)));
+  AnyLayout plain = simplified(std::move(layout));
+  if (auto* l = std::get_if<Layout>(&plain)) return Value(std::move(*l));
+  return Value(std::get<Composed>(std::move(plain)));
 }
 
 Value call_builtin(const Builtin& builtin, Arguments& arguments) {
@@ -114,9 +115,14 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments) {
     if (a.value.is_unknown()) return a.value;
   }
   std::vector<Span> spans;
-  for (const CallArgument& a : arguments.list()) spans.push_back(a.span);
+  for (const CallArgument& a : arguments.list()) {
+    spans.push_back(a.span);
+    arguments.session.charge(work_of(a.value), arguments.whole());
+  }
   try {
-    return builtin.function(arguments);
+    Value result = builtin.function(arguments);
+    arguments.session.charge(work_of(result), arguments.whole());
+    return result;
   } catch (const Refusal& refusal) {
     throw DiagnosticError(to_diagnostic(refusal, arguments.whole(), spans));
   }

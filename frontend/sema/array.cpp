@@ -1,6 +1,7 @@
 #include "frontend/sema/array.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "frontend/algebra/convert.h"
@@ -9,6 +10,9 @@
 
 namespace lay::sema {
 namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 33;
+std::atomic<std::int64_t> live_bytes = 0;
 
 template <typename T>
 T read(const std::vector<std::byte>& bytes, std::int64_t i) {
@@ -65,10 +69,15 @@ Array Array::make(ElementType element, std::vector<std::int64_t> shape) {
   a.shape = std::move(shape);
   std::int64_t n = static_cast<std::int64_t>(element_bytes(element));
   for (std::int64_t extent : a.shape) n = checked_mul(n, extent);
-  if (n > (std::int64_t{1} << 33)) {
-    throw refusal("limit", "an array of " + std::to_string(n) + " bytes is larger than 8 GiB");
+  if (n > kMostBytes || live_bytes + n > kMostBytes) {
+    throw refusal("limit", "an array of " + std::to_string(n) + " bytes: all arrays together take at most 8 GiB");
   }
-  a.bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(n));
+  live_bytes += n;
+  a.bytes = std::shared_ptr<std::vector<std::byte>>(new std::vector<std::byte>(static_cast<std::size_t>(n)),
+                                                    [n](const std::vector<std::byte>* bytes) {
+                                                      live_bytes -= n;
+                                                      delete bytes;
+                                                    });
   return a;
 }
 

@@ -25,7 +25,7 @@ struct Array {
   std::vector<std::int64_t> shape;  // empty: one number
   std::shared_ptr<std::vector<std::byte>> bytes;
 
-  // Zeros. Throws Refusal "limit" above 2^33 bytes or if the size overflows.
+  // Zeros. Throws Refusal "limit" if all arrays alive would take more than 2^33 bytes, "overflow".
   static Array make(ElementType element, std::vector<std::int64_t> shape);
 
   std::int64_t size() const;  // the number of elements

@@ -60,7 +60,7 @@ Value composition_of_swizzle(Arguments& a, const Swizzle& s) {
 
 Value composition_(Arguments& a) {
   if (a.count() == 3) {
-    if (const Swizzle* s = a.as<Swizzle>(0)) return Value(composition(*s, a.tuple(1), a.layout(2)));
+    if (const Swizzle* s = a.as<Swizzle>(0)) return to_value(composition(*s, a.tuple(1), a.layout(2)));
     a.wrong_kind(0, "a swizzle");
   }
   if (const Swizzle* s = a.as<Swizzle>(0)) return composition_of_swizzle(a, *s);
@@ -72,7 +72,7 @@ Value composition_(Arguments& a) {
   const Layout& l = a.layout(0);
   if (const Layout* b = a.as<Layout>(1)) return Value(composition(facts, l, *b));
   if (const Composed* b = a.as<Composed>(1)) return to_value(composition(facts, l, *b));
-  if (const Swizzle* s = a.as<Swizzle>(1)) return Value(composition(facts, l, *s));
+  if (const Swizzle* s = a.as<Swizzle>(1)) return to_value(composition(facts, l, *s));
   return Value(composition(facts, l, a.tiler(1)));
 }
 
@@ -252,7 +252,7 @@ constexpr Builtin kRows[] = {
      domain_distribute_},
     {"with_shape", "with_shape(L, S)", "L with another shape of the same size", 2, kMany, with_shape_},
     {"zip2_by", "zip2_by(L, T)", "((A,a),(B,b),c) -> ((A,B),(a,b,c)), guided by the tiler", 2, 2, zip2_by_},
-    {"tile_layout", "tile_layout(T)", "what tiles one mode as a layout: n is n:1", 1, 1, tile_layout_},
+    {"tile_layout", "tile_layout(T)", "what tiles one mode as a layout: n is n:1, 1 is 1:0", 1, 1, tile_layout_},
     {"open_mode", "open_mode(L, k)", "the modes of mode k take its place", 2, 2, open_mode_},
     {"exactly", "exactly(L, T)", "L, where every tile of T divides its mode", 2, 2, exactly_},
     {"tile_to_shape", "tile_to_shape(L, S [, order])",

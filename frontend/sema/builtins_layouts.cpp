@@ -79,13 +79,13 @@ Value get_1d_coord_(Arguments& a) {
 
 Value upcast_(Arguments& a) {
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(upcast(*s, a.literal(1)));
-  if (const Composed* c = a.as<Composed>(0)) return Value(upcast(a.facts(), *c, a.integer(1)));
+  if (const Composed* c = a.as<Composed>(0)) return to_value(upcast(a.facts(), *c, a.integer(1)));
   return Value(upcast(a.facts(), a.layout(0), a.integer(1)));
 }
 
 Value downcast_(Arguments& a) {
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(downcast(*s, a.literal(1)));
-  if (const Composed* c = a.as<Composed>(0)) return Value(downcast(a.facts(), *c, a.integer(1)));
+  if (const Composed* c = a.as<Composed>(0)) return to_value(downcast(a.facts(), *c, a.integer(1)));
   return Value(downcast(a.facts(), a.layout(0), a.integer(1)));
 }
 
@@ -93,7 +93,7 @@ Value recast_(Arguments& a) {
   if (const Layout* l = a.as<Layout>(0)) return Value(recast(a.facts(), *l, a.type(1), a.type(2)));
   int from = bits(a.type(1)), to = bits(a.type(2));
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(recast(*s, from, to));
-  if (const Composed* c = a.as<Composed>(0)) return Value(recast(a.facts(), *c, from, to));
+  if (const Composed* c = a.as<Composed>(0)) return to_value(recast(a.facts(), *c, from, to));
   a.wrong_kind(0, "a layout or a swizzle");
 }
 

@@ -138,6 +138,7 @@ class Evaluation {
       fail("limit", "a comprehension over more than 2^20 numbers", where_);
     }
     std::vector<Value> elements;
+    std::int64_t held = 0;
     frame_.locals.emplace_back(e.variable.text, Value());
     std::size_t slot = frame_.locals.size() - 1;
     try {
@@ -145,6 +146,8 @@ class Evaluation {
         session_.charge(1, where_);
         frame_.locals[slot].second = Value(Int(i));
         elements.push_back(evaluate(session_, frame_, e.element));
+        held += weight(elements.back());
+        if (held > kMaxElements) fail("limit", "a tuple that holds more than 2^20 integers", where_);
       }
     } catch (...) {
       frame_.locals.resize(slot);
@@ -191,7 +194,7 @@ class Evaluation {
   Operand range_of(const syntax::Range& range, Span where) {
     Operand first = value_of(range.first), last = value_of(range.last);
     if (first.value.is_unknown() || last.value.is_unknown()) return {Value(Unknown{}), where};
-    return {Value(std::make_shared<const List>(List{{Value(Int(bound(first))), Value(Int(bound(last)))}, 2})), where};
+    return {Value(std::make_shared<const List>(List{{Value(Int(bound(first))), Value(Int(bound(last)))}, 8})), where};
   }
 
   std::int64_t bound(const Operand& operand) {

@@ -214,6 +214,7 @@ Value arithmetic(Session& session, ChainOperator op, const Operand& a, const Ope
     return session.kernel->apply(*function, {a, b}, whole);
   }
   if (a.value.as<Array>() || b.value.as<Array>()) {
+    session.charge(work_of(a.value) + work_of(b.value), whole);
     auto result = array_arithmetic(op, a.value, b.value);
     if (!result) mismatch(sign_of(op), a, b, whole);
     return Value(*result);
@@ -279,6 +280,7 @@ Value compare(Session& session, BinaryOperator op, const Operand& a, const Opera
     return session.kernel->apply(comparison(op), {a, b}, whole);
   }
   if (a.value.as<Array>() || b.value.as<Array>()) {
+    session.charge(work_of(a.value) + work_of(b.value), whole);
     auto result = array_comparison(op, a.value, b.value);
     if (!result) mismatch(sign_of(op), a, b, whole);
     return Value(*result);

@@ -39,7 +39,7 @@ Value compose_offset(const Operand& outer, const Operand& offset, const Operand&
     fail("operand-kind", "a layout stands after an offset, not " + kind_name(inner.value), inner.span);
   }
   (void)whole;
-  return Value(std::move(c));
+  return to_value(std::move(c));
 }
 
 }  // namespace

@@ -95,6 +95,11 @@ Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<S
   return d;
 }
 
+std::int64_t work_of(const Value& value) {
+  if (const auto* a = value.as<Array>()) return a->size() / 16;
+  return weight(value) / 4;
+}
+
 std::optional<bool> decide(Session& session, const Predicate& condition) {
   if (condition.is_always()) return true;
   if (condition.is_never()) return false;

@@ -96,6 +96,9 @@ inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 20;
 // A refusal of the algebra as a diagnostic about the text: `whole` is the operation, `operands` its parts.
 Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<Span>& operands);
 
+// The steps that reading a value through takes.
+std::int64_t work_of(const Value& value);
+
 // Evaluation of expressions (expression.cpp). May throw DiagnosticError or Poisoned.
 Value evaluate(Session& session, Frame& frame, syntax::ExpressionId id);
 

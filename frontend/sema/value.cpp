@@ -18,6 +18,7 @@ template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 constexpr std::size_t kLongest = 1'000'000;
+constexpr std::int64_t kHeaviest = std::int64_t{1} << 20;
 
 std::string kernel_text(const KernelFamily& family) {
   std::string s = "kernel " + family.kernel->name.text + "(";
@@ -144,13 +145,20 @@ std::string text(const Value& value) {
                     value.data);
 }
 
+std::int64_t weight(const Value& value) {
+  if (const auto* t = value.as<Tuple>()) return t->leaf_count();
+  if (const auto* l = value.as<Layout>()) return 2 * l->shape.leaf_count();
+  if (const auto* list = value.as<ListPtr>()) return (*list)->weight;
+  return 4;
+}
+
 Value make_tuple(std::vector<Value> elements) {
   bool plain = std::all_of(elements.begin(), elements.end(), [](const Value& v) { return v.as<Tuple>(); });
   if (!plain) {
-    std::int64_t count = 0;
-    for (const Value& v : elements) count += v.as<ListPtr>() ? (*v.as<ListPtr>())->count : 1;
-    if (count > (std::int64_t{1} << 20)) throw refusal("limit", "a tuple of more than 2^20 values");
-    return Value(std::make_shared<const List>(List{std::move(elements), count}));
+    List list{std::move(elements)};
+    for (const Value& v : list.elements) list.weight += weight(v);
+    if (list.weight > kHeaviest) throw refusal("limit", "a tuple that holds more than 2^20 integers");
+    return Value(std::make_shared<const List>(std::move(list)));
   }
   std::vector<Tuple> modes;
   modes.reserve(elements.size());

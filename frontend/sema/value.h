@@ -34,10 +34,10 @@ struct Unknown {  // what only a run can know
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
 
-// A tuple of any values; at most 2^20 in all, however they are shared.
+// A tuple of any values; together of a weight of at most 2^20, however they are shared.
 struct List {
   std::vector<Value> elements;
-  std::int64_t count = 0;  // of the values, those of inner lists included
+  std::int64_t weight = 0;  // of the values
 };
 
 // The values of a record's fields, in order. `head` prints it back: `wgmma(n = 64)`, or the name of a library.
@@ -116,6 +116,9 @@ std::string kind_word(const Value& value);
 // The text that reads back to the same value. Predicates print as conditions, strings with quotes.
 // Above a million characters it ends in "...".
 std::string text(const Value& value);
+
+// How much a value holds: about one for each integer in it.
+std::int64_t weight(const Value& value);
 
 // A tuple of the values: a Tuple if all are integers, coordinates or `_`, else a List. Refusal "limit".
 Value make_tuple(std::vector<Value> elements);

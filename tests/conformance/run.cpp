@@ -24,7 +24,7 @@ Outcome value(bool b) {
 }
 
 Outcome result(const AnyLayout& a) {
-  return {a};
+  return {simplified(a)};
 }
 
 struct Arguments {
@@ -285,7 +285,10 @@ bool repeats(Facts& facts, const Layout& a, const Tiler& tiler, const Layout& r)
     return true;
   }
   const Layout tile = tiler.layout();
-  return r.rank() == 2 && a == r[0] && composes(facts, complement(facts, a, size(a) * cosize(facts, tile)), tile, r[1]);
+  const Int copies = cosize(facts, tile);
+  Layout places = complement(facts, a, size(a) * copies);
+  if (size(places).value() < copies.value()) places = complement(facts, a, cosize(facts, a) * copies);
+  return r.rank() == 2 && a == r[0] && composes(facts, places, tile, r[1]);
 }
 
 // Apart from modes of stride 0, the values are 0, 1, 2, ... in some order.

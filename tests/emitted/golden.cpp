@@ -7,6 +7,7 @@
 
 #include "backend/cuda/emit.h"
 #include "backend/ir/parse.h"
+#include "backend/ir/verify.h"
 #include "runtime/compile.h"
 
 namespace {
@@ -35,6 +36,15 @@ lay::cuda::Emitted emitted(const fs::path& path, std::string_view target) {
 }
 
 }  // namespace
+
+TEST_CASE("the golden kernels are ones that the verifier accepts") {
+  for (const fs::path& path : kernels()) {
+    INFO(path.filename().string());
+    for (const lay::ir::Problem& problem : lay::ir::verify(lay::ir::parse(contents(path)))) {
+      FAIL_CHECK(problem.message + " in " + problem.statement);
+    }
+  }
+}
 
 TEST_CASE("emitted text is the golden one") {
   REQUIRE(!kernels().empty());

@@ -1,6 +1,7 @@
 // pipeline, from pipeline.lay, for sm_90a.
 //
 // Grid (ceil_div(M,64), 1, 1), 128 threads a block, 32768 bytes of shared memory.
+// Assumes K % 8 == 0.
 
 static __device__ __forceinline__ float f32_from_f16(unsigned short x) {
   float y;
@@ -26,6 +27,7 @@ lay_pipeline(
     int M_,
     int K_) {
   const int thread = (int)threadIdx.x;
+  const int warp = thread / 32;
   const int block_x = (int)blockIdx.x;
   __shared__ __align__(1024) unsigned short X_tile_[16384];  // Sw<3,3,3> o 0 o (64,64,4):(64,1,4096)
   __align__(16) unsigned short piece_[8];  // 8:1
@@ -51,7 +53,7 @@ lay_pipeline(
     asm volatile("cp.async.wait_group 2;" ::: "memory");
     __syncthreads();
     const int m_ = block_x * 64 + thread % 64;
-    if (thread < 64) {  // pipeline.lay:4
+    if (warp < 2) {  // pipeline.lay:4
       asm volatile("bar.sync 1, 64;" ::: "memory");  // half
       *(uint4*)&piece_[0] = *(const uint4*)&X_tile_[swizzle_3_3_3(thread * 64 + t_ % 4 * 4096)];
       #pragma unroll

@@ -51,6 +51,14 @@ TEST_CASE("what a target has no instructions for is refused") {
   CHECK(std::holds_alternative<Emitted>(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_89"))));
 }
 
+TEST_CASE("loops are not unrolled without end") {
+  const std::string inner = "for j : s32 block in 0..256 unrolled {\n Y[0] = 1.0 @4\n}\n}";
+  CHECK(std::holds_alternative<Emitted>(emit("for i : s32 block in 0..256 unrolled {\n" + inner)));
+  const Problem found = problem(emit("for i : s32 block in 0..257 unrolled {\n" + inner));
+  CHECK(found.code == "unroll-limit");
+  CHECK(problem(emit("fill r = 0.0", "register r : f32 65537:1\n")).code == "unroll-limit");
+}
+
 TEST_CASE("an expression too long to write is refused") {
   std::string body = "let x0 : s32 thread = thread + 1\n";
   lay::ir::Kernel kernel = lay::ir::parse(

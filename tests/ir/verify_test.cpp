@@ -138,6 +138,11 @@ TEST_CASE("expressions: operands first, types, literals that fit, shared parts o
   ir::Term x = b.special(Builtin::lane);
   for (int i = 0; i < 40; ++i) x = x * x;
   REQUIRE(verify(kernel)[0].code == "expression-size");
+  kernel = parse(kRight);
+  Builder deep(kernel);
+  ir::Term sum = deep.special(Builtin::lane);
+  for (int i = 0; i < 100'000; ++i) sum = sum + deep.special(Builtin::thread);
+  REQUIRE(verify(kernel)[0].code == "expression-size");
 }
 
 TEST_CASE("names: identifiers, all different") {

@@ -1,6 +1,8 @@
 // The kernel cache: entries are whole or not there, whatever happens to the folder.
 #include "runtime/cache.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,6 +117,46 @@ TEST_CASE("the entries used longest ago go first") {
   CHECK(!cache.find(key_of("b")));
   CHECK(cache.find(key_of("c")));
   CHECK(cache.find(key_of("d")));
+}
+
+TEST_CASE("a writer that is killed leaves whole entries or none") {
+  const TemporaryFolder folder;
+  const std::string payload(200000, 'p');
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      const Cache cache(folder.path());
+      for (int i = 0;; ++i) cache.store(key_of(std::to_string(i % 3)), payload);
+    }
+    usleep(static_cast<useconds_t>(1000 + 700 * round));
+    kill(child, SIGKILL);
+    REQUIRE(waitpid(child, nullptr, 0) == child);
+    const Cache cache(folder.path());
+    std::string warning;
+    for (int i = 0; i < 3; ++i)
+      if (const auto found = cache.find(key_of(std::to_string(i)), &warning)) CHECK((*found == payload));
+    CHECK(warning.empty());
+  }
+}
+
+TEST_CASE("an entry that cannot be written whole is not there") {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const rlimit limit{1000, 1000};  // bytes of a file: what lies beyond fails as on a full disk
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const Cache cache(folder.path());
+    const bool right = !cache.store(key_of("large"), std::string(5000, 'l')) && cache.store(key_of("small"), "s") &&
+                       !cache.find(key_of("large")) && cache.find(key_of("small")) == "s";
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() != ".tmp");
 }
 
 TEST_CASE("many processes, one cold cache: every reader sees a whole entry or none") {

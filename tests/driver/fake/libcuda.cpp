@@ -1,0 +1,147 @@
+// A CUDA driver that is none: memory is the host's, and a launch runs the C++ function `fake_kernel_<name>` of the
+// program, if it has one. So what the launcher does around a kernel is tested without a GPU.
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace {
+
+using Address = unsigned long long;
+constexpr int success = 0, out_of_memory = 2, no_device = 100, not_found = 500, launch_failed = 719;
+
+int attribute(int which) {
+  switch (which) {
+    case 75:
+      return 9;  // compute capability
+    case 1:
+      return 1024;  // threads a block
+    case 5:
+      return 2147483647;  // grid
+    case 6:
+    case 7:
+      return 65535;
+    case 97:
+      return 232448;  // shared bytes of a block
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+// NVRTC looks for the driver too, and asks a driver that starts for more than this one has.
+int cuInit(unsigned) {
+  static bool started = false;
+  return std::exchange(started, true) ? no_device : success;
+}
+int cuDriverGetVersion(int* version) {
+  return *version = 13000, success;
+}
+int cuGetErrorName(int status, const char** name) {
+  *name = status == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE";
+  return success;
+}
+int cuGetErrorString(int, const char** text) {
+  return *text = "as the fake driver says", success;
+}
+int cuDeviceGetCount(int* count) {
+  return *count = 1, success;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  return *device = ordinal, ordinal == 0 ? success : 101;
+}
+int cuDeviceGetName(char* name, int size, int) {
+  std::strncpy(name, "Fake GPU", static_cast<std::size_t>(size));
+  return success;
+}
+int cuDeviceGetAttribute(int* value, int which, int) {
+  return *value = attribute(which), success;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  return *bytes = 1 << 30, success;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  return *context = context, success;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  return success;
+}
+int cuCtxSetCurrent(void*) {
+  return success;
+}
+int cuCtxSynchronize() {
+  return success;
+}
+
+int cuModuleLoadData(void** module, const void* image) {
+  if (std::memcmp(image,
+                  "\x7f"
+                  "ELF",
+                  4) != 0)
+    return 200;
+  return *module = module, success;
+}
+int cuModuleUnload(void*) {
+  return success;
+}
+int cuModuleGetFunction(void** function, void*, const char* name) {
+  *function = dlsym(RTLD_DEFAULT, ("fake_kernel_" + std::string(name)).c_str());
+  return *function ? success : not_found;
+}
+int cuFuncSetAttribute(void*, int, int) {
+  return success;
+}
+int cuFuncGetAttribute(int* value, int, void*) {
+  return *value = 0, success;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, std::size_t) {
+  return *blocks = 1, success;
+}
+
+int cuMemAlloc_v2(Address* address, std::size_t bytes) {
+  if (bytes > (std::size_t{1} << 30)) return out_of_memory;
+  *address = reinterpret_cast<Address>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return success;
+}
+int cuMemFree_v2(Address address) {
+  return std::free(reinterpret_cast<void*>(address)), success;
+}
+int cuMemcpyHtoD_v2(Address to, const void* from, std::size_t bytes) {
+  return std::memcpy(reinterpret_cast<void*>(to), from, bytes), success;
+}
+int cuMemcpyDtoH_v2(void* to, Address from, std::size_t bytes) {
+  return std::memcpy(to, reinterpret_cast<const void*>(from), bytes), success;
+}
+int cuMemsetD8_v2(Address to, unsigned char value, std::size_t bytes) {
+  return std::memset(reinterpret_cast<void*>(to), value, bytes), success;
+}
+
+int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned,
+                   unsigned shared, void*, void** arguments, void**) {
+  const unsigned launch[] = {x, y, z, threads, shared};
+  return reinterpret_cast<bool (*)(const unsigned*, void**)>(function)(launch, arguments) ? success : launch_failed;
+}
+
+int cuEventCreate(void** event, unsigned) {
+  return *event = event, success;
+}
+int cuEventDestroy_v2(void*) {
+  return success;
+}
+int cuEventRecord(void*, void*) {
+  return success;
+}
+int cuEventSynchronize(void*) {
+  return success;
+}
+int cuEventElapsedTime(float* milliseconds, void*, void*) {
+  return *milliseconds = 0.25f, success;
+}
+
+}  // extern "C"
