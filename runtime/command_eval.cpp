@@ -1,4 +1,5 @@
 #include <iostream>
+#include <stdexcept>
 #include <string>
 
 #include "frontend/sema/evaluator.h"
@@ -37,10 +38,21 @@ class LineEvaluator {
 
   std::string answer(const std::string& line, int number) {
     printed_.clear();
-    const auto outcomes = evaluator_.run("<input>", line, number);
-    for (const auto& outcome : outcomes)
-      if (!outcome.ok()) return error(outcome, number);
-    return result(outcomes);
+    try {
+      const auto outcomes = evaluator_.run("<input>", line, number);
+      for (const auto& outcome : outcomes)
+        if (!outcome.ok()) return error(outcome, number);
+      return result(outcomes);
+    } catch (const std::logic_error& e) {  // our mistake: it is said, and the next line is answered all the same
+      return JsonObject()
+          .boolean("ok", false)
+          .string("code", "internal")
+          .string("message", e.what())
+          .integer("line", number)
+          .integer("column", 1)
+          .raw("witness", "{}")
+          .text();
+    }
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <stdexcept>
 
 #include "frontend/syntax/parse.h"
 #include "runtime/commands.h"
@@ -91,10 +92,14 @@ bool Repl::take(const std::string& text) {
   const std::string_view line = trimmed(text);
   if (line.empty()) return true;
   if (line.front() == ':') return command(std::string(line));
-  if (line.front() == '?')
-    show_help(std::string(trimmed(line.substr(1))));
-  else
-    evaluate(text);
+  try {
+    if (line.front() == '?')
+      show_help(std::string(trimmed(line.substr(1))));
+    else
+      evaluate(text);
+  } catch (const std::logic_error& e) {
+    complain("internal", std::string(e.what()) + "; this is a mistake in lay, please report it");
+  }
   return true;
 }
 

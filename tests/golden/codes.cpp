@@ -27,6 +27,7 @@ const std::set<std::string> shown_elsewhere = {
     "format-refused",    // a mistake of the formatter: no text is known that shows it
     "inexact",           // a literal division inside an operation: its operands were checked before
     "swizzle-negative",  // likewise
+    "internal",          // a mistake of ours: no text is known that shows it
     "interrupted",       // Ctrl-C
     "past-the-end",      // a note: tests/repl/layouts.txt
     "unavailable",       // a host without files or kernels; `lay` has both

@@ -1,5 +1,5 @@
-// `lay eval`: a line in, a line of JSON out. Transcripts in tests/language/*.eval: `> ` before a line, below it the
-// answer. LAY_BLESS=1 rewrites the answers.
+// What tools read: the manifest, and `lay eval`: a line in, a line of JSON out. Transcripts in tests/language/*.eval:
+// `> ` before a line, below it the answer. LAY_BLESS=1 rewrites the answers.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -82,4 +82,28 @@ TEST_CASE("each line is answered before the next is read") {
   CHECK(ended.code == 0);
   CHECK(lines_of(ended.out).size() == 3);
   CHECK(ended.out.ends_with("{\"ok\":true,\"kind\":\"int\",\"text\":\"2\",\"value\":2}\n"));
+}
+
+TEST_CASE("the manifest says all that a launcher needs") {
+  TemporaryFolder folder;
+  const std::string script = LAY_SOURCE_DIR "/examples/digits/digits.lay";
+  REQUIRE(run_lay({"build", script, "-o", folder.path().string(), "--source-only"}).code == 0);
+  const auto manifest = nlohmann::json::parse(slurp(folder / "manifest.json"));
+  CHECK(manifest.at("script") == "digits.lay");
+  const auto& kernel = manifest.at("kernels").at(0);
+  CHECK(kernel.at("name") == "linear");
+  CHECK(kernel.at("sizes") == nlohmann::json{"M", "N", "K"});
+  CHECK(kernel.at("tensors").size() == 4);
+  CHECK(kernel.at("tensors").at(3).at("access") == "output");
+  const auto& variants = kernel.at("variants");
+  CHECK(variants.size() > 1);
+  for (const auto& variant : variants) {
+    const std::string source = slurp(folder / variant.at("files").at(0).at("name").get<std::string>());
+    CHECK(source.find(variant.at("function").get<std::string>() + "(") != std::string::npos);
+    CHECK(variant.at("arguments").size() == 7);  // four pointers, three sizes
+    CHECK(variant.at("launch").at("threads") > 0);
+  }
+  CHECK(variants.back().at("when").empty());  // every launch finds a variant
+  CHECK(variants.back().at("aligned").empty());
+  CHECK(slurp(folder / "manifest.json").find(LAY_SOURCE_DIR) == std::string::npos);  // no path of this machine
 }
