@@ -4,7 +4,6 @@
 
 #include "frontend/sema/array_operations.h"
 #include "frontend/sema/kernel_builder.h"
-#include "frontend/source/text.h"
 
 namespace lay::sema {
 namespace {
@@ -88,47 +87,20 @@ bool fits_type(const Value& value, const std::string& type) {
   return type == "Type" && word == "type";
 }
 
-// Arguments in the order of the parameters: positional ones first, then by name.
+// The parameters of a def or record with their values.
 std::vector<std::pair<std::string, Value>> bind(const std::string& callee,
                                                 const std::vector<syntax::Parameter>& parameters,
                                                 const std::vector<CallArgument>& arguments, Span whole) {
-  std::vector<std::pair<std::string, Value>> bound(parameters.size());
-  std::vector<bool> given(parameters.size(), false);
-  std::size_t position = 0;
-  for (const CallArgument& a : arguments) {
-    std::size_t k = position;
-    if (a.name.empty()) {
-      ++position;
-    } else {
-      auto at =
-          std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name.text == a.name; });
-      if (at == parameters.end()) {
-        std::vector<std::string> known;
-        for (const auto& p : parameters) known.push_back(p.name.text);
-        std::vector<Note> notes;
-        if (auto near = nearest(a.name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
-        fail("argument-name", callee + " has no parameter " + a.name, a.span, {}, std::move(notes));
-      }
-      k = static_cast<std::size_t>(at - parameters.begin());
-    }
-    if (k >= parameters.size()) {
-      fail("argument-count",
-           callee + " takes " + std::to_string(parameters.size()) + " arguments, not " +
-               std::to_string(arguments.size()),
-           whole);
-    }
-    if (given[k]) fail("argument-name", "the parameter " + parameters[k].name.text + " is given twice", a.span);
-    if (parameters[k].type && !fits_type(a.value, parameters[k].type->text)) {
+  std::vector<std::string> names;
+  for (const syntax::Parameter& p : parameters) names.push_back(p.name.text);
+  std::vector<std::pair<std::string, Value>> bound;
+  for (const CallArgument* a : bind_arguments(callee, names, arguments, whole)) {
+    const syntax::Parameter& p = parameters[bound.size()];
+    if (p.type && !fits_type(a->value, p.type->text)) {
       fail("argument-kind",
-           callee + " wants a " + parameters[k].type->text + " for " + parameters[k].name.text + ", not " +
-               kind_name(a.value),
-           a.span);
+           callee + " wants a " + p.type->text + " for " + p.name.text + ", not " + kind_name(a->value), a->span);
     }
-    given[k] = true;
-    bound[k] = {parameters[k].name.text, a.value};
-  }
-  for (std::size_t k = 0; k < parameters.size(); ++k) {
-    if (!given[k]) fail("argument-count", callee + " needs a value for " + parameters[k].name.text, whole);
+    bound.emplace_back(p.name.text, a->value);
   }
   return bound;
 }

@@ -1,6 +1,7 @@
-#include <limits>
+#include <algorithm>
 
 #include "frontend/sema/builtins.h"
+#include "frontend/source/text.h"
 
 namespace lay::sema {
 
@@ -128,6 +129,38 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments) {
   }
 }
 
+std::vector<const CallArgument*> bind_arguments(const std::string& callee, const std::vector<std::string>& parameters,
+                                                const std::vector<CallArgument>& arguments, Span whole) {
+  std::vector<const CallArgument*> bound(parameters.size(), nullptr);
+  std::size_t position = 0;
+  for (const CallArgument& a : arguments) {
+    std::size_t k = position;
+    if (a.name.empty()) {
+      ++position;
+    } else {
+      auto at = std::find(parameters.begin(), parameters.end(), a.name);
+      if (at == parameters.end()) {
+        std::vector<Note> notes;
+        if (auto near = nearest(a.name, parameters)) notes.push_back({"help", "did you mean " + *near + "?"});
+        fail("argument-name", callee + " has no parameter " + a.name, a.span, {}, std::move(notes));
+      }
+      k = static_cast<std::size_t>(at - parameters.begin());
+    }
+    if (k >= parameters.size()) {
+      fail("argument-count",
+           callee + " takes " + std::to_string(parameters.size()) +
+               (parameters.size() == 1 ? " argument, not " : " arguments, not ") + std::to_string(arguments.size()),
+           whole);
+    }
+    if (bound[k]) fail("argument-name", "the parameter " + parameters[k] + " is given twice", a.span);
+    bound[k] = &a;
+  }
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (!bound[k]) fail("argument-count", callee + " needs a value for " + parameters[k], whole);
+  }
+  return bound;
+}
+
 const Builtin* find_builtin(const std::string& name) {
   static const std::map<std::string_view, const Builtin*> rows = [] {
     std::map<std::string_view, const Builtin*> result;
@@ -140,7 +173,8 @@ const Builtin* find_builtin(const std::string& name) {
 
 std::vector<const Builtin*> all_builtins() {
   std::vector<const Builtin*> rows;
-  for (auto table : {tuple_builtins(), layout_builtins(), algebra_builtins(), number_builtins(), array_builtins()}) {
+  for (auto table : {tuple_builtins(), coordinate_builtins(), layout_builtins(), algebra_builtins(), number_builtins(),
+                     array_builtins()}) {
     for (const Builtin& row : table) rows.push_back(&row);
   }
   return rows;

@@ -60,6 +60,10 @@ class Arguments {
   std::vector<CallArgument> list_;
 };
 
+// The arguments in the order of the parameters: positional ones first, then by name, each exactly once.
+std::vector<const CallArgument*> bind_arguments(const std::string& callee, const std::vector<std::string>& parameters,
+                                                const std::vector<CallArgument>& arguments, Span whole);
+
 struct Builtin {
   std::string_view name, signature, law;
   std::size_t least, most;  // number of arguments
@@ -68,6 +72,7 @@ struct Builtin {
 
 // All rows, by subject.
 std::span<const Builtin> tuple_builtins();
+std::span<const Builtin> coordinate_builtins();
 std::span<const Builtin> layout_builtins();
 std::span<const Builtin> algebra_builtins();
 std::span<const Builtin> number_builtins();

@@ -5,7 +5,6 @@
 #include "frontend/sema/apply.h"
 #include "frontend/sema/kernel_builder.h"
 #include "frontend/sema/reference.h"
-#include "frontend/source/text.h"
 
 namespace lay::sema {
 namespace {
@@ -15,48 +14,18 @@ struct Slot {
   const CallArgument* argument = nullptr;
 };
 
-// The parameters in the order of a call: the signature's, then the outputs that are also read.
-std::vector<Slot> slots_of(const syntax::Kernel& kernel) {
+// The parameters in the order of a call, with their arguments: the signature's, then the outputs that are also read.
+std::vector<Slot> bind(const syntax::Kernel& kernel, const std::vector<CallArgument>& arguments, Span whole) {
   std::vector<Slot> slots;
   for (const auto& p : kernel.parameters) slots.push_back({&p});
   for (const auto& p : kernel.outputs) {
     if (p.inout) slots.push_back({&p});
   }
+  std::vector<std::string> names;
+  for (const Slot& s : slots) names.push_back(s.parameter->name.text);
+  std::vector<const CallArgument*> bound = bind_arguments(kernel.name.text, names, arguments, whole);
+  for (std::size_t k = 0; k < slots.size(); ++k) slots[k].argument = bound[k];
   return slots;
-}
-
-void bind(std::vector<Slot>& slots, const std::string& callee, const std::vector<CallArgument>& arguments, Span whole) {
-  std::size_t position = 0;
-  for (const CallArgument& a : arguments) {
-    std::size_t k = position;
-    if (a.name.empty()) {
-      ++position;
-    } else {
-      auto at =
-          std::find_if(slots.begin(), slots.end(), [&](const Slot& s) { return s.parameter->name.text == a.name; });
-      if (at == slots.end()) {
-        std::vector<std::string> known;
-        for (const Slot& s : slots) known.push_back(s.parameter->name.text);
-        std::vector<Note> notes;
-        if (auto near = nearest(a.name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
-        fail("argument-name", callee + " has no parameter " + a.name, a.span, {}, std::move(notes));
-      }
-      k = static_cast<std::size_t>(at - slots.begin());
-    }
-    if (k >= slots.size()) {
-      fail("argument-count",
-           callee + " takes " + std::to_string(slots.size()) + " arguments, not " + std::to_string(arguments.size()),
-           whole);
-    }
-    if (slots[k].argument)
-      fail("argument-name", "the parameter " + slots[k].parameter->name.text + " is given twice", a.span);
-    slots[k].argument = &a;
-  }
-  for (const Slot& s : slots) {
-    if (!s.argument)
-      fail("argument-count", callee + " needs " + s.parameter->name.text, whole,
-           {{s.parameter->span, "declared here"}});
-  }
 }
 
 // A tensor takes an array, a scalar a number; what only a run knows may be either.
@@ -140,10 +109,8 @@ namespace {
 
 Value call_kernel(Session& session, const KernelFamilyPtr& family, const std::vector<CallArgument>& arguments,
                   Span whole, const std::function<KernelResult(const KernelCall&)>& run) {
-  const std::string& name = family->kernel->name.text;
   if (session.kernel) fail("kernel-only", "a kernel cannot call a kernel", whole);
-  std::vector<Slot> slots = slots_of(*family->kernel);
-  bind(slots, name, arguments, whole);
+  std::vector<Slot> slots = bind(*family->kernel, arguments, whole);
   check_kinds(slots);
   if (!session.running()) return Value(Unknown{});
   for (const CallArgument& a : arguments) {

@@ -1,0 +1,101 @@
+// Arithmetic on tuples, coordinates and slices, and the orders on profiles.
+
+#include "frontend/sema/builtins.h"
+
+namespace lay::sema {
+namespace {
+
+Value concatenate_(Arguments& a) {
+  return Value(concatenate(a.tuple(0), a.tuple(1)));
+}
+Value wrap_(Arguments& a) {
+  return Value(wrap(a.tuple(0)));
+}
+Value unwrap_(Arguments& a) {
+  return Value(unwrap(a.tuple(0)));
+}
+Value product_each_(Arguments& a) {
+  return Value(product_each(a.tuple(0)));
+}
+Value product_like_(Arguments& a) {
+  return Value(product_like(a.tuple(0), a.tuple(1)));
+}
+Value inner_product_(Arguments& a) {
+  return Value(inner_product(a.tuple(0), a.tuple(1)));
+}
+
+Value idx2crd_(Arguments& a) {
+  if (a.count() == 3) return Value(idx2crd(a.facts(), a.integer(0), a.tuple(1), a.tuple(2)));
+  return Value(idx2crd(a.facts(), a.integer(0), a.tuple(1)));
+}
+
+Value crd2idx_(Arguments& a) {
+  if (a.count() == 3) return Value(crd2idx(a.facts(), a.tuple(0), a.tuple(1), a.tuple(2)));
+  return Value(crd2idx(a.facts(), a.tuple(0), a.tuple(1)));
+}
+
+Value crd2crd_(Arguments& a) {
+  return Value(crd2crd(a.facts(), a.tuple(0), a.tuple(1), a.tuple(2)));
+}
+
+Value slice_(Arguments& a) {
+  if (const Layout* l = a.as<Layout>(1)) return Value(slice(a.tuple(0), *l));
+  if (const Composed* c = a.as<Composed>(1)) return Value(slice(a.facts(), a.tuple(0), *c));
+  return Value(slice(a.tuple(0), a.tuple(1)));
+}
+
+Value slice_and_offset_(Arguments& a) {
+  lay::Slice cut = slice_and_offset(a.facts(), a.tuple(0), a.layout(1));
+  return make_tuple({Value(cut.sub), Value(cut.offset)});
+}
+
+Value dice_(Arguments& a) {
+  if (const Layout* l = a.as<Layout>(1)) return Value(dice(a.tuple(0), *l));
+  return Value(dice(a.tuple(0), a.tuple(1)));
+}
+
+Tuple shape_or_tuple(Arguments& a, std::size_t i) {
+  if (const Layout* l = a.as<Layout>(i)) return l->shape;
+  return a.tuple(i);
+}
+
+Value congruent_(Arguments& a) {
+  return Value(Predicate(congruent(shape_or_tuple(a, 0), shape_or_tuple(a, 1))));
+}
+Value weakly_congruent_(Arguments& a) {
+  return Value(Predicate(weakly_congruent(shape_or_tuple(a, 0), shape_or_tuple(a, 1))));
+}
+Value compatible_(Arguments& a) {
+  return Value(compatible(shape_or_tuple(a, 0), shape_or_tuple(a, 1)));
+}
+Value evenly_divides_(Arguments& a) {
+  return Value(evenly_divides(a.facts(), shape_or_tuple(a, 0), shape_or_tuple(a, 1)));
+}
+
+constexpr Builtin kRows[] = {
+    {"concatenate", "concatenate(s, t)", "the modes of s, then those of t", 2, 2, concatenate_},
+    {"wrap", "wrap(t)", "an integer becomes the tuple of one", 1, 1, wrap_},
+    {"unwrap", "unwrap(t)", "tuples of one are opened", 1, 1, unwrap_},
+    {"product_each", "product_each(t)", "the size of each mode", 1, 1, product_each_},
+    {"product_like", "product_like(t, guide)", "the sizes of t at the leaves of guide", 2, 2, product_like_},
+    {"inner_product", "inner_product(s, t)", "the sum of the products of the leaves", 2, 2, inner_product_},
+    {"idx2crd", "idx2crd(i, S [, D])", "crd2idx(idx2crd(i, S), S) == i", 2, 3, idx2crd_},
+    {"crd2idx", "crd2idx(c, S [, D])", "the inner product of the natural coordinate with D", 2, 3, crd2idx_},
+    {"crd2crd", "crd2crd(c, S, T)", "idx2crd(crd2idx(c, S), T)", 3, 3, crd2crd_},
+    {"slice", "slice(c, L)", "what stands under `_`", 2, 2, slice_},
+    {"slice_and_offset", "slice_and_offset(c, L)", "(what stands under `_`, the value of the rest)", 2, 2,
+     slice_and_offset_},
+    {"dice", "dice(c, L)", "what stands under integers", 2, 2, dice_},
+    {"congruent", "congruent(A, B)", "the same nesting", 2, 2, congruent_},
+    {"weakly_congruent", "weakly_congruent(A, B)", "B refines A's nesting", 2, 2, weakly_congruent_},
+    {"compatible", "compatible(A, B)", "every coordinate of A is one of B", 2, 2, compatible_},
+    {"evenly_divides", "evenly_divides(S, T)", "the tiler T divides the shape S, mode by mode", 2, 2, evenly_divides_},
+};
+
+}  // namespace
+
+std::span<const Builtin> coordinate_builtins() {
+  return kRows;
+}
+
+}  // namespace lay::sema
