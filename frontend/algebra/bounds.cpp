@@ -44,10 +44,24 @@ std::optional<DimId> shifted_from(DimId symbol) {
   return found == shift_origins().end() ? std::nullopt : std::optional(found->second);
 }
 
-bool has_products(const Polynomial& p) {
-  return std::any_of(p.terms.begin(), p.terms.end(), [](const Term& term) {
-    return term.factors.size() > 1 || (term.factors.size() == 1 && term.factors[0].exponent > 1);
-  });
+bool is_product(const Term& term) {
+  return term.factors.size() > 1 || (term.factors.size() == 1 && term.factors[0].exponent > 1);
+}
+
+// Whether putting in lower + d' can help: only where a product is subtracted from something, and where the result stays
+// short.
+bool worth_shifting(const Polynomial& p) {
+  int64_t terms = 0;
+  bool multiplies = false, subtracts = false;
+  for (const Term& term : p.terms) {
+    int degree = 0;
+    for (const Factor& factor : term.factors) degree += factor.exponent;
+    if (degree > 8) return false;
+    terms += int64_t{1} << degree;
+    multiplies |= is_product(term);
+    if (term.coefficient < 0 && !term.factors.empty()) subtracts = true;
+  }
+  return multiplies && subtracts && terms <= 200;
 }
 
 // Dims among the factors become lower + d'. What stands inside other atoms stays.
@@ -90,7 +104,7 @@ std::optional<int64_t> lower_of(const Knowledge& known, const Int& a) {
   Polynomial p = a.polynomial();
   const int64_t denominator = p.denominator;
   p.denominator = 1;
-  if (has_products(p)) p = as_polynomial(shift(known, p));
+  if (worth_shifting(p)) p = as_polynomial(shift(known, p));
   int64_t sum = 0;
   for (const Term& term : p.terms) {
     const auto bound = least(known, term);

@@ -73,10 +73,12 @@ void Facts::require(const Predicate& predicate, std::string_view origin) {
 }
 
 bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
-  Decision decision = decide(predicate);
-  if (decision.verdict == Verdict::proved) return true;
-  if (predicate.is_never() || decide(negate(predicate)).verdict == Verdict::proved) return false;
-  raise(Guard{path(), predicate, std::string(origin), std::move(decision.witness)});
+  if (proves(predicate)) return true;
+  if (predicate.is_never() || proves(negate(predicate))) return false;
+  Search breaks = search_counterexample(knowledge(), predicate);
+  if (breaks.exhausted) return true;
+  if (breaks.finite && search_counterexample(knowledge(), negate(predicate)).exhausted) return false;
+  raise(Guard{path(), predicate, std::string(origin), breaks.witness ? std::move(*breaks.witness) : Sizes{}});
   return true;
 }
 

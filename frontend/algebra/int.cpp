@@ -125,7 +125,7 @@ Int max(const Int& a, const Int& b) {
 Int select(const Predicate& condition, const Int& a, const Int& b) {
   if (condition.is_always() || a == b) return a;
   if (condition.is_never()) return b;
-  return intern_atom(Atom{AtomKind::select, 0, {}, a, b, &condition.node(), 0});
+  return intern_atom(Atom{AtomKind::select, 0, {}, a, b, condition.shared(), 0});
 }
 
 std::optional<int64_t> Int::evaluate(const Binding& binding) const {

@@ -19,6 +19,7 @@
 #include <concepts>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,7 +76,7 @@ class Int {
  private:
   friend Int intern(Polynomial polynomial);  // polynomial.h
   int64_t value_ = 0;
-  const Polynomial* polynomial_ = nullptr;
+  std::shared_ptr<const Polynomial> polynomial_;  // one object for equal ones, as long as somebody holds it
 };
 
 Int operator+(const Int& a, const Int& b);
@@ -135,10 +136,10 @@ struct Polynomial {
 
 struct Atom {
   AtomKind kind;
-  DimId id = 0;                                     // of a dim
-  std::string name;                                 // of a dim
-  Int a, b;                                         // the arguments of the others
-  const struct PredicateNode* condition = nullptr;  // of a selection
+  DimId id = 0;                                           // of a dim
+  std::string name;                                       // of a dim
+  Int a, b;                                               // the arguments of the others
+  std::shared_ptr<const struct PredicateNode> condition;  // of a selection
   int depth = 0;
   int weight = 1;
 };

@@ -53,10 +53,11 @@ bool prove_nonnegative(const Knowledge& known, const Int& a, int& steps);
 std::optional<int64_t> lower_bound(const Knowledge& known, const Int& a);
 
 // The smallest sizes that the facts allow and at which the predicate fails. `exhausted`: the facts allow finitely many
-// sizes, all were tried, and none fails.
+// sizes, all were tried, and none fails. `finite`: the facts bound every size.
 struct Search {
   std::optional<Sizes> witness;
   bool exhausted = false;
+  bool finite = false;
 };
 Search search_counterexample(const Knowledge& known, const Predicate& predicate);
 

@@ -44,7 +44,7 @@ bool same(const Polynomial& a, const Polynomial& b) {
 
 size_t hash(const Atom& a) {
   size_t h = mix(static_cast<size_t>(a.kind), a.id);
-  return mix(mix(mix(h, hash(a.a)), hash(a.b)), reinterpret_cast<size_t>(a.condition));
+  return mix(mix(mix(h, hash(a.a)), hash(a.b)), reinterpret_cast<size_t>(a.condition.get()));
 }
 
 bool same(const Atom& a, const Atom& b) {
@@ -53,38 +53,74 @@ bool same(const Atom& a, const Atom& b) {
 
 size_t hash(const PredicateNode& n) {
   size_t h = mix(mix(static_cast<size_t>(n.kind), hash(n.a)), hash(n.b));
-  return mix(mix(h, reinterpret_cast<size_t>(n.left)), reinterpret_cast<size_t>(n.right));
+  return mix(mix(h, reinterpret_cast<size_t>(n.left.get())), reinterpret_cast<size_t>(n.right.get()));
 }
 
 bool same(const PredicateNode& a, const PredicateNode& b) {
   return a.kind == b.kind && a.a == b.a && a.b == b.b && a.left == b.left && a.right == b.right;
 }
 
-template <typename Node>
-class Store {
+// Keeps its nodes for ever.
+class AtomStore {
  public:
-  const Node* intern(Node node) {
-    const size_t h = hash(node);
+  const Atom* intern(Atom atom) {
+    const size_t h = hash(atom);
     std::lock_guard lock(mutex_);
     auto [begin, end] = index_.equal_range(h);
     for (auto it = begin; it != end; ++it) {
-      if (same(*it->second, node)) return it->second;
+      if (same(*it->second, atom)) return it->second;
     }
-    nodes_.push_back(std::move(node));
-    index_.emplace(h, &nodes_.back());
-    return &nodes_.back();
+    atoms_.push_back(std::move(atom));
+    index_.emplace(h, &atoms_.back());
+    return &atoms_.back();
   }
 
  private:
   std::mutex mutex_;
-  std::deque<Node> nodes_;
-  std::unordered_multimap<size_t, const Node*> index_;
+  std::deque<Atom> atoms_;
+  std::unordered_multimap<size_t, const Atom*> index_;
+};
+
+// Knows the nodes that somebody holds; a node that nobody holds takes itself out.
+template <typename Node>
+class LiveStore {
+ public:
+  std::shared_ptr<const Node> intern(Node node) {
+    const size_t h = hash(node);
+    std::lock_guard lock(mutex_);
+    auto [begin, end] = index_.equal_range(h);
+    for (auto it = begin; it != end; ++it) {
+      if (!same(*it->second.first, node)) continue;
+      if (auto live = it->second.second.lock()) return live;
+    }
+    auto* raw = new Node(std::move(node));
+    std::shared_ptr<const Node> fresh(raw, [this, h](const Node* dead) { remove(h, dead); });
+    index_.emplace(h, std::pair<const Node*, std::weak_ptr<const Node>>{raw, fresh});
+    return fresh;
+  }
+
+ private:
+  void remove(size_t h, const Node* dead) {
+    {
+      std::lock_guard lock(mutex_);
+      auto [begin, end] = index_.equal_range(h);
+      for (auto it = begin; it != end; ++it) {
+        if (it->second.first != dead) continue;
+        index_.erase(it);
+        break;
+      }
+    }
+    delete dead;  // outside the lock: it may let go of others
+  }
+
+  std::mutex mutex_;
+  std::unordered_multimap<size_t, std::pair<const Node*, std::weak_ptr<const Node>>> index_;
 };
 
 // Never destroyed: an Int may outlive every other static object.
-template <typename Node>
-Store<Node>& store() {
-  static auto* s = new Store<Node>;
+template <typename Store>
+Store& the() {
+  static auto* s = new Store;
   return *s;
 }
 
@@ -168,7 +204,7 @@ Int intern(Polynomial p) {
     }
   }
   Int result;
-  result.polynomial_ = store<Polynomial>().intern(std::move(p));
+  result.polynomial_ = the<LiveStore<Polynomial>>().intern(std::move(p));
   return result;
 }
 
@@ -184,19 +220,19 @@ Int intern_atom(Atom atom) {
   if (atom.condition) atom.weight += atom.condition->weight;
   if (atom.weight > kMaxWeight) throw refusal("limit", "this integer is too long to write out");
   if (atom.depth > kMaxDepth) throw refusal("limit", "this integer nests divisions and minima deeper than 48");
-  return as_int(*store<Atom>().intern(std::move(atom)));
+  return as_int(*the<AtomStore>().intern(std::move(atom)));
 }
 
 Int as_int(const Atom& atom) {
   return intern(Polynomial{1, {Term{1, {Factor{&atom, 1}}}}, 0, 0});
 }
 
-const PredicateNode* intern_node(PredicateNode node) {
+std::shared_ptr<const PredicateNode> intern_node(PredicateNode node) {
   node.weight = 1 + weight(node.a) + weight(node.b);
   if (node.left) node.weight += node.left->weight;
   if (node.right) node.weight += node.right->weight;
   if (node.weight > kMaxWeight) throw refusal("limit", "this condition is too long to write out");
-  return store<PredicateNode>().intern(std::move(node));
+  return the<LiveStore<PredicateNode>>().intern(std::move(node));
 }
 
 int compare(const Atom& a, const Atom& b) {
@@ -205,7 +241,7 @@ int compare(const Atom& a, const Atom& b) {
   if (a.id != b.id) return a.id < b.id ? -1 : 1;
   if (const int order = compare(a.a, b.a)) return order;
   if (const int order = compare(a.b, b.b)) return order;
-  return compare(a.condition, b.condition);
+  return compare(a.condition.get(), b.condition.get());
 }
 
 int compare_monomials(const Term& a, const Term& b) {
@@ -236,8 +272,8 @@ int compare(const PredicateNode* a, const PredicateNode* b) {
   if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
   if (const int order = compare(a->a, b->a)) return order;
   if (const int order = compare(a->b, b->b)) return order;
-  if (const int order = compare(a->left, b->left)) return order;
-  return compare(a->right, b->right);
+  if (const int order = compare(a->left.get(), b->left.get())) return order;
+  return compare(a->right.get(), b->right.get());
 }
 
 Polynomial add(const Polynomial& a, const Polynomial& b) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// Inside the algebra: polynomials as values, and the store that makes equal ones one object (so that `==` on Int
-// compares pointers). Nodes live as long as the program. The store is locked; nodes never change.
+// Inside the algebra: polynomials as values, and the stores that make equal ones one object, so that `==` on Int and
+// Predicate compares pointers. Polynomials and conditions live as long as somebody holds them, atoms as long as the
+// program. The stores are locked; what is in them never changes.
 
 #include <functional>
 #include <optional>
@@ -16,7 +17,7 @@ Polynomial as_polynomial(const Int& a);
 // Brings to normal form (sorts, merges, cancels) and interns. A constant integer becomes a literal.
 Int intern(Polynomial polynomial);
 Int intern_atom(Atom atom);
-const PredicateNode* intern_node(PredicateNode node);
+std::shared_ptr<const PredicateNode> intern_node(PredicateNode node);
 
 int compare(const Atom& a, const Atom& b);
 // Graded: the greater monomial first. 0 means the same monomial.

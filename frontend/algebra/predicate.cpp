@@ -10,13 +10,14 @@ Predicate make(PredicateKind kind, const Int& a, const Int& b) {
 }
 
 Predicate join(PredicateKind kind, const Predicate& a, const Predicate& b) {
-  return Predicate::of(intern_node(PredicateNode{kind, 0, 0, &a.node(), &b.node(), 1}));
+  return Predicate::of(intern_node(PredicateNode{kind, 0, 0, a.shared(), b.shared(), 1}));
 }
 
-const PredicateNode* constant(bool value) {
-  static const PredicateNode* const always =
-      intern_node(PredicateNode{PredicateKind::always, 0, 0, nullptr, nullptr, 1});
-  static const PredicateNode* const never = intern_node(PredicateNode{PredicateKind::never, 0, 0, nullptr, nullptr, 1});
+// Never destroyed, as the stores are not.
+const std::shared_ptr<const PredicateNode>& constant(bool value) {
+  using Shared = std::shared_ptr<const PredicateNode>;
+  static const Shared& always = *new Shared(intern_node({PredicateKind::always, 0, 0, nullptr, nullptr, 1}));
+  static const Shared& never = *new Shared(intern_node({PredicateKind::never, 0, 0, nullptr, nullptr, 1}));
   return value ? always : never;
 }
 
@@ -45,8 +46,8 @@ Predicate::Predicate() : Predicate(true) {}
 
 Predicate::Predicate(bool value) : node_(constant(value)) {}
 
-Predicate Predicate::of(const PredicateNode* node) {
-  return Predicate(node);
+Predicate Predicate::of(std::shared_ptr<const PredicateNode> node) {
+  return Predicate(std::move(node));
 }
 
 PredicateKind Predicate::kind() const {

@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "frontend/algebra/int.h"
 
@@ -36,6 +38,7 @@ class Predicate {
   explicit Predicate(bool value);
 
   const PredicateNode& node() const { return *node_; }
+  const std::shared_ptr<const PredicateNode>& shared() const { return node_; }
   PredicateKind kind() const;
   bool is_always() const { return kind() == PredicateKind::always; }
   bool is_never() const { return kind() == PredicateKind::never; }
@@ -50,18 +53,19 @@ class Predicate {
   // The same condition in the same words.
   friend bool operator==(const Predicate& a, const Predicate& b) { return a.node_ == b.node_; }
 
-  static Predicate of(const PredicateNode* node);  // of an interned node, for instance the condition of a selection
+  // Of a node, for instance the condition of a selection.
+  static Predicate of(std::shared_ptr<const PredicateNode> node);
 
  private:
-  explicit Predicate(const PredicateNode* node) : node_(node) {}
-  const PredicateNode* node_;
+  explicit Predicate(std::shared_ptr<const PredicateNode> node) : node_(std::move(node)) {}
+  std::shared_ptr<const PredicateNode> node_;  // one object for equal ones
 };
 
 struct PredicateNode {
   PredicateKind kind;
-  Int a, b;                             // of comparisons: a op b; of divisibility: a % b == 0
-  const PredicateNode* left = nullptr;  // of both and either: Predicate::of(node.left)
-  const PredicateNode* right = nullptr;
+  Int a, b;                                   // of comparisons: a op b; of divisibility: a % b == 0
+  std::shared_ptr<const PredicateNode> left;  // of both and either: Predicate::of(node.left)
+  std::shared_ptr<const PredicateNode> right;
   int weight = 1;  // comparisons and atoms written out; more than 10,000 throws Refusal "limit"
 };
 

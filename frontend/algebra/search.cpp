@@ -1,4 +1,5 @@
-// Step (4) of the decision procedure: the smallest sizes that the facts allow and that break a predicate.
+// Step (4) of the decision procedure: the smallest sizes that the facts allow and that break a predicate. Sizes that
+// are far from the smallest allowed ones are found by doubling, and are then the smallest along that way only.
 
 #include <algorithm>
 #include <queue>
@@ -12,7 +13,10 @@
 namespace lay {
 namespace {
 
-constexpr int kMaxSteps = 3000;
+// Steps of the near search: fewer where there are more sizes, since each step then takes longer.
+int steps_for(size_t sizes) {
+  return sizes <= 1 ? 3000 : std::max(200, static_cast<int>(6000 / (sizes * sizes)));
+}
 
 // The values that a dim can take, ascending: first, first + step, ... up to `last`.
 struct Candidates {
@@ -83,47 +87,128 @@ std::vector<Predicate> facts_about(const Knowledge& known, const std::map<DimId,
   return about;
 }
 
-Search search(const Knowledge& known, const Predicate& predicate) {
-  const std::map<DimId, std::string> dims = connected_dims(known, predicate);
+// The axes of a search, and whether a point on them is allowed and breaks the predicate.
+class Space {
+ public:
+  Space(const Knowledge& known, const Predicate& predicate) : predicate_(predicate) {
+    const std::map<DimId, std::string> dims = connected_dims(known, predicate);
+    for (const auto& [id, name] : dims) axes.push_back(candidates_of(known, id, name));
+    facts_ = facts_about(known, dims);
+  }
+
+  // Nothing where the facts do not allow the point, or the predicate has no value there.
+  std::optional<bool> holds(const std::vector<int64_t>& values) {
+    Binding binding;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (values[i] < axes[i].first || (axes[i].last && values[i] > *axes[i].last)) return std::nullopt;
+      binding[axes[i].id] = values[i];
+    }
+    for (const Predicate& fact : facts_) {
+      if (fact.evaluate(binding) != true) return std::nullopt;
+    }
+    const auto value = predicate_.evaluate(binding);
+    decided_all &= value.has_value();
+    return value;
+  }
+  bool breaks(const std::vector<int64_t>& values) { return holds(values) == false; }
+
+  Sizes sizes(const std::vector<int64_t>& values) const {
+    Sizes named;
+    for (size_t i = 0; i < axes.size(); ++i) named.emplace_back(axes[i].name, values[i]);
+    return named;
+  }
+
   std::vector<Candidates> axes;
+  bool decided_all = true;
+
+ private:
+  const Predicate& predicate_;
+  std::vector<Predicate> facts_;
+};
+
+// Sizes in the order of their sum, then lexicographically, as far as the budget goes.
+Search search_near(Space& space) {
   Point start{0, {}};
-  for (const auto& [id, name] : dims) {
-    axes.push_back(candidates_of(known, id, name));
-    if (axes.back().last && *axes.back().last < axes.back().first) return {std::nullopt, true};
-    start.values.push_back(axes.back().first);
-    start.sum = checked_add(start.sum, axes.back().first);
+  for (const Candidates& axis : space.axes) {
+    if (axis.last && *axis.last < axis.first) return {std::nullopt, true, false};
+    start.values.push_back(axis.first);
+    start.sum = checked_add(start.sum, axis.first);
   }
   std::priority_queue<Point, std::vector<Point>, std::greater<>> open;
   std::set<std::vector<int64_t>> seen{start.values};
   open.push(start);
-  const std::vector<Predicate> facts = facts_about(known, dims);
-  const auto allowed = [&](const Binding& binding) {
-    return std::all_of(facts.begin(), facts.end(), [&](const Predicate& f) { return f.evaluate(binding) == true; });
-  };
-  bool decided_all = true;
-  for (int step = 0; step < kMaxSteps && !open.empty(); ++step) {
+  const int steps = steps_for(space.axes.size());
+  for (int step = 0; step < steps && !open.empty(); ++step) {
     const Point point = open.top();
     open.pop();
-    Binding binding;
-    for (size_t i = 0; i < axes.size(); ++i) binding[axes[i].id] = point.values[i];
-    if (allowed(binding)) {
-      const auto holds = predicate.evaluate(binding);
-      decided_all &= holds.has_value();
-      if (holds == false) {
-        Sizes sizes;
-        for (size_t i = 0; i < axes.size(); ++i) sizes.emplace_back(axes[i].name, point.values[i]);
-        return {sizes, false};
-      }
-    }
-    for (size_t i = 0; i < axes.size(); ++i) {
+    if (space.breaks(point.values)) return {space.sizes(point.values), false, false};
+    for (size_t i = 0; i < space.axes.size(); ++i) {
       Point next = point;
-      if (__builtin_add_overflow(next.values[i], axes[i].step, &next.values[i])) continue;
-      if (__builtin_add_overflow(next.sum, axes[i].step, &next.sum)) continue;
-      if (axes[i].last && next.values[i] > *axes[i].last) continue;
+      const Candidates& axis = space.axes[i];
+      if (__builtin_add_overflow(next.values[i], axis.step, &next.values[i])) continue;
+      if (__builtin_add_overflow(next.sum, axis.step, &next.sum)) continue;
+      if (axis.last && next.values[i] > *axis.last) continue;
       if (seen.insert(next.values).second) open.push(std::move(next));
     }
   }
-  return {std::nullopt, open.empty() && decided_all};
+  return {std::nullopt, open.empty() && space.decided_all, false};
+}
+
+// first + steps*step on every axis where `moving` says so.
+std::vector<int64_t> point_at(const Space& space, int64_t steps, size_t moving) {
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < space.axes.size(); ++i) {
+    const Candidates& axis = space.axes[i];
+    const bool moves = moving == space.axes.size() || moving == i;
+    values.push_back(moves ? checked_add(axis.first, checked_mul(steps, axis.step)) : axis.first);
+  }
+  return values;
+}
+
+// The least k in (low, high] for which it breaks, given that it breaks at high; exact where breaking is monotone.
+template <typename Breaks>
+int64_t least(int64_t low, int64_t high, const Breaks& breaks) {
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (breaks(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+// Beyond the near sizes: doubles all sizes together, then one at a time, until the predicate breaks, and comes back by
+// halves. For bounds such as M*N < 2147483648, whose smallest counterexample is far.
+Search search_far(Space& space) {
+  const size_t all = space.axes.size();
+  for (size_t tried = 0; tried <= all; ++tried) {
+    const size_t moving = tried == 0 ? all : tried - 1;
+    for (int64_t steps = 1; steps < (int64_t{1} << 40); steps *= 2) {
+      std::vector<int64_t> values = point_at(space, steps, moving);
+      if (!space.breaks(values)) continue;
+      const int64_t fewest = least(0, steps, [&](int64_t k) { return space.breaks(point_at(space, k, moving)); });
+      values = point_at(space, fewest, moving);
+      for (size_t i = 0; i < all; ++i) {
+        const Candidates axis = space.axes[i];
+        const int64_t own = (values[i] - axis.first) / axis.step;
+        const auto with = [&](int64_t k) {
+          std::vector<int64_t> changed = values;
+          changed[i] = axis.first + k * axis.step;
+          return changed;
+        };
+        values = with(least(-1, own, [&](int64_t k) { return space.breaks(with(k)); }));
+      }
+      if (space.breaks(values)) return {space.sizes(values), false, false};
+    }
+  }
+  return {};
+}
+
+Search search(const Knowledge& known, const Predicate& predicate) {
+  Space space(known, predicate);
+  Search result = search_near(space);
+  if (!result.witness && !result.exhausted) result = search_far(space);
+  result.finite =
+      std::all_of(space.axes.begin(), space.axes.end(), [](const Candidates& a) { return a.last.has_value(); });
+  return result;
 }
 
 }  // namespace

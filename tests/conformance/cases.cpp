@@ -79,4 +79,48 @@ std::optional<Outcome> expected_of(const Case& c) {
   return outcome;
 }
 
+Tuple Lift::lift(const Tuple& t) {
+  return transform(t, [&](const Tuple& leaf) -> Tuple {
+    if (!leaf.is_int() || leaf.value().value() < 2) return leaf;
+    const int64_t n = leaf.value().value();
+    const auto [it, fresh] = symbols_.try_emplace(n);
+    if (fresh) {
+      it->second = facts_.dim("D" + std::to_string(n));
+      for (const auto& [m, symbol] : symbols_) {
+        if (m < n && n % m == 0) facts_.assume(divides(it->second, symbol));
+        if (m > n && m % n == 0) facts_.assume(divides(symbol, it->second));
+      }
+    }
+    return it->second;
+  });
+}
+
+Layout Lift::lift(const Layout& a) {
+  return Layout(lift(a.shape), strides_ ? lift(a.stride) : a.stride);
+}
+
+Tiler Lift::lift(const Tiler& t) {
+  if (const Layout* layout = std::get_if<Layout>(&t.value)) return lift(*layout);
+  if (const Int* n = std::get_if<Int>(&t.value)) return lift(Tuple(*n)).value();
+  if (std::holds_alternative<Tiler::Keep>(t.value)) return t;
+  std::vector<Tiler> modes;
+  for (const Tiler& mode : std::get<std::vector<Tiler>>(t.value)) modes.push_back(lift(mode));
+  return Tiler(std::move(modes));
+}
+
+Layout Lift::lower(const Layout& a) const {
+  std::map<DimId, Int> numbers;
+  for (const auto& [n, symbol] : symbols_) numbers[*symbol.dim_id()] = n;
+  return substitute(a, numbers);
+}
+
+bool Lift::hold(const std::vector<Guard>& guards) const {
+  Binding binding;
+  for (const auto& [n, symbol] : symbols_) binding[*symbol.dim_id()] = n;
+  for (const Guard& guard : guards) {
+    if (either(negate(guard.path), guard.predicate).evaluate(binding) != true) return false;
+  }
+  return true;
+}
+
 }  // namespace conformance

@@ -30,7 +30,8 @@ Outcome result(const AnyLayout& a) {
 struct Arguments {
   Facts& facts;
   const Case& c;
-  Layout layout(size_t i = 0) const { return as_layout(c.in.at(i)); }
+  Lift* lift = nullptr;
+  Layout layout(size_t i = 0) const { return lift ? lift->lift(as_layout(c.in.at(i))) : as_layout(c.in.at(i)); }
   Composed composed(size_t i = 0) const { return as_composed(c.in.at(i)); }
   AnyLayout any(size_t i) const {
     return c.in.at(i).contains("swizzle") ? AnyLayout(composed(i)) : AnyLayout(layout(i));
@@ -41,8 +42,12 @@ struct Arguments {
     return Swizzle(s.at(0), s.at(1), s.at(2));
   }
   Tuple arg(const char* name) const { return as_tuple(c.args.at(name)); }
+  Tuple target(const char* name) const { return lift ? lift->lift(arg(name)) : arg(name); }
   int number(const char* name) const { return c.args.at(name); }
-  Tiler tiler(const char* name = "tiler") const { return as_tiler(c.args.at(name)); }
+  Tiler tiler(const char* name = "tiler") const {
+    return lift ? lift->lift(as_tiler(c.args.at(name))) : as_tiler(c.args.at(name));
+  }
+  Layout tile() const { return std::get<Layout>(tiler().value); }
 };
 
 using Row = std::function<Outcome(const Arguments&)>;
@@ -94,13 +99,13 @@ Outcome coordinates_of_values(const Arguments& a) {
 }
 
 Outcome tile_whole(const Arguments& a) {
-  if (a.c.args.at("order").is_null()) return result(tile_to_shape(a.facts, a.layout(), a.arg("target")));
-  return result(tile_to_shape(a.facts, a.layout(), a.arg("target"), a.arg("order")));
+  if (a.c.args.at("order").is_null()) return result(tile_to_shape(a.facts, a.layout(), a.target("target")));
+  return result(tile_to_shape(a.facts, a.layout(), a.target("target"), a.arg("order")));
 }
 
 Outcome tile_whole_composed(const Arguments& a) {
-  if (a.c.args.at("order").is_null()) return result(tile_to_shape(a.facts, a.composed(), a.arg("target")));
-  return result(tile_to_shape(a.facts, a.composed(), a.arg("target"), a.arg("order")));
+  if (a.c.args.at("order").is_null()) return result(tile_to_shape(a.facts, a.composed(), a.target("target")));
+  return result(tile_to_shape(a.facts, a.composed(), a.target("target"), a.arg("order")));
 }
 
 Outcome sliced(const Arguments& a) {
@@ -141,10 +146,10 @@ const std::map<std::string, Row>& rows() {
       {"composition_tiler", [](const Arguments& a) { return result(composition(a.facts, a.layout(), a.tiler())); }},
       {"composition_shape",
        [](const Arguments& a) { return result(composition(a.facts, a.layout(), a.tiler("shape_tiler"))); }},
-      {"with_shape", [](const Arguments& a) { return result(with_shape(a.facts, a.layout(), a.arg("shape"))); }},
+      {"with_shape", [](const Arguments& a) { return result(with_shape(a.facts, a.layout(), a.target("shape"))); }},
       {"complement", [](const Arguments& a) { return result(complement(a.facts, a.layout())); }},
       {"complement_cotarget",
-       [](const Arguments& a) { return result(complement(a.facts, a.layout(), a.arg("cotarget"))); }},
+       [](const Arguments& a) { return result(complement(a.facts, a.layout(), a.target("cotarget"))); }},
       {"right_inverse", [](const Arguments& a) { return result(right_inverse(a.facts, a.layout())); }},
       {"left_inverse", [](const Arguments& a) { return result(left_inverse(a.facts, a.layout())); }},
       {"nullspace", [](const Arguments& a) { return result(nullspace(a.layout())); }},
@@ -163,12 +168,8 @@ const std::map<std::string, Row>& rows() {
       {"zipped_product", tiled(Tile(zipped_product))},
       {"tiled_product", tiled(Tile(tiled_product))},
       {"flat_product", tiled(Tile(flat_product))},
-      {"blocked_product",
-       [](const Arguments& a) {
-         return result(blocked_product(a.facts, a.layout(), as_layout(a.c.args.at("tiler"))));
-       }},
-      {"raked_product",
-       [](const Arguments& a) { return result(raked_product(a.facts, a.layout(), as_layout(a.c.args.at("tiler")))); }},
+      {"blocked_product", [](const Arguments& a) { return result(blocked_product(a.facts, a.layout(), a.tile())); }},
+      {"raked_product", [](const Arguments& a) { return result(raked_product(a.facts, a.layout(), a.tile())); }},
       {"tile_to_shape", tile_whole},
       {"upcast", [](const Arguments& a) { return result(upcast(a.facts, a.layout(), a.number("N"))); }},
       {"downcast", [](const Arguments& a) { return result(downcast(a.facts, a.layout(), a.number("N"))); }},
@@ -334,17 +335,17 @@ bool follows(Facts& facts, const Layout& a, const Swizzle& s, const AnyLayout& r
 
 }  // namespace
 
-std::optional<Outcome> run(Facts& facts, const Case& c) {
+std::optional<Outcome> run(Facts& facts, const Case& c, Lift* lift) {
   const auto row = rows().find(c.op);
   if (row == rows().end()) return std::nullopt;
-  return row->second(Arguments{facts, c});
+  return row->second(Arguments{facts, c, lift});
 }
 
 std::optional<bool> keeps_law(const Case& c, const Outcome& outcome) {
   const auto* any = std::get_if<AnyLayout>(&outcome.result);
   if (!any) return std::nullopt;
   Facts facts;
-  const Arguments a{facts, c};
+  const Arguments a{facts, c, nullptr};
   if (c.op == "layout_compose_swizzle") return follows(facts, a.layout(), a.swizzle(1), *any);
   if (c.op == "composed_slice_and_offset") return slices(facts, a.composed(), a.arg("coord"), outcome);
   if (c.op == "composed_left_inverse") return inverts(facts, a.composed(), a.composed().layout().shape, *any);
@@ -359,7 +360,7 @@ std::optional<bool> keeps_law(const Case& c, const Outcome& outcome) {
     if (c.op == "logical_product") return repeats(facts, a.layout(), a.tiler(), *r);
     if (c.op == "make_ordered_layout" || c.op == "make_layout_like" || c.op == "make_fragment_like")
       return is_compact(facts, *r);
-    if (c.op == "with_shape") return composes(facts, a.layout(), make_layout(a.arg("shape")), *r);
+    if (c.op == "with_shape") return composes(facts, a.layout(), make_layout(a.target("shape")), *r);
   } catch (const Refusal&) {
     return std::nullopt;
   }

@@ -140,6 +140,9 @@ TEST_CASE("verdicts") {
   CHECK(broken.verdict == Verdict::refuted);
   CHECK(broken.witness == Sizes{{"M", 128}});
   CHECK(facts.decide(less(M, N)).witness == Sizes{{"M", 128}, {"N", 1}});
+  const Decision far = facts.decide(less(M * N, int64_t{1} << 31));
+  CHECK(far.verdict == Verdict::refuted);
+  CHECK(far.witness == Sizes{{"M", 524288}, {"N", 4096}});
   CHECK_THROWS_AS(facts.assume(equal(M, 100)), Refusal);
   CHECK_THROWS_AS(facts.assume(less(lda, K)), Refusal);
 }
