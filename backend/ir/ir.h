@@ -221,8 +221,9 @@ struct Copy {
 };
 
 // d += a * b. simt, on register buffers: for all i, j: d[i,j,..] = fma(a[i,..], b[j,..], d[i,j,..]), i outermost; the
-// coordinates hold the modes after the iterated ones (mode 0 of a and b, modes 0 and 1 of d), static. Other kinds: by
-// their atom.
+// coordinates hold the modes after the iterated ones (mode 0 of a and b, modes 0 and 1 of d), static. Other kinds, by
+// their atom: an operand in shared memory names the element where the atom's tile starts; one in registers holds the
+// values of a thread in mode 0, and the coordinates are those of the modes after it.
 enum class MmaKind { simt, mma_sync, wgmma };
 struct Mma {
   MmaKind kind = MmaKind::simt;
@@ -320,7 +321,7 @@ struct Kernel {
   std::vector<Var> vars;
   std::vector<Expr> exprs;
   Launch launch;
-  Block prologue;  // by all threads before the roles part: barrier initialisation
+  Block prologue;  // by all threads before the roles part: barrier initialisation; its variables stay in scope
   std::vector<Role> roles;
   Block epilogue;  // by all threads after the roles
 };

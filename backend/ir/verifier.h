@@ -66,6 +66,7 @@ class Verifier {
   void visit(ExprId id, std::set<int>& seen);
   // buffer[coordinate]; `given` coordinates are those of the modes after the first `without`.
   void ref(const Ref& ref, bool written, int without = 0);
+  void constant_coordinates(const Ref& ref, int without);
   void register_index(const Ref& ref);
   bool is_static(ExprId id) const;
 

@@ -5,6 +5,7 @@
 #include "backend/ir/types.h"
 #include "backend/ir/verifier.h"
 #include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/tuple_operations.h"
 
 namespace lay::ir {
 namespace {
@@ -266,9 +267,28 @@ void Verifier::ref(const Ref& ref, bool written, int without) {
               "`" + print(kernel_, coordinate) + "` is no integer and indexes " + quoted_name(buffer.name));
     }
   }
+  constant_coordinates(ref, without);
   if (written && !buffer.written) problem("access", quoted_name(buffer.name) + " is declared without `write`");
   if (!written && !buffer.read) problem("access", quoted_name(buffer.name) + " is declared without `read`");
   if (buffer.space == Space::registers) register_index(ref);
+}
+
+// A literal coordinate lies inside a literal extent; the others are the interpreter's.
+void Verifier::constant_coordinates(const Ref& ref, int without) {
+  const Buffer& buffer = buffer_of(ref);
+  const auto* composed = std::get_if<Composed>(&buffer.layout);
+  const auto* known = composed == nullptr ? &std::get<Layout>(buffer.layout) : std::get_if<Layout>(&composed->inner);
+  if (known == nullptr) return;
+  const Layout& layout = *known;
+  for (size_t i = 0; i < ref.coordinate.size() && static_cast<int>(i) + without < layout.rank(); ++i) {
+    const auto* constant = std::get_if<Constant>(&kernel_.exprs[ref.coordinate[i].index].node);
+    const auto* value = constant == nullptr ? nullptr : std::get_if<std::int64_t>(&constant->value);
+    const int mode = static_cast<int>(i) + without;
+    const Int extent = size(layout.shape.is_tuple() ? layout.shape[mode] : layout.shape);
+    if (value == nullptr || !extent.is_literal() || (*value >= 0 && *value < extent.value())) continue;
+    problem("coordinate-range", "coordinate " + std::to_string(*value) + " of mode " + std::to_string(mode) + " of " +
+                                    quoted_name(buffer.name) + " lies outside 0.." + std::to_string(extent.value()));
+  }
 }
 
 void Verifier::register_index(const Ref& ref) {
