@@ -254,7 +254,29 @@ Value KernelBuilder::sum(Frame& frame, const syntax::Sum& sum, Span whole) {
     if (!asked) fail("unknown-type", "there is no element type " + sum.accumulator->text, sum.accumulator->span);
     type = *asked;
   }
-  return Value(Element{add({Contraction{ids, node(body, type)}, type, whole})});
+  NodeId term = sum.accumulator ? computed_in(node(body, std::nullopt), type, body.span) : node(body, type);
+  return Value(Element{add({Contraction{ids, term}, type, whole})});
+}
+
+// The same arithmetic in another type from the loads on: f32 products in an f64 sum are products of f64.
+NodeId KernelBuilder::computed_in(NodeId id, ElementType type, Span where) {
+  const Node node = kernel.nodes[static_cast<std::size_t>(id)];
+  if (node.type == type) return id;
+  const auto* apply = std::get_if<Apply>(&node.what);
+  if (!apply) return converted(id, type, where);
+  if (apply->function == ElementFunction::cast && bits(type_of(apply->operands[0])) <= bits(node.type)) {
+    return computed_in(apply->operands[0], type, where);  // widened on the way: nothing was rounded
+  }
+  bool select = apply->function == ElementFunction::select;
+  bool plain = apply->function == ElementFunction::add || apply->function == ElementFunction::sub ||
+               apply->function == ElementFunction::mul || apply->function == ElementFunction::neg;
+  if (!plain && !select) return converted(id, type, where);
+  std::vector<NodeId> operands;
+  for (std::size_t i = 0; i < apply->operands.size(); ++i) {
+    bool condition = select && i == 0;
+    operands.push_back(condition ? apply->operands[i] : computed_in(apply->operands[i], type, where));
+  }
+  return add({Apply{apply->function, std::move(operands)}, type, node.where});
 }
 
 // The extent of the first mode that the index stands bare on.

@@ -56,6 +56,7 @@ class KernelBuilder {
   NodeId lower_atom(const Atom& atom, Span where);
   NodeId integer_node(ElementFunction function, NodeId a, NodeId b, Span where);
   NodeId converted(NodeId id, ElementType type, Span where);
+  NodeId computed_in(NodeId id, ElementType type, Span where);
   bool has_index(const Int& value) const;
   void require_inside(const Int& value, const Int& extent, const Operand& index);
   std::optional<Int> extreme(const Int& value, bool greatest) const;

@@ -269,3 +269,24 @@ TEST_CASE("a check finds arguments of the wrong kind") {
   std::string text = std::string(kLinear) + "let X = load(\"x\")\nlet Y = linear(X, 8:1, X)";
   CHECK(Script(text, Mode::check).errors == "argument-kind");
 }
+
+TEST_CASE("a sum in another type multiplies in that type") {
+  KernelPtr k = kernel_of("kernel f<K>(A: f32 K:1) -> C: f64 1:1 { C[i] = sum[k : f64](A[k] * A[k]) }");
+  Array a = Array::make(ElementType::f32, {1});
+  a.set_real(0, 1 + 0x1p-20);
+  KernelCall call{k,
+                  solve_sizes(*k, {std::vector<std::int64_t>{1}, std::nullopt}, {}),
+                  {a, Array::make(ElementType::f64, {1})},
+                  {}};
+  CHECK(run_reference(call).outputs[0].real(0) == (1 + 0x1p-20) * (1 + 0x1p-20));
+  for (const Node& node : k->nodes) {
+    if (const auto* apply = std::get_if<Apply>(&node.what); apply && apply->function == ElementFunction::mul) {
+      bool used = false;
+      for (const Node& other : k->nodes) {
+        const auto* sum = std::get_if<Contraction>(&other.what);
+        used = used || (sum && &k->nodes[static_cast<std::size_t>(sum->body)] == &node);
+      }
+      CHECK((!used || node.type == ElementType::f64));
+    }
+  }
+}
