@@ -1,11 +1,12 @@
 #include "backend/cuda/emit.h"
 
+#include <algorithm>
+
 #include "backend/cuda/emitter.h"
 #include "frontend/algebra/overloaded.h"
 
 namespace lay::cuda {
 namespace {
-
 
 std::string layout_text(const ir::Buffer& buffer) {
   std::string text = comment_text(to_string(buffer.layout));
@@ -62,14 +63,24 @@ std::vector<ir::ExprId> expressions_of(const ir::Stmt& statement) {
 }
 
 std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
+  using Blocks = std::vector<const ir::Block*>;
   return std::visit(overloaded{
-                        [](const ir::For& s) { return std::vector<const ir::Block*>{s.body.get()}; },
+                        [](const ir::For& s) { return Blocks{s.body.get()}; },
                         [](const ir::If& s) {
-                          return std::vector<const ir::Block*>{s.then.get(), s.otherwise.get()};
+                          return Blocks{s.then.get(), s.otherwise.get()};
                         },
-                        [](const ir::Elect& s) { return std::vector<const ir::Block*>{s.body.get()}; },
-                        [](const ir::TileLoop& s) { return std::vector<const ir::Block*>{s.body.get()}; },
-                        [](const auto&) { return std::vector<const ir::Block*>{}; },
+                        [](const ir::Elect& s) { return Blocks{s.body.get()}; },
+                        [](const ir::TileLoop& s) { return Blocks{s.body.get()}; },
+                        [](const ir::Let&) { return Blocks{}; },
+                        [](const ir::Assign&) { return Blocks{}; },
+                        [](const ir::Fill&) { return Blocks{}; },
+                        [](const ir::Copy&) { return Blocks{}; },
+                        [](const ir::Mma&) { return Blocks{}; },
+                        [](const ir::Sync&) { return Blocks{}; },
+                        [](const ir::Fence&) { return Blocks{}; },
+                        [](const ir::Commit&) { return Blocks{}; },
+                        [](const ir::Wait&) { return Blocks{}; },
+                        [](const ir::Advance&) { return Blocks{}; },
                     },
                     statement.node);
 }

@@ -7,7 +7,6 @@
 namespace lay::cuda {
 namespace {
 
-
 // An expression is a DAG and its text a tree.
 constexpr std::size_t longest_expression = 16384;
 
@@ -18,7 +17,13 @@ std::vector<ir::ExprId> operands_of(const ir::Expr& expr) {
                         [](const ir::At& node) { return std::vector{node.index}; },
                         [](const ir::Apply& node) { return node.operands; },
                         [](const ir::Read& node) { return node.from.coordinate; },
-                        [](const auto&) { return std::vector<ir::ExprId>{}; },
+                        [](const ir::Constant&) { return std::vector<ir::ExprId>{}; },
+                        [](const ir::Special&) { return std::vector<ir::ExprId>{}; },
+                        [](const ir::Size&) { return std::vector<ir::ExprId>{}; },
+                        [](const ir::Scalar&) { return std::vector<ir::ExprId>{}; },
+                        [](const ir::VarRef&) { return std::vector<ir::ExprId>{}; },
+                        [](const ir::RingSlot&) { return std::vector<ir::ExprId>{}; },
+                        [](const ir::RingPhase&) { return std::vector<ir::ExprId>{}; },
                     },
                     expr.node);
 }

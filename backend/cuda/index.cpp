@@ -1,6 +1,7 @@
 #include "backend/cuda/index.h"
 
 #include <bit>
+#include <stdexcept>
 
 #include "frontend/algebra/tuple_operations.h"
 
@@ -119,7 +120,9 @@ class SizeWriter {
     switch (atom.kind) {
       case AtomKind::dim: {
         const auto found = names_.dims.find(atom.id);
-        return name(found == names_.dims.end() ? "unknown_size" : found->second);
+        if (found == names_.dims.end())
+          throw std::logic_error("internal: the size `" + atom.name + "` is no parameter of the kernel");
+        return name(found->second);
       }
       case AtomKind::floor_div:
         if (as_ceil_div) return quotient(sum(value(-atom.a), difference(value(atom.b), integer(1))), value(atom.b));

@@ -12,7 +12,6 @@ constexpr std::int64_t most_unrolled = 65536;
 
 }  // namespace
 
-
 void Emitter::statements(const ir::Block& statements) {
   for (const ir::Stmt& each : statements) statement(each);
 }
@@ -39,8 +38,8 @@ void Emitter::statement(const ir::Stmt& statement) {
       overloaded{
           [&](const ir::Let& let) {
             const ir::Var& var = kernel_.vars[static_cast<std::size_t>(let.var.index)];
-            var_multiples_[let.var.index] = multiple_of(let.value);
             const std::string value = expression(let.value).text;
+            var_multiples_[let.var.index] = multiple_of(let.value);
             out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) + " = " + value + ";", line);
           },
           [&](const ir::Assign& assign) {
