@@ -55,11 +55,13 @@ Layout open_both(const Layout& zipped) {
 // Where copies of the block go. CuTe looks as far as |a|*cosize(t); a block with gaps may need more room for as many.
 Layout places_for(Facts& facts, const Layout& a, const Layout& t) {
   const Int copies = cosize(facts, t);
-  GuardScope scope = GuardScope::attempt(facts);
-  Layout places = complement(facts, a, size(a) * copies);
-  if (facts.proves(less_equal(copies, size(places)))) {
-    scope.keep();
-    return places;
+  {
+    GuardScope scope = GuardScope::attempt(facts);
+    Layout places = complement(facts, a, size(a) * copies);
+    if (facts.proves(less_equal(copies, size(places)))) {
+      scope.keep();
+      return places;
+    }
   }
   return complement(facts, a, cosize(facts, a) * copies);
 }

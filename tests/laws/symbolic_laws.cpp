@@ -247,6 +247,18 @@ TEST_CASE("symbols: the worked cases") {
         "(2,3):(3,1)");
 }
 
+TEST_CASE("symbols: a product keeps the guards of the complement that it takes") {
+  Facts facts;
+  const Int M = facts.dim("M"), N = facts.dim("N"), lda = facts.dim("lda");
+  GuardScope scope(facts);
+  logical_product(facts, Layout(tuple(M, N), tuple(lda, 3)), Tiler(4));
+  REQUIRE_FALSE(scope.guards().empty());
+  const Binding wrong{{*M.dim_id(), 2}, {*N.dim_id(), 5}, {*lda.dim_id(), 7}};
+  bool all = true;
+  for (const Guard& guard : scope.guards()) all &= guard.predicate.evaluate(wrong) == true;
+  CHECK_FALSE(all);
+}
+
 TEST_CASE("symbols: composition guards what is undecided") {
   Facts facts;
   const Int M = facts.dim("M"), N = facts.dim("N"), lda = facts.dim("lda");
