@@ -18,27 +18,38 @@ const sema::Tensor& tensor_of(const sema::Kernel& kernel, const OperandCopy& cop
   return kernel.tensors[static_cast<std::size_t>(load.tensor)];
 }
 
-// (thread, (element, access)) -> (outer, k): neighbouring threads take neighbouring accesses along the vector's
-// direction, then step across it. Nothing if the threads do not divide the tile that way.
-std::optional<Layout> share(int outer, int k, bool along_k, int vector, int threads) {
-  const std::vector<int> run_path{along_k ? 1 : 0}, step_path{along_k ? 0 : 1};
-  const int run_extent = along_k ? k : outer, step_extent = along_k ? outer : k;
-  if (run_extent % vector != 0) return std::nullopt;
-  const int run = run_extent / vector;  // accesses along the run
-  const auto basis = [](int value, const std::vector<int>& path) { return Tuple::basis(value, path); };
-  if (threads % run == 0) {
-    const int rows = threads / run;
-    if (step_extent % rows != 0) return std::nullopt;
-    return Layout(
-        tuple(tuple(run, rows), tuple(vector, step_extent / rows)),
-        tuple(tuple(basis(vector, run_path), basis(1, step_path)), tuple(basis(1, run_path), basis(rows, step_path))));
+// How the threads share an operand's tile: accesses of `vector` elements, `side` of them side by side, then across.
+struct Sharing {
+  int outer, k;
+  bool along_k;
+  int vector, threads;
+
+  int run() const { return (along_k ? k : outer) / vector; }  // accesses along the vectors' direction
+};
+
+// (thread, (element, access)) -> (outer, k). Nothing if the threads do not divide the tile that way.
+std::optional<Layout> share(const Sharing& tile, int side) {
+  const int run = tile.run(), across = tile.along_k ? tile.outer : tile.k;
+  if ((tile.along_k ? tile.k : tile.outer) % tile.vector != 0 || run % side != 0 || tile.threads % side != 0) {
+    return std::nullopt;
   }
-  if (run % threads == 0) {
-    return Layout(tuple(threads, tuple(vector, tuple(run / threads, step_extent))),
-                  tuple(basis(vector, run_path),
-                        tuple(basis(1, run_path), tuple(basis(threads * vector, run_path), basis(1, step_path)))));
+  const auto along = [&](int value) { return Tuple::basis(value, {tile.along_k ? 1 : 0}); };
+  const auto step = [&](int value) { return Tuple::basis(value, {tile.along_k ? 0 : 1}); };
+  const int rows = tile.threads / side;
+  if (across % rows != 0) return std::nullopt;
+  const Tuple threads = rows == 1 ? Tuple(side) : tuple(side, rows);
+  const Tuple thread_strides = rows == 1 ? along(tile.vector) : tuple(along(tile.vector), step(1));
+  if (run == side) {
+    return Layout(tuple(threads, tuple(tile.vector, across / rows)),
+                  tuple(thread_strides, tuple(along(1), step(rows))));
   }
-  return std::nullopt;
+  return Layout(tuple(threads, tuple(tile.vector, tuple(run / side, across / rows))),
+                tuple(thread_strides, tuple(along(1), tuple(along(side * tile.vector), step(rows)))));
+}
+
+// As many accesses side by side as there are, or as there are threads.
+std::optional<Layout> share(const Sharing& tile) {
+  return share(tile, std::min(tile.run(), tile.threads));
 }
 
 struct Wish {
@@ -62,7 +73,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
   }
   const int bytes = bits(tensor.element) / 8;
   for (int vector = can ? widest_access / bytes : 1; vector >= 1; vector /= 2) {
-    auto threads = share(outer_tile, gemm.tile[2], copy.along_k, vector, gemm.threads());
+    auto threads = share({outer_tile, gemm.tile[2], copy.along_k, vector, gemm.threads()});
     if (!threads) continue;
     Wish wish{copy, {}};
     if (vector > 1) {
@@ -122,18 +133,41 @@ Layout padded(int outer, int k, int pad) {
   return Layout(tuple(outer, k), tuple(1, outer + pad));
 }
 
-// The padding with the fewest wavefronts over a K tile; of equals the smallest.
-void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy& copy, bool is_a) {
-  const int outer = gemm.tile[is_a ? 0 : 1], lane_tile = gemm.lane_tile[is_a ? 0 : 1];
-  const int step = fragment_vector(gemm.accumulator, lane_tile);
-  std::optional<std::pair<long, AnyLayout>> best;
-  for (int pad = 0; pad <= 32; pad += step) {
-    copy.shared = padded(outer, gemm.tile[2], pad);
-    const SharedTraffic traffic = shared_traffic(kernel, gemm, copy, is_a);
-    if (!best || traffic.total < best->first) best = {traffic.total, copy.shared};
-    if (traffic.total == traffic.least) break;
+// The layouts of shared memory to choose from: the one asked for, or rows with more and more padding.
+std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step, const std::optional<AnyLayout>& asked) {
+  if (asked) return {*asked};
+  constexpr int most = 32;
+  std::vector<AnyLayout> result;
+  for (int pad = 0; pad <= most; pad += step) result.emplace_back(padded(tile.outer, tile.k, pad));
+  return result;
+}
+
+// The layout, and for transposed operands the number of accesses side by side, with the fewest wavefronts over a K
+// tile. Of equals the most side by side, and the smallest padding; side by side at least the 32 bytes that memory
+// gives.
+void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy& copy, bool is_a,
+                   const std::optional<AnyLayout>& asked) {
+  constexpr int sector = 32;
+  const int lane_tile = gemm.lane_tile[is_a ? 0 : 1], element = std::max(1, bits(tensor_of(kernel, copy).element) / 8);
+  const Sharing tile{gemm.tile[is_a ? 0 : 1], gemm.tile[2], copy.along_k, copy.vector, gemm.threads()};
+  const auto layouts = shared_candidates(tile, fragment_vector(gemm.accumulator, lane_tile), asked);
+  std::optional<std::pair<long, OperandCopy>> best;
+  for (int side = std::min(tile.run(), tile.threads); side >= 1; side /= 2) {
+    const auto threads = share(tile, side);
+    if (!threads || (best && (!copy.along_k || side * copy.vector * element < sector))) continue;
+    OperandCopy candidate = copy;
+    candidate.threads = *threads;
+    for (const AnyLayout& layout : layouts) {
+      candidate.shared = layout;
+      const SharedTraffic traffic = shared_traffic(kernel, gemm, candidate, is_a);
+      if (!best || traffic.total < best->first) best = {traffic.total, candidate};
+      if (traffic.total == traffic.least) {
+        copy = best->second;
+        return;
+      }
+    }
   }
-  copy.shared = best->second;
+  copy = best->second;
 }
 
 // A user's layout of shared memory: known, for the tile, one-to-one, and holding a fragment's vectors together.
@@ -176,6 +210,12 @@ bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a, cons
 }
 
 }  // namespace
+
+bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k) {
+  const auto& from = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
+  const int unit = unit_mode(facts, kernel.tensors[static_cast<std::size_t>(from.tensor)].layout);
+  return unit >= 0 && bare_index(kernel, from.coordinate[static_cast<std::size_t>(unit)]) == k;
+}
 
 int fragment_vector(ElementType accumulator, int lane_tile) {
   int vector = widest_access * 8 / bits(accumulator);
@@ -222,11 +262,7 @@ bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& for
     add(conditions, wish->conditions);
     const auto& asked = is_a ? schedule.shared_a : schedule.shared_b;
     if (asked && !check_shared(gemm, *asked, is_a, schedule, problems)) return false;
-    if (asked) {
-      copy.shared = *asked;
-    } else {
-      choose_shared(kernel, gemm, copy, is_a);
-    }
+    choose_shared(kernel, gemm, copy, is_a, asked);
   }
   for (int i = 0; i < static_cast<int>(kernel.assignments.size()); ++i) {
     // Several outputs are written together, element by element: all are read before one is written.

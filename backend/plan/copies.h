@@ -20,6 +20,9 @@ struct Conditions {
   std::vector<Alignment> aligned;
 };
 
+// Whether neighbouring elements of a factor, in memory, are neighbours along k.
+bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k);
+
 // Fills in gemm.a, gemm.b and gemm.stores. Problems: "schedule-copy" (the threads cannot share the copy evenly),
 // "schedule-smem" (a layout of shared memory that does not fit the tile).
 bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, Width width,

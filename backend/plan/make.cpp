@@ -86,6 +86,9 @@ class GemmPlanner {
     schedule.name = policy.name;
     if (width == Width::elements) schedule.name += "_any";
     schedule.tile = policy.tile;
+    const bool outer =
+        !runs_along_k(kernel_, facts_, form_.a, form_.k) && !runs_along_k(kernel_, facts_, form_.b, form_.k);
+    if (width == Width::vectors && outer) (*schedule.tile)[2] = policy.k_outer;
     schedule.groups = policy.groups;
     schedule.lane_tile = policy.lane_tile;
     schedule.where = kernel_.where;

@@ -11,7 +11,7 @@
 //   pointers
 //                                are aligned to 16 bytes
 //   tall       tile (256,128,8)  under the same conditions
-//   small      tile (64,64,8)    for any number of tiles
+//   small      tile (64,64,16)   for any number of tiles
 //   wide_any, tall_any, small_any    the same tiles element by element
 #pragma once
 

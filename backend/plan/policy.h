@@ -18,6 +18,7 @@ struct SimtPolicy {
   std::array<int, 3> tile;
   std::array<int, 4> groups;
   std::array<int, 3> lane_tile;
+  int k_outer;  // tile K where both factors are read in vectors along m and n
   int quarter_waves;
 };
 
