@@ -72,7 +72,11 @@ std::optional<std::vector<Mode>> fit(const std::vector<int64_t>& values) {
     const int64_t d = values[step];
     for (size_t i = 0; i < count; ++i) {
       const size_t digit = i % n;
-      if (values[i * step] != values[(i - digit) * step] + static_cast<int64_t>(digit) * d) return std::nullopt;
+      int64_t due;
+      if (__builtin_mul_overflow(static_cast<int64_t>(digit), d, &due) ||
+          __builtin_add_overflow(values[(i - digit) * step], due, &due) || values[i * step] != due) {
+        return std::nullopt;
+      }
     }
     modes.push_back({static_cast<int64_t>(n), d});
     step *= n;
