@@ -69,7 +69,7 @@ TEST_CASE("mutated programs end in values or errors") {
                                           "Sw<3,4,3>",
                                           "\"",
                                           "()"};
-  for (const char* folder : {"examples", "tests/errors"})
+  for (const char* folder : {"examples", "tests/errors", "tests/language"})
     for (const auto& file : files_in(folder, ".lay")) texts.push_back(slurp(file));
   for (const auto& text : texts)
     for (const auto& word : words_of(text)) pool.push_back(word);
