@@ -23,6 +23,12 @@ const Module::Entry* Module::find(const std::string& name, int generation) const
 
 Session::Session(Sources& s, Host h, Options o) : sources(s), host(std::move(h)), options(std::move(o)) {}
 
+Session::~Session() {
+  main->clear();
+  if (prelude_) prelude_->clear();
+  for (auto& [name, module] : loaded) module->clear();
+}
+
 std::shared_ptr<Module> Session::prelude() {
   if (!prelude_) {
     prelude_ = std::make_shared<Module>();  // what the prelude itself does not find is unknown

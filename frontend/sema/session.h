@@ -29,6 +29,8 @@ class Module {
   void define(const std::string& name, std::optional<Value> value, Span where);
   const Entry* find(const std::string& name, int generation) const;
   int generation() const { return generation_; }
+  // Forgets everything: defs hold the module that holds them, and would keep each other alive.
+  void clear() { entries_.clear(); }
   // Newest meaning of every name.
   const std::map<std::string, std::vector<Entry>>& entries() const { return entries_; }
 
@@ -51,6 +53,9 @@ struct Poisoned {};
 class Session {
  public:
   Session(Sources& s, Host h, Options o);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   Sources& sources;
   Host host;

@@ -97,7 +97,9 @@ std::shared_ptr<Module> load_module(Session& session, const std::string& name, s
   auto module = std::make_shared<Module>();
   auto pass_on = [&](const Diagnostics& diagnostics) {
     for (const Diagnostic& d : diagnostics.list()) {
-      if (d.severity == Severity::error) throw DiagnosticError(d);
+      if (d.severity != Severity::error) continue;
+      module->clear();
+      throw DiagnosticError(d);
     }
   };
   pass_on(parsed.diagnostics);
