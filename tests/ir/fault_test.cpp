@@ -229,7 +229,9 @@ TEST_CASE("limits and interruption end a run") {
           FaultCode::limit);
   REQUIRE(fault("shared s : f32 64:1", "shared s : f32 (64,1000000000):(1,64)", {.checks = false}).code ==
           FaultCode::limit);
-  const Report stopped = execute(kNeighbour, {.progress = [](const interpret::Progress&) { return false; }}, 4'000'000);
+  // Billions of steps: a run that nobody would wait for, stopped at its first progress.
+  const std::string endless = changed("let i :", "for t : s32 grid in 0..20000 {\n    }\n    let i :");
+  const Report stopped = execute(endless, {.progress = [](const interpret::Progress&) { return false; }}, 4'000'000);
   REQUIRE(stopped.fault);
   REQUIRE(stopped.fault->code == FaultCode::stopped);
 }
