@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontend/algebra/refusal.h"
+#include "frontend/sema/operators.h"
 
 namespace lay::sema {
 namespace {
@@ -110,25 +111,6 @@ std::int64_t on_integers(ChainOperator op, std::int64_t a, std::int64_t b) {
       return a - b * floor_divided(a, b);
     default:
       throw std::logic_error("internal: operator on integers");
-  }
-}
-
-double on_reals(ChainOperator op, double a, double b) {
-  switch (op) {
-    case ChainOperator::add:
-      return a + b;
-    case ChainOperator::subtract:
-      return a - b;
-    case ChainOperator::multiply:
-      return a * b;
-    case ChainOperator::divide:
-      return a / b;
-    case ChainOperator::floor_divide:
-      return std::floor(a / b);
-    case ChainOperator::modulo:
-      return a - b * std::floor(a / b);
-    default:
-      throw std::logic_error("internal: operator on reals");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "frontend/algebra/convert.h"
 #include "frontend/sema/builtins.h"
+#include "frontend/sema/element_arithmetic.h"
 #include "frontend/sema/kernel_builder.h"
 
 namespace lay::sema {
@@ -21,48 +22,16 @@ Value element_call(Arguments& a, ElementFunction function) {
   return a.session.kernel->apply(function, operands, a.whole());
 }
 
-std::optional<double> real_of(const Value& v) {
-  if (const double* x = v.as<double>()) return *x;
-  const Tuple* t = v.as<Tuple>();
-  if (t && t->is_int() && t->value().is_literal()) return static_cast<double>(t->value().value());
-  return std::nullopt;
-}
-
-double real_function(ElementFunction f, double x) {
-  switch (f) {
-    case ElementFunction::exp:
-      return std::exp(x);
-    case ElementFunction::log:
-      return std::log(x);
-    case ElementFunction::sqrt:
-      return std::sqrt(x);
-    case ElementFunction::rsqrt:
-      return 1 / std::sqrt(x);
-    case ElementFunction::tanh:
-      return std::tanh(x);
-    case ElementFunction::erf:
-      return std::erf(x);
-    case ElementFunction::sin:
-      return std::sin(x);
-    case ElementFunction::cos:
-      return std::cos(x);
-    case ElementFunction::floor:
-      return std::floor(x);
-    default:
-      throw std::logic_error("internal: not a function of one real");
-  }
-}
-
 // A function of one real: of a number, an array, or an element in a kernel.
 template <ElementFunction F>
 Value real_(Arguments& a) {
   if (any_element(a)) return element_call(a, F);
   if (const Array* array = a.as<Array>(0)) {
     Array result = Array::make(is_float(array->element) ? array->element : ElementType::f64, array->shape);
-    for (std::int64_t i = 0, n = array->size(); i < n; ++i) result.set_real(i, real_function(F, array->real(i)));
+    for (std::int64_t i = 0, n = array->size(); i < n; ++i) result.set_real(i, function_of_f64(F, array->real(i)));
     return Value(std::move(result));
   }
-  if (auto x = real_of(a[0].value)) return Value(real_function(F, *x));
+  if (auto x = real_of(a[0].value)) return Value(function_of_f64(F, *x));
   if (a.session.kernel && a[0].value.is_int()) return element_call(a, F);
   a.wrong_kind(0, "a number");
 }

@@ -42,6 +42,8 @@ double function_of_f32(ElementFunction f, float x) {
   }
 }
 
+}  // namespace
+
 double function_of_f64(ElementFunction f, double x) {
   switch (f) {
     case ElementFunction::exp:
@@ -66,8 +68,6 @@ double function_of_f64(ElementFunction f, double x) {
       throw std::logic_error("internal: no function of one double");
   }
 }
-
-}  // namespace
 
 std::int64_t wrapped(ElementType type, std::int64_t x) {
   if (bits(type) >= 64 || type == ElementType::pred) return x;

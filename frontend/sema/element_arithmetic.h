@@ -21,6 +21,9 @@ double rounded(ElementType type, double x);
 double fused(ElementType type, double a, double b, double c);
 std::int64_t fused(ElementType type, std::int64_t a, std::int64_t b, std::int64_t c);
 
+// A function of one number, in f64.
+double function_of_f64(ElementFunction f, double x);
+
 // The function of operands that are all floats, or all integers. Refusal "division-by-zero".
 Computed on_reals(ElementFunction f, ElementType type, const std::vector<Computed>& v);
 Computed on_integers(ElementFunction f, ElementType type, const std::vector<Computed>& v);

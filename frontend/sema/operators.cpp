@@ -65,36 +65,6 @@ Int integers(Session& session, ChainOperator op, const Int& a, const Int& b, Spa
   fail("operand-kind", "no arithmetic", whole);
 }
 
-// A number as a double; nothing for what is no number, or not known.
-std::optional<double> real_of(const Value& v) {
-  if (const double* x = v.as<double>()) return *x;
-  const Tuple* t = v.as<Tuple>();
-  if (t && t->is_int() && t->value().is_literal()) return static_cast<double>(t->value().value());
-  return std::nullopt;
-}
-
-double reals(ChainOperator op, double a, double b) {
-  switch (op) {
-    case ChainOperator::add:
-      return a + b;
-    case ChainOperator::subtract:
-      return a - b;
-    case ChainOperator::multiply:
-      return a * b;
-    case ChainOperator::divide:
-      return a / b;
-    case ChainOperator::floor_divide:
-      return std::floor(a / b);
-    case ChainOperator::modulo:
-      return a - b * std::floor(a / b);
-    case ChainOperator::compose:
-    case ChainOperator::logical_and:
-    case ChainOperator::logical_or:
-      break;
-  }
-  throw std::logic_error("internal: operator on reals");
-}
-
 Tuple scaled(const Tuple& t, const Int& factor) {
   return transform(t, [&](const Tuple& leaf) {
     if (leaf.is_underscore()) throw refusal("not-integer", "`_` is not a number");
@@ -206,6 +176,35 @@ Predicate composed_equal(const Composed& a, const Composed& b) {
 
 }  // namespace
 
+std::optional<double> real_of(const Value& v) {
+  if (const double* x = v.as<double>()) return *x;
+  const Tuple* t = v.as<Tuple>();
+  if (t && t->is_int() && t->value().is_literal()) return static_cast<double>(t->value().value());
+  return std::nullopt;
+}
+
+double on_reals(ChainOperator op, double a, double b) {
+  switch (op) {
+    case ChainOperator::add:
+      return a + b;
+    case ChainOperator::subtract:
+      return a - b;
+    case ChainOperator::multiply:
+      return a * b;
+    case ChainOperator::divide:
+      return a / b;
+    case ChainOperator::floor_divide:
+      return std::floor(a / b);
+    case ChainOperator::modulo:
+      return a - b * std::floor(a / b);
+    case ChainOperator::compose:
+    case ChainOperator::logical_and:
+    case ChainOperator::logical_or:
+      break;
+  }
+  throw std::logic_error("internal: operator on reals");
+}
+
 Value arithmetic(Session& session, ChainOperator op, const Operand& a, const Operand& b, Span whole) {
   if (a.value.is_unknown() || b.value.is_unknown()) return Value(Unknown{});
   if (is_element(a) || is_element(b)) {
@@ -241,7 +240,7 @@ Value arithmetic(Session& session, ChainOperator op, const Operand& a, const Ope
     }
     mismatch(sign_of(op), a, b, whole);
   }
-  return Value(reals(op, *x, *y));
+  return Value(on_reals(op, *x, *y));
 }
 
 Value negated(Session& session, const Operand& a, Span whole) {

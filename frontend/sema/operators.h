@@ -23,6 +23,11 @@ Value compose(Session& session, const std::vector<Operand>& chain, Span whole);
 // nesting go leaf by leaf, numbers in a kernel a select. Error `undecided` for anything else.
 Value choose(Session& session, const Predicate& condition, const Operand& then, const Operand& otherwise, Span where);
 
+// A number as a double; nothing for what is no number, or not known.
+std::optional<double> real_of(const Value& v);
+// a op b in f64, for the operators of arithmetic.
+double on_reals(syntax::ChainOperator op, double a, double b);
+
 // Equality as a condition; nothing if the two kinds cannot be equal or unequal.
 std::optional<Predicate> equality(const Value& a, const Value& b);
 
