@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -38,6 +39,15 @@ Layout each_mode(const Layout& a, const OneMode& one) {
   };
   Pair result = all(a.shape, a.stride);
   return Layout(std::move(result.shape), std::move(result.stride), a.units);
+}
+
+using trace::Casting;
+
+Pair report_cast(Casting how, const Pair& from, Pair to, const Int& factor) {
+  trace::report([&] {
+    return trace::Cast{how, {from.shape.value(), from.stride}, {to.shape.value(), to.stride}, factor};
+  });
+  return to;
 }
 
 Refusal refuse_upcast(const Layout& a, const Int& stride, const Int& n) {
@@ -82,43 +92,48 @@ Ratio ratio_of(int from_bits, int to_bits) {
 Layout upcast(Facts& facts, const Layout& a, const Int& n) {
   check_factor("upcast", n);
   if (n.is(1)) return a;
-  return each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
+  trace::Operation operation("upcast", a, n);
+  return operation.gives(each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
     const Int d = negative(stride.value()) ? -stride.value() : stride.value();
-    const auto with = [&](const Int& shape, const Int& step) -> Pair {
-      return {shape, Tuple::basis(negative(stride.value()) ? -step : step, stride.path())};
+    const auto with = [&](Casting how, const Int& shape, const Int& step) {
+      const Tuple to = Tuple::basis(negative(stride.value()) ? -step : step, stride.path());
+      return report_cast(how, {extent, stride}, {shape, to}, n);
     };
-    if (d.is(0)) return {extent, stride};
-    if (facts.proves(divides(d, n))) return with(extent, divided(d, n));
-    if (facts.proves(divides(n, d))) return with(facts.ceil_div(extent, divided(n, d)), 1);
-    if (facts.try_require(divides(d, n), "upcast")) return with(extent, divided(d, n));
-    if (facts.try_require(divides(n, d), "upcast")) return with(facts.ceil_div(extent, floor_div(n, d)), 1);
+    const auto fewer = [&](const Int& together) { return with(Casting::shrunk, facts.ceil_div(extent, together), 1); };
+    if (d.is(0)) return report_cast(Casting::still, {extent, stride}, {extent, stride}, n);
+    if (facts.proves(divides(d, n))) return with(Casting::divided, extent, divided(d, n));
+    if (facts.proves(divides(n, d))) return fewer(divided(n, d));
+    if (facts.try_require(divides(d, n), "upcast")) return with(Casting::divided, extent, divided(d, n));
+    if (facts.try_require(divides(n, d), "upcast")) return fewer(floor_div(n, d));
     throw refuse_upcast(a, stride.value(), n);
-  });
+  }));
 }
 
 Layout downcast(Facts& facts, const Layout& a, const Int& n) {
   check_factor("downcast", n);
   if (n.is(1)) return a;
+  trace::Operation operation("downcast", a, n);
   bool found = false;
   Layout result = each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
     const Int& d = stride.value();
     if (d.is(1) || d.is(-1) || (!d.is_literal() && facts.proves(equal(d, 1)))) {
       found = true;
-      return {extent * n, stride};
+      return report_cast(Casting::grown, {extent, stride}, {extent * n, stride}, n);
     }
     if (!d.is_literal()) facts.try_require(not_equal(d, 1), "downcast");
-    return {extent, Tuple::basis(d * n, stride.path())};
+    return report_cast(Casting::scaled, {extent, stride}, {extent, Tuple::basis(d * n, stride.path())}, n);
   });
   if (!found) {
     throw refusal("downcast",
                   "downcast of " + a.to_string() + ": no mode has stride 1, so elements are not neighbours");
   }
-  return result;
+  return operation.gives(std::move(result));
 }
 
 Layout recast(Facts& facts, const Layout& a, int from_bits, int to_bits) {
   const Ratio ratio = ratio_of(from_bits, to_bits);
-  return downcast(facts, upcast(facts, a, ratio.up), ratio.down);
+  trace::Operation operation("recast", a, Int(from_bits), Int(to_bits));
+  return operation.gives(downcast(facts, upcast(facts, a, ratio.up), ratio.down));
 }
 
 Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to) {
@@ -133,13 +148,14 @@ Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to) {
 }
 
 Swizzle upcast(const Swizzle& s, int64_t n) {
+  trace::Operation operation("upcast", s, Int(n));
   const int64_t base = s.m - power_of_two("upcast", s, n);
-  if (base >= 0) return Swizzle(s.b, base, s.s);
-  return Swizzle(std::max<int64_t>(0, s.b + base), 0, s.s);
+  return operation.gives(base >= 0 ? Swizzle(s.b, base, s.s) : Swizzle(std::max<int64_t>(0, s.b + base), 0, s.s));
 }
 
 Swizzle downcast(const Swizzle& s, int64_t n) {
-  return Swizzle(s.b, s.m + power_of_two("downcast", s, n), s.s);
+  trace::Operation operation("downcast", s, Int(n));
+  return operation.gives(Swizzle(s.b, s.m + power_of_two("downcast", s, n), s.s));
 }
 
 Swizzle recast(const Swizzle& s, int from_bits, int to_bits) {

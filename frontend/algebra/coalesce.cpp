@@ -2,6 +2,7 @@
 
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 
@@ -36,18 +37,24 @@ bool is_one(const Facts& facts, const Int& extent) {
 }
 
 Layout coalesce(Facts& facts, const Layout& a) {
+  trace::Operation operation("coalesce", a);
   std::vector<Mode> merged;  // last mode first
   const std::vector<Mode> modes = flat_modes(a);
   for (auto mode = modes.rbegin(); mode != modes.rend(); ++mode) {
-    if (is_one(facts, mode->extent)) continue;
-    if (!merged.empty() && steps_into(facts, mode->extent, mode->stride, merged.back().stride)) {
+    if (is_one(facts, mode->extent)) {
+      trace::report([&] { return trace::Drop{*mode}; });
+      continue;
+    }
+    const bool joins = !merged.empty() && steps_into(facts, mode->extent, mode->stride, merged.back().stride);
+    if (!merged.empty()) trace::report([&] { return trace::Join{*mode, merged.back(), joins}; });
+    if (joins) {
       merged.back() = {mode->extent * merged.back().extent, mode->stride};
     } else {
       merged.push_back(*mode);
     }
   }
   std::reverse(merged.begin(), merged.end());
-  return from_modes(merged, a.units);
+  return operation.gives(from_modes(merged, a.units));
 }
 
 namespace {

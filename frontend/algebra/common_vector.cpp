@@ -5,6 +5,7 @@
 
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -35,6 +36,7 @@ std::optional<int64_t> swizzle_limit(const AnyLayout& a, const AnyLayout& b) {
 Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b) {
   const Layout inverse = right_inverse(facts, b);
   const std::vector<Mode> modes = flat_modes(inverse);
+  const trace::Quiet trials;
   // The longest prefix of b's inverse that a maps to a layout at all.
   for (size_t count = modes.size(); count > 0; --count) {
     const Layout prefix =

@@ -2,6 +2,7 @@
 
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -54,6 +55,7 @@ Layout complement(Facts& facts, const Layout& a) {
 }
 
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
+  trace::Operation operation("complement", a, cotarget);
   const Layout filtered = filter(facts, a);
   std::vector<Mode> modes = flat_modes(filtered);
   check_strides("complement", a, modes);
@@ -71,16 +73,19 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
                                               ", within the " + covered.to_string() + " that the modes below it cover");
     }
     result.push_back({facts.floor_div(stride, covered), covered});
+    trace::report([&] { return trace::Gap{modes[i], covered, result.back().extent}; });
     covered = stride * modes[i].extent;
   }
   const Int rest = size(ceil_div(facts, cotarget, covered));
   result.push_back({rest, covered});
+  trace::report([&] { return trace::Rest{cotarget, covered, rest}; });
   Layout complement = coalesce(facts, from_modes(result, {}));
   complement.units = {{}, a.units.codomain};
-  return complement;
+  return operation.gives(std::move(complement));
 }
 
 Layout right_inverse(Facts& facts, const Layout& a) {
+  trace::Operation operation("right_inverse", a);
   const Layout merged = coalesce(facts, a);
   const std::vector<Mode> modes = flat_modes(merged);
   std::vector<Int> before{1};  // the product of the extents before each mode
@@ -94,13 +99,15 @@ Layout right_inverse(Facts& facts, const Layout& a) {
       if (used[i] || !modes[i].stride.is_int() || modes[i].stride.is_literal(0) || modes[i].extent.is(1)) continue;
       if (!steps_into(facts, 1, modes[i].stride, next)) continue;
       result.push_back({modes[i].extent, before[i]});
+      trace::report([&] { return trace::Follow{next, modes[i], before[i]}; });
       next = modes[i].stride.value() * modes[i].extent;
       found = used[i] = true;
     }
   }
+  trace::report([&] { return trace::Follow{next, std::nullopt, 0}; });
   Layout inverse = coalesce(facts, from_modes(result, {}));
   inverse.units = {a.units.codomain, a.units.domain};
-  return inverse;
+  return operation.gives(std::move(inverse));
 }
 
 namespace {
@@ -125,6 +132,7 @@ bool is_left_inverse(const Layout& a, const Layout& r) {
 }  // namespace
 
 Layout left_inverse(Facts& facts, const Layout& a) {
+  trace::Operation operation("left_inverse", a);
   const Layout merged = coalesce(facts, a);
   const std::vector<Mode> modes = flat_modes(merged);
   check_strides("left_inverse", a, modes);
@@ -141,6 +149,7 @@ Layout left_inverse(Facts& facts, const Layout& a) {
     if (!overlap && !facts.try_require(less_equal(covered, stride), "left_inverse")) {
       overlap = refuse_left_inverse(a, covered, stride, false);
     }
+    trace::report([&] { return trace::Undo{modes[i], last, before[i]}; });
     result.back().extent = divided(stride, last);
     result.push_back({1, before[i]});
     last = stride;
@@ -151,7 +160,7 @@ Layout left_inverse(Facts& facts, const Layout& a) {
   Layout inverse = coalesce(facts, from_modes(result, {}));
   if (overlap && !is_left_inverse(a, inverse)) throw *overlap;
   inverse.units = {a.units.codomain, a.units.domain};
-  return inverse;
+  return operation.gives(std::move(inverse));
 }
 
 Layout nullspace(const Layout& a) {

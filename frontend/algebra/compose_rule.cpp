@@ -1,17 +1,12 @@
 #include <algorithm>
 
 #include "frontend/algebra/compose.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
 
-// How s:d meets a mode of extent c.
-enum class Meeting {
-  inside,   // (s-1)*d < c: it stays inside
-  over,     // c divides d: it steps over the whole mode
-  through,  // d divides c, and c/d divides s: it fills the mode and goes on
-  misfit,
-};
+using trace::Meeting;  // how s:d meets a mode of extent c
 
 class Meeter {
  public:
@@ -108,12 +103,16 @@ std::vector<Mode> extended_modes(const Facts& facts, const Layout& a) {
 Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count, const Int& step) {
   Part part;
   const Tuple& last = left.back().stride;
+  const auto take_rest = [&](const Int& s, const Int& d, Meeting meeting, const Tuple& stride) {
+    part.modes.push_back({s, stride});
+    trace::report([&] { return trace::Meets{meeting, left.back(), s, d, part.modes.back(), {}, {}}; });
+  };
   if (step.is(0)) {
-    part.modes.push_back({count, 0});
+    take_rest(count, step, Meeting::still, 0);
     return part;
   }
   if (left.size() == 1 || is_one(facts, count)) {
-    part.modes.push_back({count, scaled(leftover_step(left, step), last)});
+    take_rest(count, step, Meeting::last, scaled(leftover_step(left, step), last));
     return part;
   }
   Int s = count, d = step;
@@ -122,23 +121,29 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
     const Int& c = left[i].extent;
     Meeter meeter(facts, c, s, d);
     const Meeting meeting = facts.try_require(less(0, d), "composition") ? meeter.meet() : Meeting::misfit;
+    const auto report = [&](const std::optional<Mode>& piece) {
+      trace::report([&] { return trace::Meets{meeting, left[i], s, d, piece, meeter.code, meeter.missing}; });
+    };
     if (meeting == Meeting::misfit) {
       part.misfit = Misfit{meeter.code.empty() ? "composition-stride" : meeter.code, 0, i, c, s, d, meeter.missing};
+      report(std::nullopt);
       return part;
     }
     if (meeting == Meeting::over) {
+      report(std::nullopt);
       d = divided(d, c);
       continue;
     }
     const Int n = meeting == Meeting::inside ? s : divided(c, d);
     part.modes.push_back({n, scaled(d, left[i].stride)});
     part.digits.push_back({i, n, d});
+    report(part.modes.back());
     if (meeting == Meeting::inside) return part;
     s = divided(s, n);
     d = 1;
     if (is_one(facts, s)) return part;
   }
-  part.modes.push_back({s, scaled(d, last)});
+  take_rest(s, d, Meeting::last, scaled(d, last));
   return part;
 }
 

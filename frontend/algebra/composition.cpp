@@ -2,6 +2,7 @@
 #include <map>
 
 #include "frontend/algebra/compose.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -54,11 +55,13 @@ class Composer {
     if (found != paths_.end()) return found->second;
     Path& fresh = paths_[path];
     fresh.left = extended_modes(facts_, get(a_, path));
+    trace::report([&] { return trace::LeftSide{path, fresh.left}; });
     return fresh;
   }
 
   Layout leaf(const Int& count, const Tuple& stride, int right_mode) {
     Path& path = path_of(stride.path());
+    trace::report([&] { return trace::Counts{count, stride, right_mode}; });
     const bool down = stride.value().is_literal() && stride.value().value() < 0;
     Part part = compose_mode(facts_, path.left, count, down ? -stride.value() : stride.value());
     if (down) mirror(part);
@@ -98,9 +101,19 @@ class Composer {
       ++users;
     }
     if (users < 2) return;
-    if (facts_.try_require(less(reach, path.left[mode].extent), "composition")) return;
+    const bool stays = facts_.try_require(less(reach, path.left[mode].extent), "composition");
+    trace::report([&] { return carry(path, mode, reach, stays); });
+    if (stays) return;
     misfit_ = Misfit{"composition-carry", last->right_mode, mode, path.left[mode].extent,
                      last->digit.extent,  last->digit.step, {}};
+  }
+
+  static trace::Carry carry(const Path& path, size_t mode, const Int& reach, bool stays) {
+    std::vector<Int> reaches;
+    for (const Used& used : path.used) {
+      if (used.digit.mode == mode) reaches.push_back((used.digit.extent - 1) * used.digit.step);
+    }
+    return {path.left[mode], reaches, reach, stays};
   }
 
   Facts& facts_;
@@ -114,19 +127,21 @@ class Composer {
 Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   check_units(a, b);
   const Units units{b.units.domain, a.units.codomain};
+  trace::Operation operation("composition", a, b);
   GuardScope scope = GuardScope::attempt(facts);
   Composer composer(facts, a);
   Layout result = composer.run(b);
   if (composer.misfit()) {
     const auto table = as_table(extended_modes(facts, a));
     auto fitted = table ? compose_by_table(*table, b) : std::nullopt;
+    if (table && b.is_known()) trace::report([&] { return trace::Tabulated{fitted}; });
     if (!fitted) throw refuse_composition(facts, a, b, *composer.misfit());
     result = *fitted;
   } else {
     scope.keep();
   }
   result.units = units;
-  return result;
+  return operation.gives(std::move(result));
 }
 
 Layout composition(Facts& facts, const Layout& a, const Tiler& tiler) {

@@ -5,6 +5,7 @@
 #include "frontend/algebra/knowledge.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -78,7 +79,9 @@ bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
   Search breaks = search_counterexample(knowledge(), predicate);
   if (breaks.exhausted) return true;
   if (breaks.finite && search_counterexample(knowledge(), negate(predicate)).exhausted) return false;
-  raise(Guard{path(), predicate, std::string(origin), breaks.witness ? std::move(*breaks.witness) : Sizes{}});
+  Guard guard{path(), predicate, std::string(origin), breaks.witness ? std::move(*breaks.witness) : Sizes{}};
+  trace::report([&] { return trace::Guarded{guard}; });
+  raise(guard);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -26,18 +27,22 @@ std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzl
   const int64_t z = evaluate(facts, a, s.target_mask()).value().value();
   if (!domain.is_literal()) return std::nullopt;
   const int64_t span = domain.value();
-  if (y <= 0 || z <= 0 || span > kMaxTable) return std::nullopt;
+  const auto report = [&](const std::optional<Swizzle>& to) {
+    trace::report([&] { return trace::Image{a, s, y, z, to}; });
+    return to;
+  };
+  if (y <= 0 || z <= 0 || span > kMaxTable) return report(std::nullopt);
   const auto from = static_cast<uint64_t>(y), to = static_cast<uint64_t>(z);
   if (!contiguous(from) || !contiguous(to) || std::popcount(from) != s.b || std::popcount(to) != s.b)
-    return std::nullopt;
+    return report(std::nullopt);
   const int low_from = std::countr_zero(from), low_to = std::countr_zero(to);
-  if (std::abs(low_from - low_to) < s.b) return std::nullopt;
+  if (std::abs(low_from - low_to) < s.b) return report(std::nullopt);
   const Swizzle moved(s.b, std::min(low_from, low_to), low_from - low_to);
   for (int64_t x = 0; x < span; ++x) {
     const int64_t value = evaluate(facts, a, x).value().value();
-    if (value < 0 || !(evaluate(facts, a, s(x)).value().is(moved(value)))) return std::nullopt;
+    if (value < 0 || !(evaluate(facts, a, s(x)).value().is(moved(value)))) return report(std::nullopt);
   }
-  return moved;
+  return report(moved);
 }
 
 // No index below n is moved by the swizzle.
@@ -67,19 +72,21 @@ Composed on_inner(const Composed& a, const Operation& operation) {
 }  // namespace
 
 Swizzle composition(const Swizzle& a, const Swizzle& b) {
-  if (a.b == 0) return b;
-  if (b.b == 0) return a;
+  trace::Operation operation("composition", a, b);
+  if (a.b == 0) return operation.gives(b);
+  if (b.b == 0) return operation.gives(a);
   const uint64_t y = static_cast<uint64_t>(a.source_mask() ^ b.source_mask());
   if (a.s != b.s || !contiguous(y)) {
     throw refusal("swizzle-shift", a.to_string() + " o " + b.to_string() + " is no swizzle",
                   "two swizzles merge if they shift equally and their bits are neighbours");
   }
-  if (y == 0) return Swizzle(0, std::min(a.m, b.m), a.s);
-  return Swizzle(std::popcount(y), std::countr_zero(y) - std::max<int64_t>(0, a.s), a.s);
+  return operation.gives(y == 0 ? Swizzle(0, std::min(a.m, b.m), a.s)
+                                : Swizzle(std::popcount(y), std::countr_zero(y) - std::max<int64_t>(0, a.s), a.s));
 }
 
 Composed composition(const Swizzle& a, const Layout& b) {
-  return {a, 0, b};
+  trace::Operation operation("composition", a, b);
+  return operation.gives(Composed{a, 0, b});
 }
 
 Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b) {
@@ -87,13 +94,15 @@ Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b) {
 }
 
 Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
-  if (const auto moved = moved_swizzle(facts, a, b, size(a))) return {*moved, 0, a};
-  if (below_swizzle(b, size(a))) return {Swizzle(0, b.m, b.s), 0, a};
-  return {a, 0, b};
+  trace::Operation operation("composition", a, b);
+  if (const auto moved = moved_swizzle(facts, a, b, size(a))) return operation.gives(Composed{*moved, 0, a});
+  if (below_swizzle(b, size(a))) return operation.gives(Composed{Swizzle(0, b.m, b.s), 0, a});
+  return operation.gives(Composed{a, 0, b});
 }
 
 Composed composition(Facts& facts, const Composed& a, const Layout& b) {
-  return on_inner(a, [&](const Layout& inner) { return composition(facts, inner, b); });
+  trace::Operation operation("composition", a, b);
+  return operation.gives(on_inner(a, [&](const Layout& inner) { return composition(facts, inner, b); }));
 }
 
 Composed composition(Facts& facts, const Composed& a, const Tiler& b) {
@@ -104,6 +113,7 @@ AnyLayout composition(Facts& facts, const Layout& a, const Composed& b) {
   const Swizzle& s = outer_swizzle("composition", b);
   const Layout& inner = b.layout();
   if (s.b == 0 && is_zero(b.offset)) return composition(facts, a, inner);
+  trace::Operation operation("composition", a, b);
   const Int reach = cosize(facts, inner);
   // A swizzle permutes blocks of a power of two: the values reach no further than the next one.
   const Int block = s.b == 0 || !reach.is_literal() || !b.offset.is_known() || !b.offset.is_int()
@@ -113,10 +123,11 @@ AnyLayout composition(Facts& facts, const Layout& a, const Composed& b) {
   const Tuple offset = evaluate(facts, a, b.offset);
   // The offset goes through a by itself only where no carry can come between it and the inner layout.
   if (!is_zero(b.offset)) {
+    const trace::Quiet quiet;
     const Layout both(tuple(2, reach), tuple(b.offset, 1));
     static_cast<void>(composition(facts, a, both));
   }
-  return Composed{moved, offset, composition(facts, a, inner)};
+  return operation.gives(Composed{moved, offset, composition(facts, a, inner)});
 }
 
 Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optional<Int> span) {

@@ -1,0 +1,26 @@
+#include "frontend/algebra/trace.h"
+
+namespace lay::trace {
+namespace {
+
+constexpr size_t kMostSteps = 4096;
+
+}  // namespace
+
+// Ends are kept however many steps there are: every Begin has its End.
+void Derivation::add(Step step) {
+  const bool begins = std::holds_alternative<Begin>(step), ends = std::holds_alternative<End>(step);
+  if (entries.size() < kMostSteps && !cut) {
+    entries.push_back(std::move(step));
+    return;
+  }
+  cut = true;
+  if (begins) ++skipped_;
+  if (!ends) return;
+  if (skipped_ > 0)
+    --skipped_;
+  else
+    entries.push_back(std::move(step));
+}
+
+}  // namespace lay::trace

@@ -1,0 +1,217 @@
+#pragma once
+
+// What the rules of the algebra did, step by step, for whoever listens: `explain` shows it.
+//
+//     trace::Derivation derivation;
+//     {
+//       trace::Listening listening(derivation);
+//       composition(facts, a, b);
+//     }
+//     derivation.entries    Begin{"composition", {a, b}}, LeftSide, Counts, Meets ..., Carry ..., End{R}
+//
+// A rule reports a step where it takes it; nothing here computes, so that a derivation cannot disagree with the result.
+// Steps are facts, worded in one place (frontend/sema/derivation_text.cpp). While nobody listens a report costs the
+// test of one pointer. A shortcut that skips a rule must ask `trace::heard()` and take the rule.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "frontend/algebra/layout.h"
+#include "frontend/algebra/mode.h"
+
+namespace lay::trace {
+
+// An operand or a result: its text, and the layout where it is one.
+struct Term {
+  std::string text;
+  std::optional<AnyLayout> layout;
+
+  Term(const Layout& a) : text(a.to_string()), layout(a) {}
+  Term(const Composed& a) : text(a.to_string()), layout(a) {}
+  Term(const AnyLayout& a) : text(lay::to_string(a)), layout(a) {}
+  Term(const Swizzle& s) : text(s.to_string()) {}
+  Term(const Tuple& t) : text(t.to_string()) {}
+  Term(const Int& n) : text(n.to_string()) {}
+  Term(std::string words) : text(std::move(words)) {}
+};
+
+// An operation begins; what stands up to its End belongs to it. `definition`: of a def, its body as Lay text.
+struct Begin {
+  std::string operation;
+  std::vector<Term> operands;
+  std::string definition;
+};
+struct End {
+  std::optional<Term> result;  // nothing: it was refused
+};
+
+// A condition that the facts leave open was assumed.
+struct Guarded {
+  Guard guard;
+};
+
+// --- coalesce -------------------------------------------------------------------------------------------------------
+
+struct Drop {  // a mode of extent 1
+  Mode mode;
+};
+struct Join {  // two neighbours: joined where low.extent*low.stride == high.stride
+  Mode low, high;
+  bool joined;
+};
+
+// --- composition: count steps of `step` through the modes of the left side ------------------------------------------
+
+// The left side as the rules see it: coalesced, the last mode goes on for ever. `path`: the mode of A that it is.
+struct LeftSide {
+  std::vector<int> path;
+  std::vector<Mode> modes;
+};
+struct Counts {  // a mode of the right side
+  Int count;
+  Tuple step;
+  int right_mode;
+};
+
+enum class Meeting {
+  inside,   // (count-1)*step < extent: it stays inside
+  over,     // extent divides step: it steps over the whole mode
+  through,  // step divides extent, and extent/step divides count: it fills the mode and goes on
+  last,     // the last mode takes what is left
+  still,    // step 0
+  misfit,   // none of these
+};
+struct Meets {
+  Meeting meeting;
+  Mode left;
+  Int count, step;            // when it gets there
+  std::optional<Mode> piece;  // what it becomes here
+  std::string code, missing;  // of a misfit: the refusal, what would decide
+};
+struct Carry {  // several modes of the right side move in one of the left: together they stay below its extent, or not
+  Mode left;
+  std::vector<Int> reaches;
+  Int reach;
+  bool stays;
+};
+struct Tabulated {  // the rules found no form; all values were compared
+  std::optional<Layout> found;
+};
+
+// --- complement and inverses ----------------------------------------------------------------------------------------
+
+struct Gap {  // modes by ascending stride: below this one `covered` values are reached, and `gap` copies of them fit
+  Mode mode;
+  Int covered, gap;
+};
+struct Rest {  // above all modes: `rest` copies of `covered` reach the cotarget
+  Tuple cotarget;
+  Int covered, rest;
+};
+struct Follow {  // right inverse: the mode of A whose stride continues; nothing where none does
+  Int wanted;
+  std::optional<Mode> mode;
+  Int place;  // what one step of it is as an index
+};
+struct Undo {  // left inverse: the modes by ascending stride, `last` is the stride below
+  Mode mode;
+  Int last, place;
+};
+
+// --- element widths and swizzles ------------------------------------------------------------------------------------
+
+enum class Casting { divided, shrunk, still, grown, scaled };
+struct Cast {
+  Casting how;
+  Mode from, to;
+  Int factor;
+};
+struct Image {  // a swizzle's bits seen through a layout
+  Layout through;
+  Swizzle from;
+  int64_t source, target;
+  std::optional<Swizzle> to;
+};
+
+using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Counts, Meets, Carry, Tabulated, Gap, Rest, Follow,
+                          Undo, Cast, Image>;
+
+struct Derivation {
+  std::vector<Step> entries;
+  bool cut = false;  // there were more steps than are kept
+
+  void add(Step step);
+
+ private:
+  size_t skipped_ = 0;  // operations begun and not kept
+};
+
+inline constinit thread_local Derivation* listener = nullptr;
+
+inline bool heard() {
+  return listener != nullptr;
+}
+
+// report([&] { return Drop{mode}; })
+template <typename Make>
+void report(const Make& make) {
+  if (listener) [[unlikely]]
+    listener->add(make());
+}
+
+// While it lives, what this thread derives is written down.
+class Listening {
+ public:
+  explicit Listening(Derivation* derivation) : before_(std::exchange(listener, derivation)) {}
+  explicit Listening(Derivation& derivation) : Listening(&derivation) {}
+  ~Listening() { listener = before_; }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  Derivation* before_;
+};
+
+// Trials that may fail are not part of a derivation.
+struct Quiet : Listening {
+  Quiet() : Listening(nullptr) {}
+};
+
+// Begin and End of one operation: `return operation.gives(result)`.
+class Operation {
+ public:
+  template <typename... Operands>
+  Operation(const char* name, const Operands&... operands) {
+    if (listener) [[unlikely]]
+      open(Begin{name, {Term(operands)...}, {}});
+  }
+  explicit Operation(Begin begin) {
+    if (listener) open(std::move(begin));
+  }
+  ~Operation() {
+    if (open_ && listener) listener->add(End{});
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  template <typename Result>
+  Result gives(Result result) {
+    if (open_ && listener) [[unlikely]] {
+      open_ = false;
+      listener->add(End{Term(result)});
+    }
+    return result;
+  }
+
+ private:
+  void open(Begin begin) {
+    open_ = true;
+    listener->add(std::move(begin));
+  }
+  bool open_ = false;
+};
+
+}  // namespace lay::trace

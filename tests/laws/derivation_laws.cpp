@@ -1,0 +1,146 @@
+// What the rules report while somebody listens is true, and adds up to the result.
+
+#include <catch2/catch.hpp>
+
+#include "frontend/algebra/trace.h"
+#include "tests/laws/random_layouts.h"
+
+using namespace lay;
+using namespace laws;
+
+namespace {
+
+struct Heard {
+  trace::Derivation derivation;
+  std::optional<Layout> result;
+};
+
+template <typename Operation>
+Heard listen(const Operation& operation) {
+  Heard heard;
+  const trace::Listening listening(heard.derivation);
+  try {
+    heard.result = operation();
+  } catch (const Refusal&) {
+  }
+  return heard;
+}
+
+// Every Begin has its End, the first and the last entry are those of the operation itself, and it gives the result.
+void check_frame(const Heard& heard, const std::string& name) {
+  const auto& entries = heard.derivation.entries;
+  REQUIRE(!entries.empty());
+  REQUIRE(std::get<trace::Begin>(entries.front()).operation == name);
+  int open = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (std::holds_alternative<trace::Begin>(entries[i])) ++open;
+    if (std::holds_alternative<trace::End>(entries[i])) --open;
+    REQUIRE((open > 0 || i + 1 == entries.size()));
+  }
+  REQUIRE(open == 0);
+  const auto& end = std::get<trace::End>(entries.back());
+  REQUIRE(end.result.has_value() == heard.result.has_value());
+  if (heard.result) REQUIRE(end.result->text == heard.result->to_string());
+}
+
+void check_meeting(const trace::Meets& m) {
+  const int64_t c = m.left.extent.value(), s = m.count.value(), d = m.step.value();
+  switch (m.meeting) {
+    case trace::Meeting::inside:
+      REQUIRE((s - 1) * d < c);
+      REQUIRE((m.piece && m.piece->extent == m.count));
+      break;
+    case trace::Meeting::over:
+      REQUIRE(d % c == 0);
+      REQUIRE(!m.piece);
+      break;
+    case trace::Meeting::through:
+      REQUIRE(c % d == 0);
+      REQUIRE(s % (c / d) == 0);
+      REQUIRE((m.piece && m.piece->extent.is(c / d)));
+      break;
+    case trace::Meeting::last:
+    case trace::Meeting::still:
+      REQUIRE((m.piece && m.piece->extent == m.count));
+      break;
+    case trace::Meeting::misfit:
+      REQUIRE(!m.code.empty());
+      REQUIRE((s - 1) * d >= c);
+      break;
+  }
+}
+
+// The pieces of all modes of the right side, side by side, are the result.
+void check_composition(const Heard& heard) {
+  std::vector<Mode> pieces;
+  bool tabulated = false;
+  for (const trace::Step& step : heard.derivation.entries) {
+    if (const auto* meets = std::get_if<trace::Meets>(&step)) {
+      check_meeting(*meets);
+      if (meets->piece) pieces.push_back(*meets->piece);
+    }
+    if (const auto* carry = std::get_if<trace::Carry>(&step)) {
+      int64_t reach = 0;
+      for (const Int& one : carry->reaches) reach += one.value();
+      REQUIRE(carry->reach.is(reach));
+      REQUIRE(carry->stays == (reach < carry->left.extent.value()));
+    }
+    tabulated = tabulated || std::holds_alternative<trace::Tabulated>(step);
+  }
+  if (heard.result && !tabulated) REQUIRE(from_modes(pieces, {}) == from_modes(flat_modes(*heard.result), {}));
+}
+
+}  // namespace
+
+TEST_CASE("a derivation of a composition adds up to its result") {
+  Random random{11};
+  int derived = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Layout a = random_layout(random), b = random_layout(random);
+    INFO(a.to_string() << " o " << b.to_string());
+    Facts facts;
+    const Heard heard = listen([&] { return composition(facts, a, b); });
+    check_frame(heard, "composition");
+    check_composition(heard);
+    derived += heard.result ? 1 : 0;
+  }
+  CHECK(derived > 5'000);
+}
+
+TEST_CASE("derivations of the other operations frame their results") {
+  Random random{12};
+  for (int i = 0; i < 5'000; ++i) {
+    const Layout a = random_layout(random);
+    INFO(a.to_string());
+    Facts facts;
+    check_frame(listen([&] { return coalesce(facts, a); }), "coalesce");
+    check_frame(listen([&] { return complement(facts, a, size(a) * 2); }), "complement");
+    check_frame(listen([&] { return right_inverse(facts, a); }), "right_inverse");
+    check_frame(listen([&] { return left_inverse(facts, a); }), "left_inverse");
+    check_frame(listen([&] { return upcast(facts, a, 2); }), "upcast");
+    check_frame(listen([&] { return downcast(facts, a, 2); }), "downcast");
+    check_frame(listen([&] { return recast(facts, a, 16, 32); }), "recast");
+  }
+}
+
+TEST_CASE("nothing is heard while nobody listens, and trials are quiet") {
+  Facts facts;
+  trace::Derivation derivation;
+  {
+    const trace::Listening listening(derivation);
+    const trace::Quiet quiet;
+    composition(facts, make_layout(tuple(4, 2)), Layout(2, 4));
+  }
+  composition(facts, make_layout(tuple(4, 2)), Layout(2, 4));
+  CHECK(derivation.entries.empty());
+}
+
+TEST_CASE("a long derivation is cut, and every operation still ends") {
+  std::vector<Tuple> shape, stride;
+  for (int i = 0; i < 10'000; ++i) shape.push_back(2), stride.push_back(3);
+  const Layout a{Tuple(shape), Tuple(stride)};
+  Facts facts;
+  const Heard heard = listen([&] { return coalesce(facts, a); });
+  CHECK(heard.derivation.cut);
+  check_frame(heard, "coalesce");
+}
