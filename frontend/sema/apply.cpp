@@ -18,8 +18,9 @@ bool any_unknown(const std::vector<CallArgument>& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](const CallArgument& a) { return a.value.is_unknown(); });
 }
 
-// The coordinate that the arguments of a layout make.
-Tuple coordinate_of(const std::vector<CallArgument>& arguments, Span whole) {
+// The coordinate that the arguments of a layout make. A tuple alone is the whole coordinate; where the shape is a tuple
+// of one that it cannot be a coordinate of, it is the coordinate of that mode: ((4,2),):((1,4),) takes ((3,1)).
+Tuple coordinate_of(const std::vector<CallArgument>& arguments, const Tuple& shape, Span whole) {
   std::vector<Tuple> modes;
   for (const CallArgument& a : arguments) {
     if (!a.name.empty()) fail("argument-name", "a coordinate has no names", a.span);
@@ -28,7 +29,9 @@ Tuple coordinate_of(const std::vector<CallArgument>& arguments, Span whole) {
     modes.push_back(*t);
   }
   if (modes.empty()) fail("argument-count", "a layout takes a coordinate", whole);
-  return modes.size() == 1 ? modes[0] : Tuple(std::move(modes));
+  if (modes.size() > 1) return Tuple(std::move(modes));
+  const bool of_mode = !shape.is_leaf() && shape.rank() == 1 && !modes[0].is_leaf() && modes[0].rank() != 1;
+  return of_mode ? Tuple(std::move(modes)) : modes[0];
 }
 
 void note_past_the_end(Session& session, const Tuple& coordinate, const Tuple& shape, Span whole) {
@@ -44,9 +47,9 @@ void note_past_the_end(Session& session, const Tuple& coordinate, const Tuple& s
 
 Value apply_layout(Session& session, const Value& callee, const std::vector<CallArgument>& arguments, Span whole) {
   if (any_unknown(arguments)) return Value(Unknown{});
-  Tuple coordinate = coordinate_of(arguments, whole);
   Facts& facts = session.facts;
   if (const Layout* l = callee.as<Layout>()) {
+    const Tuple coordinate = coordinate_of(arguments, l->shape, whole);
     if (coordinate.has_underscore()) {
       Slice cut = slice_and_offset(facts, coordinate, *l);
       return Value(cut.sub);
@@ -56,6 +59,8 @@ Value apply_layout(Session& session, const Value& callee, const std::vector<Call
     return result;
   }
   const Composed& c = *callee.as<Composed>();
+  const auto* inner = std::get_if<Layout>(&c.inner);
+  const Tuple coordinate = coordinate_of(arguments, inner ? inner->shape : Tuple(1), whole);
   if (coordinate.has_underscore()) return Value(slice(facts, coordinate, c));
   return Value(evaluate(facts, c, coordinate));
 }

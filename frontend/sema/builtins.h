@@ -73,6 +73,7 @@ struct Builtin {
 // All rows, by subject.
 std::span<const Builtin> tuple_builtins();
 std::span<const Builtin> coordinate_builtins();
+std::span<const Builtin> tuple_algorithm_builtins();
 std::span<const Builtin> layout_builtins();
 std::span<const Builtin> algebra_builtins();
 std::span<const Builtin> number_builtins();

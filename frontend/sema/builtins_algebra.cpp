@@ -158,31 +158,34 @@ Value by_mode_(Arguments& a) {
   return map_modes(a, a.layout(1), a[2].value);
 }
 
-// What tiles one mode, as a layout: n is the compact layout of n, n:1 (and 1:0).
-Layout tile_of(Arguments& a, std::size_t i) {
-  if (const Layout* l = a.as<Layout>(i)) return *l;
-  return make_layout(Tuple(a.integer(i)));
-}
+// What tiles, as a layout: n is n:1 (and 1:0), a shape its compact layout.
 Value tile_layout_(Arguments& a) {
-  return Value(tile_of(a, 0));
+  if (a.as<Layout>(0)) return a[0].value;
+  return Value(make_layout(a.tuple(0)));
 }
 
-// The modes of mode k take its place; a tuple of one stays, as in CuTe.
-Layout opened(const Layout& l, int k) {
+// The modes of the mode that the path names take its place; a tuple of one stays, as in CuTe.
+Layout opened(const Layout& l, std::span<const int> path) {
+  const int k = path.front();
+  get(l, path.first(1));  // refuses a mode that is not there
   std::vector<Layout> modes;
   for (int i = 0; i < l.rank(); ++i) {
-    if (i != k || l[i].rank() == 1) {
+    if (i != k) {
       modes.push_back(l[i]);
-      continue;
+    } else if (path.size() > 1) {
+      modes.push_back(opened(l[i], path.subspan(1)));
+    } else if (l[i].rank() == 1) {
+      modes.push_back(l[i]);
+    } else {
+      for (int j = 0; j < l[i].rank(); ++j) modes.push_back(l[i][j]);
     }
-    for (int j = 0; j < l[i].rank(); ++j) modes.push_back(l[i][j]);
   }
   return make_layout(modes);
 }
 
 Value open_mode_(Arguments& a) {
-  int k = a.small(1);
-  return inside_of(a, [&](const Layout& l) { return opened(l, k); });
+  const std::vector<int> path = a.path(1);
+  return inside_of(a, [&](const Layout& l) { return opened(l, path); });
 }
 
 // Raises that every tile divides its mode; the layout stays as it is.
@@ -252,8 +255,10 @@ constexpr Builtin kRows[] = {
      domain_distribute_},
     {"with_shape", "with_shape(L, S)", "L with another shape of the same size", 2, kMany, with_shape_},
     {"zip2_by", "zip2_by(L, T)", "((A,a),(B,b),c) -> ((A,B),(a,b,c)), guided by the tiler", 2, 2, zip2_by_},
-    {"tile_layout", "tile_layout(T)", "what tiles one mode as a layout: n is n:1, 1 is 1:0", 1, 1, tile_layout_},
-    {"open_mode", "open_mode(L, k)", "the modes of mode k take its place", 2, 2, open_mode_},
+    {"tile_layout", "tile_layout(T)", "what tiles as a layout: n is n:1, 1 is 1:0, a shape its compact layout", 1, 1,
+     tile_layout_},
+    {"open_mode", "open_mode(L, k, ...)", "the modes of the mode that the path names take its place", 2, kMany,
+     open_mode_},
     {"exactly", "exactly(L, T)", "L, where every tile of T divides its mode", 2, 2, exactly_},
     {"tile_to_shape", "tile_to_shape(L, S [, order])",
      "L repeated to fill the shape S, blocks left-most first or in the order", 2, 3, tile_to_shape_},

@@ -131,6 +131,15 @@ Value arg_extreme(Arguments& a) {
 template <bool Everywhere>
 Value quantified(Arguments& a) {
   if (const Predicate* p = a.as<Predicate>(0)) return Value(*p);
+  if (const ListPtr* list = a.as<ListPtr>(0)) {
+    Predicate result(Everywhere);
+    for (const Value& element : (*list)->elements) {
+      const Predicate* p = element.as<Predicate>();
+      if (!p) a.wrong_kind(0, "an array or a tuple of conditions");
+      result = Everywhere ? both(result, *p) : either(result, *p);
+    }
+    return Value(result);
+  }
   const Array& x = a.array(0);
   for (std::int64_t i = 0, n = x.size(); i < n; ++i) {
     if ((x.integer(i) != 0) != Everywhere) return Value(Predicate(!Everywhere));
@@ -213,8 +222,8 @@ constexpr Builtin kRows[] = {
     {"mean", "mean(X [, axis])", "the mean; of truth values the share that holds", 1, 2, mean_},
     {"argmax", "argmax(X [, axis])", "the index of the greatest element, the first of equals", 1, 2, arg_extreme<true>},
     {"argmin", "argmin(X [, axis])", "the index of the least element, the first of equals", 1, 2, arg_extreme<false>},
-    {"all", "all(X)", "whether X holds everywhere", 1, 1, quantified<true>},
-    {"any", "any(X)", "whether X holds somewhere", 1, 1, quantified<false>},
+    {"all", "all(X)", "whether X, an array or a tuple of conditions, holds everywhere", 1, 1, quantified<true>},
+    {"any", "any(X)", "whether X, an array or a tuple of conditions, holds somewhere", 1, 1, quantified<false>},
     {"transpose", "transpose(X)", "element [j,i] is X[i,j]", 1, 1, transpose_},
     {"zeros", "zeros(T, S)", "an array of zeros of type T and shape S", 2, 2, zeros_},
     {"random", "random(T, S [, seed [, low, high]])", "reals in [-1, 1), or the integers low .. high-1", 2, 5, random_},

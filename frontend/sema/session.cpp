@@ -33,6 +33,12 @@ std::shared_ptr<Module> Session::prelude() {
   if (!prelude_) {
     prelude_ = std::make_shared<Module>();  // what the prelude itself does not find is unknown
     prelude_ = load_module(*this, "stdlib/prelude", *stdlib_text("prelude"));
+    for (const std::string name : {"tiled"}) {  // each sees the names of those before it
+      const auto module = loaded["stdlib/" + name] = load_module(*this, "stdlib/" + name, *stdlib_text(name));
+      for (const auto& [word, entries] : module->entries()) {
+        prelude_->define(word, entries.back().value, entries.back().where);
+      }
+    }
   }
   return prelude_;
 }
