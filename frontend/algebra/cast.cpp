@@ -1,13 +1,17 @@
 // Element widths: upcast, downcast, recast.
 
 #include <bit>
+#include <map>
 #include <numeric>
 
+#include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
+
+constexpr int64_t kMaxCounted = int64_t{1} << 20;
 
 void check_factor(const char* name, const Int& n) {
   if (n.is_literal() && n.value() < 1) {
@@ -50,9 +54,47 @@ Pair report_cast(Casting how, const Pair& from, Pair to, const Int& factor) {
   return to;
 }
 
-Refusal refuse_upcast(const Layout& a, const Int& stride, const Int& n) {
-  return refusal("upcast", "upcast of " + a.to_string() + " by " + n.to_string() + ": the stride " +
-                               stride.to_string() + " is no multiple of " + n.to_string() + " and does not divide it");
+Refusal refuse_upcast(const Layout& a, const Int& n, const std::string& why) {
+  Refusal r = refusal("upcast", "upcast of " + a.to_string() + " by " + n.to_string() + ": " + why);
+  r.operands = {a.to_string(), n.to_string()};
+  return r;
+}
+
+// One mode s:d with d >= 0 in words of n elements: the mode, and how far into a word its elements reach.
+struct Words {
+  Casting how;
+  Int extent;
+  Int stride;
+  Int reach = 0;
+};
+
+// The distinct words floor(i*d/n) of a literal mode whose step neither divides n nor is divided by it, where they are
+// evenly spaced.
+std::optional<Words> evenly_spaced(int64_t s, int64_t d, int64_t n) {
+  if (s > kMaxCounted || d > INT64_MAX / std::max<int64_t>(s, 1)) return std::nullopt;
+  std::vector<int64_t> words{0};
+  int64_t reach = 0;
+  for (int64_t i = 1; i < s; ++i) {
+    reach = std::max(reach, i * d % n);
+    if (i * d / n != words.back()) words.push_back(i * d / n);
+    const size_t count = words.size();
+    if (count > 2 && words[count - 1] != static_cast<int64_t>(count - 1) * words[1]) return std::nullopt;
+  }
+  return Words{Casting::shrunk, static_cast<int64_t>(words.size()), words.size() > 1 ? words[1] : 0, reach};
+}
+
+std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const Int& n) {
+  if (d.is(0) || s.is(1)) return Words{Casting::still, s, 0};
+  const auto part_of_a_word = [&]() -> Words {
+    const Int count = divided(n, d);
+    return {Casting::shrunk, facts.ceil_div(s, count), 1, (facts.min(s, count) - 1) * d};
+  };
+  if (facts.proves(divides(d, n))) return Words{Casting::divided, s, divided(d, n)};
+  if (facts.proves(divides(n, d))) return part_of_a_word();
+  if (s.is_literal() && d.is_literal() && n.is_literal()) return evenly_spaced(s.value(), d.value(), n.value());
+  if (facts.try_require(divides(d, n), "upcast")) return Words{Casting::divided, s, divided(d, n)};
+  if (facts.try_require(divides(n, d), "upcast")) return part_of_a_word();
+  return std::nullopt;
 }
 
 Unit of_type(const Unit& unit, ElementType type) {
@@ -93,41 +135,79 @@ Layout upcast(Facts& facts, const Layout& a, const Int& n) {
   check_factor("upcast", n);
   if (n.is(1)) return a;
   trace::Operation operation("upcast", a, n);
-  return operation.gives(each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
-    const Int d = negative(stride.value()) ? -stride.value() : stride.value();
-    const auto with = [&](Casting how, const Int& shape, const Int& step) {
-      const Tuple to = Tuple::basis(negative(stride.value()) ? -step : step, stride.path());
-      return report_cast(how, {extent, stride}, {shape, to}, n);
-    };
-    const auto fewer = [&](const Int& together) { return with(Casting::shrunk, facts.ceil_div(extent, together), 1); };
-    if (d.is(0)) return report_cast(Casting::still, {extent, stride}, {extent, stride}, n);
-    if (facts.proves(divides(d, n))) return with(Casting::divided, extent, divided(d, n));
-    if (facts.proves(divides(n, d))) return fewer(divided(n, d));
-    if (facts.try_require(divides(d, n), "upcast")) return with(Casting::divided, extent, divided(d, n));
-    if (facts.try_require(divides(n, d), "upcast")) return fewer(floor_div(n, d));
-    throw refuse_upcast(a, stride.value(), n);
-  }));
+  std::map<std::vector<int>, std::pair<Int, int>> inside;  // how far modes together reach into a word, and how many do
+  Layout result = each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
+    const bool down = negative(stride.value());
+    const auto words = in_words(facts, extent, down ? -stride.value() : stride.value(), n);
+    if (!words) {
+      throw refuse_upcast(
+          a, n, "the stride " + stride.to_string() + " is no multiple of " + n.to_string() + " and does not divide it");
+    }
+    if (!words->reach.is(0)) {
+      auto& [reach, modes] = inside[stride.path()];
+      reach += words->reach;
+      ++modes;
+    }
+    const Tuple step = Tuple::basis(down ? -words->stride : words->stride, stride.path());
+    return report_cast(words->how, {extent, stride}, {words->extent, step}, n);
+  });
+  for (const auto& [path, used] : inside) {
+    if (used.second > 1 && !facts.try_require(less(used.first, n), "upcast")) {
+      throw refuse_upcast(
+          a, n,
+          "together its modes reach " + used.first.to_string() + " elements into a word, and it has " + n.to_string());
+    }
+  }
+  return operation.gives(std::move(result));
 }
+
+namespace {
+
+// The leaf that holds neighbours: of stride 1 or -1, if possible of more than one element; else one of a single
+// element, whose stride is never used.
+std::optional<size_t> neighbours(const Facts& facts, const Layout& a) {
+  const std::vector<Mode> modes = flat_modes(a);
+  std::optional<size_t> found;
+  int best = 0;
+  for (size_t i = 0; i < modes.size(); ++i) {
+    const Int& d = modes[i].stride.value();
+    const bool unit = d.is(1) || d.is(-1) || (!d.is_literal() && facts.proves(equal(d, 1)));
+    const int rank = unit && !modes[i].extent.is(1) ? 3 : unit ? 2 : modes[i].extent.is(1) ? 1 : 0;
+    if (rank > best) best = rank, found = i;
+  }
+  return found;
+}
+
+Refusal refuse_downcast(const Layout& a) {
+  Refusal r =
+      refusal("downcast", "downcast of " + a.to_string() + ": no mode has stride 1, so elements are not neighbours");
+  r.operands = {a.to_string()};
+  for (const Mode& mode : flat_modes(a)) {
+    if (mode.stride.value().is_literal() || !r.help.empty()) continue;
+    r.code = "undecided";
+    r.message = "downcast of " + a.to_string() + " needs a mode of stride 1, and whether there is one is not known";
+    r.help = "assume " + equal(mode.stride.value(), 1).to_string();
+  }
+  return r;
+}
+
+}  // namespace
 
 Layout downcast(Facts& facts, const Layout& a, const Int& n) {
   check_factor("downcast", n);
   if (n.is(1)) return a;
   trace::Operation operation("downcast", a, n);
-  bool found = false;
-  Layout result = each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
-    const Int& d = stride.value();
-    if (d.is(1) || d.is(-1) || (!d.is_literal() && facts.proves(equal(d, 1)))) {
-      found = true;
-      return report_cast(Casting::grown, {extent, stride}, {extent * n, stride}, n);
+  const auto widened = neighbours(facts, a);
+  if (!widened) throw refuse_downcast(a);
+  size_t next = 0;
+  return operation.gives(each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
+    const Pair from{extent, stride};
+    if (next++ != *widened) {
+      return report_cast(Casting::scaled, from, {extent, Tuple::basis(stride.value() * n, stride.path())}, n);
     }
-    if (!d.is_literal()) facts.try_require(not_equal(d, 1), "downcast");
-    return report_cast(Casting::scaled, {extent, stride}, {extent, Tuple::basis(d * n, stride.path())}, n);
-  });
-  if (!found) {
-    throw refusal("downcast",
-                  "downcast of " + a.to_string() + ": no mode has stride 1, so elements are not neighbours");
-  }
-  return operation.gives(std::move(result));
+    const Int step = negative(stride.value()) ? -1 : 1;
+    return report_cast(Casting::grown, from, {extent * n, Tuple::basis(step, stride.path())}, n);
+  }));
 }
 
 Layout recast(Facts& facts, const Layout& a, int from_bits, int to_bits) {

@@ -1,7 +1,8 @@
 #pragma once
 
 // Inside the algebra: the parts of composition. composition.cpp puts them together, compose_rule.cpp decides by rule
-// one mode of the right side at a time, compose_table.cpp by the table of values, compose_refuse.cpp says why not.
+// one mode of the right side at a time, compose_known.cpp does the same for literal operands, compose_table.cpp decides
+// by the table of values, compose_refuse.cpp says why not.
 
 #include <optional>
 #include <string>
@@ -42,19 +43,50 @@ struct Part {
 // s:d after the left side, by rule. Guards what is undecided.
 Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count, const Int& step);
 
-// A known left side as a plain function on integers.
-struct Table {
-  std::vector<int64_t> extents;  // the last is not used
-  std::vector<int64_t> strides;
-  int64_t operator()(int64_t index) const;
+// a o b of literal operands with integer strides, by the same rule in plain numbers; nothing where the rule does not
+// apply or the operands are not of this kind.
+std::optional<Layout> compose_known(const Layout& a, const Layout& b);
+
+// The ways that the strides of a layout go: one, the empty path, for integers; one for each path of basis elements.
+struct Directions {
+  std::vector<std::vector<int>> paths;
+  size_t of(const std::vector<int>& path) const;
 };
-std::optional<Table> as_table(const std::vector<Mode>& left);
+Directions directions_of(const Layout& a);
+
+// f(0), f(1), ... of one mode, `width` numbers each: one for each direction.
+struct Column {
+  std::vector<int64_t> numbers;
+  size_t width;
+  size_t count() const { return numbers.size() / width; }
+  const int64_t* at(size_t i) const { return numbers.data() + i * width; }
+};
+
+// The values a(b(i)), and those along each leaf of b with the other coordinates 0.
+struct CompositionTable {
+  Tuple profile;          // b's shape
+  Directions directions;  // of a's strides
+  std::vector<Column> columns;
+  std::vector<int64_t> due;
+};
+// Nothing unless a and b are literal and b has at most 2^20 elements.
+std::optional<CompositionTable> tabulate(const Layout& a, const Layout& b);
 
 // The modes n0:d0, n1:d1, ... whose values in order are these; nothing if no layout has them.
 std::optional<std::vector<Mode>> fit(const std::vector<int64_t>& values);
+// The layout of the profile with the values of the table; nothing if there is none.
+std::optional<Layout> fit(const CompositionTable& table);
+std::optional<Layout> compose_by_table(const Layout& a, const Layout& b);
 
-// A layout of b's profile with the values a(b(i)), if there is one; a and b known, b of at most 2^20 elements.
-std::optional<Layout> compose_by_table(const Table& a, const Layout& b);
+// The layout that somebody might take for the table's (each mode on its own, even steps where a mode has no form), and
+// the smallest index at which it is wrong.
+struct TableMismatch {
+  int64_t index;
+  Tuple due;
+  Tuple actual;
+  Layout claimed;
+};
+std::optional<TableMismatch> nearest_mismatch(const CompositionTable& table);
 
 // The refusal of a o b. For known operands with the smallest coordinate at which the nearest layout is wrong and
 // repairs that work.

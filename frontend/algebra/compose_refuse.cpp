@@ -6,56 +6,32 @@ namespace lay {
 namespace {
 
 constexpr int64_t kMaxRepair = 4096;
-constexpr int64_t kMaxWitness = int64_t{1} << 20;
 
-// The layout that somebody might take for a o b: each mode on its own, even steps where a mode has no form.
-Layout nearest(const Table& a, const Layout& b) {
-  const auto one = [&](const Tuple& shape, const Tuple& stride) {
-    const int64_t n = shape.value().value(), d = stride.value().value();
-    std::vector<int64_t> values;
-    for (int64_t i = 0; i < n; ++i) values.push_back(a(checked_mul(i, d)));
-    if (const auto modes = fit(values)) return from_modes(*modes, {});
-    return Layout(shape, n > 1 ? values[1] : 0);
-  };
-  const std::function<Layout(const Tuple&, const Tuple&)> all = [&](const Tuple& shape, const Tuple& stride) {
-    if (shape.is_leaf()) return one(shape, stride);
-    std::vector<Layout> modes;
-    for (int i = 0; i < shape.rank(); ++i) modes.push_back(all(shape[i], stride[i]));
-    return make_layout(modes);
-  };
-  return all(b.shape, b.stride);
-}
-
-std::optional<Counterexample> counterexample(Facts& facts, const Table& a, const Layout& b) {
-  if (size(b).value() > kMaxWitness) return std::nullopt;
-  const Layout claimed = nearest(a, b);
-  const std::vector<int64_t> middle = values(b), actual = values(claimed);
-  for (size_t i = 0; i < middle.size(); ++i) {
-    const int64_t due = a(middle[i]);
-    if (due == actual[i]) continue;
-    const auto index = static_cast<int64_t>(i);
-    return Counterexample{index,
-                          b.shape.is_leaf() ? "" : idx2crd(facts, index, b.shape).to_string(),
-                          std::to_string(middle[i]),
-                          std::to_string(due),
-                          std::to_string(actual[i]),
-                          claimed.to_string()};
-  }
-  return std::nullopt;
+std::optional<Counterexample> counterexample(Facts& facts, const Layout& a, const Layout& b) {
+  const auto table = tabulate(a, b);
+  const auto wrong = table ? nearest_mismatch(*table) : std::nullopt;
+  if (!wrong) return std::nullopt;
+  return Counterexample{wrong->index,
+                        b.shape.is_leaf() ? "" : idx2crd(facts, wrong->index, b.shape).to_string(),
+                        evaluate(facts, b, wrong->index).to_string(),
+                        wrong->due.to_string(),
+                        wrong->actual.to_string(),
+                        wrong->claimed.to_string()};
 }
 
 // The mode of the right side with other steps, nearest first: whole modes of the left side, then whole fractions of
 // one.
-std::optional<std::string> repair_right(const Table& a, const Layout& b, const Misfit& misfit) {
-  if (size(b).value() > kMaxRepair || misfit.right_mode >= b.rank()) return std::nullopt;
+std::optional<std::string> repair_right(const Layout& a, const Layout& b, const Misfit& misfit) {
+  if (misfit.right_mode >= b.rank()) return std::nullopt;
   const bool alone = b.shape.is_leaf();
   const Layout mode = alone ? b : b[misfit.right_mode];
   if (mode.shape.is_tuple()) return std::nullopt;
   const int64_t d = mode.stride.value().value(), c = misfit.extent.value();
+  if (d < 1 || d > INT64_MAX - c) return std::nullopt;
   std::vector<int64_t> steps{(d / c + 1) * c};
   for (int64_t step = std::min(d - 1, c); step >= 1 && step > d - 64; --step) steps.push_back(step);
   for (const int64_t step : steps) {
-    const Layout changed(mode.shape, step);
+    const Layout changed(mode.shape, Tuple::basis(step, mode.stride.path()));
     const Layout right = alone ? changed : replace(b, misfit.right_mode, changed);
     if (compose_by_table(a, right)) return "the right side as " + right.to_string();
   }
@@ -101,14 +77,15 @@ Refusal refuse_composition(Facts& facts, const Layout& a, const Layout& b, const
   r.operands = {a.to_string(), b.to_string()};
   r.mode = misfit.right_mode;
   word(r, misfit);
-  const auto table = as_table(extended_modes(facts, a));
-  if (!table || !b.is_known() || b.has_basis()) return r;
-  if (size(b).value() > kMaxWitness) r.message = "no layout was found for this composition";
-  r.witness = counterexample(facts, *table, b);
-  if (const auto n = known_product(a.shape)) {
-    r.works.push_back("the left side as " + Layout(*n, flat_modes(a)[0].stride).to_string());
+  if (!a.is_known() || !b.is_known()) return r;
+  r.witness = counterexample(facts, a, b);
+  if (!r.witness) r.message = "no layout was found for this composition";
+  const auto n_a = known_product(a.shape), n_b = known_product(b.shape);
+  if (n_a && !b.has_basis()) {
+    r.works.push_back("the left side as " + Layout(*n_a, flat_modes(a)[0].stride).to_string());
   }
-  if (const auto right = repair_right(*table, b, misfit)) r.works.push_back(*right);
+  if (!n_b || *n_b > kMaxRepair) return r;
+  if (const auto right = repair_right(a, b, misfit)) r.works.push_back(*right);
   return r;
 }
 
