@@ -34,7 +34,7 @@ std::optional<int64_t> swizzle_limit(const AnyLayout& a, const AnyLayout& b) {
 }  // namespace
 
 Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b) {
-  const Layout inverse = right_inverse(facts, b);
+  const Layout inverse = known_right_inverse(facts, b);
   const std::vector<Mode> modes = flat_modes(inverse);
   const trace::Quiet trials;
   // The longest prefix of b's inverse that a maps to a layout at all.

@@ -2,6 +2,7 @@
 
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/trace.h"
 
 namespace lay {
@@ -54,6 +55,64 @@ Layout complement(Facts& facts, const Layout& a) {
   return complement(facts, a, cosize(facts, filter(facts, a)));
 }
 
+namespace {
+
+// Modes, by ascending stride, of which some step within what others cover: no copies fit in between but those of single
+// values below their common divisor.
+struct Interleaved {
+  Int gap;
+  Int covered;
+};
+
+Interleaved interleave(const std::vector<Mode>& modes, const std::vector<size_t>& order, size_t count) {
+  int64_t common = 0, span = 0;
+  for (size_t k = 0; k < count; ++k) {
+    const int64_t stride = modes[order[k]].stride.value().value();
+    common = gcd(common, stride);
+    span = checked_add(span, checked_mul(modes[order[k]].extent.value() - 1, stride));
+  }
+  return {common, checked_add(span, common)};
+}
+
+// Two indices of a literal layout with the same value.
+struct Twice {
+  int64_t first, second, value;
+};
+
+std::optional<Twice> find_twice(const Layout& a) {
+  const std::vector<int64_t> all = values(a);
+  std::vector<int64_t> order(all.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  const auto value = [&](int64_t i) { return all[static_cast<size_t>(i)]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t k) { return value(i) < value(k); });
+  std::optional<Twice> found;
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (value(order[i - 1]) != value(order[i]) || (found && found->second <= order[i])) continue;
+    found = Twice{order[i - 1], order[i], value(order[i])};
+  }
+  return found;
+}
+
+constexpr int64_t kMaxListed = int64_t{1} << 20;
+
+// Refuses unless the literal layout is injective.
+void check_injective(Facts& facts, const Layout& a, const Layout& filtered, const Int& stride, const Int& covered) {
+  Refusal r =
+      refusal("complement-overlap", "complement of " + a.to_string() + ": a mode steps by " + stride.to_string() +
+                                        ", within the " + covered.to_string() + " that the modes below it cover");
+  r.operands = {a.to_string()};
+  if (!filtered.is_known() || size(filtered).value() > kMaxListed) throw r;
+  const auto twice = find_twice(filtered);
+  if (!twice) return;
+  const auto coordinate = [&](int64_t i) { return idx2crd(facts, i, filtered.shape).to_string(); };
+  r.message = "complement of " + a.to_string() + ", which takes a value twice";
+  r.labels.push_back({0, (filtered == a ? "" : "as " + filtered.to_string() + ": ") + coordinate(twice->first) +
+                             " and " + coordinate(twice->second) + " both give " + std::to_string(twice->value)});
+  throw r;
+}
+
+}  // namespace
+
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
   trace::Operation operation("complement", a, cotarget);
   const Layout filtered = filter(facts, a);
@@ -69,8 +128,12 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
     const Int next = k + 1 < order.size() ? modes[order[k + 1]].stride.value() : size(cotarget);
     require_counted(facts, modes[i], covered, next);
     if (!facts.try_require(less_equal(covered, stride), "complement")) {
-      throw refusal("complement-overlap", "complement of " + a.to_string() + ": a mode steps by " + stride.to_string() +
-                                              ", within the " + covered.to_string() + " that the modes below it cover");
+      check_injective(facts, a, filtered, stride, covered);
+      const Interleaved block = interleave(modes, order, k + 1);
+      result.assign({{block.gap, 1}});
+      trace::report([&] { return trace::Gap{modes[i], 1, block.gap}; });
+      covered = block.covered;
+      continue;
     }
     result.push_back({facts.floor_div(stride, covered), covered});
     trace::report([&] { return trace::Gap{modes[i], covered, result.back().extent}; });
@@ -84,30 +147,52 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
   return operation.gives(std::move(complement));
 }
 
-Layout right_inverse(Facts& facts, const Layout& a) {
-  trace::Operation operation("right_inverse", a);
+namespace {
+
+// Follows the strides 1, s0, s0*s1, ... through the modes. `decide`: a stride that may or may not be the next one is
+// taken not to be, and that is guarded.
+Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
   const Layout merged = coalesce(facts, a);
   const std::vector<Mode> modes = flat_modes(merged);
   std::vector<Int> before{1};  // the product of the extents before each mode
   for (const Mode& mode : modes) before.push_back(before.back() * mode.extent);
   std::vector<Mode> result;
-  std::vector<bool> used(modes.size(), false);
+  std::vector<size_t> rest;
+  for (size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i].stride.is_int() && !modes[i].stride.is_literal(0) && !modes[i].extent.is(1)) rest.push_back(i);
+  }
   Int next = 1;
-  for (bool found = true; found;) {
-    found = false;
-    for (size_t i = 0; i < modes.size() && !found; ++i) {
-      if (used[i] || !modes[i].stride.is_int() || modes[i].stride.is_literal(0) || modes[i].extent.is(1)) continue;
-      if (!steps_into(facts, 1, modes[i].stride, next)) continue;
-      result.push_back({modes[i].extent, before[i]});
-      trace::report([&] { return trace::Follow{next, modes[i], before[i]}; });
-      next = modes[i].stride.value() * modes[i].extent;
-      found = used[i] = true;
-    }
+  const auto find_next = [&] {
+    const auto steps_on = [&](size_t i) { return steps_into(facts, 1, modes[i].stride, next); };
+    const auto known = std::find_if(rest.begin(), rest.end(), steps_on);
+    if (known != rest.end() || !decide) return known;
+    return std::find_if(rest.begin(), rest.end(), [&](size_t i) {
+      return !facts.try_require(not_equal(modes[i].stride.value(), next), "right_inverse");
+    });
+  };
+  for (auto found = find_next(); found != rest.end(); found = find_next()) {
+    const size_t i = *found;
+    result.push_back({modes[i].extent, before[i]});
+    trace::report([&] { return trace::Follow{next, modes[i], before[i]}; });
+    next = modes[i].stride.value() * modes[i].extent;
+    rest.erase(found);
   }
   trace::report([&] { return trace::Follow{next, std::nullopt, 0}; });
   Layout inverse = coalesce(facts, from_modes(result, {}));
   inverse.units = {a.units.codomain, a.units.domain};
-  return operation.gives(std::move(inverse));
+  return inverse;
+}
+
+}  // namespace
+
+Layout right_inverse(Facts& facts, const Layout& a) {
+  trace::Operation operation("right_inverse", a);
+  return operation.gives(follow_strides(facts, a, true));
+}
+
+Layout known_right_inverse(Facts& facts, const Layout& a) {
+  trace::Operation operation("right_inverse", a);
+  return operation.gives(follow_strides(facts, a, false));
 }
 
 namespace {

@@ -44,15 +44,22 @@ std::vector<int64_t> values_of(const Layout& a) {
   if (!a.is_known()) throw refusal("symbolic", "the values of " + a.to_string() + " are not known");
   if (a.has_basis()) throw refusal("not-integer", "the values of " + a.to_string() + " are coordinates");
   const std::vector<Tuple> extents = leaves(a.shape), strides = leaves(a.stride);
-  std::vector<int64_t> values{0};
-  values.reserve(static_cast<size_t>(n.value()));
+  int64_t low = 0, high = 0;  // of all sums: below, they cannot overflow
+  for (size_t k = 0; k < extents.size(); ++k) {
+    const int64_t span = checked_mul(extents[k].value().value() - 1, strides[k].value().value());
+    (span < 0 ? low : high) = checked_add(span < 0 ? low : high, span);
+  }
+  std::vector<int64_t> values(static_cast<size_t>(n.value()));
+  size_t count = 1;
   for (size_t k = 0; k < extents.size(); ++k) {
     const int64_t extent = extents[k].value().value(), stride = strides[k].value().value();
-    const size_t count = values.size();
+    const int64_t* from = values.data();
     for (int64_t i = 1; i < extent; ++i) {
-      const int64_t step = checked_mul(i, stride);
-      for (size_t j = 0; j < count; ++j) values.push_back(checked_add(values[j], step));
+      int64_t* to = values.data() + static_cast<size_t>(i) * count;
+      const int64_t step = i * stride;
+      for (size_t j = 0; j < count; ++j) to[j] = from[j] + step;
     }
+    count *= static_cast<size_t>(extent);
   }
   return values;
 }

@@ -26,4 +26,7 @@ bool is_one(const Facts& facts, const Int& extent);
 // only.
 std::vector<size_t> by_stride(const Facts& facts, const std::vector<Mode>& modes);
 
+// right_inverse as far as the facts show it, without guards: what is undecided ends it. For bounds.
+Layout known_right_inverse(Facts& facts, const Layout& a);
+
 }  // namespace lay

@@ -152,15 +152,16 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 // --- Complement and inverses ----------------------------------------------------------------------------------------
 
 // Law: R has ascending positive strides; no value of R but 0 is a difference of two values of a, so that a and R side
-// by side are injective where a is (modes of stride 0 aside); and the greatest stride*extent of a and R reaches
+// by side are injective where a is (modes of stride 0 aside); and the cosize or the greatest stride*extent of a and R reaches
 // size(cotarget). Without a cotarget: cosize(filter(a)). Gaps that a leaves are filled as far as whole copies of what
-// stands below fit in, as in CuTe. Refusal "complement-overlap" if a mode of a steps by less than what the modes below
-// it cover, "negative-stride". Symbols: strides ascend as written where nothing else is known, and that they do is
+// stands below fit in, as in CuTe; modes that interleave, as in (2,2):(2,3), count as one block, which only gaps below
+// their common divisor enter. Refusal "complement-overlap" if a takes a value twice (beyond 2^20 elements: if a mode
+// steps by less than what the modes below it cover), "negative-stride". Symbols: strides ascend as written where nothing else is known, and that they do is
 // guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
-// Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in a. A symbolic
-// stride that is not known to continue ends it: R is then a prefix, and nothing is guarded.
+// Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in coalesce(a). A
+// symbolic stride that may or may not continue is taken not to, and that is guarded.
 Layout right_inverse(Facts& facts, const Layout& a);
 // Law: a(R(a(i))) == a(i) for 0 <= i < |a|. Refusal "left-inverse" if the strides, in ascending order, do not divide
 // one another or a mode covers more than the step of the next; "negative-stride". Symbols: both are guarded.
@@ -169,7 +170,8 @@ Composed right_inverse(Facts& facts, const Composed& a);
 Composed left_inverse(Facts& facts, const Composed& a);
 // Law: a(R(i)) == 0: the modes of stride 0, as a layout into a's domain.
 Layout nullspace(const Layout& a);
-// Law: a(R(i)) == i and b(R(i)) == i for i < |R|: the longest vector that both hold in the same order.
+// Law: a(R(i)) == i and b(R(i)) == i for i < |R|: the longest vector that both hold in the same order, as far as the
+// facts show it (a bound: nothing is guarded).
 Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b);
 Int max_common_vector(Facts& facts, const Layout& a, const Layout& b);
 Layout max_common_layout(Facts& facts, const AnyLayout& a, const AnyLayout& b);
@@ -211,11 +213,15 @@ Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, cons
 
 // --- Element width --------------------------------------------------------------------------------------------------
 
-// n neighbouring elements become one. Law, mode by mode (stride d, extent s): d a multiple of n gives s:d/n; d dividing
-// n gives ceil_div(s, n/d):1 (the last word may hold fewer elements); 0 stays. Refusal "upcast" where neither holds.
+// n neighbouring elements become one word. Law: mode by mode (stride d, extent s) R counts the distinct words
+// floor(i*d/n), i < s, in order, and the words of the modes add up to those of their sums: the words of R are
+// floor(a(c)/n). So d a multiple of n gives s:d/n, d dividing n gives ceil_div(s, n/d):1 (the last word may hold fewer
+// elements), 0 stays, 2:3 by 2 gives 2:1. A negative stride counts from the far end. Refusal "upcast" where the words
+// of a mode are not evenly spaced, or where modes that share words together reach beyond one.
 Layout upcast(Facts& facts, const Layout& a, const Int& n);
-// Every element becomes n. Stride 1 (or -1) gives extent s*n, others stride d*n. Refusal "downcast" if no mode has
-// stride 1.
+// Every element becomes n. Law: |R| == n*|a|, and R gives n*a(c) + j for every c and 0 <= j < n. The mode of stride 1
+// (or -1) gets extent s*n, others stride d*n; of several of stride 1 the first of more than one element is widened, and
+// without one a mode of extent 1. Refusal "downcast" if there is none.
 Layout downcast(Facts& facts, const Layout& a, const Int& n);
 // From elements of `from` bits to elements of `to` bits: upcast, downcast, or both. Sets the units where types are
 // given.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 
 #include "tests/conformance/cases.h"
 
@@ -325,6 +326,31 @@ bool slices(Facts& facts, const Composed& a, const Tuple& coordinate, const Outc
   return true;
 }
 
+// The values of R are the n elements of every word of A, each as often as the word occurs. Where A steps down, whose
+// words are counted from the far end, only their number is held against the law.
+bool splits(const Layout& a, int64_t n, const Layout& r) {
+  std::vector<int64_t> due;
+  const std::vector<int64_t> words = values(a);
+  for (const int64_t word : words) {
+    for (int64_t j = 0; j < n; ++j) due.push_back(word * n + j);
+  }
+  const std::vector<Tuple> strides = leaves(a.stride);
+  const auto down = [](const Tuple& stride) { return stride.value().value() < 0; };
+  if (std::any_of(strides.begin(), strides.end(), down)) return size(r) == Int(due.size());
+  std::vector<int64_t> actual = values(r);
+  std::sort(due.begin(), due.end());
+  std::sort(actual.begin(), actual.end());
+  return due == actual;
+}
+
+// From `from` bits to `to` bits: into the words of both, then into their elements.
+std::optional<bool> casts(Facts& facts, const Layout& a, int64_t from, int64_t to, const Layout& r) {
+  const int64_t common = std::gcd(from, to);
+  const Layout words = upcast(facts, a, to / common);
+  if (from == common) return std::nullopt;
+  return splits(words, from / common, r);
+}
+
 // R(i) == A(Sw(i)) for all i.
 bool follows(Facts& facts, const Layout& a, const Swizzle& s, const AnyLayout& r) {
   for (int64_t i = 0; i < std::min<int64_t>(size(a).value(), 4096); ++i) {
@@ -350,8 +376,16 @@ std::optional<bool> keeps_law(const Case& c, const Outcome& outcome) {
   if (c.op == "composed_slice_and_offset") return slices(facts, a.composed(), a.arg("coord"), outcome);
   if (c.op == "composed_left_inverse") return inverts(facts, a.composed(), a.composed().layout().shape, *any);
   const Layout* r = std::get_if<Layout>(any);
-  if (!r) return std::nullopt;
   try {
+    if (c.op == "composed_downcast" || c.op == "composed_recast") {
+      const auto* composed = std::get_if<Composed>(any);  // a swizzle that moves nothing is left out
+      const bool down = c.op == "composed_downcast";
+      const int64_t from = a.number(down ? "N" : "old_bits"), to = down ? 1 : a.number("new_bits");
+      return casts(facts, a.composed().layout(), from, to, composed ? composed->layout() : *r);
+    }
+    if (!r) return std::nullopt;
+    if (c.op == "downcast") return casts(facts, a.layout(), a.number("N"), 1, *r);
+    if (c.op == "recast_layout") return casts(facts, a.layout(), a.number("old_bits"), a.number("new_bits"), *r);
     if (c.op == "composition" || c.op == "composition_basis") return composes(facts, a.layout(), a.layout(1), *r);
     if (c.op == "composition_tiler") return tiles(facts, a.layout(), a.tiler(), *r, false);
     if (c.op == "composition_shape") return tiles(facts, a.layout(), a.tiler("shape_tiler"), *r, false);

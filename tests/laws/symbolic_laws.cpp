@@ -156,7 +156,7 @@ TEST_CASE("symbols: coalesce, complement, inverses") {
           for (int64_t i = 0; i < size(r).value(); ++i) {
             if (at(a.known, at(r, i)) != i) return false;
           }
-          return true;
+          return same_function(r, right_inverse(plain, a.known));
         });
     judge(
         facts, symbols, left, [&] { return left_inverse(facts, a.symbolic); },
@@ -168,7 +168,8 @@ TEST_CASE("symbols: coalesce, complement, inverses") {
         });
   }
   CHECK(merged.held == 1000);
-  CHECK(right.held == 1000);
+  CHECK(right.held > 800);
+  CHECK(right.refused == 0);
   CHECK(complemented.held > 300);
   CHECK(left.held > 300);
 }
