@@ -152,12 +152,12 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 // --- Complement and inverses ----------------------------------------------------------------------------------------
 
 // Law: R has ascending positive strides; no value of R but 0 is a difference of two values of a, so that a and R side
-// by side are injective where a is (modes of stride 0 aside); and the cosize or the greatest stride*extent of a and R reaches
-// size(cotarget). Without a cotarget: cosize(filter(a)). Gaps that a leaves are filled as far as whole copies of what
-// stands below fit in, as in CuTe; modes that interleave, as in (2,2):(2,3), count as one block, which only gaps below
-// their common divisor enter. Refusal "complement-overlap" if a takes a value twice (beyond 2^20 elements: if a mode
-// steps by less than what the modes below it cover), "negative-stride". Symbols: strides ascend as written where nothing else is known, and that they do is
-// guarded.
+// by side are injective where a is (modes of stride 0 aside); and the cosize or the greatest stride*extent of a and R
+// reaches size(cotarget). Without a cotarget: cosize(filter(a)). Gaps that a leaves are filled as far as whole copies
+// of what stands below fit in, as in CuTe; modes that interleave, as in (2,2):(2,3), count as one block, which only
+// gaps below their common divisor enter. Refusal "complement-overlap" if a takes a value twice (beyond 2^20 elements:
+// if a mode steps by less than what the modes below it cover), "negative-stride". Symbols: strides ascend as written
+// where nothing else is known, and that they do is guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
 // Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in coalesce(a). A
