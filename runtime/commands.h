@@ -61,6 +61,9 @@ int print_plans(const std::string& file);
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.
 int build_script(const BuildOptions& options);
 
+// The derivation of one expression; statements may stand before it, separated by `;`.
+int explain_expression(const std::string& expression);
+
 // A line in, a line of JSON out.
 int evaluate_lines();
 

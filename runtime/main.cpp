@@ -100,11 +100,22 @@ void add_format(CLI::App& app, int& code) {
   fmt->callback([=, &code] { code = format_files(*o); });
 }
 
+// What the shell took apart.
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 void add_simple(CLI::App& app, int& code) {
   auto file = std::make_shared<std::string>();
   auto* plan = app.add_subcommand("plan", "the complete schedule of each kernel, with predictions");
   plan->add_option("file", *file, "the script")->required();
   plan->callback([=, &code] { code = print_plans(*file); });
+  auto words = std::make_shared<std::vector<std::string>>();
+  auto* explain = app.add_subcommand("explain", "how an expression comes by its value, step by step");
+  explain->add_option("expression", *words, "an expression of layouts: '(6,2):(8,2) o (4,3):(3,1)'")->required();
+  explain->callback([=, &code] { code = explain_expression(joined(*words)); });
   app.add_subcommand("eval", "one expression or statement a line in, one JSON object a line out")->callback([&code] {
     code = evaluate_lines();
   });

@@ -26,13 +26,14 @@ constexpr std::string_view help_text =
   a(3,1)   a(7)            its value at a coordinate         def f(x) = ...    a function
   a o 2:4                  composition                       dim M, N          sizes that are not known yet
   ?name                    what a builtin means              assume M % 4 == 0 what is known of them
-  :type EXPR   the kind of a value        :save FILE   the statements so far, as a script
-  :load FILE   run a script here          :reset       forget everything
-  :names       what is defined            :quit        or Ctrl-D
+  :explain EXPR  how a value comes about, step by step; of r1 the expression that made it
+  :type EXPR     the kind of a value        :save FILE   the statements so far, as a script
+  :load FILE     run a script here          :reset       forget everything
+  :names         what is defined            :quit        or Ctrl-D
 Tab completes, Ctrl-R searches what was typed before, Ctrl-C gives up a line.
 )";
 
-constexpr std::string_view commands[] = {":help", ":load", ":names", ":quit", ":reset", ":save", ":type"};
+constexpr std::string_view commands[] = {":explain", ":help", ":load", ":names", ":quit", ":reset", ":save", ":type"};
 
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\n");
@@ -85,6 +86,7 @@ void Repl::reset() {
   evaluator_ = std::make_unique<sema::Evaluator>(sources_, make_host(print_line, call));
   accepted_.clear();
   defined_.clear();
+  made_by_.clear();
   results_ = 0;
 }
 
@@ -110,6 +112,8 @@ bool Repl::command(const std::string& text) {
   try {
     if (name == ":help")
       std::cout << help_text;
+    else if (name == ":explain")
+      explain(argument);
     else if (name == ":type")
       show_type(argument);
     else if (name == ":load")
@@ -149,6 +153,7 @@ void Repl::evaluate(const std::string& text, const std::string& name) {
     all_well = all_well && outcome.ok();
   }
   std::cout.flush();
+  if (!result.empty() && outcomes.size() == 1) made_by_[result] = trimmed(text);
   if (!all_well)
     failed_ = true;
   else
@@ -206,6 +211,12 @@ void Repl::show_type(const std::string& expression) {
     if (!outcome.ok()) failed_ = true;
     if (outcome.value) std::cout << type_text(*outcome.value) << "\n";
   }
+}
+
+// A result is explained by the expression that made it.
+void Repl::explain(const std::string& expression) {
+  const auto made = made_by_.find(expression);
+  evaluate("explain " + (made == made_by_.end() ? expression : made->second));
 }
 
 void Repl::show_names() {

@@ -7,6 +7,7 @@
 //   r2 = 2
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -46,6 +47,7 @@ class Repl {
   std::string show(const sema::Outcome& outcome);
   void show_help(const std::string& name);
   void show_type(const std::string& expression);
+  void explain(const std::string& expression);
   void show_names();
   void save(const std::string& file);
   void complain(const std::string& code, const std::string& message);
@@ -57,8 +59,9 @@ class Repl {
   Sources sources_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<sema::Evaluator> evaluator_;
-  std::vector<std::string> accepted_;  // statements that went well, for :save
-  std::set<std::string> defined_;      // names, for :names
+  std::vector<std::string> accepted_;           // statements that went well, for :save
+  std::set<std::string> defined_;               // names, for :names
+  std::map<std::string, std::string> made_by_;  // the expression of each result
 };
 
 }  // namespace lay::runtime

@@ -230,12 +230,16 @@ Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to) {
 Swizzle upcast(const Swizzle& s, int64_t n) {
   trace::Operation operation("upcast", s, Int(n));
   const int64_t base = s.m - power_of_two("upcast", s, n);
-  return operation.gives(base >= 0 ? Swizzle(s.b, base, s.s) : Swizzle(std::max<int64_t>(0, s.b + base), 0, s.s));
+  const Swizzle up = base >= 0 ? Swizzle(s.b, base, s.s) : Swizzle(std::max<int64_t>(0, s.b + base), 0, s.s);
+  trace::report([&] { return trace::Rescaled{s, up, n}; });
+  return operation.gives(up);
 }
 
 Swizzle downcast(const Swizzle& s, int64_t n) {
   trace::Operation operation("downcast", s, Int(n));
-  return operation.gives(Swizzle(s.b, s.m + power_of_two("downcast", s, n), s.s));
+  const Swizzle down(s.b, s.m + power_of_two("downcast", s, n), s.s);
+  trace::report([&] { return trace::Rescaled{s, down, n}; });
+  return operation.gives(down);
 }
 
 Swizzle recast(const Swizzle& s, int from_bits, int to_bits) {

@@ -61,7 +61,7 @@ class Composer {
 
   Layout leaf(const Int& count, const Tuple& stride, int right_mode) {
     Path& path = path_of(stride.path());
-    trace::report([&] { return trace::Counts{count, stride, right_mode}; });
+    trace::report([&] { return trace::Walk{count, stride, right_mode}; });
     const bool down = stride.value().is_literal() && stride.value().value() < 0;
     Part part = compose_mode(facts_, path.left, count, down ? -stride.value() : stride.value());
     if (down) mirror(part);

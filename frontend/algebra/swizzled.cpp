@@ -80,6 +80,7 @@ Swizzle composition(const Swizzle& a, const Swizzle& b) {
     throw refusal("swizzle-shift", a.to_string() + " o " + b.to_string() + " is no swizzle",
                   "two swizzles merge if they shift equally and their bits are neighbours");
   }
+  trace::report([&] { return trace::Together{a, b}; });
   return operation.gives(y == 0 ? Swizzle(0, std::min(a.m, b.m), a.s)
                                 : Swizzle(std::popcount(y), std::countr_zero(y) - std::max<int64_t>(0, a.s), a.s));
 }

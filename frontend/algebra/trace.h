@@ -7,7 +7,7 @@
 //       trace::Listening listening(derivation);
 //       composition(facts, a, b);
 //     }
-//     derivation.entries    Begin{"composition", {a, b}}, LeftSide, Counts, Meets ..., Carry ..., End{R}
+//     derivation.entries    Begin{"composition", {a, b}}, LeftSide, Walk, Meets ..., Carry ..., End{R}
 //
 // A rule reports a step where it takes it; nothing here computes, so that a derivation cannot disagree with the result.
 // Steps are facts, worded in one place (frontend/sema/derivation_text.cpp). While nobody listens a report costs the
@@ -25,27 +25,28 @@
 namespace lay::trace {
 
 // An operand or a result: its text, and the layout where it is one.
-struct Term {
+struct Item {
   std::string text;
   std::optional<AnyLayout> layout;
 
-  Term(const Layout& a) : text(a.to_string()), layout(a) {}
-  Term(const Composed& a) : text(a.to_string()), layout(a) {}
-  Term(const AnyLayout& a) : text(lay::to_string(a)), layout(a) {}
-  Term(const Swizzle& s) : text(s.to_string()) {}
-  Term(const Tuple& t) : text(t.to_string()) {}
-  Term(const Int& n) : text(n.to_string()) {}
-  Term(std::string words) : text(std::move(words)) {}
+  Item(const Layout& a) : text(a.to_string()), layout(a) {}
+  Item(const Composed& a) : text(a.to_string()), layout(a) {}
+  Item(const AnyLayout& a) : text(lay::to_string(a)), layout(a) {}
+  Item(const Swizzle& s) : text(s.to_string()) {}
+  Item(const Tuple& t) : text(t.to_string()) {}
+  Item(const Int& n) : text(n.to_string()) {}
+  Item(std::string words) : text(std::move(words)) {}
 };
 
-// An operation begins; what stands up to its End belongs to it. `definition`: of a def, its body as Lay text.
+// An operation begins; what stands up to its End belongs to it. Of a def also its parameters and its body as Lay text.
 struct Begin {
   std::string operation;
-  std::vector<Term> operands;
+  std::vector<Item> operands;
+  std::vector<std::string> parameters;
   std::string definition;
 };
 struct End {
-  std::optional<Term> result;  // nothing: it was refused
+  std::optional<Item> result;  // nothing: it was refused
 };
 
 // A condition that the facts leave open was assumed.
@@ -70,7 +71,7 @@ struct LeftSide {
   std::vector<int> path;
   std::vector<Mode> modes;
 };
-struct Counts {  // a mode of the right side
+struct Walk {  // a mode of the right side
   Int count;
   Tuple step;
   int right_mode;
@@ -136,8 +137,30 @@ struct Image {  // a swizzle's bits seen through a layout
   std::optional<Swizzle> to;
 };
 
-using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Counts, Meets, Carry, Tabulated, Gap, Rest, Follow,
-                          Undo, Cast, Image>;
+struct Rescaled {  // a swizzle on elements of another width
+  Swizzle from, to;
+  int64_t factor;
+};
+struct Together {  // two swizzles of one shift
+  Swizzle a, b;
+};
+
+// --- values ---------------------------------------------------------------------------------------------------------
+
+struct At {  // the natural coordinate, and the inner product with the strides
+  Layout layout;
+  Tuple coordinate, natural, value;
+};
+struct Moved {  // by the offset of a composed layout
+  Tuple offset, from, value;
+};
+struct Bits {  // a swizzle on a known number
+  Swizzle swizzle;
+  int64_t from, to;
+};
+
+using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Rest, Follow,
+                          Undo, Cast, Image, Rescaled, Together, At, Moved, Bits>;
 
 struct Derivation {
   std::vector<Step> entries;
@@ -186,7 +209,7 @@ class Operation {
   template <typename... Operands>
   Operation(const char* name, const Operands&... operands) {
     if (listener) [[unlikely]]
-      open(Begin{name, {Term(operands)...}, {}});
+      open(Begin{name, {Item(operands)...}, {}, {}});
   }
   explicit Operation(Begin begin) {
     if (listener) open(std::move(begin));
@@ -201,7 +224,7 @@ class Operation {
   Result gives(Result result) {
     if (open_ && listener) [[unlikely]] {
       open_ = false;
-      listener->add(End{Term(result)});
+      listener->add(End{Item(result)});
     }
     return result;
   }

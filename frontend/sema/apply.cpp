@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/sema/array_operations.h"
+#include "frontend/sema/derivation.h"
 #include "frontend/sema/kernel_builder.h"
 
 namespace lay::sema {
@@ -55,6 +56,7 @@ Value apply_layout(Session& session, const Value& callee, const std::vector<Call
       return Value(cut.sub);
     }
     Value result(evaluate(facts, *l, coordinate));
+    derive_value(facts, *l, coordinate);
     note_past_the_end(session, coordinate, l->shape, whole);
     return result;
   }
@@ -62,6 +64,7 @@ Value apply_layout(Session& session, const Value& callee, const std::vector<Call
   const auto* inner = std::get_if<Layout>(&c.inner);
   const Tuple coordinate = coordinate_of(arguments, inner ? inner->shape : Tuple(1), whole);
   if (coordinate.has_underscore()) return Value(slice(facts, coordinate, c));
+  derive_value(facts, c, coordinate);
   return Value(evaluate(facts, c, coordinate));
 }
 
@@ -72,6 +75,7 @@ Value apply_swizzle(const Swizzle& s, const std::vector<CallArgument>& arguments
   }
   const Int& x = arguments[0].value.as<Tuple>()->value();
   if (x.is_literal() && x.value() < 0) fail("argument-kind", "a swizzle takes an integer that is at least 0", whole);
+  derive_value(s, Tuple(x));
   return Value(s(x));
 }
 
@@ -175,14 +179,29 @@ Value run_closure(Session& session, const Closure& closure, const std::string& n
   }
 }
 
+// How a derivation begins a call: the arguments by their names, and what the def says.
+trace::Begin begin_of(const Session& session, const Function& f,
+                      const std::vector<std::pair<std::string, Value>>& bound) {
+  trace::Begin begin{f.def->name.text, {}, {}, {}};
+  for (const auto& [name, value] : bound) {
+    begin.parameters.push_back(name);
+    begin.operands.push_back(item_of(value));
+  }
+  begin.definition = session.sources.text((*f.closure.tree)[f.def->body].span);
+  return begin;
+}
+
 Value apply_function(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole) {
   const std::string& name = f->def->name.text;
   Frame frame{f->closure, bind(name, f->def->parameters, arguments, whole)};
+  std::optional<trace::Operation> derived;
+  if (trace::heard()) derived.emplace(begin_of(session, *f, frame.locals));
   Value result =
       run_closure(session, f->closure, name, arguments, whole, [&] { return evaluate(session, frame, f->def->body); });
   if (f->def->result && !fits_type(result, f->def->result->text)) {
     fail("argument-kind", name + " promises a " + f->def->result->text + " and gives " + kind_name(result), whole);
   }
+  if (derived) derived->gives(item_of(result));
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "frontend/sema/builtins.h"
+#include "frontend/sema/derivation.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -99,6 +100,16 @@ Value to_value(AnyLayout layout) {
   return Value(std::get<Composed>(std::move(plain)));
 }
 
+namespace {
+
+trace::Begin begin_of(const Builtin& builtin, const Arguments& arguments) {
+  trace::Begin begin{std::string(builtin.name), {}, {}, {}};
+  for (const CallArgument& a : arguments.list()) begin.operands.push_back(item_of(a.value));
+  return begin;
+}
+
+}  // namespace
+
 Value call_builtin(const Builtin& builtin, Arguments& arguments) {
   for (const CallArgument& a : arguments.list()) {
     if (!a.name.empty() && builtin.name != "load") {
@@ -121,7 +132,10 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments) {
     arguments.session.charge(work_of(a.value), arguments.whole());
   }
   try {
+    std::optional<trace::Operation> derived;
+    if (trace::heard()) derived.emplace(begin_of(builtin, arguments));
     Value result = builtin.function(arguments);
+    if (derived) derived->gives(item_of(result));
     arguments.session.charge(work_of(result), arguments.whole());
     return result;
   } catch (const Refusal& refusal) {

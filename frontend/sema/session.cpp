@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/trace.h"
 #include "frontend/sema/builtins.h"
 #include "frontend/sema/stdlib.h"
 #include "frontend/source/text.h"
@@ -31,6 +32,7 @@ Session::~Session() {
 
 std::shared_ptr<Module> Session::prelude() {
   if (!prelude_) {
+    const trace::Quiet quiet;
     prelude_ = std::make_shared<Module>();  // what the prelude itself does not find is unknown
     prelude_ = load_module(*this, "stdlib/prelude", *stdlib_text("prelude"));
     for (const std::string name : {"tiled"}) {  // each sees the names of those before it

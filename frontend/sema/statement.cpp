@@ -4,6 +4,7 @@
 #include <new>
 
 #include "frontend/sema/builtins.h"
+#include "frontend/sema/derivation.h"
 #include "frontend/sema/names.h"
 #include "frontend/sema/operators.h"
 #include "frontend/source/text.h"
@@ -89,14 +90,27 @@ class StatementEvaluation {
     std::vector<Value> values;
     for (syntax::ExpressionId id : s.values) values.push_back(guarded(id));
     if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_unknown(); })) return;
-    std::string line = print_text(session_, values);
-    if (session_.running() && module_ == session_.main && session_.host.print) session_.host.print(line);
+    say({print_text(session_, values)});
   }
 
   void operator()(const syntax::Show& s) {
     not_yet("show", s.values.empty() ? outcome_.where : span(s.values.front()));
   }
-  void operator()(const syntax::Explain& s) { not_yet("explain", span(s.value)); }
+  void operator()(const syntax::Explain& s) {
+    trace::Derivation derivation;
+    std::optional<Value> value;
+    try {
+      const trace::Listening listening(derivation);
+      value = guarded(s.value);
+    } catch (...) {
+      say(derivation_lines(derivation, session_.facts));
+      throw;
+    }
+    if (value->is_unknown()) return;
+    std::vector<std::string> lines = derivation_lines(derivation, session_.facts);
+    if (lines.empty()) lines.push_back("nothing to derive: this is " + text(*value));
+    say(lines);
+  }
 
   void operator()(const syntax::Prove& s) {
     Value value;
@@ -181,6 +195,13 @@ class StatementEvaluation {
 
   void finding(Standing standing, const Predicate& claim, std::string origin, Sizes breaks) {
     outcome_.findings.push_back({standing, claim.to_string(), std::move(origin), std::move(breaks), outcome_.where});
+  }
+
+  void say(const std::vector<std::string>& lines) {
+    if (!session_.running() || module_ != session_.main || !session_.host.print) return;
+    std::string all;
+    for (const std::string& line : lines) all += (all.empty() ? "" : "\n") + line;
+    if (!lines.empty()) session_.host.print(all);
   }
 
   [[noreturn]] void not_yet(const std::string& word, Span where) {
