@@ -42,9 +42,9 @@ assume : ASSUME expression ;
 // assert a(7) == 7, "the last one"
 assertion : ASSERT expression (COMMA expression)? ;
 
-// print a      show a      explain a o 2:2      prove injective(a)
+// print a      show a, view = line      explain a o 2:2      prove injective(a)
 print   : PRINT expression (COMMA expression)* ;
-show    : SHOW expression (COMMA expression)* ;
+show    : SHOW arguments ;
 explain : EXPLAIN expression ;
 prove   : PROVE expression ;
 

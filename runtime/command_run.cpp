@@ -6,6 +6,7 @@
 #include "runtime/arrays.h"
 #include "runtime/commands.h"
 #include "runtime/exit_code.h"
+#include "runtime/pictures.h"
 #include "runtime/report.h"
 #include "runtime/script.h"
 
@@ -163,6 +164,7 @@ int run_script(const RunOptions& options) {
   ScriptOptions evaluation;
   evaluation.evaluation = {sema::Mode::run, sizes_of(options.set)};
   evaluation.print = print_line;
+  evaluation.show = show_picture;
   evaluation.after = [](const Sources& sources, const sema::Outcome& outcome) { report(sources, outcome.diagnostics); };
   evaluation.on = options.on;
   evaluation.say = say_on_standard_error;

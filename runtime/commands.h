@@ -42,6 +42,14 @@ struct BuildOptions {
   bool ptx = false;                // PTX in place of cubins
 };
 
+struct ShowOptions {
+  std::string expression;  // what stands after `show`
+  std::string file;        // a script whose names it may use
+  std::string output;      // -o: a file whose ending says the form; empty: standard output
+  std::string to;          // text, svg, html, tex: the form, whatever the ending
+  std::map<std::string, std::string> set;
+};
+
 struct FormatOptions {
   std::vector<std::string> files;  // none, or "-": standard input to standard output
   bool check = false;
@@ -66,6 +74,9 @@ int explain_expression(const std::string& expression);
 
 // A line in, a line of JSON out.
 int evaluate_lines();
+
+// A picture of an expression, on the terminal or in a file.
+int show_expression(const ShowOptions& options);
 
 int format_files(const FormatOptions& options);
 

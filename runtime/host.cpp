@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "frontend/algebra/refusal.h"
+#include "frontend/picture/render.h"
 #include "frontend/source/diagnostic.h"
 #include "frontend/source/text.h"
 #include "runtime/arrays.h"
@@ -44,7 +45,10 @@ std::string read_used(const fs::path& folder, const std::string& name) {
 
 sema::Host make_host(Printer print, KernelRunner call, const std::string& folder) {
   sema::Host host;
-  host.print = std::move(print);
+  host.print = print;
+  host.show = [print](const picture::Picture& picture) {
+    print(picture::to_text(picture, {picture::Colours::none, 100, false}));
+  };
   host.load = [](const std::string& path) { return at_the_call([&] { return load_array(path); }); };
   host.save = [](const std::string& path, const sema::Array& array) { at_the_call([&] { save_array(path, array); }); };
   host.call = std::move(call);

@@ -91,6 +91,23 @@ void add_build(CLI::App& app, int& code) {
   build->callback([=, &code] { code = build_script(*o); });
 }
 
+void add_show(CLI::App& app, int& code) {
+  auto* show = app.add_subcommand("show", "a picture: on the terminal, or as SVG, HTML or LaTeX in a file");
+  auto o = std::make_shared<ShowOptions>();
+  auto set = std::make_shared<std::vector<std::string>>();
+  show->add_option("expression", o->expression, "what stands after `show`: \"zipped_divide((8,8):(8,1), (2,4))\"")
+      ->required();
+  show->add_option("-o,--output", o->output, "the file to write: .svg, .html, .tex or .txt");
+  show->add_option("--to", o->to, "the form, whatever the file is called")
+      ->check(CLI::IsMember({"text", "svg", "html", "tex", "latex"}));
+  show->add_option("--file", o->file, "a script whose names the expression may use");
+  show->add_option("--set", *set, "a size, may be repeated")->type_name("NAME=NUMBER")->allow_extra_args(false);
+  show->callback([=, &code] {
+    o->set = pairs("--set", *set);
+    code = show_expression(*o);
+  });
+}
+
 void add_format(CLI::App& app, int& code) {
   auto* fmt =
       app.add_subcommand("fmt", "the one formatting, in place; standard input to standard output without a file");
@@ -135,6 +152,7 @@ int command(int argc, char** argv) {
   add_run(app, code);
   add_check(app, code);
   add_build(app, code);
+  add_show(app, code);
   add_format(app, code);
   add_simple(app, code);
   try {

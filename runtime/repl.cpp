@@ -14,6 +14,7 @@
 #include "runtime/highlight.h"
 #include "runtime/host.h"
 #include "runtime/interrupt.h"
+#include "runtime/pictures.h"
 #include "runtime/repl_text.h"
 #include "runtime/report.h"
 
@@ -83,11 +84,20 @@ Repl::Repl(ReplOptions options) : options_(std::move(options)) {
 void Repl::reset() {
   executor_ = std::make_unique<Executor>(sources_, MachineChoice::any, options_.say);
   const auto call = [this](const sema::KernelCall& c) { return executor_->run(c); };
-  evaluator_ = std::make_unique<sema::Evaluator>(sources_, make_host(print_line, call));
+  sema::Host host = make_host(print_line, call);
+  host.show = [this](const picture::Picture& picture) { draw(picture); };
+  evaluator_ = std::make_unique<sema::Evaluator>(sources_, std::move(host));
   accepted_.clear();
   defined_.clear();
   made_by_.clear();
   results_ = 0;
+}
+
+void Repl::draw(const picture::Picture& picture) {
+  picture::TextOptions form{picture::Colours::none, options_.columns > 0 ? options_.columns : 100,
+                            options_.columns > 0};
+  if (options_.colour == Colour::always) form.colours = text_options(STDOUT_FILENO).colours;
+  std::cout << picture::to_text(picture, form) << std::endl;
 }
 
 bool Repl::take(const std::string& text) {

@@ -42,6 +42,7 @@ class Repl {
 
  private:
   bool command(const std::string& text);
+  void draw(const picture::Picture& picture);
   void reset();
   void evaluate(const std::string& text, const std::string& name = "");
   std::string show(const sema::Outcome& outcome);

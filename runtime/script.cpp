@@ -15,8 +15,10 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   script->executor = std::make_unique<Executor>(script->sources, options.on, std::move(options.say));
   if (!options.print) options.print = [](const std::string&) {};
   const auto call = [executor = script->executor.get()](const sema::KernelCall& c) { return executor->run(c); };
-  script->evaluator = std::make_unique<sema::Evaluator>(
-      script->sources, make_host(std::move(options.print), call, folder_of(file)), std::move(options.evaluation));
+  sema::Host host = make_host(std::move(options.print), call, folder_of(file));
+  if (options.show) host.show = std::move(options.show);
+  script->evaluator =
+      std::make_unique<sema::Evaluator>(script->sources, std::move(host), std::move(options.evaluation));
   const auto done = [&](sema::Outcome outcome) {
     script->outcomes.push_back(std::move(outcome));
     if (options.after) options.after(script->sources, script->outcomes.back());

@@ -28,6 +28,7 @@ struct Script {
 struct ScriptOptions {
   sema::Options evaluation;
   Printer print;                                                    // empty: `print` says nothing
+  std::function<void(const picture::Picture&)> show;                // empty: `show` writes text by `print`
   std::function<void(const Sources&, const sema::Outcome&)> after;  // called after each statement; may be empty
   MachineChoice on = MachineChoice::any;
   Say say;

@@ -29,6 +29,10 @@
 #include "frontend/source/source.h"
 #include "frontend/syntax/tree.h"
 
+namespace lay::picture {
+struct Picture;
+}
+
 namespace lay::sema {
 
 enum class Mode { check, run };
@@ -37,6 +41,7 @@ enum class Mode { check, run };
 // the call); one that is empty makes its call an error `unavailable`.
 struct Host {
   std::function<void(const std::string&)> print;  // a line, or several with newlines between
+  std::function<void(const picture::Picture&)> show;
   std::function<Array(const std::string&)> load;  // an .npy file
   std::function<void(const std::string&, const Array&)> save;
   std::function<KernelResult(const KernelCall&)> call;  // runs a kernel

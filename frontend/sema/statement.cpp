@@ -7,6 +7,7 @@
 #include "frontend/sema/derivation.h"
 #include "frontend/sema/names.h"
 #include "frontend/sema/operators.h"
+#include "frontend/sema/show.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -94,7 +95,9 @@ class StatementEvaluation {
   }
 
   void operator()(const syntax::Show& s) {
-    not_yet("show", s.values.empty() ? outcome_.where : span(s.values.front()));
+    const std::vector<picture::Picture> pictures = draw(session_, frame_, s, outcome_.where);
+    if (!session_.running() || module_ != session_.main || !session_.host.show) return;
+    for (const picture::Picture& picture : pictures) session_.host.show(picture);
   }
   void operator()(const syntax::Explain& s) {
     trace::Derivation derivation;

@@ -80,7 +80,7 @@ Statement Builder::statement(P::StatementContext* context) {
     return {where, assertion};
   }
   if (auto* c = context->print()) return {where, Print{expressions(c->expression())}};
-  if (auto* c = context->show()) return {where, Show{expressions(c->expression())}};
+  if (auto* c = context->show()) return {where, Show{arguments(c->arguments())}};
   if (auto* c = context->explain()) return {where, Explain{expression(c->expression())}};
   if (auto* c = context->prove()) return {where, Prove{expression(c->expression())}};
   if (auto* c = context->use()) {

@@ -151,7 +151,7 @@ class Dumper {
   void list(const Assume& n) { list("assume", n.condition); }
   void list(const Assert& n) { list("assert", n.condition, n.message); }
   void list(const Print& n) { list("print", n.values); }
-  void list(const Show& n) { list("show", n.values); }
+  void list(const Show& n) { list("show", n.arguments); }
   void list(const Explain& n) { list("explain", n.value); }
   void list(const Prove& n) { list("prove", n.claim); }
   void list(const Use& n) {

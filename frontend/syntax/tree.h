@@ -158,8 +158,8 @@ struct Assert {
 struct Print {
   std::vector<ExpressionId> values;
 };
-struct Show {
-  std::vector<ExpressionId> values;
+struct Show {  // show a, view = line: values, then options by name
+  std::vector<Argument> arguments;
 };
 struct Explain {
   ExpressionId value;

@@ -20,14 +20,17 @@ const std::map<std::string, std::set<std::string>> table = {
     {"frontend/source", {}},
     {"frontend/algebra", {}},
     {"frontend/syntax", {"frontend/source"}},
-    {"frontend/sema", {"frontend/source", "frontend/syntax", "frontend/algebra"}},
+    {"frontend/picture", {"frontend/source", "frontend/algebra"}},
+    {"frontend/export", {"frontend/source", "frontend/algebra", "frontend/picture"}},
+    {"frontend/sema",
+     {"frontend/source", "frontend/syntax", "frontend/algebra", "frontend/picture", "frontend/export"}},
     {"backend/plan", {"frontend/algebra", "frontend/sema"}},
     {"backend/ir", {"frontend/algebra", "backend/plan"}},
     {"backend/interpret", {"backend/ir", "frontend/algebra"}},
     {"backend/cuda", {"backend/ir", "frontend/algebra"}},
     {"runtime",
-     {"frontend/source", "frontend/algebra", "frontend/syntax", "frontend/sema", "backend/plan", "backend/ir",
-      "backend/interpret", "backend/cuda"}},
+     {"frontend/source", "frontend/algebra", "frontend/syntax", "frontend/picture", "frontend/export", "frontend/sema",
+      "backend/plan", "backend/ir", "backend/interpret", "backend/cuda"}},
 };
 
 struct SourceFile {

@@ -1,0 +1,192 @@
+// Operands and result beside each other.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "frontend/algebra/operations.h"
+#include "frontend/picture/draw.h"
+#include "frontend/picture/palette.h"
+#include "frontend/picture/panels.h"
+
+namespace lay::picture {
+namespace {
+
+// Which parts of the result's coordinate number the tile (for a product: the copy).
+enum class Counts : uint8_t { second_mode, modes_beyond, second_parts, first_parts };
+
+struct Rule {
+  std::string_view operation;
+  Counts whole, by_mode;  // for one tiler, for a tuple of them
+  bool product;
+};
+
+constexpr std::array<Rule, 11> kRules = {{
+    {"logical_divide", Counts::second_mode, Counts::second_parts, false},
+    {"zipped_divide", Counts::second_mode, Counts::second_mode, false},
+    {"divide_exactly", Counts::second_mode, Counts::second_mode, false},
+    {"tiled_divide", Counts::modes_beyond, Counts::modes_beyond, false},
+    {"flat_divide", Counts::modes_beyond, Counts::modes_beyond, false},
+    {"logical_product", Counts::second_mode, Counts::second_parts, true},
+    {"zipped_product", Counts::second_mode, Counts::second_mode, true},
+    {"tiled_product", Counts::modes_beyond, Counts::modes_beyond, true},
+    {"flat_product", Counts::modes_beyond, Counts::modes_beyond, true},
+    {"blocked_product", Counts::second_parts, Counts::second_parts, true},
+    {"raked_product", Counts::first_parts, Counts::first_parts, true},
+}};
+
+const Rule* rule_of(const std::string& operation) {
+  const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) { return r.operation == operation; });
+  return at == kRules.end() ? nullptr : &*at;
+}
+
+using Path = std::vector<int>;
+
+std::vector<Path> tile_paths(const Operation& operation, const Rule& rule) {
+  const Tuple& shape = domain_of(operation.result.layout).shape;
+  const int modes = operation.tiler_modes;
+  std::vector<Path> paths;
+  switch (modes ? rule.by_mode : rule.whole) {
+    case Counts::second_mode:
+      paths.push_back({1});
+      break;
+    case Counts::modes_beyond: {
+      const bool flat = rule.operation.substr(0, 4) == "flat";
+      for (int m = flat ? std::max(modes, 1) : 1; m < shape.rank(); ++m) paths.push_back({m});
+      break;
+    }
+    case Counts::second_parts:
+    case Counts::first_parts:
+      for (int m = 0; m < shape.rank(); ++m) {
+        const bool tiled = (modes == 0 || m < modes) && shape[m].is_tuple() && shape[m].rank() == 2;
+        if (tiled) paths.push_back({m, rule.whole == Counts::first_parts ? 0 : 1});
+      }
+      break;
+  }
+  return paths;
+}
+
+// The number of the tile that a 1-D index of the result lies in: the parts of its coordinate, colexicographically.
+std::int64_t tile_number(const Tuple& shape, const std::vector<Path>& paths, std::int64_t index) {
+  Facts facts;
+  const Tuple coordinate = idx2crd(facts, index, shape);
+  std::int64_t number = 0, step = 1;
+  for (const Path& path : paths) {
+    number = checked_add(number, checked_mul(step, crd2idx(facts, get(coordinate, path), get(shape, path)).value()));
+    step = checked_mul(step, size(get(shape, path)).value());
+  }
+  return number;
+}
+
+void in_tile(Box& box, std::int64_t number, const std::string& sign) {
+  box.colour = static_cast<int>(number % kColours);
+  box.owner = std::to_string(number);
+  box.mark = sign + box.owner;
+}
+
+void add_panels(Picture& picture, std::vector<Panel> panels) {
+  for (Panel& panel : panels) picture.panels.push_back(std::move(panel));
+}
+
+std::string heading(const Named& value) {
+  const std::string text = to_string(value.layout);
+  return value.name.empty() || value.name == text ? text : value.name + " = " + text;
+}
+
+using Numbers = std::map<std::string, std::int64_t>;  // value -> the tile that holds it
+
+// Result first, so that it is known which tile a value of the operand lies in; the operand stands before it.
+void draw_tiles(Picture& picture, const Operation& operation, const Rule& rule, const DrawOptions& options) {
+  const Tuple& shape = domain_of(operation.result.layout).shape;
+  const std::vector<Path> paths = tile_paths(operation, rule);
+  const Field of_result(operation.result.layout, options.limits);
+  const Field of_operand(operation.operands.front().layout, options.limits);
+  Numbers held;
+  for (int s = 0; s < of_operand.slices(); ++s)
+    for (int i = 0; i < of_operand.rows(); ++i)
+      for (int j = 0; j < of_operand.columns(); ++j) held[of_operand.value(s, i, j).to_string()] = -1;
+  const bool may_end = !rule.product && of_operand.whole();
+  bool ended = false;
+  const Dress dress = [&](Box& box, const Place& p, const Tuple&) {
+    const std::int64_t number = tile_number(shape, paths, of_result.index(p.slice, p.row, p.column));
+    const auto at = held.find(box.offset);
+    if (at != held.end() && at->second < 0) at->second = number;
+    if (may_end && at == held.end()) {
+      box.kind = BoxKind::past_the_end;
+      box.label += '*';
+      ended = true;
+    }
+    in_tile(box, number, "#");
+  };
+  std::vector<Panel> result = grid_panels(heading(operation.result), of_result, dress);
+  const auto by_value = [&](Box& box, const Place&, const Tuple&) {
+    const auto at = held.find(box.offset);
+    if (at != held.end() && at->second >= 0) in_tile(box, at->second, "#");
+  };
+  add_panels(picture, grid_panels(heading(operation.operands.front()), of_operand, by_value));
+  if (operation.operands.size() > 1) {
+    const Field of_tiler(operation.operands[1].layout, options.limits);
+    add_panels(picture,
+               grid_panels(heading(operation.operands[1]), of_tiler, [&](Box& box, const Place& p, const Tuple&) {
+                 in_tile(box, rule.product ? of_tiler.index(p.slice, p.row, p.column) : 0, "#");
+               }));
+  }
+  add_panels(picture, std::move(result));
+  picture.key = rule.product ? "the copy, #0 the first" : "the tile, #0 the first";
+  picture.owner = rule.product ? "copy" : "tile";
+  if (ended) picture.notes.push_back("* lies past the end of what is divided: the divide rounds up");
+}
+
+// R(c) = A(B(c)): the element c in one colour in all three.
+void draw_composition(Picture& picture, const Operation& operation, const DrawOptions& options) {
+  const Field a(operation.operands[0].layout, options.limits), b(operation.operands[1].layout, options.limits);
+  const Field r(operation.result.layout, options.limits);
+  Numbers picked;  // index of A (as text), or a value of A -> index of the result
+  const bool by_index = b.value(0, 0, 0).is_int();
+  const auto remember = [&](const Field& f) {
+    for (int s = f.slices(); s-- > 0;)
+      for (int j = f.columns(); j-- > 0;)
+        for (int i = f.rows(); i-- > 0;) picked[f.value(s, i, j).to_string()] = f.index(s, i, j);
+  };
+  remember(by_index ? b : r);
+  add_panels(picture, grid_panels(heading(operation.operands[0]), a, [&](Box& box, const Place&, const Tuple&) {
+               const auto at = picked.find(by_index ? box.index : box.offset);
+               if (at != picked.end()) in_tile(box, at->second, "@");
+             }));
+  const auto by_own_index = [](Box& box, const Place&, const Tuple&) { in_tile(box, std::stoll(box.index), "@"); };
+  add_panels(picture, grid_panels(heading(operation.operands[1]), b, by_own_index));
+  add_panels(picture, grid_panels(heading(operation.result), r, by_own_index));
+  picture.key = "the index @i of the result";
+  picture.owner = "index";
+}
+
+void draw_beside(Picture& picture, const Operation& operation, const DrawOptions& options) {
+  const auto same_offset = [](Box& box, const Place&, const Tuple& v) {
+    if (v.is_int()) box.colour = static_cast<int>((v.value().value() % kColours + kColours) % kColours);
+  };
+  for (const Named& operand : operation.operands)
+    add_panels(picture, grid_panels(heading(operand), Field(operand.layout, options.limits), same_offset));
+  add_panels(picture,
+             grid_panels(heading(operation.result), Field(operation.result.layout, options.limits), same_offset));
+  picture.key = "the offset mod 32";
+}
+
+}  // namespace
+
+Picture draw_operation(const Operation& operation, const DrawOptions& options) {
+  Picture picture;
+  picture.title = operation.result.name;
+  picture.subtitle = to_string(operation.result.layout);
+  Operation titled = operation;
+  titled.result.name = "result";
+  const Rule* rule = rule_of(operation.name);
+  if (rule && !titled.operands.empty())
+    draw_tiles(picture, titled, *rule, options);
+  else if (operation.name == "o" && operation.operands.size() == 2)
+    draw_composition(picture, titled, options);
+  else
+    draw_beside(picture, titled, options);
+  return picture;
+}
+
+}  // namespace lay::picture

@@ -1,0 +1,68 @@
+#pragma once
+
+// The values of a layout on a grid: rows are mode 0, columns mode 1, slices count the modes beyond. A mode is evaluated
+// once for each of its positions; a box then costs an addition and what stands outside the layout (a swizzle).
+//
+//     Field f((4,2):(1,4), limits);      f.rows() == 4   f.value(0, 1, 1) == 5
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontend/algebra/layout.h"
+#include "frontend/picture/axis.h"
+
+namespace lay::picture {
+
+// How much is drawn. Beyond it a picture shows a corner and says so.
+struct Limits {
+  int cells = 16384;  // boxes of one picture
+  int side = 128;     // rows or columns of a panel, where the other side is as long
+  int slices = 16;    // panels
+  int line = 512;     // offsets of an address line
+};
+
+class Field {
+ public:
+  // Refusals: "symbolic" where a size is not known, "no-shape" for a composed layout without one.
+  Field(const AnyLayout& layout, const Limits& limits);
+
+  int rows() const { return row_.count(); }
+  int columns() const { return column_.count(); }
+  int slices() const { return static_cast<int>(slices_.size()); }
+  std::int64_t all_rows() const { return all_rows_; }
+  std::int64_t all_columns() const { return all_columns_; }
+  std::int64_t all_slices() const { return all_slices_; }
+  bool whole() const { return rows() == all_rows_ && columns() == all_columns_ && slices() == all_slices_; }
+  int rank() const { return rank_; }
+
+  const Side& row() const { return row_; }
+  const Side& column() const { return column_; }
+
+  Tuple value(int slice, int row, int column) const;
+  std::string coordinate(int slice, int row, int column) const;
+  std::int64_t index(int slice, int row, int column) const;
+  // "(_,_,3)"; empty for a layout of rank 2 or less.
+  std::string slice_text(int slice) const;
+  // What was left out, in words; empty if nothing was.
+  std::string left_out() const;
+
+ private:
+  struct SliceOf {
+    std::vector<std::string> coordinates;  // of the modes from 2 on
+    Tuple value;
+  };
+
+  void choose_slices(const Layout& domain, const Limits& limits);
+
+  AnyLayout layout_;
+  Side row_, column_;
+  std::vector<SliceOf> slices_;
+  std::int64_t all_rows_, all_columns_, all_slices_ = 1;
+  int rank_;
+};
+
+// The layout that says what coordinates are; Refusal "no-shape".
+const Layout& domain_of(const AnyLayout& layout);
+
+}  // namespace lay::picture

@@ -1,0 +1,138 @@
+// A picture as one HTML page. What it does is said in the script below; it asks nothing of any other place.
+#include "frontend/picture/escape.h"
+#include "frontend/picture/render.h"
+#include "frontend/picture/svg.h"
+
+namespace lay::picture {
+namespace {
+
+constexpr std::string_view style = R"(
+body { margin: 1rem; font: 15px system-ui, sans-serif; color: #111; background: #fff; }
+form { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; align-items: center; margin-bottom: .6rem; }
+fieldset { border: 0; margin: 0; padding: 0; display: flex; gap: .8rem; }
+output { display: block; min-height: 1.4em; font-family: ui-monospace, monospace; }
+#picture { overflow: auto; }
+.box { cursor: pointer; }
+.box.other { opacity: .15; }
+.box.linked rect { stroke: #d00000; stroke-width: 3; stroke-dasharray: none; }
+)";
+
+constexpr std::string_view script = R"(
+"use strict";
+const boxes = [...document.querySelectorAll(".box")];
+const controls = document.querySelector("form"), status = document.querySelector("output");
+
+// Boxes by what they say; an element that several threads hold belongs to each of them.
+function grouped(name) {
+  const groups = new Map();
+  for (const box of boxes)
+    for (const key of (box.dataset[name] ?? "").split(" ").filter(Boolean))
+      groups.set(key, [...(groups.get(key) ?? []), box]);
+  return groups;
+}
+const byOffset = grouped("offset"), byOwner = grouped("owner");
+
+// What stands in the boxes: as drawn, or the offset, index or coordinate of each, small enough to fit.
+function label(what) {
+  for (const box of boxes) {
+    const text = box.querySelector(".l"), mark = box.querySelector(".m");
+    if (!text) continue;
+    const words = what === "drawn" ? text.dataset.drawn : box.dataset[what] ?? "";
+    const room = Number(box.querySelector("rect").getAttribute("width")) - 4;
+    text.textContent = words;
+    text.style.fontSize = Math.min(12, room / (0.6 * words.length)) + "px";
+    if (mark) mark.style.display = what === "drawn" ? "" : "none";
+  }
+}
+
+// The boxes of one owner (a thread, a tile, a bank) alone; all of them for "".
+function isolate(owner) {
+  const chosen = new Set(byOwner.get(owner) ?? []);
+  for (const box of boxes) box.classList.toggle("other", chosen.size > 0 && !chosen.has(box));
+}
+
+// Every box with this offset, in every panel.
+let linked = [];
+function link(box) {
+  for (const old of linked) old.classList.remove("linked");
+  linked = box?.dataset.offset ? byOffset.get(box.dataset.offset) : [];
+  for (const now of linked) now.classList.add("linked");
+  status.textContent = box ? describe(box) : "";
+}
+function describe(box) {
+  const named = name => box.dataset[name === owner ? "owner" : name];
+  return ["offset", "index", "coordinate", owner].filter(name => name && named(name))
+    .map(name => name + " " + named(name)).join("   ");
+}
+
+// The state stands in the address, so that it can be sent.
+function apply() {
+  const only = controls.only?.value.trim() ?? "";
+  label(controls.label.value);
+  isolate(only);
+  history.replaceState(null, "", "#label=" + controls.label.value + (only ? "&only=" + encodeURIComponent(only) : ""));
+}
+function restore() {
+  const state = new URLSearchParams(location.hash.slice(1));
+  if ([...controls.label].some(choice => choice.value === state.get("label"))) controls.label.value = state.get("label");
+  if (controls.only) controls.only.value = state.get("only") ?? "";
+  apply();
+}
+function choose(box) {
+  if (!controls.only) return;
+  const first = (box?.dataset.owner ?? "").split(" ")[0];
+  controls.only.value = controls.only.value === first ? "" : first;
+  apply();
+}
+
+const owner = document.body.dataset.owner;
+for (const text of document.querySelectorAll(".box .l")) text.dataset.drawn = text.textContent;
+const picture = document.querySelector("#picture");
+picture.addEventListener("mouseover", event => link(event.target.closest(".box")));
+picture.addEventListener("mouseleave", () => link(null));
+picture.addEventListener("click", event => choose(event.target.closest(".box")));
+controls.addEventListener("input", apply);
+controls.addEventListener("submit", event => event.preventDefault());
+document.addEventListener("keydown", event => { if (event.key === "Escape") choose(null); });
+restore();
+)";
+
+std::string choice(const std::string& value, const std::string& words, bool chosen) {
+  return "<label><input type=\"radio\" name=\"label\" value=\"" + value + "\"" + (chosen ? " checked" : "") + "> " +
+         words + "</label>\n";
+}
+
+// Whether boxes say something else than their offsets.
+bool says_more(const Picture& picture) {
+  for (const Panel& panel : picture.panels)
+    for (const Box& box : panel.boxes)
+      if (box.kind != BoxKind::gap && (box.label != box.offset || !box.mark.empty())) return true;
+  return false;
+}
+
+std::string form(const Picture& picture) {
+  const bool more = says_more(picture);
+  std::string text = "<form>\n<fieldset>\n";
+  if (more) text += choice("drawn", "as drawn", true);
+  text +=
+      choice("offset", "offset", !more) + choice("index", "index", false) + choice("coordinate", "coordinate", false);
+  text += "</fieldset>\n";
+  if (!picture.owner.empty()) {
+    const std::string owner = xml(picture.owner);
+    text += "<label>only " + owner +
+            " <input name=\"only\" size=\"5\" autocomplete=\"off\"></label>\n<span>click a box to see its " + owner +
+            " alone</span>\n";
+  }
+  return text + "</form>\n";
+}
+
+}  // namespace
+
+std::string to_html(const Picture& picture) {
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + xml(picture.title) +
+         "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body data-owner=\"" + xml(picture.owner) +
+         "\">\n" + form(picture) + "<output></output>\n<div id=\"picture\">\n" + svg_element(picture, true) +
+         "</div>\n<script>" + std::string(script) + "</script>\n</body>\n</html>\n";
+}
+
+}  // namespace lay::picture
