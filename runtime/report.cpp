@@ -90,7 +90,11 @@ std::string verdict_text(const Sources& sources, const sema::Finding& finding) {
   const bool decided = finding.claim == "true" || finding.claim == "false";
   std::string claim = decided ? escaped(sources.text(finding.where)) : finding.claim;
   if (decided && asked && claim.rfind(finding.origin + " ", 0) == 0) claim.erase(0, finding.origin.size() + 1);
-  return word + claim + reason(asked ? "" : finding.origin, finding.breaks);
+  std::string line = word + claim + reason(asked ? "" : finding.origin, finding.breaks);
+  for (std::size_t i = 0; i < finding.decided_by.size(); ++i) {
+    line += (i == 0 ? "   (decided by: " : ", ") + finding.decided_by[i];
+  }
+  return line + (finding.decided_by.empty() ? "" : ")");
 }
 
 std::string guard_text(const Guard& guard) {

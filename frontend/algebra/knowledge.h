@@ -3,6 +3,7 @@
 // Inside the algebra: the facts in the form in which the decision procedure uses them. Dims that a fact determines are
 // replaced (M % 128 == 0: M = 128*M'; M == N: M = N), every other fact about them is rewritten accordingly.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -52,13 +53,17 @@ bool prove_nonnegative(const Knowledge& known, const Int& a, int& steps);
 // A bound that holds for all allowed sizes, where one is found.
 std::optional<int64_t> lower_bound(const Knowledge& known, const Int& a);
 
-// The smallest sizes that the facts allow and at which the predicate fails. `exhausted`: the facts allow finitely many
+// The smallest sizes that the facts allow and at which the claim fails. `exhausted`: the facts allow finitely many
 // sizes, all were tried, and none fails. `finite`: the facts bound every size.
 struct Search {
   std::optional<Sizes> witness;
   bool exhausted = false;
   bool finite = false;
+  Binding at;  // the witness by dims
 };
+// Whether a claim holds at some sizes; nothing if it has no value there, or none that is found quickly.
+using SizeTest = std::function<std::optional<bool>(const Binding&)>;
+Search search_counterexample(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim);
 Search search_counterexample(const Knowledge& known, const Predicate& predicate);
 
 }  // namespace lay

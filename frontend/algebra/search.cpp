@@ -1,4 +1,4 @@
-// Step (4) of the decision procedure: the smallest sizes that the facts allow and that break a predicate. Sizes that
+// Step (4) of the decision procedure: the smallest sizes that the facts allow and that break a claim. Sizes that
 // are far from the smallest allowed ones are found by doubling, and are then the smallest along that way only.
 
 #include <algorithm>
@@ -49,10 +49,8 @@ Candidates candidates_of(const Knowledge& known, DimId id, const std::string& na
   return c;
 }
 
-// The dims of the predicate and, again and again, of the facts that share one with it.
-std::map<DimId, std::string> connected_dims(const Knowledge& known, const Predicate& predicate) {
-  std::map<DimId, std::string> dims;
-  predicate.collect_dims(dims);
+// The dims and, again and again, those of the facts that share one with them.
+std::map<DimId, std::string> connected_dims(const Knowledge& known, std::map<DimId, std::string> dims) {
   for (bool grew = true; grew;) {
     grew = false;
     for (const Predicate& fact : known.stated) {
@@ -87,26 +85,31 @@ std::vector<Predicate> facts_about(const Knowledge& known, const std::map<DimId,
   return about;
 }
 
-// The axes of a search, and whether a point on them is allowed and breaks the predicate.
+// The axes of a search, and whether a point on them is allowed and breaks the claim.
 class Space {
  public:
-  Space(const Knowledge& known, const Predicate& predicate) : predicate_(predicate) {
-    const std::map<DimId, std::string> dims = connected_dims(known, predicate);
+  Space(const Knowledge& known, const std::map<DimId, std::string>& asked, const SizeTest& claim) : claim_(claim) {
+    const std::map<DimId, std::string> dims = connected_dims(known, asked);
     for (const auto& [id, name] : dims) axes.push_back(candidates_of(known, id, name));
     facts_ = facts_about(known, dims);
   }
 
-  // Nothing where the facts do not allow the point, or the predicate has no value there.
+  Binding binding(const std::vector<int64_t>& values) const {
+    Binding at;
+    for (size_t i = 0; i < axes.size(); ++i) at[axes[i].id] = values[i];
+    return at;
+  }
+
+  // Nothing where the facts do not allow the point, or the claim is not decided there.
   std::optional<bool> holds(const std::vector<int64_t>& values) {
-    Binding binding;
     for (size_t i = 0; i < axes.size(); ++i) {
       if (values[i] < axes[i].first || (axes[i].last && values[i] > *axes[i].last)) return std::nullopt;
-      binding[axes[i].id] = values[i];
     }
+    const Binding at = binding(values);
     for (const Predicate& fact : facts_) {
-      if (fact.evaluate(binding) != true) return std::nullopt;
+      if (fact.evaluate(at) != true) return std::nullopt;
     }
-    const auto value = predicate_.evaluate(binding);
+    const auto value = claim_(at);
     decided_all &= value.has_value();
     return value;
   }
@@ -122,7 +125,7 @@ class Space {
   bool decided_all = true;
 
  private:
-  const Predicate& predicate_;
+  const SizeTest& claim_;
   std::vector<Predicate> facts_;
 };
 
@@ -130,7 +133,7 @@ class Space {
 Search search_near(Space& space) {
   Point start{0, {}};
   for (const Candidates& axis : space.axes) {
-    if (axis.last && *axis.last < axis.first) return {std::nullopt, true, false};
+    if (axis.last && *axis.last < axis.first) return {std::nullopt, true, false, {}};
     start.values.push_back(axis.first);
     start.sum = checked_add(start.sum, axis.first);
   }
@@ -141,7 +144,7 @@ Search search_near(Space& space) {
   for (int step = 0; step < steps && !open.empty(); ++step) {
     const Point point = open.top();
     open.pop();
-    if (space.breaks(point.values)) return {space.sizes(point.values), false, false};
+    if (space.breaks(point.values)) return {space.sizes(point.values), false, false, space.binding(point.values)};
     for (size_t i = 0; i < space.axes.size(); ++i) {
       Point next = point;
       const Candidates& axis = space.axes[i];
@@ -151,7 +154,7 @@ Search search_near(Space& space) {
       if (seen.insert(next.values).second) open.push(std::move(next));
     }
   }
-  return {std::nullopt, open.empty() && space.decided_all, false};
+  return {std::nullopt, open.empty() && space.decided_all, false, {}};
 }
 
 // first + steps*step on every axis where `moving` says so.
@@ -175,7 +178,7 @@ int64_t least(int64_t low, int64_t high, const Breaks& breaks) {
   return high;
 }
 
-// Beyond the near sizes: doubles all sizes together, then one at a time, until the predicate breaks, and comes back by
+// Beyond the near sizes: doubles all sizes together, then one at a time, until the claim breaks, and comes back by
 // halves. For bounds such as M*N < 2147483648, whose smallest counterexample is far.
 Search search_far(Space& space) {
   const size_t all = space.axes.size();
@@ -196,14 +199,14 @@ Search search_far(Space& space) {
         };
         values = with(least(-1, own, [&](int64_t k) { return space.breaks(with(k)); }));
       }
-      if (space.breaks(values)) return {space.sizes(values), false, false};
+      if (space.breaks(values)) return {space.sizes(values), false, false, space.binding(values)};
     }
   }
   return {};
 }
 
-Search search(const Knowledge& known, const Predicate& predicate) {
-  Space space(known, predicate);
+Search search(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim) {
+  Space space(known, dims, claim);
   Search result = search_near(space);
   if (!result.witness && !result.exhausted) result = search_far(space);
   result.finite =
@@ -213,12 +216,18 @@ Search search(const Knowledge& known, const Predicate& predicate) {
 
 }  // namespace
 
-Search search_counterexample(const Knowledge& known, const Predicate& predicate) {
+Search search_counterexample(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim) {
   try {
-    return search(known, predicate);
+    return search(known, dims, claim);
   } catch (const Refusal&) {
     return {};  // the smallest sizes do not fit 64 bits: nothing was tried
   }
+}
+
+Search search_counterexample(const Knowledge& known, const Predicate& predicate) {
+  std::map<DimId, std::string> dims;
+  predicate.collect_dims(dims);
+  return search_counterexample(known, dims, [&](const Binding& at) { return predicate.evaluate(at); });
 }
 
 }  // namespace lay

@@ -76,6 +76,7 @@ std::span<const Builtin> coordinate_builtins();
 std::span<const Builtin> tuple_algorithm_builtins();
 std::span<const Builtin> layout_builtins();
 std::span<const Builtin> algebra_builtins();
+std::span<const Builtin> proposition_builtins();
 std::span<const Builtin> number_builtins();
 std::span<const Builtin> array_builtins();
 const Builtin* find_builtin(const std::string& name);

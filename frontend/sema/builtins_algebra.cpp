@@ -2,7 +2,6 @@
 
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
-#include "frontend/sema/injective.h"
 
 namespace lay::sema {
 namespace {
@@ -220,19 +219,6 @@ Value tile_to_shape_(Arguments& a) {
   });
 }
 
-// The value of a claim about layouts: true or false where that is known, else error `undecided`.
-Value injective_(Arguments& a) {
-  const Layout& l = a.layout(0);
-  if (l.has_basis()) a.wrong_kind(0, "a layout with integer strides");
-  Injectivity result = injectivity(a.facts(), l);
-  if (result.verdict != Verdict::undecided) return Value(Predicate(result.verdict == Verdict::proved));
-  Refusal r = refusal("undecided", "whether " + l.to_string() + " is injective depends on its sizes");
-  for (const Predicate& condition : result.conditions) {
-    if (!condition.is_never()) r.works.push_back("assume " + condition.to_string());
-  }
-  throw r;
-}
-
 constexpr std::size_t kMany = 64;
 
 constexpr Builtin kRows[] = {
@@ -262,7 +248,6 @@ constexpr Builtin kRows[] = {
     {"exactly", "exactly(L, T)", "L, where every tile of T divides its mode", 2, 2, exactly_},
     {"tile_to_shape", "tile_to_shape(L, S [, order])",
      "L repeated to fill the shape S, blocks left-most first or in the order", 2, 3, tile_to_shape_},
-    {"injective", "injective(L)", "no two coordinates have one value", 1, 1, injective_},
     {"by_mode", "by_mode(f, L, T)", "f(L_i, T_i) for the modes of a tuple T, f(L, T) else", 3, 3, by_mode_},
 };
 

@@ -62,6 +62,7 @@ struct Finding {
   std::string origin;  // "prove", "assert", or the operation that raised it
   Sizes breaks;        // the smallest sizes that break it, where found
   Span where;
+  std::vector<std::string> decided_by{};  // undecided: what would decide it, "assume ldc >= M"
 };
 
 // What one statement came to.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
@@ -16,7 +17,8 @@ using syntax::ExpressionId;
 
 class Evaluation {
  public:
-  Evaluation(Session& session, Frame& frame, Span where) : session_(session), frame_(frame), where_(where) {}
+  Evaluation(Session& session, Frame& frame, Span where)
+      : session_(session), frame_(frame), where_(where), claim_(std::exchange(session.claiming, false)) {}
 
   Value operator()(const syntax::Integer& e) { return Value(Int(e.value)); }
   Value operator()(const syntax::Float& e) { return Value(e.value); }
@@ -88,6 +90,7 @@ class Evaluation {
       arguments.push_back(
           {a.name ? a.name->text : "", evaluate(session_, frame_, a.value), frame_.tree()[a.value].span});
     }
+    session_.claiming = claim_;
     return apply(session_, callee, std::move(arguments), where_);
   }
 
@@ -216,6 +219,7 @@ class Evaluation {
   // sides are computed.
   Value logical_chain(const syntax::Chain& e) {
     bool conjunction = e.rest.front().op == ChainOperator::logical_and;
+    session_.claiming = claim_ && conjunction;
     Operand first = value_of(e.first);
     if (first.value.is_unknown()) return first.value;
     if (first.value.as<Element>()) return element_chain(first, e, 0);
@@ -225,6 +229,7 @@ class Evaluation {
       if (known && *known != conjunction) return Value(Predicate(*known));
       std::optional<Under> under;
       if (!session_.kernel) under.emplace(session_.facts, conjunction ? result : negate(result));
+      session_.claiming = claim_ && conjunction;
       Operand right = value_of(e.rest[i].operand);
       if (right.value.is_unknown()) return right.value;
       if (right.value.as<Element>()) {
@@ -272,6 +277,7 @@ class Evaluation {
   Session& session_;
   Frame& frame_;
   Span where_;
+  bool claim_;  // the value is what `prove` asks about; so are both sides of `and`, and the body of a def
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "frontend/algebra/operations.h"
-#include "frontend/sema/injective.h"
 #include "frontend/sema/kernel_builder.h"
+#include "frontend/sema/refutation.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -161,13 +161,16 @@ class KernelCheck {
   void outputs_are_injective() {
     for (const Tensor& tensor : kernel_.tensors) {
       if (tensor.access == Access::input) continue;
-      Injectivity result = injectivity(session_.facts, tensor.layout);
-      if (result.verdict == Verdict::refuted) {
+      const std::vector<Predicate> conditions = injective_where(session_.facts, tensor.layout);
+      const bool open = std::any_of(conditions.begin(), conditions.end(), [](const auto& p) { return p.is_never(); });
+      if (open) {
+        const Judgement j = injective(session_.facts, tensor.layout);
+        if (j.verdict == Verdict::proved) continue;
         fail("not-injective",
              tensor.name + " is written, and " + tensor.layout.to_string() + " puts two elements in one place",
-             tensor.where);
+             tensor.where, {}, counterexample(j));
       }
-      for (const Predicate& condition : result.conditions) {
+      for (const Predicate& condition : conditions) {
         if (session_.facts.try_require(condition, "injective")) continue;
         fail("not-injective",
              tensor.name + " is written, and two elements of " + tensor.layout.to_string() + " may share a place",

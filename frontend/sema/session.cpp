@@ -66,9 +66,6 @@ void fail(std::string code, std::string message, Span where, std::vector<Label> 
   throw DiagnosticError(std::move(d));
 }
 
-namespace {
-
-// Lay text of a number or of a tuple of numbers as JSON: 8, [2,1]; other text as a string.
 std::string fact_json(const std::string& text) {
   if (text.find_first_not_of("-0123456789(),") != std::string::npos) return quoted(text);
   std::string json;
@@ -79,8 +76,6 @@ std::string fact_json(const std::string& text) {
   }
   return json;
 }
-
-}  // namespace
 
 Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<Span>& operands) {
   Diagnostic d;

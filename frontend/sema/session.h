@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/algebra/propositions.h"
 #include "frontend/sema/evaluator.h"
 
 namespace lay::sema {
@@ -70,7 +71,9 @@ class Session {
   int call_depth = 0;
   KernelBuilder* kernel = nullptr;  // while a kernel's body is evaluated
   std::vector<Guard> inherited;     // guards that came with names: reported where they were raised
-  std::string library;              // name of the embedded library whose def is running; empty in the user's own text
+  bool claiming = false;            // what is evaluated is what `prove` asks: a claim may answer by one counterexample
+  std::optional<Judgement> refutation;  // of the last claim that was refuted
+  std::string library;  // name of the embedded library whose def is running; empty in the user's own text
 
   // Kernels by name in order of definition, with the schedules given so far.
   std::vector<std::string> kernel_order;
@@ -100,6 +103,9 @@ inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 20;
 
 // A refusal of the algebra as a diagnostic about the text: `whole` is the operation, `operands` its parts.
 Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<Span>& operands);
+
+// Lay text of a number or of a tuple of numbers as JSON: 8, [2,1]; other text as a string.
+std::string fact_json(const std::string& text);
 
 // The steps that reading a value through takes.
 std::int64_t work_of(const Value& value);

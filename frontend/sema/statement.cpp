@@ -7,6 +7,7 @@
 #include "frontend/sema/derivation.h"
 #include "frontend/sema/names.h"
 #include "frontend/sema/operators.h"
+#include "frontend/sema/refutation.h"
 #include "frontend/sema/show.h"
 #include "frontend/source/text.h"
 
@@ -82,7 +83,11 @@ class StatementEvaluation {
         Value words = evaluate(session_, frame_, *s.message);
         message = words.as<std::string>() ? *words.as<std::string>() : text(words);
       }
-      fail("assertion", message, span(s.condition), {}, sides(s.condition));
+      std::vector<Note> notes = sides(s.condition);
+      if (session_.refutation) {
+        for (Note& note : counterexample(*session_.refutation)) notes.push_back(std::move(note));
+      }
+      fail("assertion", message, span(s.condition), {}, std::move(notes));
     }
     finding(Standing::guarded, condition, "assert", decision.witness);
   }
@@ -118,11 +123,15 @@ class StatementEvaluation {
   void operator()(const syntax::Prove& s) {
     Value value;
     try {
+      session_.claiming = true;
       value = evaluate(session_, frame_, s.claim);
     } catch (const DiagnosticError& error) {
       if (error.diagnostic.code != "undecided") throw;
       std::string claim(session_.sources.text(span(s.claim)));
       outcome_.findings.push_back({Standing::undecided, claim, "prove", {}, outcome_.where});
+      for (const Note& note : error.diagnostic.notes) {
+        if (note.kind == "works") outcome_.findings.back().decided_by.push_back(note.text);
+      }
       return;
     }
     if (value.is_unknown()) return;
@@ -217,6 +226,13 @@ class StatementEvaluation {
     d.code = "refuted";
     d.message = claim.is_never() ? "this never holds" : claim.to_string() + " does not always hold";
     d.primary = where;
+    if (claim.is_never() && session_.refutation) {
+      const bool always = session_.refutation->never;
+      d.message = always ? "this does not hold" : "this does not always hold";
+      d.witness = witness(*session_.refutation);
+      d.notes = counterexample(*session_.refutation);
+      throw DiagnosticError(std::move(d));
+    }
     std::string values;
     for (const auto& [name, value] : sizes) {
       values += (values.empty() ? "" : ", ") + name + " = " + std::to_string(value);
@@ -301,6 +317,8 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   if (!outer) session.steps = 0;
   bool failed = true;
   try {
+    session.refutation.reset();
+    session.claiming = false;
     GuardScope scope(session.facts);
     StatementEvaluation evaluation(session, module, tree, outcome);
     std::visit(evaluation, statement.node);

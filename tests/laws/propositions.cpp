@@ -1,0 +1,328 @@
+// Every answer of a proposition against the values of the layout, one by one: the verdict, and the counterexample,
+// which must be the smallest. Symbolic claims against the answers at all small sizes.
+
+#include "frontend/algebra/propositions.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "tests/laws/random_layouts.h"
+
+using namespace lay;
+using laws::Random;
+
+namespace {
+
+// The values as text: numbers and coordinates alike.
+std::vector<std::string> texts(const AnyLayout& a) {
+  Facts facts;
+  const Tuple& shape =
+      std::holds_alternative<Layout>(a) ? std::get<Layout>(a).shape : std::get<Composed>(a).layout().shape;
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < size(shape).value(); ++i) all.push_back(evaluate(facts, a, i).to_string());
+  return all;
+}
+
+// Index of the first value that was there before, and where.
+std::optional<std::pair<int64_t, int64_t>> first_repeat(const std::vector<std::string>& values) {
+  std::map<std::string, int64_t> seen;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto [at, fresh] = seen.try_emplace(values[i], static_cast<int64_t>(i));
+    if (!fresh) return std::pair(at->second, static_cast<int64_t>(i));
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> elements(const Tuple& shape, bool as_coordinates) {
+  Facts facts;
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < size(shape).value(); ++i) {
+    all.push_back(as_coordinates ? idx2crd(facts, i, shape).to_string() : std::to_string(i));
+  }
+  return all;
+}
+
+std::string shown(const AnyLayout& a) {
+  return to_string(a);
+}
+
+void check_injective(const AnyLayout& a) {
+  Facts facts;
+  const auto repeat = first_repeat(texts(a));
+  const Judgement j = injective(facts, a);
+  INFO("injective " << shown(a) << ": " << j.failure.sentence);
+  REQUIRE(j.verdict == (repeat ? Verdict::refuted : Verdict::proved));
+  if (repeat) CHECK(j.failure.other == repeat->first);
+  if (repeat) CHECK(j.failure.index == repeat->second);
+}
+
+void check_image(const AnyLayout& a, const Tuple& shape, bool coordinates) {
+  Facts facts;
+  const std::vector<std::string> values = texts(a), all = elements(shape, coordinates);
+  const std::set<std::string> valid(all.begin(), all.end()), found(values.begin(), values.end());
+  const auto repeat = first_repeat(values);
+  std::optional<int64_t> outside, missing;
+  for (size_t i = values.size(); i-- > 0;) {
+    if (!valid.count(values[i])) outside = static_cast<int64_t>(i);
+  }
+  for (size_t i = all.size(); i-- > 0;) {
+    if (!found.count(all[i])) missing = static_cast<int64_t>(i);
+  }
+  INFO(shown(a) << " into " << shape.to_string());
+
+  const Judgement in = inside(facts, a, shape);
+  REQUIRE(in.verdict == (outside ? Verdict::refuted : Verdict::proved));
+  if (outside) CHECK(in.failure.index == *outside);
+
+  const Judgement onto = surjective(facts, a, shape);
+  REQUIRE(onto.verdict == (missing ? Verdict::refuted : Verdict::proved));
+  if (missing) CHECK(onto.failure.due == all[static_cast<size_t>(*missing)]);
+
+  const Judgement cover = covers(facts, a, shape);
+  INFO(cover.failure.sentence);
+  REQUIRE(cover.verdict == (outside || repeat || missing ? Verdict::refuted : Verdict::proved));
+  if (outside && (!repeat || *outside <= repeat->second)) {
+    CHECK(cover.failure.index == *outside);
+  } else if (repeat) {
+    CHECK(cover.failure.index == repeat->second);
+    CHECK(cover.failure.other == repeat->first);
+  } else if (missing) {
+    CHECK(cover.failure.due == all[static_cast<size_t>(*missing)]);
+  }
+}
+
+void check_numbers(const AnyLayout& a, Random& random) {
+  const std::vector<int64_t> all = values(a);
+  Facts facts;
+  INFO(shown(a));
+  const int64_t bytes = random.in(1, 12);
+  const int bits = random.once_in(2) ? 16 : random.once_in(2) ? 4 : 8;
+  std::optional<int64_t> first;
+  for (size_t i = all.size(); i-- > 0;) {
+    if (all[i] * bits % (bytes * 8) != 0) first = static_cast<int64_t>(i);
+  }
+  const Judgement multiple = aligned(facts, a, bytes, bits);
+  INFO("aligned to " << bytes << " bytes, elements of " << bits);
+  REQUIRE(multiple.verdict == (first ? Verdict::refuted : Verdict::proved));
+  if (first) CHECK(multiple.failure.index == *first);
+
+  const int width = static_cast<int>(random.in(1, 8));
+  first.reset();
+  for (size_t i = all.size(); i-- > 0;) {
+    if (all[i] < -(int64_t{1} << (width - 1)) || all[i] >= (int64_t{1} << (width - 1))) first = static_cast<int64_t>(i);
+  }
+  const Judgement fit = fits(facts, a, width);
+  REQUIRE(fit.verdict == (first ? Verdict::refuted : Verdict::proved));
+  if (first) CHECK(fit.failure.index == *first);
+}
+
+void check_pair(const AnyLayout& a, const AnyLayout& b, int64_t offset) {
+  const std::vector<int64_t> of_a = values(a), of_b = values(b);
+  Facts facts;
+  INFO(shown(a) << " and " << shown(b) << " at " << offset);
+  std::optional<std::pair<size_t, size_t>> meet;
+  for (size_t i = 0; i < of_a.size() && !meet; ++i) {
+    for (size_t j = 0; j < of_b.size() && !meet; ++j) {
+      if (of_a[i] == offset + of_b[j]) meet = {i, j};
+    }
+  }
+  const Judgement apart = disjoint(facts, a, b, offset);
+  REQUIRE(apart.verdict == (meet ? Verdict::refuted : Verdict::proved));
+  if (meet) CHECK(apart.failure.index == static_cast<int64_t>(meet->first));
+  if (meet) CHECK(apart.failure.other == static_cast<int64_t>(meet->second));
+
+  const Judgement same = same_function(facts, a, b);
+  REQUIRE(same.verdict == (of_a == of_b ? Verdict::proved : Verdict::refuted));
+  if (of_a != of_b && of_a.size() == of_b.size()) {
+    const auto at = std::mismatch(of_a.begin(), of_a.end(), of_b.begin()).first - of_a.begin();
+    CHECK(same.failure.index == at);
+  }
+}
+
+// Strides of either sign, and an offset or a swizzle around them.
+AnyLayout random_any(Random& random) {
+  const Layout l = laws::random_layout(random, 2, 5);
+  if (random.once_in(3))
+    return composition(Swizzle(random.in(1, 2), random.in(0, 2), random.in(2, 3)), random.in(0, 3), l);
+  return l;
+}
+
+Layout with_signs(Random& random, const Layout& l) {
+  const Tuple stride = transform(l.stride, [&](const Tuple& d) { return random.once_in(3) ? Tuple(-d.value()) : d; });
+  return Layout(l.shape, stride);
+}
+
+// Basis strides into two modes, one of them nested; each direction occurs.
+Layout random_basis(Random& random) {
+  const std::vector<std::vector<int>> paths = {{0}, {1, 0}, {1, 1}};
+  std::vector<Tuple> shape, stride;
+  const size_t modes = static_cast<size_t>(random.in(3, 5)), first = static_cast<size_t>(random.in(0, 2));
+  for (size_t k = 0; k < modes; ++k) {
+    shape.push_back(random.in(1, 4));
+    stride.push_back(Tuple::basis(random.in(1, 5), paths[(first + k) % 3]));
+  }
+  return Layout(Tuple(shape), Tuple(stride));
+}
+
+}  // namespace
+
+TEST_CASE("propositions of small layouts, against their values") {
+  for (const Layout& l : laws::small_layouts(4, 6)) {
+    check_injective(l);
+    for (const int64_t n : {1, 5, 8}) check_image(l, n, false);
+  }
+}
+
+TEST_CASE("propositions of random layouts, against their values") {
+  const uint64_t seed = 20261120;
+  INFO("seed " << seed);
+  Random random{seed};
+  for (int i = 0; i < 3000; ++i) {
+    const Layout l = with_signs(random, laws::random_layout(random, 2, 5));
+    check_injective(l);
+    check_image(l, random.in(1, 40), false);
+    check_numbers(l, random);
+    check_pair(l, with_signs(random, laws::random_layout(random, 2, 4)), random.in(-20, 20));
+    const AnyLayout a = random_any(random);
+    check_injective(a);
+    check_image(a, random.in(1, 64), false);
+    check_numbers(a, random);
+    check_pair(a, random_any(random), random.once_in(2) ? 0 : random.in(0, 40));
+    check_pair(a, a, 0);
+  }
+}
+
+TEST_CASE("propositions of layouts into coordinates, against their values") {
+  Random random{7};
+  for (int i = 0; i < 2000; ++i) {
+    const Layout l = random_basis(random);
+    check_injective(l);
+    const Tuple shape = tuple(random.in(1, 6), tuple(random.in(1, 5), random.in(1, 4)));
+    check_image(l, shape, true);
+  }
+}
+
+namespace {
+
+Int random_number(Random& random, const std::vector<Int>& dims) {
+  const Int d = dims[static_cast<size_t>(random.in(0, static_cast<int64_t>(dims.size()) - 1))];
+  const Int e = dims[static_cast<size_t>(random.in(0, static_cast<int64_t>(dims.size()) - 1))];
+  switch (random.in(0, 5)) {
+    case 0:
+      return random.in(1, 4);
+    case 1:
+      return d;
+    case 2:
+      return d * random.in(1, 4);
+    case 3:
+      return d * e;
+    case 4:
+      return d + random.in(0, 2);
+    default:
+      return random.in(1, 6);
+  }
+}
+
+Layout random_symbolic(Random& random, const std::vector<Int>& dims) {
+  std::vector<Tuple> shape, stride;
+  Int reached = 1;
+  for (int64_t k = random.in(1, 3); k > 0; --k) {
+    shape.push_back(random_number(random, dims));
+    stride.push_back(random.once_in(2) ? reached : random_number(random, dims));
+    reached = shape.back().value() * stride.back().value();
+  }
+  return Layout(Tuple(shape), Tuple(stride));
+}
+
+using Ask = std::function<Judgement(Facts&, const AnyLayout&, const AnyLayout&, const Int&)>;
+
+// The symbolic verdict against the known ones at M, N in 1..4 that the facts allow.
+void check_symbolic(const Ask& ask, const Layout& a, const Layout& b, const Int& n, bool even) {
+  Facts facts;
+  const Int m = facts.dim("M"), k = facts.dim("N");
+  std::map<DimId, Int> own;
+  std::map<DimId, std::string> dims;
+  const auto named = [&](const Tuple& t) {
+    for (const Tuple& leaf : leaves(t)) leaf.value().collect_dims(dims);
+  };
+  for (const Layout* l : {&a, &b}) {
+    named(l->shape);
+    named(l->stride);
+  }
+  named(n);
+  for (const auto& [id, name] : dims) own.emplace(id, name == "M" ? m : k);
+  if (even) facts.assume(divides(m, 2));
+  const Layout sa = substitute(a, own), sb = substitute(b, own);
+  const Int sn = n.substitute(own);
+  const Judgement j = ask(facts, sa, sb, sn);
+  INFO(sa.to_string() << " and " << sb.to_string() << ", " << sn.to_string() << ": " << j.failure.sentence);
+  bool any_holds = false, any_fails = false;
+  std::optional<std::vector<int64_t>> smallest;
+  for (int64_t sum = 2; sum <= 8; ++sum) {
+    for (int64_t vm = 1; vm < sum; ++vm) {
+      const int64_t vn = sum - vm;
+      if (even && vm % 2 != 0) continue;
+      const std::map<DimId, Int> at{{*m.dim_id(), vm}, {*k.dim_id(), vn}};
+      Facts none;
+      const Judgement known = ask(none, substitute(sa, at), substitute(sb, at), sn.substitute(at));
+      REQUIRE(known.verdict != Verdict::undecided);
+      (known.verdict == Verdict::proved ? any_holds : any_fails) = true;
+      if (known.verdict == Verdict::refuted && !smallest) smallest = {vm, vn};
+    }
+  }
+  if (j.verdict == Verdict::proved) CHECK_FALSE(any_fails);
+  if (j.never) CHECK_FALSE(any_holds);
+  if (any_fails) REQUIRE(j.verdict == Verdict::refuted);
+  if (!smallest) return;
+  for (const auto& [name, value] : j.sizes) CHECK(value == (*smallest)[name == "M" ? 0 : 1]);
+}
+
+}  // namespace
+
+TEST_CASE("symbolic propositions, against the known ones at all small sizes") {
+  const uint64_t seed = 3;
+  INFO("seed " << seed);
+  Random random{seed};
+  const std::vector<Int> dims{Int::dim("M"), Int::dim("N")};
+  const std::vector<Ask> asks = {
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return injective(f, a); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return bijective(f, a); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int& n) { return inside(f, a, n); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int& n) { return surjective(f, a, n); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout& b, const Int& n) { return disjoint(f, a, b, n); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return aligned(f, a, 4, 16); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return fits(f, a, 5); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout& b, const Int&) { return same_function(f, a, b); },
+  };
+  for (int i = 0; i < 400; ++i) {
+    const Layout a = random_symbolic(random, dims), b = random_symbolic(random, dims);
+    const Int n = random_number(random, dims);
+    for (size_t k = 0; k < asks.size(); ++k) {
+      INFO("proposition " << k);
+      check_symbolic(asks[k], a, b, n, random.once_in(2));
+    }
+  }
+}
+
+TEST_CASE("propositions of layouts that nobody could walk through") {
+  Facts facts;
+  const int64_t e = 1'000'000;
+  const Layout compact(tuple(e, e, e), tuple(1, e, e * e));
+  CHECK(bijective(facts, compact).verdict == Verdict::proved);
+  CHECK(injective(facts, Layout(tuple(e, e, e), tuple(1, e, e * e - 1))).failure.index == e * e);
+  CHECK(inside(facts, compact, e * e * e - 1).failure.index == e * e * e - 1);
+  CHECK(same_function(facts, compact, make_layout(tuple(e * e * e))).verdict == Verdict::proved);
+  CHECK(fits(facts, compact, 32).failure.index == int64_t{1} << 31);
+  CHECK(fits(facts, Layout(tuple(3, 2), tuple(INT64_MAX, 1)), 64).failure.index == 2);
+  CHECK(injective(facts, composition(Swizzle(3, 4, 3), compact)).verdict == Verdict::proved);
+  // A knapsack of strides: whatever the answer, it comes within the steps.
+  std::vector<Tuple> shape, stride;
+  for (int64_t k = 0; k < 60; ++k) {
+    shape.push_back(2);
+    stride.push_back((int64_t{1} << 40) + k * k * 7919);
+  }
+  const Judgement j = injective(facts, Layout(Tuple(shape), Tuple(stride)));
+  CHECK(j.verdict != Verdict::proved);  // 2^60 sums below 2^47
+}
