@@ -72,6 +72,9 @@ int build_script(const BuildOptions& options);
 // The derivation of one expression; statements may stand before it, separated by `;`.
 int explain_expression(const std::string& expression);
 
+// The page of an operation or an error code; of all topics their names.
+int print_help(const std::string& topic);
+
 // A line in, a line of JSON out.
 int evaluate_lines();
 

@@ -133,6 +133,10 @@ void add_simple(CLI::App& app, int& code) {
   auto* explain = app.add_subcommand("explain", "how an expression comes by its value, step by step");
   explain->add_option("expression", *words, "an expression of layouts: '(6,2):(8,2) o (4,3):(3,1)'")->required();
   explain->callback([=, &code] { code = explain_expression(joined(*words)); });
+  auto topic = std::make_shared<std::string>();
+  auto* help = app.add_subcommand("help", "the page of an error code or an operation; all names without one");
+  help->add_option("topic", *topic, "composition-carry, coalesce, ...");
+  help->callback([=, &code] { code = print_help(*topic); });
   app.add_subcommand("eval", "one expression or statement a line in, one JSON object a line out")->callback([&code] {
     code = evaluate_lines();
   });

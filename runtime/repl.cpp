@@ -7,10 +7,12 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "frontend/source/text.h"
 #include "frontend/syntax/parse.h"
 #include "runtime/commands.h"
 #include "runtime/exit_code.h"
 #include "runtime/file.h"
+#include "runtime/help.h"
 #include "runtime/highlight.h"
 #include "runtime/host.h"
 #include "runtime/interrupt.h"
@@ -26,7 +28,7 @@ constexpr std::string_view help_text =
   (4,2):(1,4)              a layout, shape : stride          let a = ...       a name
   a(3,1)   a(7)            its value at a coordinate         def f(x) = ...    a function
   a o 2:4                  composition                       dim M, N          sizes that are not known yet
-  ?name                    what a builtin means              assume M % 4 == 0 what is known of them
+  ?name                    an operation or an error          assume M % 4 == 0 what is known of them
   :explain EXPR  how a value comes about, step by step; of r1 the expression that made it
   :type EXPR     the kind of a value        :save FILE   the statements so far, as a script
   :load FILE     run a script here          :reset       forget everything
@@ -135,12 +137,18 @@ bool Repl::command(const std::string& text) {
     else if (name == ":reset")
       reset();
     else
-      complain("unknown-command", "there is no command `" + name + "`; `:help` lists them");
+      unknown_command(name);
   } catch (const DiagnosticError& e) {
     report(sources_, e.diagnostic);
     failed_ = true;
   }
   return true;
+}
+
+void Repl::unknown_command(const std::string& name) {
+  const auto near = nearest(name, {std::begin(commands), std::end(commands)});
+  complain("unknown-command",
+           "there is no command `" + name + "`; " + (near ? "did you mean " + *near + "?" : "`:help` lists them"));
 }
 
 void Repl::complain(const std::string& code, const std::string& message) {
@@ -184,7 +192,7 @@ std::string Repl::show(const sema::Outcome& outcome) {
   const auto guards = evaluator_->simplified(value.guards);
   value.guards.clear();                                       // shown below, one a line
   const bool is_string = value.as<std::string>() != nullptr;  // a result reads back: "words"
-  const std::string text = printable(is_string ? sema::text(value) : evaluator_->printed(value));
+  const std::string text = printable(is_string || !options_.tables ? sema::text(value) : evaluator_->printed(value));
   const std::string shown = clipped(text, options_.columns);
   std::string name;
   if (options_.numbered) {
@@ -208,10 +216,12 @@ std::string Repl::next_name() {
 }
 
 void Repl::show_help(const std::string& name) {
-  if (const auto help = evaluator_->help(name))
-    std::cout << help->signature << "\n  " << help->law << "\n";
-  else
-    complain("unknown-name", "nothing is known of `" + name + "`");
+  try {
+    std::cout << (name.empty() ? help_index() : help_page(name, *evaluator_));
+  } catch (const DiagnosticError& e) {
+    report(sources_, e.diagnostic);
+    failed_ = true;
+  }
 }
 
 void Repl::show_type(const std::string& expression) {

@@ -26,6 +26,7 @@ struct ReplOptions {
   Colour colour = Colour::never;  // on standard output
   Say say;                        // where kernels ran
   int columns = 0;                // of the terminal: wider lines are clipped; 0: none are
+  bool tables = true;             // below layouts of rank 2
 };
 
 class Repl {
@@ -51,6 +52,7 @@ class Repl {
   void explain(const std::string& expression);
   void show_names();
   void save(const std::string& file);
+  void unknown_command(const std::string& name);
   void complain(const std::string& code, const std::string& message);
   std::string next_name();
 

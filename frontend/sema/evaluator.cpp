@@ -76,6 +76,19 @@ std::vector<std::string> Evaluator::names() const {
   return names;
 }
 
+namespace {
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\n';
+    if (!blank || (!line.empty() && line.back() != ' ')) line += blank ? ' ' : c;
+  }
+  return line;
+}
+
+}  // namespace
+
 std::optional<Help> Evaluator::help(const std::string& name) const {
   if (const Builtin* builtin = find_builtin(name)) {
     return Help{name, std::string(builtin->signature), std::string(builtin->law)};
@@ -93,7 +106,7 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
     signature += p.name.text;
   }
   const syntax::Tree& tree = *(*function)->closure.tree;
-  return Help{name, signature + ")", std::string(session_->sources.text(tree[def.body].span))};
+  return Help{name, signature + ")", "= " + one_line(session_->sources.text(tree[def.body].span))};
 }
 
 const Facts& Evaluator::facts() const {

@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 
+#include "runtime/help.h"
 #include "tests/golden/golden.h"
 
 using namespace lay::test;
@@ -50,6 +51,18 @@ std::map<std::string, std::string> codes_in_sources() {
 }
 
 }  // namespace
+
+TEST_CASE("every error code has a page") {
+  std::set<std::string> codes;
+  for (const auto& [code, where] : codes_in_sources()) codes.insert(code);
+  for (const char* folder : {"tests/errors", "tests/errors/syntax"})
+    for (const auto& file : files_in(folder, ".expected")) codes.insert(file.stem().string());
+  CHECK(codes.size() >= 60);
+  for (const std::string& code : codes) {
+    INFO("docs/errors.md has no section `## " << code << "`");
+    CHECK(lay::runtime::error_page(code));
+  }
+}
 
 TEST_CASE("every error code has a program that fails with it") {
   std::set<std::string> shown;

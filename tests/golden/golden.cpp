@@ -20,17 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view mark = "// expect: ";
 
-class WorkingFolder {
- public:
-  explicit WorkingFolder(const fs::path& folder) : before_(fs::current_path()) { fs::current_path(folder); }
-  ~WorkingFolder() { fs::current_path(before_); }
-  WorkingFolder(const WorkingFolder&) = delete;
-  WorkingFolder& operator=(const WorkingFolder&) = delete;
-
- private:
-  fs::path before_;
-};
-
 std::string trimmed_end(std::string text) {
   text.erase(text.find_last_not_of(" \n") + 1);
   return text;

@@ -1,0 +1,11 @@
+// The texts behind `lay help`, embedded by cmake/help.cmake: docs/errors.md, docs/operations.md, tests/errors/*.
+#pragma once
+
+#include <string_view>
+
+namespace lay::runtime {
+
+// Empty where there is no such file.
+std::string_view help_file(std::string_view path);
+
+}  // namespace lay::runtime
