@@ -4,14 +4,14 @@
 #include <map>
 #include <numeric>
 
-#include "frontend/algebra/mode.h"
+#include "frontend/algebra/compose.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
 
-constexpr int64_t kMaxCounted = int64_t{1} << 20;
+constexpr int64_t kMaxListed = int64_t{1} << 20;
 
 void check_factor(const char* name, const Int& n) {
   if (n.is_literal() && n.value() < 1) {
@@ -48,9 +48,13 @@ Layout each_mode(const Layout& a, const OneMode& one) {
 using trace::Casting;
 
 Pair report_cast(Casting how, const Pair& from, Pair to, const Int& factor) {
-  trace::report([&] {
-    return trace::Cast{how, {from.shape.value(), from.stride}, {to.shape.value(), to.stride}, factor};
-  });
+  if (!trace::heard()) return to;
+  const std::vector<Tuple> extents = leaves(to.shape), strides = leaves(to.stride);
+  for (size_t i = 0; i < extents.size(); ++i) {
+    trace::report([&] {
+      return trace::Cast{how, {from.shape.value(), from.stride}, {extents[i].value(), strides[i]}, factor};
+    });
+  }
   return to;
 }
 
@@ -63,24 +67,25 @@ Refusal refuse_upcast(const Layout& a, const Int& n, const std::string& why) {
 // One mode s:d with d >= 0 in words of n elements: the mode, and how far into a word its elements reach.
 struct Words {
   Casting how;
-  Int extent;
-  Int stride;
+  Tuple extent;
+  Tuple stride;
   Int reach = 0;
 };
 
 // The distinct words floor(i*d/n) of a literal mode whose step neither divides n nor is divided by it, where they are
-// evenly spaced.
-std::optional<Words> evenly_spaced(int64_t s, int64_t d, int64_t n) {
-  if (s > kMaxCounted || d > INT64_MAX / std::max<int64_t>(s, 1)) return std::nullopt;
+// those of a layout.
+std::optional<Words> listed_words(int64_t s, int64_t d, int64_t n) {
+  if (s > kMaxListed || d > INT64_MAX / s) return std::nullopt;
   std::vector<int64_t> words{0};
   int64_t reach = 0;
   for (int64_t i = 1; i < s; ++i) {
     reach = std::max(reach, i * d % n);
     if (i * d / n != words.back()) words.push_back(i * d / n);
-    const size_t count = words.size();
-    if (count > 2 && words[count - 1] != static_cast<int64_t>(count - 1) * words[1]) return std::nullopt;
   }
-  return Words{Casting::shrunk, static_cast<int64_t>(words.size()), words.size() > 1 ? words[1] : 0, reach};
+  const auto modes = fit(words);
+  if (!modes) return std::nullopt;
+  const Layout fitted = from_modes(*modes, {});
+  return Words{Casting::shrunk, fitted.shape, fitted.stride, reach};
 }
 
 std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const Int& n) {
@@ -91,7 +96,7 @@ std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const In
   };
   if (facts.proves(divides(d, n))) return Words{Casting::divided, s, divided(d, n)};
   if (facts.proves(divides(n, d))) return part_of_a_word();
-  if (s.is_literal() && d.is_literal() && n.is_literal()) return evenly_spaced(s.value(), d.value(), n.value());
+  if (s.is_literal() && d.is_literal() && n.is_literal()) return listed_words(s.value(), d.value(), n.value());
   if (facts.try_require(divides(d, n), "upcast")) return Words{Casting::divided, s, divided(d, n)};
   if (facts.try_require(divides(n, d), "upcast")) return part_of_a_word();
   return std::nullopt;
@@ -148,7 +153,8 @@ Layout upcast(Facts& facts, const Layout& a, const Int& n) {
       reach += words->reach;
       ++modes;
     }
-    const Tuple step = Tuple::basis(down ? -words->stride : words->stride, stride.path());
+    const Tuple step = transform(
+        words->stride, [&](const Tuple& d) { return Tuple::basis(down ? -d.value() : d.value(), stride.path()); });
     return report_cast(words->how, {extent, stride}, {words->extent, step}, n);
   });
   for (const auto& [path, used] : inside) {

@@ -6,36 +6,6 @@
 
 namespace lay {
 
-bool steps_into(const Facts& facts, const Int& extent, const Tuple& stride, const Tuple& next) {
-  if (stride.path() != next.path()) return false;
-  const Int reached = extent * stride.value();
-  if (reached == next.value()) return true;
-  if (reached.is_literal() && next.value().is_literal()) return false;
-  return facts.proves(equal(reached, next.value()));
-}
-
-std::vector<Mode> flat_modes(const Layout& a) {
-  const std::vector<Tuple> extents = leaves(a.shape), strides = leaves(a.stride);
-  std::vector<Mode> modes;
-  for (size_t i = 0; i < extents.size(); ++i) modes.push_back({extents[i].value(), strides[i]});
-  return modes;
-}
-
-Layout from_modes(const std::vector<Mode>& modes, const Units& units) {
-  if (modes.empty()) return Layout(1, 0, units);
-  if (modes.size() == 1) return Layout(modes[0].extent, modes[0].stride, units);
-  std::vector<Tuple> shape, stride;
-  for (const Mode& mode : modes) {
-    shape.push_back(mode.extent);
-    stride.push_back(mode.stride);
-  }
-  return Layout(Tuple(std::move(shape)), Tuple(std::move(stride)), units);
-}
-
-bool is_one(const Facts& facts, const Int& extent) {
-  return extent.is(1) || (!extent.is_literal() && facts.proves(equal(extent, 1)));
-}
-
 Layout coalesce(Facts& facts, const Layout& a) {
   trace::Operation operation("coalesce", a);
   std::vector<Mode> merged;  // last mode first

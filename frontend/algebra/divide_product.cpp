@@ -109,18 +109,28 @@ Layout flat_product(Facts& facts, const Layout& a, const Tiler& t) {
   return open_both(zipped_product(facts, a, t));
 }
 
-Layout blocked_product(Facts& facts, const Layout& a, const Layout& t) {
+namespace {
+
+// The product of block and tiler with equal ranks, the modes of one side in front of those of the other.
+Layout paired_product(Facts& facts, const Layout& a, const Layout& t, int front) {
+  const bool single = a.shape.is_leaf() && t.shape.is_leaf();
   const int rank = std::max(a.rank(), t.rank());
-  const Layout one(1, 0), padded = append(a, one, rank), tiles = append(t, one, rank);
-  const Layout product = logical_product(facts, padded, tiles);
-  return zip(product[0], product[1]);
+  const auto padded = [&](const Layout& x) {
+    return append(Layout(wrap(x.shape), wrap(x.stride), x.units), Layout(1, 0), rank);
+  };
+  const Layout product = single ? logical_product(facts, a, t) : logical_product(facts, padded(a), padded(t));
+  const Layout first = product[front], second = product[1 - front];
+  return single ? make_layout(std::vector<Layout>{first, second}) : zip(first, second);
+}
+
+}  // namespace
+
+Layout blocked_product(Facts& facts, const Layout& a, const Layout& t) {
+  return paired_product(facts, a, t, 0);
 }
 
 Layout raked_product(Facts& facts, const Layout& a, const Layout& t) {
-  const int rank = std::max(a.rank(), t.rank());
-  const Layout one(1, 0), padded = append(a, one, rank), tiles = append(t, one, rank);
-  const Layout product = logical_product(facts, padded, tiles);
-  return zip(product[1], product[0]);
+  return paired_product(facts, a, t, 1);
 }
 
 Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape) {

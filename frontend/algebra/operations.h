@@ -163,8 +163,10 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
 // Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in coalesce(a). A
 // symbolic stride that may or may not continue is taken not to, and that is guarded.
 Layout right_inverse(Facts& facts, const Layout& a);
-// Law: a(R(a(i))) == a(i) for 0 <= i < |a|. Refusal "left-inverse" if the strides, in ascending order, do not divide
-// one another or a mode covers more than the step of the next; "negative-stride". Symbols: both are guarded.
+// Law: a(R(a(i))) == a(i) for 0 <= i < |a|. CuTe's form where the strides, in ascending order, divide one another and
+// no mode covers more than the step of the next; for literal a of up to 2^20 elements any layout that does it. Refusal
+// "left-inverse" if there is none (or none was found, which it says), "negative-stride". Symbols: CuTe's conditions are
+// guarded.
 Layout left_inverse(Facts& facts, const Layout& a);
 Composed right_inverse(Facts& facts, const Composed& a);
 Composed left_inverse(Facts& facts, const Composed& a);
@@ -216,8 +218,8 @@ Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, cons
 // n neighbouring elements become one word. Law: mode by mode (stride d, extent s) R counts the distinct words
 // floor(i*d/n), i < s, in order, and the words of the modes add up to those of their sums: the words of R are
 // floor(a(c)/n). So d a multiple of n gives s:d/n, d dividing n gives ceil_div(s, n/d):1 (the last word may hold fewer
-// elements), 0 stays, 2:3 by 2 gives 2:1. A negative stride counts from the far end. Refusal "upcast" where the words
-// of a mode are not evenly spaced, or where modes that share words together reach beyond one.
+// elements), 0 stays, 4:3 by 2 gives (2,2):(1,3). A negative stride counts from the far end. Refusal "upcast" where the
+// words of a mode are those of no layout, or where modes that share words together reach beyond one.
 Layout upcast(Facts& facts, const Layout& a, const Int& n);
 // Every element becomes n. Law: |R| == n*|a|, and R gives n*a(c) + j for every c and 0 <= j < n. The mode of stride 1
 // (or -1) gets extent s*n, others stride d*n; of several of stride 1 the first of more than one element is widened, and

@@ -36,6 +36,23 @@ Layout random_layout(Random& random, int depth, int64_t max_extent) {
   return random_layout(random, random_shape(random, depth, max_extent));
 }
 
+Layout negated(Random& random, const Layout& a) {
+  return Layout(
+      a.shape, transform(a.stride, [&](const Tuple& d) -> Tuple { return random.once_in(2) ? Tuple(-d.value()) : d; }));
+}
+
+Layout with_basis(Random& random, const Layout& a) {
+  return Layout(a.shape, transform(a.stride, [&](const Tuple& d) {
+                  return Tuple::basis(d.value(), {static_cast<int>(random.in(0, 1))});
+                }));
+}
+
+Layout addressing(Random& random, const Layout& a, int rank) {
+  return Layout(a.shape, transform(a.stride, [&](const Tuple& d) {
+                  return Tuple::basis(d.value(), {static_cast<int>(random.in(0, rank - 1))});
+                }));
+}
+
 std::vector<Layout> small_layouts(int64_t max_extent, int64_t max_stride) {
   std::vector<Layout> all;
   for (int64_t s = 1; s <= max_extent; ++s) {

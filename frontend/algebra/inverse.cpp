@@ -1,0 +1,135 @@
+#include "frontend/algebra/inverse.h"
+
+#include <algorithm>
+
+#include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
+
+namespace lay {
+namespace {
+
+// Follows the strides 1, s0, s0*s1, ... through the modes. `decide`: a stride that may or may not be the next one is
+// taken not to be, and that is guarded.
+Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
+  const Layout merged = coalesce(facts, a);
+  const std::vector<Mode> modes = flat_modes(merged);
+  std::vector<Int> before{1};  // the product of the extents before each mode
+  for (const Mode& mode : modes) before.push_back(before.back() * mode.extent);
+  std::vector<Mode> result;
+  std::vector<size_t> rest;
+  for (size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i].stride.is_int() && !modes[i].stride.is_literal(0) && !modes[i].extent.is(1)) rest.push_back(i);
+  }
+  Int next = 1;
+  const auto find_next = [&] {
+    const auto steps_on = [&](size_t i) { return steps_into(facts, 1, modes[i].stride, next); };
+    const auto known = std::find_if(rest.begin(), rest.end(), steps_on);
+    if (known != rest.end() || !decide) return known;
+    return std::find_if(rest.begin(), rest.end(), [&](size_t i) {
+      return !facts.try_require(not_equal(modes[i].stride.value(), next), "right_inverse");
+    });
+  };
+  for (auto found = find_next(); found != rest.end(); found = find_next()) {
+    const size_t i = *found;
+    result.push_back({modes[i].extent, before[i]});
+    trace::report([&] { return trace::Follow{next, modes[i], before[i]}; });
+    next = modes[i].stride.value() * modes[i].extent;
+    rest.erase(found);
+  }
+  trace::report([&] { return trace::Follow{next, std::nullopt, 0}; });
+  Layout inverse = coalesce(facts, from_modes(result, {}));
+  inverse.units = {a.units.codomain, a.units.domain};
+  return inverse;
+}
+
+}  // namespace
+
+Layout right_inverse(Facts& facts, const Layout& a) {
+  trace::Operation operation("right_inverse", a);
+  return operation.gives(follow_strides(facts, a, true));
+}
+
+Layout known_right_inverse(Facts& facts, const Layout& a) {
+  trace::Operation operation("right_inverse", a);
+  return operation.gives(follow_strides(facts, a, false));
+}
+
+namespace {
+
+Refusal refuse_left_inverse(const Layout& a, const Int& covered, const Int& stride, bool divides_it) {
+  Refusal r = refusal("left-inverse", "left_inverse of " + a.to_string() + ": the stride " + stride.to_string() +
+                                          (divides_it ? " is no multiple of the stride below it, "
+                                                      : " is within what the modes below it cover, ") +
+                                          covered.to_string());
+  r.operands = {a.to_string()};
+  return r;
+}
+
+// CuTe's form: strides in ascending order that divide one another, each beyond what the modes below it cover.
+struct ByRule {
+  std::optional<Layout> inverse;
+  std::optional<Refusal> refusal;  // where a condition never holds; an inverse is then a guess
+};
+
+ByRule invert_by_rule(Facts& facts, const Layout& a, const Layout& merged) {
+  const std::vector<Mode> modes = flat_modes(merged);
+  std::vector<Int> before{1};
+  for (const Mode& mode : modes) before.push_back(before.back() * mode.extent);
+  std::vector<Mode> result{{1, 0}};  // extents filled in one step later: the step to the next stride
+  Int last = 1, covered = 1;
+  ByRule by_rule;
+  size_t largest = modes.size();
+  for (const size_t i : by_stride(facts, modes)) {
+    const Int& stride = modes[i].stride.value();
+    if (stride.is(0)) continue;
+    if (!facts.try_require(divides(stride, last), "left_inverse")) {
+      return {std::nullopt, refuse_left_inverse(a, last, stride, true)};
+    }
+    if (!by_rule.refusal && !facts.try_require(less_equal(covered, stride), "left_inverse")) {
+      by_rule.refusal = refuse_left_inverse(a, covered, stride, false);
+    }
+    trace::report([&] { return trace::Undo{modes[i], last, before[i]}; });
+    result.back().extent = divided(stride, last);
+    result.push_back({1, before[i]});
+    last = stride;
+    covered = stride * modes[i].extent;
+    largest = i;
+  }
+  result.back().extent = largest < modes.size() ? modes[largest].extent : size(merged);
+  by_rule.inverse = coalesce(facts, from_modes(result, {}));
+  return by_rule;
+}
+
+}  // namespace
+
+Layout left_inverse(Facts& facts, const Layout& a) {
+  trace::Operation operation("left_inverse", a);
+  const Layout merged = coalesce(facts, a);
+  require_ascending_strides("left_inverse", a, flat_modes(merged));
+  ByRule by_rule = invert_by_rule(facts, a, merged);
+  if (by_rule.refusal && (!by_rule.inverse || !is_left_inverse(a, *by_rule.inverse))) {
+    const InverseSearch search = search_left_inverse(a);
+    if (!search.found) {
+      by_rule.refusal->message += search.exhausted ? "; no layout undoes it" : "; no layout that undoes it was found";
+      throw *by_rule.refusal;
+    }
+    by_rule.inverse = coalesce(facts, *search.found);
+  }
+  Layout inverse = *by_rule.inverse;
+  inverse.units = {a.units.codomain, a.units.domain};
+  return operation.gives(std::move(inverse));
+}
+
+Layout nullspace(const Layout& a) {
+  const std::vector<Mode> modes = flat_modes(a);
+  const std::vector<Mode> steps = flat_modes(make_layout(a.shape));
+  std::vector<Mode> result;
+  for (size_t i = 0; i < modes.size(); ++i) {
+    if (modes[i].stride.is_literal(0)) result.push_back(steps[i]);
+  }
+  Layout kernel = from_modes(result, {});
+  kernel.units = {{}, a.units.domain};
+  return kernel;
+}
+
+}  // namespace lay

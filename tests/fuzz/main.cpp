@@ -1,0 +1,83 @@
+// lay_fuzz: random expressions against brute force.
+//
+//   lay_fuzz --count N --seed S [--symbolic] [--show K]
+//
+// Prints the seed, a table of outcomes for each operation, and the first K cases that are wrong or refused where an
+// answer exists; the exit status is 0 if there are none. Case i of seed S is the same whatever N is.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+using fuzz::Outcome;
+
+struct Options {
+  int64_t count = 100'000;
+  uint64_t seed = 1;
+  bool symbolic = false;
+  int64_t show = 10;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const auto number = [&] { return i + 1 < argc ? std::strtoll(argv[++i], nullptr, 10) : 0; };
+    if (!std::strcmp(argv[i], "--count")) options.count = number();
+    if (!std::strcmp(argv[i], "--seed")) options.seed = static_cast<uint64_t>(number());
+    if (!std::strcmp(argv[i], "--show")) options.show = number();
+    if (!std::strcmp(argv[i], "--symbolic")) options.symbolic = true;
+  }
+  return options;
+}
+
+void print(const std::map<std::string, fuzz::Tally>& table, bool symbolic) {
+  std::printf("%-22s %10s %10s %10s %10s %10s\n", "", "right", "refused", symbolic ? "guarded" : "", "wrong", "missed");
+  fuzz::Tally all;
+  const auto row = [&](const char* name, const fuzz::Tally& tally) {
+    std::printf("%-22s %10lld %10lld %10lld %10lld %10lld\n", name, static_cast<long long>(tally.of(Outcome::right)),
+                static_cast<long long>(tally.of(Outcome::refused)), static_cast<long long>(tally.of(Outcome::guarded)),
+                static_cast<long long>(tally.of(Outcome::wrong)), static_cast<long long>(tally.of(Outcome::missed)));
+  };
+  for (const auto& [name, tally] : table) {
+    row(name.c_str(), tally);
+    for (const auto& [outcome, count] : tally.counts) all.counts[outcome] += count;
+  }
+  row("all", all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  std::map<std::string, fuzz::Tally> table;
+  int64_t failed = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < options.count; ++i) {
+    laws::Random random{options.seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(i) * 0xD1B54A32D192ED03ull};
+    fuzz::Report report;
+    const auto count = [&](Outcome outcome) {
+      ++table[report.operation].counts[outcome];
+      if (outcome != Outcome::wrong && outcome != Outcome::missed) return;
+      if (failed++ >= options.show) return;
+      std::printf("%s, case %lld: %s: %s\n", outcome == Outcome::wrong ? "WRONG" : "MISSED", static_cast<long long>(i),
+                  report.operation.c_str(), report.text.c_str());
+    };
+    if (options.symbolic) {
+      fuzz::run_symbolic(random, 4, report, count);
+    } else {
+      const Outcome outcome = fuzz::run_literal(random, report);
+      count(outcome);
+    }
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  std::printf("%s, seed %llu: %lld expressions in %.1f s\n", options.symbolic ? "symbolic" : "literal",
+              static_cast<unsigned long long>(options.seed), static_cast<long long>(options.count), seconds.count());
+  print(table, options.symbolic);
+  return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,7 @@
+#include "tests/fuzz/fuzz.h"
+
+namespace fuzz {
+
+void run_symbolic(laws::Random&, int, Report&, const std::function<void(Outcome)>&) {}
+
+}  // namespace fuzz
