@@ -50,6 +50,15 @@ struct ShowOptions {
   std::map<std::string, std::string> set;
 };
 
+struct ExportOptions {
+  std::string expression;
+  std::string to;               // cute, cutedsl, triton, numpy, latex
+  std::string tile;             // of a thread-value layout, as Lay text: "(16,8)"
+  std::string name = "L";  // of the variable that it becomes
+  std::string file;             // a script whose names the expression may use
+  std::map<std::string, std::string> set;
+};
+
 struct FormatOptions {
   std::vector<std::string> files;  // none, or "-": standard input to standard output
   bool check = false;
@@ -80,6 +89,9 @@ int evaluate_lines();
 
 // A picture of an expression, on the terminal or in a file.
 int show_expression(const ShowOptions& options);
+
+// A layout in the words of another tool, on standard output.
+int export_expression(const ExportOptions& options);
 
 int format_files(const FormatOptions& options);
 

@@ -108,6 +108,30 @@ void add_show(CLI::App& app, int& code) {
   });
 }
 
+void add_export(CLI::App& app, int& code) {
+  auto* command = app.add_subcommand("export", "a layout as CuTe C++, CuTe DSL, Triton, NumPy or LaTeX");
+  auto o = std::make_shared<ExportOptions>();
+  auto set = std::make_shared<std::vector<std::string>>();
+  command->add_option("expression", o->expression, "the layout")->required();
+  command->add_option("--to", o->to, "the target")
+      ->required()
+      ->check(CLI::IsMember({"cute", "cutedsl", "triton", "numpy", "latex"}));
+  command->add_option("--tile", o->tile, "the tile that a thread-value layout covers: \"(16,8)\"");
+  command->add_option("--name", o->name, "of the variable (L)")->check([](const std::string& name) {
+    const bool is_name = !name.empty() &&
+                         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+                             std::string::npos &&
+                         !(name[0] >= '0' && name[0] <= '9');
+    return is_name ? std::string() : "expected a name, not `" + name + "`";
+  });
+  command->add_option("--file", o->file, "a script whose names the expression may use");
+  command->add_option("--set", *set, "a size, may be repeated")->type_name("NAME=NUMBER")->allow_extra_args(false);
+  command->callback([=, &code] {
+    o->set = pairs("--set", *set);
+    code = export_expression(*o);
+  });
+}
+
 void add_format(CLI::App& app, int& code) {
   auto* fmt =
       app.add_subcommand("fmt", "the one formatting, in place; standard input to standard output without a file");
@@ -157,6 +181,7 @@ int command(int argc, char** argv) {
   add_check(app, code);
   add_build(app, code);
   add_show(app, code);
+  add_export(app, code);
   add_format(app, code);
   add_simple(app, code);
   try {

@@ -79,6 +79,7 @@ std::span<const Builtin> algebra_builtins();
 std::span<const Builtin> proposition_builtins();
 std::span<const Builtin> number_builtins();
 std::span<const Builtin> array_builtins();
+std::span<const Builtin> export_builtins();
 const Builtin* find_builtin(const std::string& name);
 std::vector<const Builtin*> all_builtins();
 

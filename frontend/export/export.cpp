@@ -1,0 +1,33 @@
+#include "frontend/export/export.h"
+
+#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/refusal.h"
+#include "frontend/picture/draw.h"
+#include "frontend/picture/render.h"
+#include "frontend/source/text.h"
+
+namespace lay::exports {
+
+std::string to_latex(const Exported& x) {
+  const auto drawn =
+      std::visit(overloaded{[&](const Swizzle& s) { return picture::draw_swizzle(x.name, s); },
+                            [&](const auto& layout) {
+                              const picture::Named named{x.name, layout};
+                              return x.tile ? picture::draw_threads(named, *x.tile) : picture::draw_layout(named);
+                            }},
+                 x.value);
+  return picture::to_tex(drawn);
+}
+
+std::string exported(const Exported& x, const std::string& target) {
+  if (target == "cute") return to_cute(x);
+  if (target == "cutedsl") return to_cute_dsl(x);
+  if (target == "triton") return to_triton(x);
+  if (target == "numpy") return to_numpy(x);
+  if (target == "latex") return to_latex(x);
+  const auto near = nearest(target, {"cute", "cutedsl", "triton", "numpy", "latex"});
+  throw refusal("export", "nothing is known of how to export to " + target,
+                near ? "did you mean " + *near + "?" : "the targets are cute, cutedsl, triton, numpy and latex");
+}
+
+}  // namespace lay::exports

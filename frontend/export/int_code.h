@@ -1,0 +1,27 @@
+#pragma once
+
+// Integers as code: literal, or an expression in run-time sizes, with the value that Lay gives it.
+
+#include <map>
+#include <string>
+
+#include "frontend/algebra/layout.h"
+
+namespace lay::exports {
+
+enum class Code : uint8_t { cpp, python };
+
+// The integer as an expression. `M/128` is exact where it stands; `floor_div(a, b)` is a helper in C++
+// (floor_div_helper).
+std::string code_of(const Int& value, Code code);
+
+// The C++ text of floor_div, for expressions that use it.
+extern const char* const floor_div_helper;
+
+// A name of a size that is none of the words of the language.
+std::string size_name(const std::string& name, Code code);
+
+// The sizes that occur, by id.
+void collect_dims(const Tuple& t, std::map<DimId, std::string>& dims);
+
+}  // namespace lay::exports

@@ -1,0 +1,28 @@
+#pragma once
+
+// Layouts as linear maps over bits: layout(i) is the XOR of the bases of the bits of i.
+//
+//     bases_of(((2,2),2):((4,1),2))      mode 0: 4, 1    mode 1: 2
+//
+// A layout is one exactly if its extents are powers of two and no two bases share a bit, so that adding never carries.
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/algebra/layout.h"
+
+namespace lay::exports {
+
+// A value of a layout: its coordinates, one for a layout into integers.
+using Point = std::vector<std::int64_t>;
+
+struct LinearMap {
+  int rank = 1;                           // of the values
+  std::vector<std::vector<Point>> modes;  // for each mode its bases, lowest bit first
+};
+
+// Refusal "export" with what stands in the way: an extent that is no power of two, bases that carry, an offset.
+LinearMap bases_of(const std::variant<Layout, Composed, Swizzle>& value);
+
+}  // namespace lay::exports

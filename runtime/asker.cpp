@@ -1,0 +1,39 @@
+#include "runtime/asker.h"
+
+#include <algorithm>
+
+#include "runtime/file.h"
+#include "runtime/host.h"
+#include "runtime/report.h"
+#include "runtime/script.h"
+
+namespace lay::runtime {
+
+Asker::Asker(const Asked& asked, std::function<void(const picture::Picture&)> show)
+    : show_(std::move(show)), evaluator_(sources_, host(asked.file), {sema::Mode::run, sizes_of(asked.set)}) {
+  for (const auto& [name, number] : asked.set) run("--set", "dim " + name);
+  if (!asked.file.empty()) run(asked.file, read_file(asked.file, most_script_bytes));
+}
+
+std::vector<sema::Outcome> Asker::ask(const std::string& statement) {
+  asking_ = true;
+  return run("<expression>", statement);
+}
+
+sema::Host Asker::host(const std::string& file) {
+  const auto call = [this](const sema::KernelCall& c) { return executor_.run(c); };
+  sema::Host result = make_host([](const std::string&) {}, call, file.empty() ? "." : folder_of(file));
+  result.show = [this](const picture::Picture& picture) {
+    if (asking_ && show_) show_(picture);
+  };
+  return result;
+}
+
+std::vector<sema::Outcome> Asker::run(const std::string& name, const std::string& text) {
+  auto outcomes = evaluator_.run(name, text);
+  report(sources_, outcomes);
+  code_ = std::max(code_, exit_code_of(outcomes));
+  return outcomes;
+}
+
+}  // namespace lay::runtime
