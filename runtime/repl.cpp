@@ -30,13 +30,16 @@ constexpr std::string_view help_text =
   a o 2:4                  composition                       dim M, N          sizes that are not known yet
   ?name                    an operation or an error          assume M % 4 == 0 what is known of them
   :explain EXPR  how a value comes about, step by step; of r1 the expression that made it
+  :show EXPR     its picture; `-o FILE.html`, .svg or .tex behind it writes a file
+  :export TARGET EXPR   a layout for cute, cutedsl, triton, numpy or latex
   :type EXPR     the kind of a value        :save FILE   the statements so far, as a script
   :load FILE     run a script here          :reset       forget everything
   :names         what is defined            :quit        or Ctrl-D
 Tab completes, Ctrl-R searches what was typed before, Ctrl-C gives up a line.
 )";
 
-constexpr std::string_view commands[] = {":explain", ":help", ":load", ":names", ":quit", ":reset", ":save", ":type"};
+constexpr std::string_view commands[] = {":explain", ":export", ":help", ":load", ":names",
+                                         ":quit",    ":reset",  ":save", ":show", ":type"};
 
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\n");
@@ -96,10 +99,32 @@ void Repl::reset() {
 }
 
 void Repl::draw(const picture::Picture& picture) {
+  if (collected_) {
+    collected_->push_back(picture);
+    return;
+  }
   picture::TextOptions form{picture::Colours::none, options_.columns > 0 ? options_.columns : 100,
                             options_.columns > 0};
   if (options_.colour == Colour::always) form.colours = text_options(STDOUT_FILENO).colours;
   std::cout << picture::to_text(picture, form) << std::endl;
+}
+
+// EXPR, or EXPR -o FILE
+void Repl::show_picture_of(const std::string& argument) {
+  const auto option = argument.rfind(" -o ");
+  const std::string file(option == argument.npos ? "" : trimmed(std::string_view(argument).substr(option + 4)));
+  const PictureForm form = file.empty() ? PictureForm::text : form_of_file(file);
+  std::vector<picture::Picture> pictures;
+  collected_ = file.empty() ? nullptr : &pictures;
+  evaluate("show " + argument.substr(0, option));
+  collected_ = nullptr;
+  if (!pictures.empty()) write_file(file, {rendered(pictures, form)});
+}
+
+// TARGET EXPR
+void Repl::export_layout(const std::string& argument) {
+  const auto space = std::min(argument.find(' '), argument.size());
+  evaluate("print export(" + argument.substr(space) + ", " + sema::quoted(argument.substr(0, space)) + ")");
 }
 
 bool Repl::take(const std::string& text) {
@@ -126,6 +151,10 @@ bool Repl::command(const std::string& text) {
       std::cout << help_text;
     else if (name == ":explain")
       explain(argument);
+    else if (name == ":show")
+      show_picture_of(argument);
+    else if (name == ":export")
+      export_layout(argument);
     else if (name == ":type")
       show_type(argument);
     else if (name == ":load")

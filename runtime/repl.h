@@ -44,6 +44,8 @@ class Repl {
  private:
   bool command(const std::string& text);
   void draw(const picture::Picture& picture);
+  void show_picture_of(const std::string& argument);
+  void export_layout(const std::string& argument);
   void reset();
   void evaluate(const std::string& text, const std::string& name = "");
   std::string show(const sema::Outcome& outcome);
@@ -62,9 +64,10 @@ class Repl {
   Sources sources_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<sema::Evaluator> evaluator_;
-  std::vector<std::string> accepted_;           // statements that went well, for :save
-  std::set<std::string> defined_;               // names, for :names
-  std::map<std::string, std::string> made_by_;  // the expression of each result
+  std::vector<std::string> accepted_;                   // statements that went well, for :save
+  std::vector<picture::Picture>* collected_ = nullptr;  // where pictures go that are meant for a file
+  std::set<std::string> defined_;                       // names, for :names
+  std::map<std::string, std::string> made_by_;          // the expression of each result
 };
 
 }  // namespace lay::runtime

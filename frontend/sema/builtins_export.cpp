@@ -26,7 +26,9 @@ Value export_(Arguments& a) {
   auto x = to_exported(a[0].value, "L");
   if (!x) a.wrong_kind(0, "a layout or a swizzle");
   if (a.count() > 2) x->tile = a.tuple(2);
-  return Value(exports::exported(*x, a.string(1)));
+  std::string text = exports::exported(*x, a.string(1));
+  while (text.ends_with('\n')) text.pop_back();
+  return Value(std::move(text));
 }
 
 constexpr Builtin kRows[] = {
