@@ -1,6 +1,7 @@
 // Every snippet of the documentation is run. A ```lay block whose first line begins with `lay> ` is a transcript: the
 // answers must be what the REPL answers. Any other ```lay block is a script: it must run without an error. The blocks
 // under one heading (`#` or `##`) are one session. With LAY_BLESS=1 transcripts are rewritten.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <set>
@@ -57,7 +58,7 @@ class Document {
     const auto help = lay::sema::Evaluator(sources, {}).help(name);
     if (!help) return "nothing is known of " + name;
     const bool is_def = help->law.rfind("= ", 0) == 0;
-    return "`" + help->signature + (is_def ? " " + help->law + "`" : "`: " + help->law + ".");
+    return "`" + help->signature + (is_def ? "`" : "`: " + help->law + ".");
   }
 
   std::string run_block(const std::string& block, std::size_t line) {
@@ -75,6 +76,16 @@ class Document {
   std::unique_ptr<lay::runtime::Repl> repl_;
   int blocks_ = 0;
 };
+
+// Says where the answers of now begin to differ.
+void check_same(const fs::path& file, const std::string& text) {
+  const auto now = lines_of(text), then = lines_of(slurp(file));
+  const auto [a, b] = std::mismatch(now.begin(), now.end(), then.begin(), then.end());
+  INFO(file.string() << ":" << b - then.begin() + 1 << " says\n  " << (b == then.end() ? "" : *b)
+                     << "\nbut the answer is\n  " << (a == now.end() ? "" : *a)
+                     << "\n(LAY_BLESS=1 rewrites the answers)");
+  CHECK((a == now.end() && b == then.end()));
+}
 
 std::set<std::string> names_of(const std::string& file) {
   std::set<std::string> names;
@@ -96,8 +107,7 @@ TEST_CASE("the snippets of the documentation run and say what they say they say"
       blocks += document.blocks();
       if (blessing() && text != slurp(file)) put(file, text);
       if (blessing()) continue;
-      INFO(file.string() << " (LAY_BLESS=1 rewrites the answers)");
-      CHECK(text == slurp(file));
+      check_same(file, text);
     }
 }
 
