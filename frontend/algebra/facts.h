@@ -36,7 +36,7 @@ enum class Verdict { proved, refuted, undecided };
 using Sizes = std::vector<std::pair<std::string, int64_t>>;
 
 // proved: holds for all values that the facts allow. refuted: does not hold for `witness`, the smallest such sizes by
-// sum, then lexicographically (beyond the first few thousand sizes, the smallest found by doubling). undecided: neither
+// sum, then lexicographically (the smallest found by doubling, where the budget ends before). undecided: neither
 // was found within the budget.
 struct Decision {
   Verdict verdict;

@@ -1,11 +1,13 @@
-// Step (4) of the decision procedure: the smallest sizes that the facts allow and that break a claim. Sizes that
-// are far from the smallest allowed ones are found by doubling, and are then the smallest along that way only.
+// Step (4) of the decision procedure: the smallest sizes that the facts allow and that break a claim. Boxes of
+// sizes are taken in the order of their smallest corner; a box in which interval arithmetic shows that nothing breaks
+// is left out whole, any other is split. So the first corner that breaks is the smallest point of all that does. Where
+// the budget ends before, sizes are found by doubling, and are then the smallest along that way only.
 
 #include <algorithm>
 #include <queue>
-#include <set>
 #include <tuple>
 
+#include "frontend/algebra/interval.h"
 #include "frontend/algebra/knowledge.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
@@ -13,9 +15,9 @@
 namespace lay {
 namespace {
 
-// Steps of the near search: fewer where there are more sizes, since each step then takes longer.
+// Boxes looked at: fewer where there are more sizes, since each then takes longer.
 int steps_for(size_t sizes) {
-  return sizes <= 1 ? 3000 : std::max(200, static_cast<int>(6000 / (sizes * sizes)));
+  return sizes <= 2 ? 6000 : std::max(1500, static_cast<int>(12000 / sizes));
 }
 
 // The values that a dim can take, ascending: first, first + step, ... up to `last`.
@@ -66,12 +68,6 @@ std::map<DimId, std::string> connected_dims(const Knowledge& known, std::map<Dim
   return dims;
 }
 
-struct Point {
-  int64_t sum;
-  std::vector<int64_t> values;
-  bool operator>(const Point& other) const { return std::tie(sum, values) > std::tie(other.sum, other.values); }
-};
-
 // The facts that speak about one of the dims.
 std::vector<Predicate> facts_about(const Knowledge& known, const std::map<DimId, std::string>& dims) {
   std::vector<Predicate> about;
@@ -88,10 +84,22 @@ std::vector<Predicate> facts_about(const Knowledge& known, const std::map<DimId,
 // The axes of a search, and whether a point on them is allowed and breaks the claim.
 class Space {
  public:
-  Space(const Knowledge& known, const std::map<DimId, std::string>& asked, const SizeTest& claim) : claim_(claim) {
+  // `predicate`: the same claim as a condition, where it is one.
+  Space(const Knowledge& known, const std::map<DimId, std::string>& asked, const SizeTest& claim,
+        const Predicate* predicate)
+      : claim_(claim) {
     const std::map<DimId, std::string> dims = connected_dims(known, asked);
     for (const auto& [id, name] : dims) axes.push_back(candidates_of(known, id, name));
     facts_ = facts_about(known, dims);
+    if (predicate) claim_over_boxes_.emplace(*predicate);
+    for (const Predicate& fact : facts_) facts_over_boxes_.emplace_back(fact);
+  }
+
+  // Interval arithmetic shows that no point of the box is allowed and breaks the claim.
+  bool certainly_holds(const Box& box) const {
+    if (claim_over_boxes_ && claim_over_boxes_->over(box) == Everywhere::yes) return true;
+    return std::any_of(facts_over_boxes_.begin(), facts_over_boxes_.end(),
+                       [&](const BoxPredicate& fact) { return fact.over(box) == Everywhere::no; });
   }
 
   Binding binding(const std::vector<int64_t>& values) const {
@@ -126,36 +134,92 @@ class Space {
 
  private:
   const SizeTest& claim_;
+  std::optional<BoxPredicate> claim_over_boxes_;
   std::vector<Predicate> facts_;
+  std::vector<BoxPredicate> facts_over_boxes_;
 };
 
-// Sizes in the order of their sum, then lexicographically, as far as the budget goes.
-Search search_near(Space& space) {
-  Point start{0, {}};
-  for (const Candidates& axis : space.axes) {
-    if (axis.last && *axis.last < axis.first) return {std::nullopt, true, false, {}};
-    start.values.push_back(axis.first);
-    start.sum = checked_add(start.sum, axis.first);
+// Values first + k*step with k from `from` to `to` on every axis.
+struct Region {
+  std::vector<int64_t> corner;  // the values at `from`
+  std::vector<int64_t> from, to;
+  int64_t sum = 0;      // of the corner
+  bool tested = false;  // the corner does not break
+
+  // The order of the search: by the sum of the corner, then by the corner.
+  friend bool operator>(const Region& a, const Region& b) {
+    return std::tie(a.sum, a.corner) > std::tie(b.sum, b.corner);
   }
-  std::priority_queue<Point, std::vector<Point>, std::greater<>> open;
-  std::set<std::vector<int64_t>> seen{start.values};
-  open.push(start);
-  const int steps = steps_for(space.axes.size());
-  for (int step = 0; step < steps && !open.empty(); ++step) {
-    const Point point = open.top();
-    open.pop();
-    if (space.breaks(point.values)) return {space.sizes(point.values), false, false, space.binding(point.values)};
-    for (size_t i = 0; i < space.axes.size(); ++i) {
-      Point next = point;
-      const Candidates& axis = space.axes[i];
-      if (__builtin_add_overflow(next.values[i], axis.step, &next.values[i])) continue;
-      if (__builtin_add_overflow(next.sum, axis.step, &next.sum)) continue;
-      if (axis.last && next.values[i] > *axis.last) continue;
-      if (seen.insert(next.values).second) open.push(std::move(next));
+};
+
+class BestFirst {
+ public:
+  explicit BestFirst(Space& space) : space_(space) {
+    for (const Candidates& axis : space_.axes) box_.dims.push_back(axis.id);
+    box_.ranges.resize(space_.axes.size());
+  }
+
+  Search run() {
+    Region all;
+    for (const Candidates& axis : space_.axes) {
+      const int64_t last = axis.last ? *axis.last : INT64_MAX;
+      if (last < axis.first) return {std::nullopt, true, false, {}};
+      all.corner.push_back(axis.first);
+      all.sum = checked_add(all.sum, axis.first);
+      all.from.push_back(0);
+      all.to.push_back((axis.first < 0 ? INT64_MAX : last - axis.first) / axis.step);
     }
+    open_.push(std::move(all));
+    for (int step = steps_for(space_.axes.size()); step > 0 && !open_.empty(); --step) {
+      Region region = open_.top();
+      open_.pop();
+      if (!region.tested && space_.breaks(region.corner)) {
+        return {space_.sizes(region.corner), false, false, space_.binding(region.corner)};
+      }
+      region.tested = true;
+      if (!is_settled(region)) split(region);
+    }
+    return {std::nullopt, open_.empty() && space_.decided_all, false, {}};
   }
-  return {std::nullopt, open.empty() && space.decided_all, false, {}};
-}
+
+ private:
+  bool is_settled(const Region& region) {
+    if (region.from == region.to) return true;
+    for (size_t i = 0; i < space_.axes.size(); ++i) {
+      const Candidates& axis = space_.axes[i];
+      const bool endless = !axis.last && region.to[i] == (INT64_MAX - axis.first) / axis.step;
+      box_.ranges[i] = {region.corner[i], endless ? INT64_MAX : axis.first + region.to[i] * axis.step};
+    }
+    return space_.certainly_holds(box_);
+  }
+
+  // In two along the axis that is longest for its size; what has no end is cut at twice its beginning.
+  void split(Region& region) {
+    size_t longest = 0;
+    double most = -1;
+    for (size_t i = 0; i < region.from.size(); ++i) {
+      const double length =
+          static_cast<double>(region.to[i] - region.from[i]) / static_cast<double>(region.from[i] + 1);
+      if (region.to[i] > region.from[i] && length > most) most = length, longest = i;
+    }
+    const int64_t from = region.from[longest], to = region.to[longest];
+    const int64_t middle = std::min(from + (to - from) / 2, from > INT64_MAX / 4 ? to - 1 : 2 * from + 1);
+    Region above = region;
+    above.tested = false;
+    above.from[longest] = middle + 1;
+    int64_t step;
+    const bool fits = !__builtin_mul_overflow(middle + 1 - from, space_.axes[longest].step, &step) &&
+                      !__builtin_add_overflow(above.corner[longest], step, &above.corner[longest]) &&
+                      !__builtin_add_overflow(above.sum, step, &above.sum);
+    region.to[longest] = middle;
+    open_.push(std::move(region));
+    if (fits) open_.push(std::move(above));
+  }
+
+  Space& space_;
+  Box box_;
+  std::priority_queue<Region, std::vector<Region>, std::greater<>> open_;
+};
 
 // first + steps*step on every axis where `moving` says so.
 std::vector<int64_t> point_at(const Space& space, int64_t steps, size_t moving) {
@@ -205,29 +269,37 @@ Search search_far(Space& space) {
   return {};
 }
 
-Search search(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim) {
-  Space space(known, dims, claim);
-  Search result = search_near(space);
+Search search(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim,
+              const Predicate* predicate) {
+  Space space(known, dims, claim, predicate);
+  Search result = BestFirst(space).run();
   if (!result.witness && !result.exhausted) result = search_far(space);
   result.finite =
       std::all_of(space.axes.begin(), space.axes.end(), [](const Candidates& a) { return a.last.has_value(); });
   return result;
 }
 
+// The smallest sizes that do not fit 64 bits are none: nothing is tried.
+Search search_or_nothing(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim,
+                         const Predicate* predicate) {
+  try {
+    return search(known, dims, claim, predicate);
+  } catch (const Refusal&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 Search search_counterexample(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim) {
-  try {
-    return search(known, dims, claim);
-  } catch (const Refusal&) {
-    return {};  // the smallest sizes do not fit 64 bits: nothing was tried
-  }
+  return search_or_nothing(known, dims, claim, nullptr);
 }
 
 Search search_counterexample(const Knowledge& known, const Predicate& predicate) {
   std::map<DimId, std::string> dims;
   predicate.collect_dims(dims);
-  return search_counterexample(known, dims, [&](const Binding& at) { return predicate.evaluate(at); });
+  const SizeTest holds = [&](const Binding& at) { return predicate.evaluate(at); };
+  return search_or_nothing(known, dims, holds, &predicate);
 }
 
 }  // namespace lay

@@ -142,9 +142,26 @@ TEST_CASE("verdicts") {
   CHECK(facts.decide(less(M, N)).witness == Sizes{{"M", 128}, {"N", 1}});
   const Decision far = facts.decide(less(M * N, int64_t{1} << 31));
   CHECK(far.verdict == Verdict::refuted);
-  CHECK(far.witness == Sizes{{"M", 524288}, {"N", 4096}});
+  CHECK(far.witness == Sizes{{"M", 46336}, {"N", 46346}});
   CHECK_THROWS_AS(facts.assume(equal(M, 100)), Refusal);
   CHECK_THROWS_AS(facts.assume(less(lda, K)), Refusal);
+}
+
+TEST_CASE("a counterexample that is far is the smallest all the same") {
+  Facts facts;
+  const Int M = facts.dim("M"), N = facts.dim("N"), K = facts.dim("K");
+  const auto least = [&](int64_t limit) {  // by sum, then by M, of all M*N >= limit
+    std::pair<int64_t, int64_t> best{INT64_MAX, 0};
+    for (int64_t m = 1; m * m <= 4 * limit; ++m) best = std::min(best, {m + (limit + m - 1) / m, m});
+    return Sizes{{"M", best.second}, {"N", best.first - best.second}};
+  };
+  for (const int64_t limit : {1'000'000, 12'345'678, 2'147'483'647}) {
+    CHECK(facts.decide(less(M * N, limit)).witness == least(limit));
+  }
+  CHECK(facts.decide(less_equal(M, 1'000'000)).witness == Sizes{{"M", 1'000'001}});
+  CHECK(facts.decide(less(M * N * K, 1'000'000)).witness == Sizes{{"M", 100}, {"N", 100}, {"K", 100}});
+  CHECK(facts.decide(either(less(N, 5000), less(M, 70000))).witness == Sizes{{"M", 70000}, {"N", 5000}});
+  CHECK(facts.decide(less(floor_div(M, 128) * N, 1'000'000)).verdict == Verdict::refuted);
 }
 
 TEST_CASE("obligations become guards where undecided, and later ones may rely on them") {
