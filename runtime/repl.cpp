@@ -231,7 +231,7 @@ std::string Repl::show(const sema::Outcome& outcome) {
     std::cout << name << " = ";
   }
   std::cout << (options_.colour == Colour::always ? coloured(shown) : shown) << "\n";
-  for (const Guard& guard : evaluator_->simplified(value.guards))
+  for (const Guard& guard : guards)
     std::cout << "  guarded by " << guard_text(guard) << "\n";
   return name;
 }

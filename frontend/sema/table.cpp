@@ -8,7 +8,7 @@
 namespace lay::sema {
 namespace {
 
-constexpr std::int64_t kMost = 64;
+constexpr std::int64_t kMost = 32;
 
 std::string padded(const std::string& s, std::size_t width) {
   return std::string(width > s.size() ? width - s.size() : 0, ' ') + s;
@@ -62,14 +62,12 @@ std::string table_below(const Value& value) {
   const Layout* domain = domain_of(value);
   if (!domain || domain->rank() != 2 || !domain->shape.is_tuple() || !domain->is_known()) return "";
   std::int64_t m = size(domain->shape[0]).value(), n = size(domain->shape[1]).value();
-  std::int64_t rows = std::min(m, kMost), columns = std::min(n, kMost);
+  if (m > kMost || n > kMost) {
+    return "\n  " + std::to_string(m) + " rows and " + std::to_string(n) + " columns: show draws them";
+  }
   AnyLayout layout = *domain;
   if (const Composed* c = value.as<Composed>()) layout = *c;
-  std::string result = drawn(grid_of(layout, domain->shape, rows, columns));
-  if (rows < m || columns < n) {
-    result += "\n  ... of " + std::to_string(m) + " rows and " + std::to_string(n) + " columns";
-  }
-  return result;
+  return drawn(grid_of(layout, domain->shape, m, n));
 }
 
 }  // namespace lay::sema

@@ -16,7 +16,7 @@
 namespace lay::sema {
 
 // The table after a newline, indented, without a newline at the end; empty for what is no known layout of rank 2.
-// At most 64 rows and 64 columns are written; a line says what is left out.
+// Above 32 rows or columns a line says how many there are.
 std::string table_below(const Value& value);
 
 }  // namespace lay::sema
