@@ -53,6 +53,9 @@ struct Operation {
   std::vector<Named> operands;  // those that are layouts; the first is the one operated on
   int tiler_modes = 0;          // a tuple of so many tiles, mode by mode; 0: one tile
   Named result;
+  // The result of the same operation on the identity layout of the first operand's shape: which coordinate of the
+  // operand each element of the result comes from. Without it elements are told by their values.
+  std::optional<Layout> origin = {};
 };
 Picture draw_operation(const Operation& operation, const DrawOptions& options = {});
 

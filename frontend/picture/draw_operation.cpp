@@ -93,25 +93,54 @@ std::string heading(const Named& value) {
   return value.name.empty() || value.name == text ? text : value.name + " = " + text;
 }
 
-using Numbers = std::map<std::string, std::int64_t>;  // value -> the tile that holds it
+// Tells which box of the operand an element of the result comes from: by its origin, else by its value.
+class Matching {
+ public:
+  Matching(const Operation& operation, const Field& operand, const Field& result, const Limits& limits)
+      : shape_(domain_of(operation.operands.front().layout).shape), result_(result) {
+    if (operation.origin) origin_.emplace(*operation.origin, limits);
+    for (int s = 0; s < operand.slices(); ++s)
+      for (int j = 0; j < operand.columns(); ++j)
+        for (int i = 0; i < operand.rows(); ++i)
+          index_.emplace(operand.value(s, i, j).to_string(), operand.index(s, i, j));
+  }
 
-// Result first, so that it is known which tile a value of the operand lies in; the operand stands before it.
+  // The operand's 1-D index; nothing past its end.
+  std::optional<std::int64_t> index(const Place& p) const {
+    if (!origin_) {
+      const auto at = index_.find(result_.value(p.slice, p.row, p.column).to_string());
+      return at == index_.end() ? std::nullopt : std::optional(at->second);
+    }
+    Facts facts;
+    const Tuple coordinate = origin_->value(p.slice, p.row, p.column);
+    if (inside(facts, coordinate, shape_) == Verdict::refuted) return std::nullopt;
+    return crd2idx(facts, coordinate, shape_).value();
+  }
+
+ private:
+  Tuple shape_;
+  const Field& result_;
+  std::optional<Field> origin_;
+  std::map<std::string, std::int64_t> index_;
+};
+
+using Numbers = std::map<std::int64_t, std::int64_t>;  // the operand's index -> the tile, or the element of the result
+
 void draw_tiles(Picture& picture, const Operation& operation, const Rule& rule, const DrawOptions& options) {
   const Tuple& shape = domain_of(operation.result.layout).shape;
   const std::vector<Path> paths = tile_paths(operation, rule);
   const Field of_result(operation.result.layout, options.limits);
   const Field of_operand(operation.operands.front().layout, options.limits);
-  Numbers held;
-  for (int s = 0; s < of_operand.slices(); ++s)
-    for (int i = 0; i < of_operand.rows(); ++i)
-      for (int j = 0; j < of_operand.columns(); ++j) held[of_operand.value(s, i, j).to_string()] = -1;
-  const bool may_end = !rule.product && of_operand.whole();
+  // A product repeats its operand: what is not in it is no end but a copy.
+  const Matching matching(operation, of_operand, of_result, options.limits);
+  const bool may_end = !rule.product && (operation.origin || of_operand.whole());
+  Numbers tile_of;
   bool ended = false;
   const Dress dress = [&](Box& box, const Place& p, const Tuple&) {
     const std::int64_t number = tile_number(shape, paths, of_result.index(p.slice, p.row, p.column));
-    const auto at = held.find(box.offset);
-    if (at != held.end() && at->second < 0) at->second = number;
-    if (may_end && at == held.end()) {
+    const auto from = matching.index(p);
+    if (from) tile_of.emplace(*from, number);
+    if (may_end && !from) {
       box.kind = BoxKind::past_the_end;
       box.label += '*';
       ended = true;
@@ -119,17 +148,17 @@ void draw_tiles(Picture& picture, const Operation& operation, const Rule& rule, 
     in_tile(box, number, "#");
   };
   std::vector<Panel> result = grid_panels(heading(operation.result), of_result, dress);
-  const auto by_value = [&](Box& box, const Place&, const Tuple&) {
-    const auto at = held.find(box.offset);
-    if (at != held.end() && at->second >= 0) in_tile(box, at->second, "#");
+  const auto by_index = [&](Box& box, const Place& p, const Tuple&) {
+    const auto at = tile_of.find(of_operand.index(p.slice, p.row, p.column));
+    if (at != tile_of.end()) in_tile(box, at->second, "#");
   };
-  add_panels(picture, grid_panels(heading(operation.operands.front()), of_operand, by_value));
+  add_panels(picture, grid_panels(heading(operation.operands.front()), of_operand, by_index));
   if (operation.operands.size() > 1) {
     const Field of_tiler(operation.operands[1].layout, options.limits);
-    add_panels(picture,
-               grid_panels(heading(operation.operands[1]), of_tiler, [&](Box& box, const Place& p, const Tuple&) {
-                 in_tile(box, rule.product ? of_tiler.index(p.slice, p.row, p.column) : 0, "#");
-               }));
+    const auto numbered = [&](Box& box, const Place& p, const Tuple&) {
+      in_tile(box, rule.product ? of_tiler.index(p.slice, p.row, p.column) : 0, "#");
+    };
+    add_panels(picture, grid_panels(heading(operation.operands[1]), of_tiler, numbered));
   }
   add_panels(picture, std::move(result));
   picture.key = rule.product ? "the copy, #0 the first" : "the tile, #0 the first";
@@ -137,25 +166,28 @@ void draw_tiles(Picture& picture, const Operation& operation, const Rule& rule, 
   if (ended) picture.notes.push_back("* lies past the end of what is divided: the divide rounds up");
 }
 
-// R(c) = A(B(c)): the element c in one colour in all three.
+// R(c) = A(B(c)): the element c in one colour in all of them.
 void draw_composition(Picture& picture, const Operation& operation, const DrawOptions& options) {
-  const Field a(operation.operands[0].layout, options.limits), b(operation.operands[1].layout, options.limits);
-  const Field r(operation.result.layout, options.limits);
-  Numbers picked;  // index of A (as text), or a value of A -> index of the result
-  const bool by_index = b.value(0, 0, 0).is_int();
-  const auto remember = [&](const Field& f) {
-    for (int s = f.slices(); s-- > 0;)
-      for (int j = f.columns(); j-- > 0;)
-        for (int i = f.rows(); i-- > 0;) picked[f.value(s, i, j).to_string()] = f.index(s, i, j);
-  };
-  remember(by_index ? b : r);
-  add_panels(picture, grid_panels(heading(operation.operands[0]), a, [&](Box& box, const Place&, const Tuple&) {
-               const auto at = picked.find(by_index ? box.index : box.offset);
+  const Field a(operation.operands[0].layout, options.limits), r(operation.result.layout, options.limits);
+  const Matching matching(operation, a, r, options.limits);
+  Numbers picked;
+  for (int s = 0; s < r.slices(); ++s)
+    for (int j = 0; j < r.columns(); ++j)
+      for (int i = 0; i < r.rows(); ++i)
+        if (const auto from = matching.index({s, i, j})) picked.emplace(*from, r.index(s, i, j));
+  add_panels(picture, grid_panels(heading(operation.operands[0]), a, [&](Box& box, const Place& p, const Tuple&) {
+               const auto at = picked.find(a.index(p.slice, p.row, p.column));
                if (at != picked.end()) in_tile(box, at->second, "@");
              }));
-  const auto by_own_index = [](Box& box, const Place&, const Tuple&) { in_tile(box, std::stoll(box.index), "@"); };
-  add_panels(picture, grid_panels(heading(operation.operands[1]), b, by_own_index));
-  add_panels(picture, grid_panels(heading(operation.result), r, by_own_index));
+  const auto by_own_index = [](const Field& field) {
+    return
+        [&field](Box& box, const Place& p, const Tuple&) { in_tile(box, field.index(p.slice, p.row, p.column), "@"); };
+  };
+  if (operation.operands.size() > 1) {
+    const Field b(operation.operands[1].layout, options.limits);
+    add_panels(picture, grid_panels(heading(operation.operands[1]), b, by_own_index(b)));
+  }
+  add_panels(picture, grid_panels(heading(operation.result), r, by_own_index(r)));
   picture.key = "the index @i of the result";
   picture.owner = "index";
 }
@@ -182,7 +214,7 @@ Picture draw_operation(const Operation& operation, const DrawOptions& options) {
   const Rule* rule = rule_of(operation.name);
   if (rule && !titled.operands.empty())
     draw_tiles(picture, titled, *rule, options);
-  else if (operation.name == "o" && operation.operands.size() == 2)
+  else if (operation.name == "o")
     draw_composition(picture, titled, options);
   else
     draw_beside(picture, titled, options);

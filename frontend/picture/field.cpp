@@ -87,7 +87,7 @@ Tuple Field::value(int slice, int row, int column) const {
   const Tuple at = add(composed->offset, inner);
   return std::visit(overloaded{[&](const Swizzle& s) -> Tuple {
                                  if (!at.is_int() || at.value().value() < 0)
-                                   throw refusal("swizzle",
+                                   throw refusal("swizzle-negative",
                                                  "a swizzle takes offsets of at least 0, not " + at.to_string());
                                  return s(at.value().value());
                                },

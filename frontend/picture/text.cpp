@@ -45,14 +45,15 @@ class PanelText {
     for (const Box& box : panel.boxes) box_width_ = std::max(box_width_, width_of(label(box)));
     for (const Level& level : panel.top.levels)
       for (const Band& band : level.bands)
-        box_width_ = std::max(box_width_, (width_of(band.label) + band.end - band.begin - 1) / (band.end - band.begin));
+        box_width_ =
+            std::max(box_width_, (width_of(plain(band.label)) + band.end - band.begin - 1) / (band.end - band.begin));
     for (const Level& level : panel.left.levels) {
-      int width = width_of(level.caption);
-      for (const Band& band : level.bands) width = std::max(width, width_of(band.label));
+      int width = width_of(plain(level.caption));
+      for (const Band& band : level.bands) width = std::max(width, width_of(plain(band.label)));
       side_widths_.push_back(width);
       side_ += width + 2;
     }
-    for (const Level& level : panel.top.levels) side_ = std::max(side_, width_of(level.caption) + 2);
+    for (const Level& level : panel.top.levels) side_ = std::max(side_, width_of(plain(level.caption)) + 2);
     columns_ = fitting();
   }
 
@@ -73,13 +74,13 @@ class PanelText {
   int width() const {
     int widest = side_;
     for (int j = 0; j < columns_; ++j) widest += separation(j) + box_width_ + 2;
-    return std::max(widest, width_of(panel_.title));
+    return std::max(widest, width_of(plain(panel_.title)));
   }
 
  private:
   std::string label(const Box& box) const {
-    if (box.kind == BoxKind::gap) return box.label.empty() ? "." : box.label;
-    return marks_ ? box.label + box.mark : box.label;
+    if (box.kind == BoxKind::gap) return box.label.empty() ? "." : plain(box.label);
+    return plain(marks_ ? box.label + box.mark : box.label);
   }
 
   // A line stands between two columns where the nesting turns over.
@@ -97,14 +98,15 @@ class PanelText {
   }
 
   std::string header(const Level& level) const {
-    std::string line = to_right(level.caption, side_ - 2) + "  ";
+    std::string line = to_right(plain(level.caption), side_ - 2) + "  ";
     for (const Band& band : level.bands) {
       if (band.begin >= columns_) break;
       const int end = std::min(band.end, columns_);
       int width = (end - band.begin) * (box_width_ + 2);
       for (int j = band.begin + 1; j < end; ++j) width += separation(j);
       line += (separation(band.begin) ? "|" : "");
-      line += end - band.begin == 1 ? " " + to_right(band.label, box_width_) + " " : to_middle(band.label, width);
+      line += end - band.begin == 1 ? " " + to_right(plain(band.label), box_width_) + " "
+                                    : to_middle(plain(band.label), width);
     }
     return line;
   }
@@ -115,7 +117,7 @@ class PanelText {
     for (const int width : side_widths_) listed += width + 2;
     std::string line = blanks(side_ - listed);
     for (size_t k = 0; k < side_widths_.size(); ++k)
-      line += to_right(text(panel_.left.levels[k]), side_widths_[k]) + "  ";
+      line += to_right(plain(text(panel_.left.levels[k])), side_widths_[k]) + "  ";
     return line;
   }
 
@@ -192,7 +194,7 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
   for (const Panel& panel : picture.panels) {
     const PanelText text(panel, options, marks);
     Block block{text.lines(), text.width()};
-    for (const std::string& note : panel.notes) block.width = std::max(block.width, width_of(note));
+    for (const std::string& note : panel.notes) block.width = std::max(block.width, width_of(plain(note)));
     const bool fits = options.columns == 0 || width + block.width <= options.columns;
     if (!fits || panel.is_line) flush();
     width += block.width + 4;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "frontend/algebra/operations.h"
 #include "frontend/picture/draw.h"
+#include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
+#include "frontend/sema/operators.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -113,7 +116,7 @@ class Drawing {
       if (!number) fail("operand-kind", "bits are a number such as 16, not " + text(value), span);
       options_.draw.bits = static_cast<int>(t->value().value());
     } else {
-      size(name, value, span);
+      set_size(name, value, span);
     }
   }
 
@@ -126,7 +129,7 @@ class Drawing {
   }
 
   // M = 8
-  void size(const syntax::Identifier& name, const Value& value, Span span) {
+  void set_size(const syntax::Identifier& name, const Value& value, Span span) {
     const auto dim = session_.dims.find(name.text);
     if (dim == session_.dims.end()) {
       std::vector<std::string> known = {"view", "tile", "bits"};
@@ -151,9 +154,10 @@ class Drawing {
   Value instantiated(syntax::ExpressionId id) {
     GuardScope scope(session_.facts);
     Value value = evaluate(session_, frame_, id);
+    const std::vector<Guard> guards = scope.guards();
     scope.keep();
     if (options_.sizes.empty()) return value;
-    for (const Guard& guard : scope.guards()) {
+    for (const Guard& guard : guards) {
       const bool applies = guard.path.evaluate(options_.binding).value_or(false);
       if (applies && guard.predicate.evaluate(options_.binding) == false)
         fail("guard", "this holds only where " + guard.to_string(), where_);
@@ -168,6 +172,7 @@ class Drawing {
     if (result && options_.view.empty() && !options_.tile) {
       if (auto operation = operation_of(id)) {
         operation->result = {title, *result};
+        operation->origin = origin_of(id, *operation);
         bool known = ready(*result);
         for (const picture::Named& operand : operation->operands) known = known && ready(operand.layout);
         if (known) pictures_.push_back(draw_operation(*operation, options_.draw));
@@ -216,20 +221,26 @@ class Drawing {
     const Value* shape = record.find("shape");
     const Tuple* mnk = shape ? shape->as<Tuple>() : nullptr;
     const bool atom = mnk && mnk->is_tuple() && mnk->rank() == 3 && mnk->is_known() && options_.view.empty();
-    bool any = false;
+    std::size_t layouts = 0;
     for (const auto& [name, value] : record.fields) {
       const auto layout = layout_of(value);
-      if (!layout) continue;
-      any = true;
+      if (!layout || !ready(*layout)) continue;
+      ++layouts;
       const picture::Named named{title + "." + name, *layout};
-      if (!ready(*layout)) continue;
       const auto tile = atom ? operand_tile(name, *mnk) : std::nullopt;
-      if (tile && picture::domain_of(*layout).rank() == 2)
-        pictures_.push_back(picture::draw_threads(named, *tile, options_.draw));
-      else
+      if (!atom)
         pictures_.push_back(draw_layout_of(named));
+      else if (tile && !is_shared(picture::domain_of(*layout)))
+        pictures_.push_back(picture::draw_threads(named, *tile, options_.draw));
     }
-    if (!any) fail("operand-kind", "there is no layout in " + title, where_);
+    if (layouts == 0) fail("operand-kind", "there is no layout in " + title, where_);
+  }
+
+  // Several threads that all see the same: an operand in shared memory, of which no thread holds a part.
+  static bool is_shared(const Layout& tv) {
+    if (tv.rank() != 2 || size(tv.shape[0]).is(1)) return false;
+    const std::vector<Tuple> steps = leaves(tv[0].stride);
+    return std::all_of(steps.begin(), steps.end(), [](const Tuple& d) { return d.is_literal(0); });
   }
 
   static std::optional<Tuple> operand_tile(const std::string& field, const Tuple& mnk) {
@@ -269,6 +280,39 @@ class Drawing {
     for (const syntax::Argument& argument : call->arguments) operands.push_back(argument.value);
     return with_operands(name->text == "composition" ? "o" : name->text, operands);
   }
+
+  // The operation on the identity layout of its first operand. Nothing where the operation does not take it, or gives
+  // something else than the result's coordinates in other places.
+  std::optional<Layout> origin_of(syntax::ExpressionId id, const picture::Operation& operation) {
+    const syntax::Expression& e = frame_.tree()[id];
+    const Layout& domain = picture::domain_of(operation.operands.front().layout);
+    try {
+      GuardScope ignored(session_.facts);
+      Value value;
+      const Value identity(make_identity_layout(domain.shape));
+      if (const auto* chain = std::get_if<syntax::Chain>(&e.node)) {
+        value = compose(session_, {{identity, e.span}, operand(chain->rest.front().operand)}, e.span);
+      } else {
+        const auto& call = std::get<syntax::Call>(e.node);
+        std::vector<CallArgument> arguments{{"", identity, e.span}};
+        for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+          const auto [argument, span] = operand(call.arguments[i].value);
+          arguments.push_back({call.arguments[i].name ? call.arguments[i].name->text : "", argument, span});
+        }
+        value = apply(session_, operand(call.callee), std::move(arguments), e.span);
+      }
+      const auto* origin = value.as<Layout>();
+      const bool fits =
+          origin && origin->is_known() && origin->shape == picture::domain_of(operation.result.layout).shape;
+      return fits ? std::optional(*origin) : std::nullopt;
+    } catch (const DiagnosticError&) {
+      return std::nullopt;
+    } catch (const Refusal&) {
+      return std::nullopt;
+    }
+  }
+
+  Operand operand(syntax::ExpressionId id) { return {instantiated(id), frame_.tree()[id].span}; }
 
   bool is_layout(syntax::ExpressionId id) {
     GuardScope ignored(session_.facts);

@@ -1,0 +1,180 @@
+// What a picture says is true: every box against the algebra.
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "frontend/algebra/operations.h"
+#include "frontend/picture/draw.h"
+#include "frontend/picture/palette.h"
+#include "frontend/picture/render.h"
+#include "tests/picture/drawn.h"
+
+using namespace lay;
+using namespace lay::picture;
+using lay::test::drawn;
+using lay::test::one_picture;
+
+namespace {
+
+// The digits above and beside a box give its coordinate: the headers count as the mode does.
+int position(const Axis& axis, int at) {
+  int position = 0, step = 1;
+  for (auto level = axis.levels.rbegin(); level != axis.levels.rend(); ++level) {
+    for (const Band& band : level->bands)
+      if (band.begin <= at && at < band.end) position += step * std::stoi(band.label);
+    step *= std::stoi(level->caption);
+  }
+  return position;
+}
+
+}  // namespace
+
+TEST_CASE("every box holds the value of its coordinate") {
+  for (const Layout& l :
+       {layout(tuple(4, 3), tuple(3, 1)), layout(tuple(tuple(2, 3), tuple(2, 2)), tuple(tuple(1, 8), tuple(4, 100))),
+        layout(tuple(3, tuple(2, 2), 2), tuple(-1, tuple(0, 5), 7)),
+        layout(tuple(2, 2), tuple(Tuple::basis(1, {0}), Tuple::basis(2, {1})))}) {
+    const Picture p = draw_layout({"l", l}, {{}, Line::never, std::nullopt});
+    std::int64_t boxes = 0;
+    Facts facts;
+    for (const Panel& panel : p.panels)
+      for (const Box& box : panel.boxes) {
+        const Int index = std::stoll(box.index);
+        CHECK(box.offset == evaluate(facts, l, Tuple(index)).to_string());
+        CHECK(box.coordinate == idx2crd(facts, index, l.shape).to_string());
+        ++boxes;
+      }
+    CHECK(boxes == size(l).value());
+  }
+}
+
+TEST_CASE("headers count positions, and lines stand where a digit turns over") {
+  const Layout l = layout(tuple(tuple(2, tuple(3, 2)), tuple(4, 2)), tuple(tuple(1, tuple(2, 6)), tuple(12, 48)));
+  const Panel panel = draw_layout({"l", l}).panels.front();
+  REQUIRE(panel.rows == 12);
+  for (int i = 0; i < panel.rows; ++i) {
+    CHECK(position(panel.left, i) == i);
+    CHECK(panel.left.weight[i] == (i == 0 ? 0 : (i % 2 == 0) + (i % 6 == 0)));
+  }
+  for (int j = 0; j < panel.columns; ++j) CHECK(position(panel.top, j) == j);
+}
+
+TEST_CASE("an address line says who reaches an offset, and who does not") {
+  const Picture p = draw_line({"l", layout(tuple(2, 3, 2), tuple(1, 4, 4))});
+  REQUIRE(p.panels.size() == 1);
+  const Panel& line = p.panels.front();
+  std::map<std::int64_t, int> reached;
+  for (const std::int64_t v : values(layout(tuple(2, 3, 2), tuple(1, 4, 4)))) ++reached[v];
+  for (std::int64_t offset = 0; offset <= 13; ++offset) {
+    const Box& box = line.boxes[static_cast<size_t>(offset)];
+    CHECK(box.offset == std::to_string(offset));
+    CHECK((box.kind == BoxKind::gap) == (reached[offset] == 0));
+    CHECK((box.kind == BoxKind::alias) == (reached[offset] > 1));
+  }
+}
+
+TEST_CASE("operand and result have one tile in one colour") {
+  for (const char* operation :
+       {"zipped_divide(A, (2,4))", "logical_divide(A, (2,4))", "tiled_divide(A, (2,4))", "flat_divide(A, (2,4))",
+        "logical_divide(A, 4)", "zipped_divide(A, (3:2,2:4))", "A o (3,4):(2,12)"}) {
+    INFO(operation);
+    const Picture p = one_picture("let A = (6,8):(1,6)\nshow " + std::string(operation));
+    std::map<std::string, std::pair<int, std::string>> operand;
+    for (const Box& box : p.panels.front().boxes) operand[box.offset] = {box.colour, box.mark};
+    int met = 0;
+    const Panel& result = p.panels.back();
+    for (const Box& box : result.boxes) {
+      CHECK(operand.at(box.offset) == std::pair(box.colour, box.mark));
+      CHECK(box.colour != kNoColour);
+      ++met;
+    }
+    CHECK(met == static_cast<int>(result.boxes.size()));
+  }
+}
+
+TEST_CASE("a tile is the elements of the operand that lie together") {
+  const Picture p = one_picture("show zipped_divide((6,8):(8,1), (2,4))");
+  const Panel& operand = p.panels.front();
+  for (int i = 0; i < operand.rows; ++i)
+    for (int j = 0; j < operand.columns; ++j) CHECK(operand.at(i, j).owner == std::to_string(i / 2 + 3 * (j / 4)));
+}
+
+TEST_CASE("what a divide adds at the end is marked, though its values meet others") {
+  const Picture p = one_picture("show zipped_divide((7,10):(10,1), (2,4))");
+  int past = 0;
+  for (const Box& box : p.panels.back().boxes) past += box.kind == BoxKind::past_the_end;
+  CHECK(past == 8 * 12 - 70);
+  for (const Box& box : p.panels.front().boxes) CHECK(box.kind == BoxKind::cell);
+}
+
+TEST_CASE("every element of a tile stands with the thread that holds it") {
+  const Layout tv = layout(tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(32, 1), tuple(16, 8)));
+  const Picture p = draw_threads({"C", tv}, tuple(16, 8));
+  const Panel& panel = p.panels.front();
+  Facts facts;
+  int met = 0;
+  for (int t = 0; t < 32; ++t)
+    for (int v = 0; v < 4; ++v) {
+      const std::int64_t at = evaluate(facts, tv, tuple(t, v)).value().value();
+      const Box& box = panel.at(static_cast<int>(at % 16), static_cast<int>(at / 16));
+      CHECK(box.label == "T" + std::to_string(t));
+      CHECK(box.mark == "V" + std::to_string(v));
+      CHECK(box.colour == t % kColours);
+      ++met;
+    }
+  CHECK(met == static_cast<int>(panel.boxes.size()));
+}
+
+TEST_CASE("banks are those of 32 words of 4 bytes") {
+  for (const int bits : {8, 16, 32, 64, 128}) {
+    const Picture p = draw_banks({"l", layout(tuple(8, 64), tuple(64, 1))}, {{}, Line::never, bits});
+    for (const Box& box : p.panels.front().boxes)
+      CHECK(box.mark == "b" + std::to_string(std::stoll(box.offset) * bits / 8 / 4 % 32));
+  }
+  CHECK(drawn("show (4,4):(4,1), view = banks, bits = 12").errors == "view");
+}
+
+TEST_CASE("colours carry black text, and hues are apart") {
+  std::set<std::tuple<int, int, int>> seen;
+  for (int n = 0; n < kColours; ++n) {
+    const Colour c = colour(n);
+    CHECK(contrast_with_black(c) > 4.5);
+    seen.insert({c.red, c.green, c.blue});
+  }
+  CHECK(seen.size() == kColours);
+  std::set<int> banks;
+  for (int bank = 0; bank < 32; ++bank) banks.insert(bank_colour(bank));
+  CHECK(banks.size() == 32);
+}
+
+TEST_CASE("the largest layouts draw a corner and say so") {
+  for (const char* shape :
+       {"(1000000000,1000000000):(1,1000000000)", "1000000000000000000:1", "(2,1000000000000000000):(0,1)",
+        "(4,4,1000000000000000):(1,4,16)", "((1000000,1000000),(1000,1000)):((1,1000),(7,9))",
+        "Sw<3,4,3> o 0 o (1000000000,1000000):(1,1000000)"}) {
+    INFO(shape);
+    const Picture p = one_picture("show " + std::string(shape));
+    size_t boxes = 0;
+    bool said = false;
+    for (const Panel& panel : p.panels) {
+      boxes += panel.boxes.size();
+      for (const std::string& note : panel.notes) said = said || note.find("drawn: the first") == 0;
+    }
+    CHECK(boxes <= 2 * 16384 + 1024);
+    CHECK(said);
+    CHECK(to_html(p).size() < 16'000'000);
+  }
+}
+
+TEST_CASE("what cannot be drawn is said") {
+  CHECK(drawn("show 5").errors == "operand-kind");
+  CHECK(drawn("dim M\nshow M:1").errors == "symbolic");
+  CHECK(drawn("dim M\nassume M % 4 == 0\nshow M:1, M = 6").errors == "contradiction");
+  CHECK(drawn("dim M\nlet d = divide_exactly(M:1, 4)\nshow d, M = 6").errors == "guard");
+  CHECK(drawn("show (4,2):(1,4), tile = (2,2,2)").errors == "view");
+  CHECK(drawn("show (4,2):(1,4), view = lines").errors == "view");
+  CHECK(drawn("show (4,2):(1,4), colour = 3").errors == "argument-name");
+  CHECK(drawn("show (2,2):(1@0,1@1), view = line").errors == "view");
+  CHECK(drawn("show 4:2 o Sw<1,0,1>").errors.empty());
+  CHECK(drawn("show Sw<3,4,3> o 0 o (4,4):(-4,1)").errors == "swizzle-negative");
+}
