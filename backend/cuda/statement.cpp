@@ -84,14 +84,16 @@ void Emitter::loop(const ir::For& loop, int line) {
   const std::string begin = expression(loop.begin).text, end = inside(expression(loop.end), Binding::shift);
   const std::string& var = declare(loop.var);
   const std::int64_t around = unrolled_;
+  const auto first = expression(loop.begin).known, last = expression(loop.end).known;
   if (loop.unrolled) {
-    const auto first = expression(loop.begin).known, last = expression(loop.end).known;
     if (!first || !last) unsupported("an unrolled loop of unknown length");
     const std::int64_t iterations = std::max<std::int64_t>((*last - *first + loop.step - 1) / loop.step, 1);
     check_unrolled(iterations);
     unrolled_ *= iterations;
     var_multiples_[loop.var.index] = std::gcd(multiple_of(loop.begin), std::int64_t{loop.step});
     out_.line("#pragma unroll", line);
+  } else if (first && last) {
+    out_.line("#pragma unroll 1", line);
   }
   const std::string step = loop.step == 1 ? "++" + var : var + " += " + std::to_string(loop.step);
   out_.open("for (" + std::string(type_name(declared.type)) + " " + var + " = " + begin + "; " + var + " < " + end +

@@ -142,7 +142,7 @@ Term ElementLowering::apply(const sema::Node& node, const sema::Apply& applied) 
   const auto operand = [&](size_t i) { return applied.operands[i]; };
   switch (applied.function) {
     case ElementFunction::select:
-      return choose(node, value(operand(0)), operand(1), operand(2));
+      return choose(node, operand(0), operand(1), operand(2));
     case ElementFunction::and_:
     case ElementFunction::or_:
       return shortcut(applied.function, value(operand(0)), operand(1));
@@ -182,23 +182,46 @@ void ElementLowering::hoist(NodeId node) {
   }
 }
 
-Term ElementLowering::choose(const sema::Node& node, Term condition, NodeId then, NodeId otherwise) {
+Term ElementLowering::arm(NodeId node, ElementType type, Truth where) {
+  truths_.push_back(std::move(where));
+  Term made;
+  scope([&] { made = arm(node, type); });
+  truths_.pop_back();
+  return made;
+}
+
+std::optional<bool> ElementLowering::decided(NodeId condition) const {
+  const Truth asked = truth(kernel_, condition, true);
+  for (const Truth& known : truths_) {
+    if (known == asked) return true;
+    if (known.contradicts(asked)) return false;
+  }
+  return std::nullopt;
+}
+
+Term ElementLowering::choose(const sema::Node& node, NodeId test, NodeId then, NodeId otherwise) {
+  if (const auto known = decided(test)) return arm(*known ? then : otherwise, node.type);
+  const Term condition = value(test);
   const auto t = static_cast<size_t>(then), o = static_cast<size_t>(otherwise);
   hoist(then);
   hoist(otherwise);
-  if (!effects_[t] && !effects_[o]) return b_.select(condition, arm(then, node.type), arm(otherwise, node.type));
   const bool sums = sums_[t] || sums_[o];
+  const Truth holds = truth(kernel_, test, true), fails = truth(kernel_, test, false);
+  if (!effects_[t] && !effects_[o]) {
+    const Term a = arm(then, node.type, holds), z = arm(otherwise, node.type, fails);
+    return b_.select(condition, a, z);
+  }
   if (inline_ || (!sums && written_[t] <= largest_inline_arm && written_[o] <= largest_inline_arm)) {
     const bool outer = std::exchange(inline_, true);
-    const Term a = arm(then, node.type), z = arm(otherwise, node.type);
+    const Term a = arm(then, node.type, holds), z = arm(otherwise, node.type, fails);
     inline_ = outer;
     return b_.select(condition, a, z);
   }
   const BufferId chosen = b_.registers(declared_.fresh("chosen"), node.type, Layout(1, 0));
   const Ref to{chosen, {b_.constant(std::int64_t{0})}};
   b_.when(
-      condition, [&] { scope([&] { b_.assign(to, arm(then, node.type)); }); },
-      [&] { scope([&] { b_.assign(to, arm(otherwise, node.type)); }); });
+      condition, [&] { b_.assign(to, arm(then, node.type, holds)); },
+      [&] { b_.assign(to, arm(otherwise, node.type, fails)); });
   return b_.let(declared_.fresh("t"), b_.read(to));
 }
 

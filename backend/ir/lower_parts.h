@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "backend/ir/build.h"
 #include "backend/ir/lower.h"
+#include "backend/ir/truth.h"
 
 namespace lay::ir {
 
@@ -71,9 +73,13 @@ class ElementLowering {
   const Term* known(sema::NodeId node) const;
   Term lower(sema::NodeId node);
   Term apply(const sema::Node& node, const sema::Apply& apply);
-  Term choose(const sema::Node& node, Term condition, sema::NodeId then, sema::NodeId otherwise);
+  Term choose(const sema::Node& node, sema::NodeId condition, sema::NodeId then, sema::NodeId otherwise);
   Term shortcut(ElementFunction function, Term first, sema::NodeId second);
   Term arm(sema::NodeId node, ElementType type);
+  // An arm that is evaluated only where the truth stands.
+  Term arm(sema::NodeId node, ElementType type, Truth where);
+  // What the arms around say about a condition.
+  std::optional<bool> decided(sema::NodeId condition) const;
   // What is shared in an arm and may be computed whether the arm is taken or not.
   void hoist(sema::NodeId node);
   Term small(sema::NodeId node);
@@ -92,6 +98,7 @@ class ElementLowering {
   std::vector<char> effects_;    // a load, a sum or an integer division is in it
   std::vector<char> sums_;       // a sum is in it
   std::vector<int> depth_;       // of the expression that stands for the node
+  std::vector<Truth> truths_;    // of the arms around
   bool inline_ = false;          // inside an arm that stays an expression: no statements
 };
 

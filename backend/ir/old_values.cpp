@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "backend/ir/truth.h"
 #include "backend/plan/recognise.h"
 
 namespace lay::ir {
@@ -15,24 +16,29 @@ struct Reach {
   enum Kind { unseen, always, conditional, other } kind = unseen;
   NodeId condition = -1;
   bool when = true;
-  friend bool operator==(const Reach&, const Reach&) = default;
+  Truth truth;  // that the condition is `when`
+  friend bool operator==(const Reach& a, const Reach& b) { return a.kind == b.kind && a.truth == b.truth; }
 };
 
 Reach either(const Reach& a, const Reach& b) {
   if (a.kind == Reach::unseen || a == b) return b;
-  if (a.kind == Reach::always || b.kind == Reach::always) return {Reach::always, -1, true};
-  return {Reach::other, -1, true};
+  if (b.kind == Reach::unseen) return a;
+  if (a.kind == Reach::always || b.kind == Reach::always) return {Reach::always, -1, true, {}};
+  return {Reach::other, -1, true, {}};
 }
 
-Reach under(const Reach& outer, NodeId condition, bool when) {
-  if (outer.kind == Reach::always) return {Reach::conditional, condition, when};
-  if (outer.kind == Reach::conditional && outer.condition == condition && outer.when == when) return outer;
-  return {Reach::other, -1, true};
+Reach under(const Kernel& kernel, const Reach& outer, NodeId condition, bool when) {
+  const Truth truth = ir::truth(kernel, condition, when);
+  if (outer.kind == Reach::always) return {Reach::conditional, condition, when, truth};
+  if (outer.kind != Reach::conditional) return outer;
+  if (outer.truth == truth) return outer;
+  if (outer.truth.contradicts(truth)) return {};
+  return {Reach::other, -1, true, {}};
 }
 
 std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
   std::vector<Reach> reach(kernel.nodes.size());
-  reach[static_cast<size_t>(root)] = {Reach::always, -1, true};
+  reach[static_cast<size_t>(root)] = {Reach::always, -1, true, {}};
   for (NodeId id = root; id >= 0; --id) {
     const Reach& here = reach[static_cast<size_t>(id)];
     if (here.kind == Reach::unseen) continue;
@@ -46,9 +52,9 @@ std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
     const auto operands = plan::operands(node);
     for (size_t i = 0; i < operands.size(); ++i) {
       if (function == ElementFunction::select && i > 0) {
-        pass(operands[i], under(here, operands[0], i == 1));
+        pass(operands[i], under(kernel, here, operands[0], i == 1));
       } else if ((function == ElementFunction::and_ || function == ElementFunction::or_) && i > 0) {
-        pass(operands[i], under(here, operands[0], function == ElementFunction::and_));
+        pass(operands[i], under(kernel, here, operands[0], function == ElementFunction::and_));
       } else {
         pass(operands[i], here);
       }

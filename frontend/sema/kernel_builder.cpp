@@ -177,8 +177,8 @@ Value KernelBuilder::apply(ElementFunction function, const std::vector<Operand>&
   for (std::size_t i = 0; i < 2; ++i) {  // scalar * (what is read of an inout tensor): not read where the scalar is 0
     if (!is_scalar(nodes[i]) || !reads_inout(nodes[1 - i])) continue;
     NodeId zero = add({is_float(type) ? Literal{0.0} : Literal{std::int64_t{0}}, type, whole});
-    NodeId live = add({Apply{ElementFunction::ne, {nodes[i], zero}}, ElementType::pred, whole});
-    id = add({Apply{ElementFunction::select, {live, id, zero}}, type, whole});
+    NodeId dead = add({Apply{ElementFunction::eq, {nodes[i], zero}}, ElementType::pred, whole});
+    id = add({Apply{ElementFunction::select, {dead, zero, id}}, type, whole});
     break;
   }
   return Value(Element{id});
