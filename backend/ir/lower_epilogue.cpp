@@ -3,10 +3,10 @@
 namespace lay::ir {
 
 namespace {
-// Elements of a pass times the depth of a K tile: what compiles together with the K loop in well under half a second.
-// In fewer elements the accumulators would move more often than the registers of the K loop bear (251 instead of 213 of
-// them, and 4 % of the speed, for f32 with passes of 32 and K tiles of 8).
-constexpr int elements_times_depth = 512;
+// As many as compile in a fraction of the time that the K loop takes. Measured on an H200 for f32: passes of 32 where
+// elements are stored in vectors cost the K loop registers (251 instead of 213) and 4 % of the speed; where they are
+// stored one by one, passes of 32 are 1 to 5 % faster than passes of 64.
+constexpr int vector_elements_of_a_pass = 64, single_elements_of_a_pass = 32;
 }  // namespace
 
 void GemmLowering::bind(ElementLowering& element, Term m, Term n, Term accumulator) {
@@ -25,11 +25,11 @@ void GemmLowering::epilogue() {
   }
 }
 
-// The accumulators in passes of the same code along an axis: `body` sees the first element of the pass, and finds its
-// accumulators where those of the first pass were. Registers have no index at run time, so they move.
-void GemmLowering::passes(size_t axis, const std::function<void(Term, int)>& body) {
+// The accumulators in passes of the same code along an axis, of at most `most` elements: `body` sees the first element
+// of the pass, and finds its accumulators where those of the first pass were. Registers have no index at run time, so
+// they move.
+void GemmLowering::passes(size_t axis, int most, const std::function<void(Term, int)>& body) {
   const int all = held_[axis], across = held_[1 - axis];
-  const int most = elements_times_depth / gemm_.tile[2];
   int count = all;
   while (count > 1 && (count * across > most || all % count != 0)) --count;
   if (count == all) return body(number(0), all);
@@ -62,7 +62,7 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
   const BufferId before = old.empty() ? BufferId{} : b_.registers(declared_.name("old"), type, Layout(store.vector, 1));
   declared_.from(assignment.where, "the elements of this thread, " + std::to_string(store.vector) + " at once along " +
                                        declared_.index_name(index[run]));
-  passes(across, [&](Term pass, int count) {
+  passes(across, vector_elements_of_a_pass, [&](Term pass, int count) {
     b_.loop("i", number(0), number(count), {.unrolled = true}, [&](Term i) {
       std::array<Term, 2> at;
       at[across] = b_.let(declared_.index_name(index[across]), position(static_cast<int>(across), pass + i));
@@ -108,7 +108,7 @@ void GemmLowering::read_old(ElementLowering& element, const OldValue& value, con
 // Element by element; of several outputs all values first, then all stores.
 void GemmLowering::store_elements() {
   declared_.from(declared_.kernel.assignments[0].where, "the elements of this thread");
-  passes(0, [&](Term pass, int count) {
+  passes(0, single_elements_of_a_pass, [&](Term pass, int count) {
     b_.loop("i", number(0), number(count), {.unrolled = true}, [&](Term i) {
       const Term m = b_.let(declared_.index_name(gemm_.m), position(0, pass + i));
       b_.loop("j", number(0), number(held_[1]), {.unrolled = true}, [&](Term j) {

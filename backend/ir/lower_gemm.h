@@ -50,7 +50,7 @@ class GemmLowering {
                 const plan::OutputStore& store);
   void store_elements();
   void store_values(ElementLowering& element);
-  void passes(size_t axis, const std::function<void(Term, int)>& body);
+  void passes(size_t axis, int most, const std::function<void(Term, int)>& body);
   void bind(ElementLowering& element, Term m, Term n, Term accumulator);
   Term extent(sema::IndexId index) { return declared_.extent(index); }
   Ref operand_at(const Operand& operand, Term outer, Term k) const;
