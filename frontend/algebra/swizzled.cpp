@@ -137,9 +137,17 @@ Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optio
                 "a swizzle needs groups of neighbouring bits on both sides");
 }
 
+// Where the swizzle leaves the inner inverse's domain, only the part below the lowest bit that it reads is an inverse.
 Composed right_inverse(Facts& facts, const Composed& a) {
   const Swizzle& s = outer_swizzle("right_inverse", a);
-  return inverse(facts, a, right_inverse(facts, a.layout()), s);
+  const Layout whole = right_inverse(facts, a.layout());
+  const int64_t mask = s.source_mask() | s.target_mask();
+  const Int block = mask == 0 ? 1 : int64_t{1} << std::bit_width(static_cast<uint64_t>(mask));
+  if (facts.proves(divides(size(whole), block))) return inverse(facts, a, whole, s);
+  const Int below = s.source_mask() & -s.source_mask();
+  if (facts.proves(less_equal(size(whole), below))) return inverse(facts, a, whole, s);
+  if (!facts.proves(less_equal(below, size(whole)))) return inverse(facts, a, Layout(1, 0), Swizzle(0, s.m, s.s));
+  return inverse(facts, a, composition(facts, whole, Layout(below, 1)), Swizzle(0, s.m, s.s));
 }
 
 Composed left_inverse(Facts& facts, const Composed& a) {

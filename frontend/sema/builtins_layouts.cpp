@@ -89,9 +89,20 @@ Value downcast_(Arguments& a) {
   return Value(downcast(a.facts(), a.layout(0), a.integer(1)));
 }
 
+// The width of an element type, or a number of bits.
+int width(Arguments& a, std::size_t i) {
+  if (!a.as<Tuple>(i)) return bits(a.type(i));
+  const std::int64_t n = a.literal(i);
+  if (n < 1 || n > 1024) throw refusal("argument-kind", "an element has from 1 to 1024 bits, not " + std::to_string(n));
+  return static_cast<int>(n);
+}
+
 Value recast_(Arguments& a) {
-  if (const Layout* l = a.as<Layout>(0)) return Value(recast(a.facts(), *l, a.type(1), a.type(2)));
-  int from = bits(a.type(1)), to = bits(a.type(2));
+  const auto *from_type = a.as<ElementType>(1), *to_type = a.as<ElementType>(2);
+  const Layout* layout = a.as<Layout>(0);
+  if (layout && from_type && to_type) return Value(recast(a.facts(), *layout, *from_type, *to_type));
+  const int from = width(a, 1), to = width(a, 2);
+  if (layout) return Value(recast(a.facts(), *layout, from, to));
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(recast(*s, from, to));
   if (const Composed* c = a.as<Composed>(0)) return to_value(recast(a.facts(), *c, from, to));
   a.wrong_kind(0, "a layout or a swizzle");
@@ -127,7 +138,8 @@ constexpr Builtin kRows[] = {
     {"get_1d_coord", "get_1d_coord(L, i)", "the same, as one index", 2, 2, get_1d_coord_},
     {"upcast", "upcast(L, n)", "n neighbouring elements become one", 2, 2, upcast_},
     {"downcast", "downcast(L, n)", "every element becomes n", 2, 2, downcast_},
-    {"recast", "recast(L, from, to)", "L in elements of another width: recast(L, f16, u32)", 3, 3, recast_},
+    {"recast", "recast(L, from, to)", "L in elements of another type, or number of bits: recast(L, f16, u32)", 3, 3,
+     recast_},
     {"cute", "cute(\"...\")", "what CuTe printed, as the value it shows", 1, 1, cute_},
     {"bits", "bits(T)", "the width of an element type", 1, 1, bits_},
 };
