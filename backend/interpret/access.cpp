@@ -4,11 +4,11 @@
 #include <array>
 #include <cstring>
 
-#include "backend/interpret/banks.h"
 #include "backend/interpret/codec.h"
 #include "backend/interpret/placement.h"
 #include "backend/interpret/shadow.h"
 #include "backend/interpret/warp.h"
+#include "frontend/algebra/banks.h"
 
 namespace lay::interpret {
 namespace {
@@ -50,10 +50,11 @@ void put(Bits* to, Bits bits) {
 
 void count_banks(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int bytes) {
   if (at.value < 0) return;
-  std::int64_t address[kLanes];
+  std::array<std::int64_t, kLanes> address;
+  address.fill(-1);
   const BufferPlan& plan = plan_of(warp, access);
-  for (int i = 0; i < kLanes; ++i) address[i] = plan.start + offset[i] * plan.bytes;
-  const Wavefronts counted = wavefronts(address, bytes, warp.mask);
+  for_each_lane(warp.mask, [&](int i) { address[static_cast<std::size_t>(i)] = plan.start + offset[i] * plan.bytes; });
+  const Wavefronts counted = wavefronts(address, bytes);
   BankConflicts& sum = warp.block->banks[at.value];
   sum.accesses += 1;
   sum.wavefronts += counted.taken;

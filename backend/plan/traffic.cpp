@@ -3,8 +3,8 @@
 #include <array>
 
 #include "backend/plan/axes.h"
-#include "backend/plan/banks.h"
 #include "backend/plan/copies.h"
+#include "frontend/algebra/banks.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -25,15 +25,15 @@ class Counter {
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       addresses[lane] = offsets_[static_cast<std::size_t>(element(lane))] * element_bytes_;
     }
-    const int taken = wavefronts(addresses, bytes_);
+    const int taken = wavefronts(addresses, bytes_).taken;
     worst_ = std::max(worst_, taken);
     total_ += taken;
     ++accesses_;
   }
 
-  BankConflicts worst(std::string access) const { return {std::move(access), worst_, least_wavefronts(bytes_)}; }
+  BankConflicts worst(std::string access) const { return {std::move(access), worst_, SharedMemory{}.phases(bytes_)}; }
   long total() const { return total_; }
-  long least() const { return accesses_ * least_wavefronts(bytes_); }
+  long least() const { return accesses_ * SharedMemory{}.phases(bytes_); }
 
  private:
   std::vector<std::int64_t> offsets_;

@@ -6,6 +6,7 @@
 
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
+#include "frontend/sema/find.h"
 #include "frontend/sema/kernel_builder.h"
 #include "frontend/sema/operators.h"
 
@@ -84,12 +85,7 @@ class Evaluation {
 
   Value operator()(const syntax::Call& e) {
     Operand callee = value_of(e.callee);
-    std::vector<CallArgument> arguments;
-    arguments.reserve(e.arguments.size());
-    for (const syntax::Argument& a : e.arguments) {
-      arguments.push_back(
-          {a.name ? a.name->text : "", evaluate(session_, frame_, a.value), frame_.tree()[a.value].span});
-    }
+    std::vector<CallArgument> arguments = arguments_of(e.arguments);
     session_.claiming = claim_;
     return apply(session_, callee, std::move(arguments), where_);
   }
@@ -178,8 +174,7 @@ class Evaluation {
   }
 
   Value operator()(const syntax::Find& e) {
-    fail("unsupported", "find " + e.what.text + " is not there yet", where_, {},
-         {{"help", "state the layout, and check it with assert"}});
+    return find_value(session_, e.what.text, e.what.span, arguments_of(e.arguments), where_);
   }
 
   Value operator()(const syntax::Sum& e) {
@@ -192,6 +187,16 @@ class Evaluation {
 
  private:
   Operand value_of(ExpressionId id) { return {evaluate(session_, frame_, id), frame_.tree()[id].span}; }
+
+  std::vector<CallArgument> arguments_of(const std::vector<syntax::Argument>& list) {
+    std::vector<CallArgument> arguments;
+    arguments.reserve(list.size());
+    for (const syntax::Argument& a : list) {
+      arguments.push_back(
+          {a.name ? a.name->text : "", evaluate(session_, frame_, a.value), frame_.tree()[a.value].span});
+    }
+    return arguments;
+  }
 
   // A range as an index is the pair of its ends (see apply_index).
   Operand range_of(const syntax::Range& range, Span where) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "frontend/algebra/operations.h"
+#include "frontend/sema/builtins.h"
 
 namespace lay::sema {
 namespace {
@@ -56,9 +57,32 @@ std::string drawn(const Grid& grid) {
   return result;
 }
 
+// Of a record that an operation gave: it is named after it.
+bool is_result(const Record& record) {
+  return find_builtin(record.name) != nullptr || record.name.starts_with("find ");
+}
+
+std::string fields_below(const Record& record) {
+  if (!is_result(record)) return "";
+  std::size_t width = 0;
+  for (const auto& [name, value] : record.fields) width = std::max(width, name.size());
+  std::string result;
+  for (const auto& [name, value] : record.fields) {
+    std::string words = text(value);
+    if (const auto* inner = value.as<RecordPtr>()) {
+      words.clear();
+      for (const auto& [label, x] : (*inner)->fields) words += (words.empty() ? "" : ", ") + label + " " + text(x);
+    }
+    if (const auto* s = value.as<std::string>()) words = *s;
+    result += "\n  " + name + std::string(width - name.size() + 2, ' ') + words;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string table_below(const Value& value) {
+  if (const RecordPtr* record = value.as<RecordPtr>()) return fields_below(**record);
   const Layout* domain = domain_of(value);
   if (!domain || domain->rank() != 2 || !domain->shape.is_tuple() || !domain->is_known()) return "";
   std::int64_t m = size(domain->shape[0]).value(), n = size(domain->shape[1]).value();

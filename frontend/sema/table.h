@@ -15,6 +15,7 @@
 
 namespace lay::sema {
 
+// A record that an operation gave shows its fields instead, one a line.
 // The table after a newline, indented, without a newline at the end; empty for what is no known layout of rank 2.
 // Above 32 rows or columns a line says how many there are.
 std::string table_below(const Value& value);

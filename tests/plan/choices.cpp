@@ -3,13 +3,13 @@
 #include <set>
 
 #include "backend/plan/axes.h"
-#include "backend/plan/banks.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/make.h"
 #include "backend/plan/order.h"
 #include "backend/plan/print.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/simt.h"
+#include "frontend/algebra/banks.h"
 #include "tests/plan/kernels.h"
 
 namespace lay::test {
@@ -163,7 +163,7 @@ TEST_CASE("banks: known accesses") {
   std::vector<std::int64_t> at(32);
   const auto strided = [&](std::int64_t words) {
     for (size_t i = 0; i < 32; ++i) at[i] = static_cast<std::int64_t>(i) * words * 4;
-    return plan::wavefronts(at, 4);
+    return wavefronts(at, 4).taken;
   };
   CHECK(strided(0) == 1);  // all lanes read one word
   CHECK(strided(1) == 1);
@@ -173,10 +173,10 @@ TEST_CASE("banks: known accesses") {
   CHECK(strided(32) == 32);
   CHECK(strided(33) == 1);
   for (size_t i = 0; i < 32; ++i) at[i] = static_cast<std::int64_t>(i) * 16;
-  CHECK(plan::wavefronts(at, 16) == 4);
-  CHECK(plan::least_wavefronts(16) == 4);
+  CHECK(wavefronts(at, 16).taken == 4);
+  CHECK(wavefronts(at, 16).least == 4);
   for (size_t i = 0; i < 32; ++i) at[i] = static_cast<std::int64_t>(i) * 32;
-  CHECK(plan::wavefronts(at, 16) == 8);
+  CHECK(wavefronts(at, 16).taken == 8);
 }
 
 TEST_CASE("the default layouts of shared memory are free of conflicts, unpadded ones are not") {

@@ -1,0 +1,147 @@
+// What memory makes of accesses: banks, sectors, the widest vectors of a copy.
+
+#include <algorithm>
+
+#include "frontend/sema/memory.h"
+
+namespace lay::sema {
+namespace {
+
+using Fields = std::vector<std::pair<std::string, Value>>;
+
+int number_of(Session& session, const std::string& record, const std::string& field) {
+  const Module& prelude = *session.prelude();
+  const Module::Entry* entry = prelude.find(record, prelude.generation());
+  const auto* values = entry && entry->value ? entry->value->as<RecordPtr>() : nullptr;
+  const Value* value = values ? (*values)->find(field) : nullptr;
+  if (!value || !value->is_int()) throw std::logic_error("the prelude has no " + record + "." + field);
+  return static_cast<int>(value->as<Tuple>()->value().value());
+}
+
+std::string call_text(const Arguments& a) {
+  std::string s(a.callee());
+  for (std::size_t i = 0; i < a.count(); ++i) s += (i ? ", " : "(") + text(a[i].value);
+  return s + ")";
+}
+
+struct Asked {
+  Placement where;
+  AccessPattern pattern;
+  std::optional<std::int64_t> vector;
+};
+
+// (L, access [, bits or type [, vector]])
+Asked asked(Arguments& a) {
+  const AnyLayout layout = a.any_layout(0);
+  const int bits = element_bits(a, 2, a[0].value);
+  std::optional<std::int64_t> vector;
+  if (a.count() > 3) vector = a.literal(3);
+  return {placement_of(layout, bits), access_pattern(a.any_layout(1), tile_of(layout)), vector};
+}
+
+Value banks_(Arguments& a) {
+  const Asked q = asked(a);
+  const Service s = shared_service(q.pattern, q.where, q.vector, shared_memory(a.session));
+  return result_record("banks", call_text(a), shared_fields(s));
+}
+
+Value sectors_(Arguments& a) {
+  const Asked q = asked(a);
+  const GlobalMemory memory = global_memory(a.session);
+  const Service s = global_service(q.pattern, q.where, q.vector, memory);
+  const double moved = static_cast<double>(s.taken) * memory.sector_bytes;
+  Fields fields = {{"accesses", Value(Int(s.accesses))}, {"vector", Value(Int(s.vector))},
+                   {"sectors", Value(Int(s.taken))},     {"least", Value(Int(s.least))},
+                   {"worst", Value(Int(s.worst))},       {"worst_at", Value(tuple(s.worst_warp, s.worst_value))},
+                   {"bytes", Value(Int(s.bytes))},       {"efficiency", Value(static_cast<double>(s.bytes) / moved)}};
+  return result_record("sectors", call_text(a), std::move(fields));
+}
+
+std::int64_t power_of_two_in(std::int64_t n) {
+  return n == 0 ? std::int64_t{1} << 40 : n & -n;
+}
+
+Value vector_width_(Arguments& a) {
+  Facts& facts = a.facts();
+  const int bits = element_bits(a, 2, a[0].value);
+  const AnyLayout x = a.any_layout(0), y = a.any_layout(1);
+  const Int common = max_common_vector(facts, x, y);
+  const auto alignment = [&](const Value& v) -> std::int64_t {
+    if (const Layout* l = v.as<Layout>()) return power_of_two_in(facts.divisor(max_alignment(facts, *l)));
+    const Composed& c = *v.as<Composed>();
+    std::int64_t n = power_of_two_in(facts.divisor(max_alignment(facts, c.layout())));
+    const auto* swizzle = std::get_if<Swizzle>(&c.outer);
+    if (!swizzle || !c.offset.is_int()) return 1;
+    n = std::min(n, power_of_two_in(facts.divisor(max_alignment(*swizzle))));
+    return std::min(n, power_of_two_in(facts.divisor(c.offset.value())));
+  };
+  const std::pair<std::string, std::int64_t> limits[] = {
+      {"the elements that both hold in one order", power_of_two_in(facts.divisor(common))},
+      {"the alignment of the first", alignment(a[0].value)},
+      {"the alignment of the second", alignment(a[1].value)},
+      {"the width of one access", std::max<std::int64_t>(1, 8 * kWidestAccess / bits)},
+  };
+  const auto& least =
+      *std::min_element(std::begin(limits), std::end(limits), [](auto& p, auto& q) { return p.second < q.second; });
+  Fields fields = {{"elements", Value(Int(least.second))},
+                   {"bits", Value(Int(least.second * bits))},
+                   {"common", Value(common)},
+                   {"limit", Value(least.first)}};
+  return result_record("vector_width", call_text(a), std::move(fields));
+}
+
+constexpr Builtin kRows[] = {
+    {"banks", "banks(L, access [, type [, vector]])",
+     "wavefronts of shared memory under L for the (thread, value) accesses of its elements", 2, 4, banks_},
+    {"sectors", "sectors(L, access [, type [, vector]])",
+     "sectors of global memory under L for the (thread, value) accesses of its elements", 2, 4, sectors_},
+    {"vector_width", "vector_width(A, B [, type])",
+     "the most elements that a copy from A to B moves as one, and what limits them", 2, 3, vector_width_},
+};
+
+}  // namespace
+
+SharedMemory shared_memory(Session& session) {
+  const std::string record = "shared_memory";
+  return {number_of(session, record, "banks"), number_of(session, record, "bank_bytes"),
+          number_of(session, record, "lanes")};
+}
+
+GlobalMemory global_memory(Session& session) {
+  const std::string record = "global_memory";
+  return {number_of(session, record, "sector_bytes"), number_of(session, record, "lanes")};
+}
+
+Value result_record(std::string name, std::string head, Fields fields) {
+  return Value(std::make_shared<const Record>(Record{std::move(name), std::move(head), std::move(fields)}));
+}
+
+Fields shared_fields(const Service& s) {
+  return {{"accesses", Value(Int(s.accesses))}, {"vector", Value(Int(s.vector))},
+          {"phases", Value(Int(s.phases))},     {"wavefronts", Value(Int(s.taken))},
+          {"least", Value(Int(s.least))},       {"conflicts", Value(Int(s.conflicts()))},
+          {"worst", Value(Int(s.worst))},       {"worst_at", Value(tuple(s.worst_warp, s.worst_value))}};
+}
+
+int element_bits(Arguments& a, std::size_t i, const Value& layout) {
+  if (i < a.count()) {
+    if (const ElementType* type = a.as<ElementType>(i)) return bits(*type);
+    const std::int64_t n = a.literal(i);
+    if (n >= 1 && n <= 128 && (n & (n - 1)) == 0) return static_cast<int>(n);
+    a.wrong_kind(i, "an element type or a number of bits (1, 2, 4, ... 128)");
+  }
+  const Layout* l = layout.as<Layout>();
+  if (l && l->units.codomain.counts == Counts::elements) return bits(l->units.codomain.element);
+  return 32;
+}
+
+Tuple tile_of(const AnyLayout& layout) {
+  if (const auto* l = std::get_if<Layout>(&layout)) return l->shape;
+  return std::get<Composed>(layout).layout().shape;
+}
+
+std::span<const Builtin> memory_builtins() {
+  return kRows;
+}
+
+}  // namespace lay::sema
