@@ -216,6 +216,7 @@ Judgement inside(Facts& facts, const AnyLayout& a, const Tuple& n) {
   Claim claim{{a}, {n}, std::nullopt, {}, decide_inside};
   if (const auto parts = symbolic_parts(facts, a, n)) {
     claim.enough = inside_where(facts, *parts, n);
+    claim.exact = claim.enough.has_value();
     if (claim.enough) claim.needed = *claim.enough;
   }
   return judge(facts, claim);

@@ -67,6 +67,12 @@ std::vector<std::string> small_sizes(const std::map<DimId, std::string>& dims) {
   return {bounds};
 }
 
+Predicate conjunction(const std::vector<Predicate>& all) {
+  Predicate result;
+  for (const Predicate& p : all) result = both(result, p);
+  return result;
+}
+
 Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, std::string>& dims) {
   Judgement result;
   std::vector<Predicate> open;
@@ -77,22 +83,24 @@ Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, st
   }
   result.never = std::any_of(claim.needed.begin(), claim.needed.end(),
                              [&](const Predicate& p) { return facts.proves(negate(p)); });
-  const Search search = search_counterexample(Knowledge(facts), dims, [&](const Binding& at) -> std::optional<bool> {
+  const auto holds = [&](const Binding& at) -> std::optional<bool> {
     const auto verdict = decided_at(claim, at, kMostWalkedInSearch);
     if (!verdict || verdict->verdict == Verdict::undecided) return std::nullopt;
     return verdict->verdict == Verdict::proved;
-  });
+  };
+  const Search search = claim.exact ? search_counterexample(Knowledge(facts), conjunction(*claim.enough))
+                                    : search_counterexample(Knowledge(facts), dims, holds);
   if (search.exhausted) return {Verdict::proved, false, {}, {}, {}};
   if (search.witness) {
     result.verdict = Verdict::refuted;
     result.sizes = *search.witness;
-    result.failure = decided_at(claim, search.at, kMostWalkedInSearch)->failure;
+    if (auto verdict = decided_at(claim, search.at, kMostWalkedInSearch)) result.failure = std::move(verdict->failure);
     if (search.finite && !result.never) {
-      result.never = search_counterexample(Knowledge(facts), dims, [&](const Binding& at) -> std::optional<bool> {
-                       const auto verdict = decided_at(claim, at, kMostWalkedInSearch);
-                       if (!verdict || verdict->verdict == Verdict::undecided) return std::nullopt;
-                       return verdict->verdict == Verdict::refuted;
-                     }).exhausted;
+      const auto fails = [&](const Binding& at) -> std::optional<bool> {
+        const auto verdict = holds(at);
+        return verdict ? std::optional(!*verdict) : std::nullopt;
+      };
+      result.never = search_counterexample(Knowledge(facts), dims, fails).exhausted;
     }
   } else if (result.never) {
     result.verdict = Verdict::refuted;

@@ -18,10 +18,10 @@ struct Claim {
   std::optional<std::vector<Predicate>> enough;
   // Each holds wherever the claim does.
   std::vector<Predicate> needed;
-  // Whether `enough` is also needed: then the smallest sizes that break it break the claim.
-  bool exact = false;
   // With known operands. At most so many values are walked through.
   std::function<KnownVerdict(const std::vector<AnyLayout>&, const std::vector<Tuple>&, int64_t most_values)> known;
+  // Whether `enough` is also needed: then the smallest sizes that break it break the claim.
+  bool exact = false;
 };
 
 Judgement judge(Facts& facts, const Claim& claim);

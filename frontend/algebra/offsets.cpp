@@ -109,6 +109,7 @@ Judgement aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int elemen
       claim.enough->push_back(either(equal(mode.extent, 1), divides(mode.stride.value(), step)));
     }
     claim.needed = *claim.enough;
+    claim.exact = true;
   }
   return judge(facts, claim);
 }
@@ -130,6 +131,7 @@ Judgement fits(Facts& facts, const AnyLayout& a, int bits) {
       }
       if (axes_of(parts->layout).empty()) claim.enough->push_back(less(parts->offset.value(), end));
       claim.needed = *claim.enough;
+      claim.exact = true;
     }
   }
   return judge(facts, claim);
