@@ -63,13 +63,6 @@ std::string page_text(std::string_view text, const std::string& indent) {
   return result;
 }
 
-std::vector<std::string> topics() {
-  std::vector<std::string> names;
-  for (const char* file : {"docs/errors.md", "docs/operations.md"})
-    for (const HelpSection& section : sections_of(file)) names.push_back(section.name);
-  return names;
-}
-
 std::string index_of(std::string_view title, std::string_view file) {
   std::string result = std::string(title) + "\n", group;
   std::vector<HelpSection> sections = sections_of(file);
@@ -153,10 +146,17 @@ std::string help_page(const std::string& topic, const sema::Evaluator& evaluator
   Diagnostic d;
   d.code = "unknown-name";
   d.message = "nothing is known of `" + topic + "`";
-  std::vector<std::string> names = topics();
+  std::vector<std::string> names = help_topics();
   for (const std::string& name : evaluator.names()) names.push_back(name);
   if (const auto near = nearest(topic, names)) d.notes.push_back({"help", "did you mean " + *near + "?"});
   throw DiagnosticError(std::move(d));
+}
+
+std::vector<std::string> help_topics() {
+  std::vector<std::string> names;
+  for (const char* file : {"docs/errors.md", "docs/operations.md"})
+    for (const HelpSection& section : sections_of(file)) names.push_back(section.name);
+  return names;
 }
 
 std::string help_index() {

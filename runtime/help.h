@@ -28,8 +28,9 @@ std::optional<std::string> operation_page(const std::string& name, const sema::E
 // One of the two; a diagnostic `unknown-name` with the nearest name otherwise.
 std::string help_page(const std::string& topic, const sema::Evaluator& evaluator);
 
-// All topics by group.
+// All topics by group, and their names.
 std::string help_index();
+std::vector<std::string> help_topics();
 
 // Text filled to lines of so many columns; blank lines separate paragraphs.
 std::string filled(std::string_view text, std::size_t columns, const std::string& indent);

@@ -223,15 +223,15 @@ void LineEditor::show_entry(std::size_t index) {
 void LineEditor::complete() {
   if (!language_.complete) return;
   const Completions found = language_.complete(buffer_.text(), buffer_.cursor());
-  if (found.words.empty()) return;
-  const std::string prefix = common_prefix(found.words);
-  const std::size_t typed = buffer_.cursor() - found.begin;
-  if (prefix.size() > typed || found.words.size() == 1) {
+  const std::string prefix = found.words.empty() ? "" : common_prefix(found.words);
+  if (prefix.size() > buffer_.cursor() - found.begin) {
     buffer_.replace(found.begin, buffer_.cursor(), prefix);
     return;
   }
+  if (found.words.empty() && found.hints.empty()) return;
   finish_line();
-  write_all(out_, table(found.words, static_cast<std::size_t>(terminal_columns(out_))));
+  for (const std::string& hint : found.hints) write_all(out_, hint + "\r\n");
+  if (found.hints.empty()) write_all(out_, table(found.words, static_cast<std::size_t>(terminal_columns(out_))));
 }
 
 // Incremental search backwards: what is found stands in the buffer at once.

@@ -22,10 +22,10 @@
 
 namespace lay::runtime {
 
-// Words that could replace the bytes from `begin` to the cursor, sorted.
+// Words that could replace the bytes from `begin` to the cursor, sorted, and lines to show in place of their list.
 struct Completions {
   std::size_t begin = 0;
-  std::vector<std::string> words;
+  std::vector<std::string> words, hints;
 };
 
 // How a stretch of the text is shown: the parameters of a terminal's SGR sequence ("1;34"), from `begin` to the next.

@@ -17,6 +17,7 @@
 #include "runtime/host.h"
 #include "runtime/interrupt.h"
 #include "runtime/pictures.h"
+#include "runtime/repl_complete.h"
 #include "runtime/repl_text.h"
 #include "runtime/report.h"
 
@@ -38,46 +39,10 @@ constexpr std::string_view help_text =
 Tab completes, Ctrl-R searches what was typed before, Ctrl-C gives up a line.
 )";
 
-constexpr std::string_view commands[] = {":explain", ":export", ":help", ":load", ":names",
-                                         ":quit",    ":reset",  ":save", ":show", ":type"};
-
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\n");
   if (begin == text.npos) return "";
   return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
-}
-
-bool is_name_character(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-// The offset at which an open string literal begins, or npos.
-std::size_t open_string(std::string_view text) {
-  std::size_t open = text.npos;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '"')
-      open = open == text.npos ? at : text.npos;
-    else if (text[at] == '\\' && open != text.npos)
-      ++at;
-    else if (text[at] == '\n')
-      open = text.npos;
-  }
-  return open;
-}
-
-std::vector<std::string> paths_with_prefix(std::string_view prefix) {
-  namespace fs = std::filesystem;
-  const auto slash = prefix.rfind('/');
-  const std::string folder(slash == prefix.npos ? "" : prefix.substr(0, slash + 1));
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string path = folder + entry->path().filename().string();
-    if (path.rfind(prefix, 0) == 0) paths.push_back(entry->is_directory(error) ? path + "/" : path);
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
 }
 
 }  // namespace
@@ -130,16 +95,19 @@ void Repl::export_layout(const std::string& argument) {
 bool Repl::take(const std::string& text) {
   const std::string_view line = trimmed(text);
   if (line.empty()) return true;
-  if (line.front() == ':') return command(std::string(line));
+  bool goes_on = true;
   try {
-    if (line.front() == '?')
+    if (line.front() == ':')
+      goes_on = command(std::string(line));
+    else if (line.front() == '?')
       show_help(std::string(trimmed(line.substr(1))));
     else
       evaluate(text);
   } catch (const std::logic_error& e) {
     complain("internal", std::string(e.what()) + "; this is a mistake in lay, please report it");
   }
-  return true;
+  std::cout.flush();
+  return goes_on;
 }
 
 bool Repl::command(const std::string& text) {
@@ -175,7 +143,8 @@ bool Repl::command(const std::string& text) {
 }
 
 void Repl::unknown_command(const std::string& name) {
-  const auto near = nearest(name, {std::begin(commands), std::end(commands)});
+  const auto known = repl_commands();
+  const auto near = nearest(name, {known.begin(), known.end()});
   complain("unknown-command",
            "there is no command `" + name + "`; " + (near ? "did you mean " + *near + "?" : "`:help` lists them"));
 }
@@ -231,8 +200,7 @@ std::string Repl::show(const sema::Outcome& outcome) {
     std::cout << name << " = ";
   }
   std::cout << (options_.colour == Colour::always ? coloured(shown) : shown) << "\n";
-  for (const Guard& guard : guards)
-    std::cout << "  guarded by " << guard_text(guard) << "\n";
+  for (const Guard& guard : guards) std::cout << "  guarded by " << guard_text(guard) << "\n";
   return name;
 }
 
@@ -280,26 +248,7 @@ void Repl::save(const std::string& file) {
 }
 
 Completions Repl::complete(std::string_view text, std::size_t cursor) const {
-  const std::string_view before = text.substr(0, cursor);
-  if (const auto quote = open_string(before); quote != before.npos)
-    return {quote + 1, paths_with_prefix(before.substr(quote + 1))};
-  std::size_t begin = cursor;
-  while (begin > 0 && is_name_character(text[begin - 1])) --begin;
-  if (begin == 1 && text[0] == ':') begin = 0;
-  const std::string_view prefix = before.substr(begin);
-  Completions found{begin, {}};
-  const auto offer = [&](std::string_view word) {
-    if (word.substr(0, prefix.size()) == prefix) found.words.emplace_back(word);
-  };
-  if (begin == 0 && !prefix.empty() && prefix.front() == ':') {
-    for (const auto word : commands) offer(word);
-  } else if (!prefix.empty()) {
-    for (const auto& name : evaluator_->names()) offer(name);
-    for (const auto word : keywords()) offer(word);
-  }
-  std::sort(found.words.begin(), found.words.end());
-  found.words.erase(std::unique(found.words.begin(), found.words.end()), found.words.end());
-  return found;
+  return complete_line(*evaluator_, text, cursor);
 }
 
 namespace {

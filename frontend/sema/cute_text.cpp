@@ -45,6 +45,10 @@ class Reader {
   // swizzle or layout, then `o offset o layout`.
   Value chain() {
     if (accept("Sw<")) return after_swizzle(swizzle());
+    if (pointer_bits()) {  // a tensor: what stands at the address is not said, the layout is
+      expect("o");
+      return Value(layout(tuple(0)));
+    }
     if (accept("ArithTuple")) {
       Tuple offset = group(0);
       expect("o");
@@ -73,21 +77,30 @@ class Reader {
   }
 
   Value after_swizzle(Swizzle s) {
-    if (!accept("o")) return Value(s);
-    if (accept("smem_ptr[")) {
-      std::int64_t bits = number();
-      expect("b](");
-      while (at_ < text_.size() && text_[at_] != ')') ++at_;
-      expect(")");
+    if (!accept("o") && !accept("_")) return Value(s);
+    if (const auto bits = pointer_bits()) {  // then the swizzle is one of byte addresses
       expect("o");
-      if (bits < 1 || bits > 128) stop("an element width");
       Layout inner = layout(tuple(0));
-      return Value(composition(recast(s, 8, static_cast<int>(bits)), 0, inner));
+      return Value(composition(recast(s, 8, *bits), 0, inner));
     }
     Tuple offset = tuple(0);
     expect("o");
     Layout inner = layout(tuple(0));
     return Value(composition(s, offset, inner));
+  }
+
+  // The element width of a pointer: smem_ptr[16b](unset), gmem_ptr[32b](0x7f0000000400).
+  std::optional<int> pointer_bits() {
+    for (const char* name : {"smem_ptr[", "gmem_ptr[", "rmem_ptr[", "tmem_ptr[", "ptr["}) {
+      if (!accept(name)) continue;
+      const std::int64_t bits = number();
+      if (bits < 1 || bits > 128) stop("an element width");
+      expect("b](");
+      while (at_ < text_.size() && text_[at_] != ')') ++at_;
+      expect(")");
+      return static_cast<int>(bits);
+    }
+    return std::nullopt;
   }
 
   Tuple tuple(int depth) {

@@ -1,5 +1,7 @@
 // The REPL on a terminal, and from a pipe.
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
 
 #include "tests/command/process.h"
 #include "tests/command/terminal.h"
@@ -46,6 +48,66 @@ TEST_CASE("names of builtins are completed") {
   terminal.wait_for("lay> ");
   terminal.type("coal\t((2,2):(1,2))\r");
   terminal.wait_for("r1 = 4:1");
+}
+
+TEST_CASE("Tab shows signatures") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type("complem\t\t");
+  terminal.wait_for("complement(L [, cotarget])");
+  terminal.type("(\t");
+  terminal.wait_for("what L leaves out of the cotarget");
+  terminal.type("4:2)\r");
+  terminal.wait_for("r1 = 2:1");
+  terminal.wait_for("lay> ");
+  terminal.type("zip\t\t");
+  for (const char* signature : {"zip(A, B)", "zip2_by(L, T)", "zipped_divide(L, T)"}) terminal.wait_for(signature);
+  terminal.type("\x03?composition-c\t\r");
+  terminal.wait_for("This fails:");
+}
+
+TEST_CASE("the REPL explains, tells of operations and of errors, and guesses what was meant") {
+  Terminal terminal({});
+  const auto ask = [&](const std::string& line, const std::string& answer) {
+    terminal.wait_for("lay> ");
+    terminal.type(line + "\r");
+    terminal.wait_for(answer);
+  };
+  ask("(6,2):(8,2) o 4:3", "r1 = (2,2):(24,2)");
+  ask(":explain r1", "3 divides 6, and 6/3 = 2 divides 4");
+  ask("?coalesce", "lay> coalesce((2,(1,6)):(1,(6,2)))");
+  ask("?coalesc", "did you mean coalesce?");
+  ask(":hlep", "did you mean :help?");
+  ask("coalese(r1)", "did you mean coalesce?");
+  ask(":type r1", "a layout of rank 2 and depth 1");
+}
+
+TEST_CASE("what CuTe prints can be pasted") {
+  Terminal terminal({});
+  const auto paste = [&](const std::string& text, const std::string& answer) {
+    terminal.wait_for("lay> ");
+    terminal.type("\x1b[200~" + text + "\x1b[201~\r");
+    terminal.wait_for(answer);
+  };
+  paste("(_4,(_2,_8)):(_1,(_4,_8))", "r1 = (4,(2,8)):(1,(4,8))");
+  paste("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)", "r2 = Sw<3,4,3> o 0 o (8,64):(64,1)");
+  paste("(_4,3):(_1@0,_1@1)", "r3 = (4,3):(1@0,1@1)");
+  paste("(_4)", "r4 = (4,)");
+  paste("cute(\"smem_ptr[16b](0x7f0000000400) o (_8,4):(_1,8)\")", "r5 = (8,4):(1,8)");
+}
+
+TEST_CASE("Ctrl-C ends an evaluation, and the session lives") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type("let a = 7\r");
+  terminal.wait_for("lay> ");
+  terminal.type("[sum([i * j for j in 0..3000]) for i in 0..3000]\r");
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));  // until it runs
+  terminal.type("\x03");
+  terminal.wait_for("error[interrupted]");
+  terminal.wait_for("lay> ");
+  terminal.type("a + 1\r");
+  terminal.wait_for("r1 = 8");
 }
 
 TEST_CASE("colours are for those who want them") {

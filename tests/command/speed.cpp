@@ -55,3 +55,21 @@ TEST_CASE("lay eval answers a line in under 10 ms") {
   WARN("lay eval: " << seconds * 1e3 / 200 << " ms a line");
   CHECK(seconds / 200 < 0.010 * patience);
 }
+
+TEST_CASE("the REPL answers a line in under 10 ms") {
+  constexpr const char* ready = "\x1b[?2004h";  // a new prompt takes pastes
+  Terminal terminal({});
+  terminal.wait_for(ready);
+  for (const std::string line : {"zipped_divide((128,64):(64,1), (16,8))", "(6,2):(8,2) o (4,3):(3,1)",
+                                 "explain (6,2):(8,2) o (4,3):(3,1)", "?composition"}) {
+    const double seconds = best_of(20, [&] {
+      terminal.type(line);
+      const double before = terminal.seconds();
+      terminal.type("\r");
+      terminal.wait_for(ready);
+      return terminal.seconds() - before;
+    });
+    WARN(line << ": " << seconds * 1e3 << " ms");
+    CHECK(seconds < 0.010 * patience);
+  }
+}

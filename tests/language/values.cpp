@@ -146,6 +146,9 @@ TEST_CASE("cute reads what CuTe prints") {
   CHECK(run("print text(cute(\"Sw<3,3,3> o _0 o (_8,_64):(_64,_1)\"))") == "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
   CHECK(run("print text(cute(\"Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)\"))") ==
         "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
+  CHECK(run("print text(cute(\"Sw<3,4,3>_smem_ptr[16b](0x7f0000000400) o (_8,_64):(_64,_1)\"))") ==
+        "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
+  CHECK(run("print text(cute(\"gmem_ptr[32b](0x7f0000000400) o (_8,4):(_1,8)\"))") == "(8,4):(1,8)\n");
   CHECK(run("print cute(\"(_8,_4,_2):(_1,_-8,_32)\"), cute(\"(4,3):(_1@0,_1@1)\")[1]") == "(8,4,2):(1,-8,32) 3:1@1\n");
   for (const char* bad :
        {"", "(", "(1", "1:", "Sw<", "Sw<1,2", "1 2", "((1,2)", "Sw<3,4,3> o", "x", "9999999999999999999"}) {

@@ -67,9 +67,11 @@ bool open_bracket(std::string_view text) {
 Completions complete(std::string_view text, std::size_t cursor) {
   std::size_t begin = cursor;
   while (begin > 0 && std::isalpha(static_cast<unsigned char>(text[begin - 1]))) --begin;
-  Completions found{begin, {}};
+  Completions found{begin, {}, {}};
   for (const std::string word : {"coalesce", "complement", "composition", "size"})
     if (word.rfind(text.substr(begin, cursor - begin), 0) == 0) found.words.push_back(word);
+  if (found.words.size() == 1) found.hints = {found.words[0] + "(L)"};
+  if (begin == cursor && cursor > 0 && text[cursor - 1] == '(') found = {cursor, {}, {"any layout"}};
   return found;
 }
 
@@ -157,6 +159,15 @@ TEST_CASE("Tab completes as far as the words agree and then lists them") {
   CHECK(s.type("comp\t\x03") == "");
   CHECK(s.terminal.shown.find("complement") != std::string::npos);
   CHECK(s.type("zzz\t\r") == "zzz");
+}
+
+TEST_CASE("a second Tab shows the hints, and so does one where nothing is typed") {
+  Session s;
+  CHECK(s.type("size\t(x)\r") == "size(x)");
+  CHECK(s.terminal.shown.find("size(L)") != std::string::npos);
+  s.terminal.shown.clear();
+  CHECK(s.type("size(\tx)\r") == "size(x)");
+  CHECK(s.terminal.shown.find("any layout") != std::string::npos);
 }
 
 TEST_CASE("a paste is one text, whatever it holds") {
