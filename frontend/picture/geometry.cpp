@@ -7,19 +7,22 @@ namespace {
 
 constexpr double kWidest = 1500;  // panels flow into a next row beyond it
 constexpr double kSpace = 32;     // between panels
+constexpr double kWidestBox = 130;
 
 double text_width(const std::string& text, double font) {
   const auto characters = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
   return static_cast<double>(characters) * font * kAdvance;
 }
 
-Frame frame_of(const Panel& panel) {
+Frame frame_of(const Panel& panel, bool coordinates) {
   Frame f;
   bool marks = false;
   double label = 0;
   for (const Box& box : panel.boxes) {
     label = std::max({label, text_width(box.label, kFont), text_width(box.mark, kSmallFont)});
     marks = marks || !box.mark.empty();
+    const bool makes_room = coordinates && box.kind != BoxKind::alias;  // which may have many coordinates
+    if (makes_room) label = std::max(label, std::min(text_width(box.coordinate, kSmallFont), kWidestBox));
   }
   f.box_width = std::max(26.0, label + 10);
   f.box_height = marks ? 32 : 24;
@@ -68,7 +71,7 @@ void move(Frame& f, double x, double y) {
 
 }  // namespace
 
-Geometry geometry_of(const Picture& picture) {
+Geometry geometry_of(const Picture& picture, bool coordinates) {
   Geometry g;
   double y = kMargin;
   if (!picture.title.empty()) {
@@ -83,7 +86,7 @@ Geometry geometry_of(const Picture& picture) {
   y += 8;
   double x = kMargin, row_height = 0;
   for (const Panel& panel : picture.panels) {
-    Frame f = frame_of(panel);
+    Frame f = frame_of(panel, coordinates);
     if (x > kMargin && (x + f.width > kWidest || panel.is_line)) {
       x = kMargin;
       y += row_height + kSpace / 2;

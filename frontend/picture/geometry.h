@@ -33,7 +33,8 @@ struct Geometry {
 
 inline constexpr double kMargin = 16, kLine = 16;
 
-Geometry geometry_of(const Picture& picture);
+// `coordinates`: boxes leave room for the coordinate in place of the label, in small print.
+Geometry geometry_of(const Picture& picture, bool coordinates = false);
 
 // The font size at which the text fits the width.
 double fitting_font(const std::string& text, double width, double most);

@@ -49,7 +49,7 @@ text{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-s
 
 class Writer {
  public:
-  Writer(const Picture& picture, bool boxes) : picture_(picture), boxes_(boxes), at_(geometry_of(picture)) {}
+  Writer(const Picture& picture, bool boxes) : picture_(picture), boxes_(boxes), at_(geometry_of(picture, boxes)) {}
 
   std::string document() {
     out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(at_.width) + "\" height=\"" +

@@ -67,7 +67,8 @@ class PanelText {
     for (int row = 0; row < panel_.rows; ++row) lines.push_back(row_of(row));
     for (const std::string& note : panel_.notes) lines.push_back(plain(note));
     if (columns_ < panel_.columns)
-      lines.push_back("... " + std::to_string(panel_.columns - columns_) + " more columns do not fit here");
+      lines.push_back("... and " + std::to_string(panel_.columns - columns_) + " of " + std::to_string(panel_.columns) +
+                      " columns that do not fit here");
     return lines;
   }
 
