@@ -32,10 +32,10 @@ class Writer {
     }
     out_ +=
         "\\begin{tikzpicture}[x=0.75pt,y=-0.75pt,every node/.style={inner sep=0pt,font=\\ttfamily\\small},\n"
-        "  mark/.style={font=\\ttfamily\\tiny},box/.style={draw=black!55,line "
-        "width=0.4pt},gap/.style={draw=black!35,dashed},\n"
-        "  nest/.style={line width=1pt},title/.style={font=\\ttfamily\\bfseries}]\n";
-    if (!picture_.title.empty()) node("title,anchor=base west", kMargin, at_.title_y, picture_.title);
+        "  small print/.style={font=\\ttfamily\\scriptsize},cell box/.style={draw=black!55,line "
+        "width=0.4pt},empty box/.style={draw=black!35,dashed},\n"
+        "  nesting/.style={line width=1pt},heading/.style={font=\\ttfamily\\bfseries}]\n";
+    if (!picture_.title.empty()) node("heading,anchor=base west", kMargin, at_.title_y, picture_.title);
     if (!picture_.subtitle.empty()) node("anchor=base west", kMargin, at_.subtitle_y, picture_.subtitle);
     for (size_t k = 0; k < picture_.panels.size(); ++k) panel(picture_.panels[k], at_.frames[k]);
     double y = at_.key_y;
@@ -63,7 +63,7 @@ class Writer {
     nesting(p, f);
     double y = f.notes_y;
     for (const std::string& note : p.notes) {
-      node("mark,anchor=base west", f.x, y, note);
+      node("small print,anchor=base west", f.x, y, note);
       y += 15;
     }
   }
@@ -72,7 +72,7 @@ class Writer {
     const bool captions = !p.left.levels.empty() && !p.left.levels.front().caption.empty();
     double y = f.grid_y - static_cast<double>(p.top.levels.size()) * f.level_height - (captions ? 14 : 2);
     for (const Level& level : p.top.levels) {
-      if (!level.caption.empty()) node("mark,anchor=base east", f.grid_x - 5, y + 13, level.caption);
+      if (!level.caption.empty()) node("small print,anchor=base east", f.grid_x - 5, y + 13, level.caption);
       for (const Band& band : level.bands)
         node("anchor=base", f.grid_x + (band.begin + band.end) * f.box_width / 2, y + 13, band.label);
       y += f.level_height;
@@ -80,7 +80,7 @@ class Writer {
     for (size_t k = 0; k < p.left.levels.size(); ++k) {
       const double right = f.side_x[k] + f.side_width[k] - 5;
       if (!p.left.levels[k].caption.empty())
-        node("mark,anchor=base east", right, f.grid_y - 4, p.left.levels[k].caption);
+        node("small print,anchor=base east", right, f.grid_y - 4, p.left.levels[k].caption);
       for (const Band& band : p.left.levels[k].bands)
         node("anchor=east", right, f.grid_y + (band.begin + band.end) * f.box_height / 2, band.label);
     }
@@ -88,18 +88,20 @@ class Writer {
 
   void box(const Box& b, const Frame& f, int row, int column) {
     const double x = f.grid_x + column * f.box_width, y = f.grid_y + row * f.box_height;
-    std::string style = b.kind == BoxKind::gap ? "gap" : b.kind == BoxKind::past_the_end ? "box,dashed" : "box";
+    std::string style = b.kind == BoxKind::gap            ? "empty box"
+                        : b.kind == BoxKind::past_the_end ? "cell box,dashed"
+                                                          : "cell box";
     if (b.colour != kNoColour) style += ",fill=k" + std::to_string(b.colour % kColours);
     out_ += "\\path[" + style + "] " + point(x, y) + " rectangle " + point(x + f.box_width, y + f.box_height) + ";\n";
     const double middle = x + f.box_width / 2;
     const bool two = f.box_height > 28 && !b.mark.empty();
     if (!b.label.empty()) node("", middle, y + (two ? 10 : f.box_height / 2), b.label);
-    if (!b.mark.empty()) node("mark", middle, y + 24, b.mark);
+    if (!b.mark.empty()) node("small print", middle, y + 24, b.mark);
   }
 
   void nesting(const Panel& p, const Frame& f) {
     const double right = f.grid_x + p.columns * f.box_width, bottom = f.grid_y + p.rows * f.box_height;
-    out_ += "\\draw[nest] " + point(f.grid_x, f.grid_y) + " rectangle " + point(right, bottom);
+    out_ += "\\draw[nesting] " + point(f.grid_x, f.grid_y) + " rectangle " + point(right, bottom);
     for (size_t j = 1; j < p.top.weight.size(); ++j) {
       const double x = f.grid_x + static_cast<double>(j) * f.box_width;
       if (p.top.weight[j]) out_ += " " + point(x, f.grid_y) + " -- " + point(x, bottom);
