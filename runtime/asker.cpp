@@ -8,6 +8,20 @@
 #include "runtime/script.h"
 
 namespace lay::runtime {
+namespace {
+
+// A name that nothing has may be meant as a size.
+Diagnostics with_advice(const Diagnostics& diagnostics) {
+  Diagnostics result;
+  for (Diagnostic d : diagnostics.list()) {
+    if (d.code == "unknown-name")
+      d.notes.push_back({"help", "--set NAME=8 gives a size, --file SCRIPT the names of a script"});
+    result.add(std::move(d));
+  }
+  return result;
+}
+
+}  // namespace
 
 Asker::Asker(const Asked& asked, std::function<void(const picture::Picture&)> show)
     : show_(std::move(show)), evaluator_(sources_, host(asked.file), {sema::Mode::run, sizes_of(asked.set)}) {
@@ -31,6 +45,8 @@ sema::Host Asker::host(const std::string& file) {
 
 std::vector<sema::Outcome> Asker::run(const std::string& name, const std::string& text) {
   auto outcomes = evaluator_.run(name, text);
+  if (asking_)
+    for (sema::Outcome& outcome : outcomes) outcome.diagnostics = with_advice(outcome.diagnostics);
   report(sources_, outcomes);
   code_ = std::max(code_, exit_code_of(outcomes));
   return outcomes;

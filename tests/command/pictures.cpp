@@ -1,0 +1,101 @@
+// `lay show` and `lay export` as a user types them, and `show` on terminals of several kinds.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/command/process.h"
+#include "tests/command/terminal.h"
+#include "tests/runtime/temporary.h"
+
+using namespace lay::test;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr double patience = 20;  // a build that checks itself is slower
+#elif defined(__OPTIMIZE__)
+constexpr double patience = 1;
+#else
+constexpr double patience = 10;
+#endif
+
+struct Folder : TemporaryFolder {
+  Finished lay(const std::vector<std::string>& arguments) const {
+    return run_lay(arguments, {"", path().string(), {}, 60, 0});
+  }
+};
+
+// All that a terminal shows of `show (2,2):(1,2)` up to its last line.
+std::string on_terminal(const std::vector<std::string>& environment) {
+  Terminal terminal({"show", "(2,3):(3,1)"}, environment);
+  const std::string shown = terminal.wait_for(" 5");
+  return shown + (terminal.finish() == 0 ? "" : "failed");
+}
+
+}  // namespace
+
+TEST_CASE("show writes the form that the file's name says") {
+  Folder folder;
+  const std::string divide = "zipped_divide((6,8):(8,1), (2,4))";
+  for (const auto& [file, start] : std::vector<std::pair<std::string, std::string>>{{"a.svg", "<svg "},
+                                                                                    {"a.html", "<!DOCTYPE html>"},
+                                                                                    {"a.tex", "\\documentclass"},
+                                                                                    {"a.txt", "zipped_divide("}}) {
+    INFO(file);
+    const Finished run = folder.lay({"show", divide, "-o", file});
+    CHECK(run.code == 0);
+    CHECK(run.out.empty());
+    CHECK(slurp(folder / file).rfind(start, 0) == 0);
+  }
+  CHECK(folder.lay({"show", divide, "--to", "svg"}).out == slurp(folder / "a.svg"));
+  const Finished other = folder.lay({"show", divide, "-o", "a.png"});
+  CHECK(other.code == 1);
+  CHECK(other.error.find("a name that ends in .svg, .html, .tex or .txt") != std::string::npos);
+}
+
+TEST_CASE("show takes names from a script and sizes from the command line") {
+  Folder folder;
+  put(folder / "a.lay", "dim M\nassume M % 2 == 0\nlet A = (M,2):(2,1)\nprint A\nshow A, M = 4\n");
+  CHECK(folder.lay({"show", "A, M = 2", "--file", "a.lay"}).out ==
+        "A\n= (2,2):(2,1)\n\n2:1   0  1\n2:2\n  0   0  1\n  1   2  3\n");
+  CHECK(folder.lay({"show", "(N,2):(2,1)", "--set", "N=1"}).out ==
+        "(N,2):(2,1)\n= (1,2):(2,1)\n\n2:1   0  1\n1:2\n  0   0  1\n");
+  CHECK(folder.lay({"show", "(N,2):(2,1)"}).error.find("--set NAME=8") != std::string::npos);
+  CHECK(folder.lay({"show", "A", "--file", "a.lay"}).error.find("show ..., M = 8") != std::string::npos);
+  CHECK(folder.lay({"show", "A, M = 3", "--file", "a.lay"}).error.find("contradicts") != std::string::npos);
+}
+
+TEST_CASE("a terminal gets the colours that it has") {
+  const std::string many = on_terminal({"TERM=xterm", "COLORTERM=truecolor"});
+  CHECK(many.find("\x1b[38;2;0;0;0;48;2;") != std::string::npos);
+}
+
+TEST_CASE("256 colours, and none, where the terminal has no more") {
+  CHECK(on_terminal({"TERM=xterm-256color", "COLORTERM="}).find("\x1b[38;5;16;48;5;") != std::string::npos);
+  for (const std::vector<std::string>& environment : {std::vector<std::string>{"TERM=xterm", "COLORTERM="},
+                                                      {"TERM=xterm-256color", "NO_COLOR=1"},
+                                                      {"TERM=dumb", "COLORTERM=truecolor"}})
+    CHECK(on_terminal(environment).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("export prints what another tool reads") {
+  Folder folder;
+  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "cutedsl", "--name", "a"}).out ==
+        "import cutlass.cute as cute\na = cute.make_layout((4, 2), stride=(1, 4))\n");
+  CHECK(folder.lay({"export", "((4,8),(2,2)):((32,1),(16,8))", "--to", "triton", "--tile", "(16,8)"})
+            .out.find("shape=[16, 8]") != std::string::npos);
+  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "latex"}).out.find("\\begin{tikzpicture}") != std::string::npos);
+  CHECK(folder.lay({"export", "(3,2):(1,3)", "--to", "triton"}).code == 1);
+  CHECK(folder.lay({"export", "5", "--to", "cute"}).code == 1);
+  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "fortran"}).code == 2);
+  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "cute", "--name", "a; b"}).code == 2);
+}
+
+TEST_CASE("128 x 128 boxes as SVG take less than 100 ms, and 10^18 no longer") {
+  Folder folder;
+  for (const std::string layout : {"(128,128):(1,128)", "(1000000000,1000000000):(1,1000000000)"}) {
+    double best = 1e9;
+    for (int k = 0; k < 5; ++k) best = std::min(best, folder.lay({"show", layout, "-o", "x.svg"}).cpu_seconds);
+    WARN("lay show " << layout << " -o x.svg: " << best * 1e3 << " ms");
+    CHECK(best < 0.100 * patience);
+  }
+}
