@@ -106,12 +106,17 @@ sema::KernelCall call_of(const sema::KernelPtr& kernel, const RunOptions& option
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const sema::Tensor& tensor = kernel->tensors[i];
     const auto shape = sema::array_shape(tensor, call.sizes);
-    if (arrays[i])
+    if (arrays[i]) {
+      sema::check_shared_places(tensor, call.sizes, *arrays[i]);
       call.tensors.push_back(*arrays[i]);
-    else if (tensor.access == sema::Access::output)
+    } else if (tensor.access == sema::Access::output) {
       call.tensors.push_back(sema::Array::make(tensor.element, shape));
-    else
-      call.tensors.push_back(random_array(tensor.element, shape, options.seed + i));
+    } else {
+      sema::Array made = random_array(tensor.element, shape, options.seed + i);
+      if (sema::may_share_places(tensor, call.sizes))  // one value for each place
+        made = sema::unpack(tensor, call.sizes, sema::pack(tensor, call.sizes, made));
+      call.tensors.push_back(std::move(made));
+    }
   }
   for (const sema::Scalar& scalar : kernel->scalars) {
     const auto value = options.set.find(scalar.name);

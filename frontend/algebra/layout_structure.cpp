@@ -40,19 +40,20 @@ const std::vector<Tiler>* tuple_of(const Tiler& tiler) {
   return std::get_if<std::vector<Tiler>>(&tiler.value);
 }
 
-// Tiles and rests of one mode, gathered: ((tiles), rest...).
-Tuple gather(const Tuple& t, const Tiler& guide) {
+// Tiles and rests of one mode, gathered: ((tiles), rest...). `one` is what a mode of one place has here.
+Tuple gather(const Tuple& t, const Tiler& guide, const Tuple& one) {
   const std::vector<Tiler>* modes = tuple_of(guide);
   if (!modes) {
     if (t.is_leaf() || t.rank() != 2) {
+      if (std::holds_alternative<Tiler::Keep>(guide.value)) return tuple(t, one);
       throw refusal("not-a-pair", "the mode " + t.to_string() + " is no pair of a tile and a rest",
-                    "give every mode that is gathered a tile of its own; _ leaves a mode whole");
+                    "give every mode that is gathered a tile of its own");
     }
     return t;
   }
   std::vector<Tuple> tiles, rests;
   for (size_t i = 0; i < modes->size(); ++i) {
-    const Tuple split = gather(t[static_cast<int>(i)], (*modes)[i]);
+    const Tuple split = gather(t[static_cast<int>(i)], (*modes)[i], one);
     tiles.push_back(split[0]);
     rests.push_back(split.rank() == 2 ? split[1] : take(split, 1, split.rank()));
   }
@@ -212,7 +213,7 @@ Layout zip(const Layout& a, const Layout& b) {
 }
 
 Layout zip2_by(const Layout& a, const Tiler& guide) {
-  return on_both(a, [&](const Tuple& t) { return gather(t, guide); });
+  return Layout(gather(a.shape, guide, 1), gather(a.stride, guide, 0), a.units);
 }
 
 Layout filter_zeros(const Layout& a) {

@@ -80,8 +80,8 @@ Layout zip(const Layout& a);
 Layout zip(const Layout& a, const Layout& b);
 
 // ((A,a),(B,b),c) -> ((A,B),(a,b,c)), guided by the tiler: a leaf of it takes a mode of rank 2 (Refusal "not-a-pair"
-// otherwise), a tuple recurses. Gathers tiles and rests of a divide or product: zipped_divide(A,T) =
-// zip2_by(logical_divide(A,T), T).
+// otherwise; under `_` any other mode is a tile of its own, with a rest of one place), a tuple recurses. Gathers tiles
+// and rests of a divide or product: zipped_divide(A,T) = zip2_by(logical_divide(A,T), T).
 Layout zip2_by(const Layout& a, const Tiler& guide);
 
 // --- Slicing --------------------------------------------------------------------------------------------------------

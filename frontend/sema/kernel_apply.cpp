@@ -138,7 +138,10 @@ Value call_kernel(Session& session, const KernelFamilyPtr& family, const std::ve
   call.sizes = solve_sizes(kernel, shapes, session.options.sizes);
   check_guards(kernel, call.sizes);
   for (std::size_t id = 0; id < kernel.tensors.size(); ++id) {
-    if (kernel.tensors[id].access != Access::output) continue;
+    if (kernel.tensors[id].access != Access::output) {
+      check_shared_places(kernel.tensors[id], call.sizes, call.tensors[id]);
+      continue;
+    }
     call.tensors[id] = Array::make(kernel.tensors[id].element, array_shape(kernel.tensors[id], call.sizes));
   }
   if (!run) throw refusal("unavailable", "kernels cannot be run here");

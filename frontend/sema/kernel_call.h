@@ -53,6 +53,12 @@ std::vector<std::int64_t> array_shape(const Tensor& tensor, const Binding& sizes
 // The number of elements the tensor spans in memory: cosize of its layout, 0 if it has no element.
 std::int64_t memory_elements(const Tensor& tensor, const Binding& sizes);
 
+// Whether the layout may put several elements of the array into one place.
+bool may_share_places(const Tensor& tensor, const Binding& sizes);
+// Throws Refusal "shared-place" if elements of the array that the layout puts into one place (modes of stride 0)
+// differ.
+void check_shared_places(const Tensor& tensor, const Binding& sizes, const Array& array);
+
 // The bytes as the layout orders them; what no element lands on is zero. And back.
 std::vector<std::byte> pack(const Tensor& tensor, const Binding& sizes, const Array& array);
 Array unpack(const Tensor& tensor, const Binding& sizes, const std::vector<std::byte>& memory);

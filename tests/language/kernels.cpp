@@ -160,6 +160,17 @@ TEST_CASE("pack and unpack are inverse, by the layout") {
   for (std::int64_t i = 0; i < 6; ++i) CHECK(back.real(i) == a.real(i));
 }
 
+TEST_CASE("elements of an array that share a place have one value") {
+  const std::string add =
+      "kernel add<M,N>(A: f32 (M,N):(N,1), b: f32 (M,N):(0,1)) -> C: f32 (M,N):(N,1) { C[m,n] = A[m,n] + b[m,n] }\n"
+      "let X = random(f32, (2,3))\n";
+  CHECK(errors(add + "add(X, X)") == "shared-place");
+  CHECK(errors(add + "reference(add, X, X)") == "shared-place");
+  CHECK(errors(add + "assert max(abs(add(X, zeros(f32, (2,3))) - X)) == 0") == "");
+  CHECK(errors("kernel f<N>(a: f32 (N,2):(1,1)) -> C: f32 N:1 { C[n] = a[n,0] }\nf(random(f32, (3,2)))") ==
+        "shared-place");
+}
+
 TEST_CASE("K = 0 gives 0, an empty output is no error") {
   Script script(std::string(kLinear) +
                 "let Y = linear(zeros(f32, (2,0)), zeros(f32, (3,0)), zeros(f32, 3))\nassert max(abs(Y)) == 0\n"
