@@ -77,7 +77,10 @@ Refusal refuse_composition(Facts& facts, const Layout& a, const Layout& b, const
   r.operands = {a.to_string(), b.to_string()};
   r.mode = misfit.right_mode;
   word(r, misfit);
-  if (!a.is_known() || !b.is_known()) return r;
+  if (!a.is_known() || !b.is_known()) {
+    if (misfit.code != "undecided") r.message = "no layout was found for this composition";
+    return r;
+  }
   r.witness = counterexample(facts, a, b);
   if (!r.witness) r.message = "no layout was found for this composition";
   const auto n_a = known_product(a.shape), n_b = known_product(b.shape);

@@ -44,7 +44,7 @@ class Meeter {
     if (s_.is_literal() && guard(less_equal(s_, n))) return Meeting::inside;
     const Predicate fills = divides(s_, n), fits = less_equal(s_, n);
     if (facts_.proves(negate(fills)) && guard(fits)) return Meeting::inside;
-    if (facts_.proves(negate(fits)) && guard(fills)) return Meeting::through;
+    if (facts_.proves(less_equal(n, s_)) && guard(fills)) return Meeting::through;
     if (facts_.proves(negate(fills)) && facts_.proves(negate(fits))) return refuse("composition-shape", {});
     return refuse("undecided", fills);
   }
@@ -59,6 +59,9 @@ class Meeter {
     const bool never_over = facts_.proves(negate(divides(d_, c_))),
                never_through = facts_.proves(negate(divides(c_, d_)));
     if (never_over && never_through) return guard(stays_inside()) ? Meeting::inside : refuse("composition-stride", {});
+    // Which of the two is smaller leaves one case, but for a single step.
+    if (facts_.proves(less_equal(c_, d_)) && guard(divides(d_, c_))) return Meeting::over;
+    if (facts_.proves(less_equal(d_, c_)) && guard(divides(c_, d_))) return meet_dividing();
     return refuse("undecided", divides(d_, c_));
   }
 

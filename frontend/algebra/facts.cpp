@@ -79,6 +79,7 @@ bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
   Search breaks = search_counterexample(knowledge(), predicate);
   if (breaks.exhausted) return true;
   if (breaks.finite && search_counterexample(knowledge(), negate(predicate)).exhausted) return false;
+  if (knowledge().with(predicate).contradiction) return false;
   Guard guard{path(), predicate, std::string(origin), breaks.witness ? std::move(*breaks.witness) : Sizes{}};
   trace::report([&] { return trace::Guarded{guard}; });
   raise(guard);

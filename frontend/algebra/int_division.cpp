@@ -105,7 +105,8 @@ Quotient divide_polynomials(const Int& a, const Int& b) {
   return result;
 }
 
-// Takes the greatest monomial and number that divide both out of both.
+}  // namespace
+
 void cancel_common(Int& a, Int& b) {
   Polynomial p = as_polynomial(a), q = as_polynomial(b);
   p = scale(std::move(p), b.polynomial().denominator);
@@ -134,8 +135,6 @@ void cancel_common(Int& a, Int& b) {
   a = intern(std::move(p));
   b = intern(std::move(q));
 }
-
-}  // namespace
 
 Int floor_div(const Int& a, const Int& b) {
   if (b.is(0)) divided_by_zero(a);

@@ -13,8 +13,8 @@ namespace {
 Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
   const Layout merged = coalesce(facts, a);
   const std::vector<Mode> modes = flat_modes(merged);
-  std::vector<Int> before{1};  // the product of the extents before each mode
-  for (const Mode& mode : modes) before.push_back(before.back() * mode.extent);
+  std::vector<Int> place{1};  // the product of the extents before each mode
+  for (const Mode& mode : modes) place.push_back(place.back() * mode.extent);
   std::vector<Mode> result;
   std::vector<size_t> rest;
   for (size_t i = 0; i < modes.size(); ++i) {
@@ -24,15 +24,23 @@ Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
   const auto find_next = [&] {
     const auto steps_on = [&](size_t i) { return steps_into(facts, 1, modes[i].stride, next); };
     const auto known = std::find_if(rest.begin(), rest.end(), steps_on);
-    if (known != rest.end() || !decide) return known;
+    if (!decide) return known;
+    if (known != rest.end()) {
+      // Of two modes that step on the first is taken: one before this one must not, unless this one is a single step.
+      for (auto before = rest.begin(); before != known; ++before) {
+        facts.try_require(either(not_equal(modes[*before].stride.value(), next), less_equal(modes[*known].extent, 1)),
+                          "right_inverse");
+      }
+      return known;
+    }
     return std::find_if(rest.begin(), rest.end(), [&](size_t i) {
       return !facts.try_require(not_equal(modes[i].stride.value(), next), "right_inverse");
     });
   };
   for (auto found = find_next(); found != rest.end(); found = find_next()) {
     const size_t i = *found;
-    result.push_back({modes[i].extent, before[i]});
-    trace::report([&] { return trace::Follow{next, modes[i], before[i]}; });
+    result.push_back({modes[i].extent, place[i]});
+    trace::report([&] { return trace::Follow{next, modes[i], place[i]}; });
     next = modes[i].stride.value() * modes[i].extent;
     rest.erase(found);
   }

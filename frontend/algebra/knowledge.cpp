@@ -184,6 +184,13 @@ void Knowledge::replace(DimId id, const Int& by) {
   if (range.upper) learn_nonnegative(Int(*range.upper) - by);
 }
 
+// A dim with one value left is that value.
+void Knowledge::settle(DimId id) {
+  const Bounds range = bounds_of(id);
+  contradiction |= range.upper && *range.upper < range.lower;
+  if (range.upper && *range.upper == range.lower) replace(id, range.lower);
+}
+
 void Knowledge::learn_equal(const Int& difference) {
   if (difference.is_literal()) {
     contradiction |= !difference.is(0);
@@ -225,7 +232,8 @@ void Knowledge::learn_divides(const Int& a, const Int& by) {
       const Int q = quotient_symbol(linear.dim, m);
       bounds[*q.dim_id()] = {ceil_of(range.lower - r.value(), m), std::nullopt};
       if (range.upper) bounds[*q.dim_id()].upper = floor_of(*range.upper - r.value(), m);
-      return replace(linear.dim, q * m + r);
+      replace(linear.dim, q * m + r);
+      return settle(*q.dim_id());
     }
     if (!by.is_literal() && linear.rest.is(0) && linear.coefficient == 1 && !mentions(by, linear.dim)) {
       int steps = 200;
@@ -253,8 +261,7 @@ void Knowledge::learn_nonnegative(const Int& a) {
       const int64_t upper = floor_of(linear.rest.value(), -linear.coefficient);
       range.upper = range.upper ? std::min(*range.upper, upper) : upper;
     }
-    contradiction |= range.upper && *range.upper < range.lower;
-    return;
+    return settle(linear.dim);
   }
   nonnegative.push_back(a);
   pending_.push_back(less_equal(0, a));
@@ -271,7 +278,7 @@ void Knowledge::learn_not_equal(const Int& difference) {
     Bounds& range = bounds.try_emplace(linear.dim).first->second;
     if (excluded == range.lower) ++range.lower;
     if (range.upper && excluded == *range.upper) --*range.upper;
-    contradiction |= range.upper && *range.upper < range.lower;
+    settle(linear.dim);
   }
   other.push_back(not_equal(difference, 0));
   pending_.push_back(not_equal(difference, 0));

@@ -44,6 +44,7 @@ struct Knowledge {
   void learn_nonnegative(const Int& a);
   void learn_not_equal(const Int& difference);
   void replace(DimId id, const Int& by);
+  void settle(DimId id);
   std::vector<Predicate> pending_;
 };
 

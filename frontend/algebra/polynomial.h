@@ -31,6 +31,9 @@ Polynomial scale(Polynomial a, int64_t by);
 // a / b of two monomials with coefficients, if the exponents allow it; the coefficient is not divided.
 std::optional<Term> divide_monomial(const Term& a, const Term& b);
 
+// Takes the greatest monomial and number that divide both out of both; b is not 0.
+void cancel_common(Int& a, Int& b);
+
 int64_t gcd(int64_t a, int64_t b);
 
 // Replaces atoms by what the rule gives for them and rebuilds the rest; a selection between equal arms or under a

@@ -151,9 +151,12 @@ bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, 
   if (--steps < 0) return false;
   if (a.is(0)) return true;
   if (!by.is_literal()) {
-    if (a.is_literal()) return false;
-    const Int quotient = floor_div(a, by);
-    return as_polynomial(quotient).denominator == 1 && quotient * by == a;
+    Int above = a, below = by;
+    cancel_common(above, below);
+    if (below.is_literal()) return divisible(known, above, below, steps, depth);
+    if (above.is_literal()) return false;
+    const Int quotient = floor_div(above, below);
+    return as_polynomial(quotient).denominator == 1 && quotient * below == above;
   }
   if (by.is(0)) return false;
   const Polynomial p = as_polynomial(a);
@@ -184,6 +187,9 @@ bool unequal(const Knowledge& known, const Int& difference, int& steps, int dept
 
 bool indivisible(const Knowledge& known, const Int& a, const Int& by, int& steps, int depth) {
   if (by.is_literal()) return !by.is(0) && never_zero_modulo(a, by.value());
+  Int above = a, below = by;
+  if (!a.is(0)) cancel_common(above, below);
+  if (below.is_literal()) return never_zero_modulo(above, below.value());
   return nonnegative(known, a - 1, steps, depth) && nonnegative(known, by - a - 1, steps, depth);
 }
 
