@@ -142,14 +142,18 @@ class Writer {
 
   // What a mode of the right side of a composition meets stands below that mode.
   void write_parts(const Derived& derived, int depth) {
+    bool in_mode = false;
     for (const auto& part : derived.parts) {
       if (const auto* child = std::get_if<Derived>(&part)) {
         write(*child, depth);
         continue;
       }
       const Step& step = *std::get<const Step*>(part);
-      if (const auto* guarded = std::get_if<Guarded>(&step)) guards_.push_back(guarded->guard);
-      line(depth + (std::holds_alternative<Meets>(step) ? 1 : 0), words(step));
+      const auto* guarded = std::get_if<Guarded>(&step);
+      if (guarded) guards_.push_back(guarded->guard);
+      const bool meets = std::holds_alternative<Meets>(step);
+      line(depth + (meets || (guarded && in_mode) ? 1 : 0), words(step));
+      in_mode = meets || std::holds_alternative<Walk>(step) || (guarded && in_mode);
     }
   }
 

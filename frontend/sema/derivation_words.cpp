@@ -74,6 +74,7 @@ std::string meeting(const Meets& m) {
     case Meeting::inside:
       return reach(m.count, m.step) + " < " + extent + ", so they stay inside, " + piece;
     case Meeting::over:
+      if (m.step == m.left.extent) return "the step is one whole round: step 1 in the next mode";
       return extent + " divides " + step + ", so they step over whole rounds: step " + quotient(m.step, m.left.extent) +
              " in the next mode";
     case Meeting::through:
