@@ -30,9 +30,13 @@ Picture draw_layout(const Named& value, const DrawOptions& options) {
   const Field field(value.layout, options.limits);
   Picture picture = titled(value, field);
   picture.panels = grid_panels("", field, by_offset);
-  if (options.line == Line::always || (options.line == Line::where_it_tells && worth_a_line(field)))
+  if (options.line == Line::never) return picture;
+  if (options.line == Line::always || worth_a_line(field)) {
     for (Panel& panel : line_panels("addresses", field, options.limits, by_offset))
       picture.panels.push_back(std::move(panel));
+  } else {
+    add_page_line(picture, "addresses", field, options.limits, by_offset);
+  }
   return picture;
 }
 

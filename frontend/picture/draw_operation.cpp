@@ -161,6 +161,7 @@ void draw_tiles(Picture& picture, const Operation& operation, const Rule& rule, 
     add_panels(picture, grid_panels(heading(operation.operands[1]), of_tiler, numbered));
   }
   add_panels(picture, std::move(result));
+  add_page_line(picture, "addresses of " + heading(operation.operands.front()), of_operand, options.limits, by_index);
   picture.key = rule.product ? "the copy, #0 the first" : "the tile, #0 the first";
   picture.owner = rule.product ? "copy" : "tile";
   if (ended) picture.notes.push_back("* lies past the end of what is divided: the divide rounds up");
@@ -175,10 +176,11 @@ void draw_composition(Picture& picture, const Operation& operation, const DrawOp
     for (int j = 0; j < r.columns(); ++j)
       for (int i = 0; i < r.rows(); ++i)
         if (const auto from = matching.index({s, i, j})) picked.emplace(*from, r.index(s, i, j));
-  add_panels(picture, grid_panels(heading(operation.operands[0]), a, [&](Box& box, const Place& p, const Tuple&) {
-               const auto at = picked.find(a.index(p.slice, p.row, p.column));
-               if (at != picked.end()) in_tile(box, at->second, "@");
-             }));
+  const auto by_index = [&](Box& box, const Place& p, const Tuple&) {
+    const auto at = picked.find(a.index(p.slice, p.row, p.column));
+    if (at != picked.end()) in_tile(box, at->second, "@");
+  };
+  add_panels(picture, grid_panels(heading(operation.operands[0]), a, by_index));
   const auto by_own_index = [](const Field& field) {
     return
         [&field](Box& box, const Place& p, const Tuple&) { in_tile(box, field.index(p.slice, p.row, p.column), "@"); };
@@ -188,6 +190,7 @@ void draw_composition(Picture& picture, const Operation& operation, const DrawOp
     add_panels(picture, grid_panels(heading(operation.operands[1]), b, by_own_index(b)));
   }
   add_panels(picture, grid_panels(heading(operation.result), r, by_own_index(r)));
+  add_page_line(picture, "addresses of " + heading(operation.operands[0]), a, options.limits, by_index);
   picture.key = "the index @i of the result";
   picture.owner = "index";
 }

@@ -92,6 +92,23 @@ void count_holders(Panel& panel, const std::vector<int>& holders, Tally& tally) 
   }
 }
 
+// For pages: a row for each thread, a column for each of its values, linked with the tile by the place they name.
+void add_table(Picture& picture, const Field& field, const Target& target) {
+  constexpr int most = 4096;
+  if (!field.whole() || field.rows() * field.columns() > most) return;
+  const auto dress = [&](Box& box, const Place& p, const Tuple& value) {
+    const auto at = target.place(value);
+    box.label = at ? "(" + std::to_string(at->first) + "," + std::to_string(at->second) + ")" : "outside";
+    box.offset = at ? std::to_string(at->first + target.rows * at->second) : "";
+    box.colour = p.row % kColours;
+    box.owner = std::to_string(p.row);
+  };
+  for (Panel& panel : grid_panels("threads down, their values across: row and column of the tile", field, dress)) {
+    panel.on_pages_only = true;
+    picture.panels.push_back(std::move(panel));
+  }
+}
+
 }  // namespace
 
 Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& options) {
@@ -128,6 +145,7 @@ Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& o
   note(panel, tally);
   if (const std::string left_out = field.left_out(); !left_out.empty())
     panel.notes.push_back("threads and values " + left_out);
+  add_table(picture, field, target);
   return picture;
 }
 

@@ -71,7 +71,7 @@ void move(Frame& f, double x, double y) {
 
 }  // namespace
 
-Geometry geometry_of(const Picture& picture, bool coordinates) {
+Geometry geometry_of(const Picture& picture, bool page) {
   Geometry g;
   double y = kMargin;
   if (!picture.title.empty()) {
@@ -86,7 +86,11 @@ Geometry geometry_of(const Picture& picture, bool coordinates) {
   y += 8;
   double x = kMargin, row_height = 0;
   for (const Panel& panel : picture.panels) {
-    Frame f = frame_of(panel, coordinates);
+    if (panel.on_pages_only && !page) {
+      g.frames.emplace_back();
+      continue;
+    }
+    Frame f = frame_of(panel, page);
     if (x > kMargin && (x + f.width > kWidest || panel.is_line)) {
       x = kMargin;
       y += row_height + kSpace / 2;

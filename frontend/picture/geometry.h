@@ -33,8 +33,9 @@ struct Geometry {
 
 inline constexpr double kMargin = 16, kLine = 16;
 
-// `coordinates`: boxes leave room for the coordinate in place of the label, in small print.
-Geometry geometry_of(const Picture& picture, bool coordinates = false);
+// On a page boxes leave room for the coordinate in place of the label, in small print; elsewhere the panels that are
+// for pages only take no room.
+Geometry geometry_of(const Picture& picture, bool page = false);
 
 // The font size at which the text fits the width.
 double fitting_font(const std::string& text, double width, double most);

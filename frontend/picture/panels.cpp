@@ -37,7 +37,7 @@ void break_row(Panel& panel) {
   panel.columns = kBrokenRow;
   panel.rows = (count + kBrokenRow - 1) / kBrokenRow;
   Box nothing;
-  nothing.kind = BoxKind::gap;
+  nothing.kind = BoxKind::nothing;
   panel.boxes.resize(static_cast<size_t>(panel.rows) * kBrokenRow, nothing);
   panel.top = counting(kBrokenRow, 0, 1, "");
   panel.left = counting(panel.rows, 0, kBrokenRow, "");
@@ -105,7 +105,10 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
   panel.rows = (count + panel.columns - 1) / panel.columns;
   Box gap;
   gap.kind = BoxKind::gap;
-  panel.boxes.assign(static_cast<size_t>(panel.rows) * static_cast<size_t>(panel.columns), gap);
+  panel.boxes.assign(static_cast<size_t>(count), gap);
+  Box nothing;
+  nothing.kind = BoxKind::nothing;
+  panel.boxes.resize(static_cast<size_t>(panel.rows) * static_cast<size_t>(panel.columns), nothing);
   std::int64_t gaps = 0, aliases = 0;
   for (std::int64_t offset = all.least; offset <= last; ++offset) {
     Box& box = panel.boxes[static_cast<size_t>(offset - all.least)];
@@ -134,6 +137,16 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
     panel.notes.push_back("drawn: offsets up to " + std::to_string(last) + " of " + std::to_string(all.greatest));
   if (!field.whole()) panel.notes.push_back("of the coordinates that are drawn");
   return {panel};
+}
+
+void add_page_line(Picture& picture, const std::string& title, const Field& field, const Limits& limits,
+                   const Dress& dress) {
+  constexpr std::int64_t most = 1024;
+  if (!field.whole() || std::int64_t{1} * field.rows() * field.columns() * field.slices() > most) return;
+  for (Panel& panel : line_panels(title, field, limits, dress)) {
+    panel.on_pages_only = true;
+    picture.panels.push_back(std::move(panel));
+  }
 }
 
 bool worth_a_line(const Field& field) {

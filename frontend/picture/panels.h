@@ -25,6 +25,10 @@ std::vector<Panel> grid_panels(const std::string& title, const Field& field, con
 // Beyond the limits the line is cut, and says so.
 std::vector<Panel> line_panels(const std::string& title, const Field& field, const Limits& limits, const Dress& dress);
 
+// The same for pages only, where a grid is small enough that pointing at its addresses helps.
+void add_page_line(Picture& picture, const std::string& title, const Field& field, const Limits& limits,
+                   const Dress& dress);
+
 // Whether the offsets, all of which are drawn, leave gaps or meet: whether the line says what the grid does not.
 bool worth_a_line(const Field& field);
 

@@ -19,6 +19,7 @@ inline constexpr int kNoColour = -1;
 
 enum class BoxKind : uint8_t {
   cell,
+  nothing,       // no box: the end of a row that is not full
   gap,           // nothing stands here: an offset that no coordinate reaches, an element that no thread holds
   alias,         // several stand here
   past_the_end,  // of an operand: what a divide that rounds up reaches beyond it
@@ -62,6 +63,7 @@ struct Panel {
   Axis top, left;
   std::vector<std::string> notes;  // below the panel: what was left out
   bool is_line = false;            // the address line: one box an offset
+  bool on_pages_only = false;      // of use only where boxes can be pointed at
 
   Box& at(int row, int column) { return boxes[static_cast<size_t>(row) * static_cast<size_t>(columns) + column]; }
   const Box& at(int row, int column) const {

@@ -60,7 +60,8 @@ class Writer {
     out_ += "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
     if (!picture_.title.empty()) text("t", kMargin, at_.title_y, picture_.title);
     if (!picture_.subtitle.empty()) text("", kMargin, at_.subtitle_y, picture_.subtitle);
-    for (size_t k = 0; k < picture_.panels.size(); ++k) panel(picture_.panels[k], at_.frames[k]);
+    for (size_t k = 0; k < picture_.panels.size(); ++k)
+      if (boxes_ || !picture_.panels[k].on_pages_only) panel(picture_.panels[k], at_.frames[k]);
     double y = at_.key_y;
     for (const std::string& line : below()) {
       text("", kMargin, y, line);
@@ -157,6 +158,7 @@ class Writer {
     std::string gaps, ends, grid;
     for (size_t k = 0; k < p.boxes.size(); ++k) {
       const Box& box = p.boxes[k];
+      if (box.kind == BoxKind::nothing) continue;
       const std::string path = outline(corner(p, f, k), f);
       if (box.kind == BoxKind::gap) {
         gaps += path;
@@ -180,6 +182,7 @@ class Writer {
   void single_boxes(const Panel& p, const Frame& f) {
     for (size_t k = 0; k < p.boxes.size(); ++k) {
       const Box& box = p.boxes[k];
+      if (box.kind == BoxKind::nothing) continue;
       const Corner c = corner(p, f, k);
       out_ += "<g class=\"box\"";
       data("offset", box.offset);

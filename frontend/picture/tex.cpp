@@ -37,7 +37,8 @@ class Writer {
         "  nesting/.style={line width=1pt},heading/.style={font=\\ttfamily\\bfseries}]\n";
     if (!picture_.title.empty()) node("heading,anchor=base west", kMargin, at_.title_y, picture_.title);
     if (!picture_.subtitle.empty()) node("anchor=base west", kMargin, at_.subtitle_y, picture_.subtitle);
-    for (size_t k = 0; k < picture_.panels.size(); ++k) panel(picture_.panels[k], at_.frames[k]);
+    for (size_t k = 0; k < picture_.panels.size(); ++k)
+      if (!picture_.panels[k].on_pages_only) panel(picture_.panels[k], at_.frames[k]);
     double y = at_.key_y;
     if (!picture_.key.empty()) {
       node("anchor=base west", kMargin, y, "colour: " + picture_.key);
@@ -87,6 +88,7 @@ class Writer {
   }
 
   void box(const Box& b, const Frame& f, int row, int column) {
+    if (b.kind == BoxKind::nothing) return;
     const double x = f.grid_x + column * f.box_width, y = f.grid_y + row * f.box_height;
     std::string style = b.kind == BoxKind::gap            ? "empty box"
                         : b.kind == BoxKind::past_the_end ? "cell box,dashed"

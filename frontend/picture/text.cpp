@@ -80,6 +80,7 @@ class PanelText {
 
  private:
   std::string label(const Box& box) const {
+    if (box.kind == BoxKind::nothing) return "";
     if (box.kind == BoxKind::gap) return box.label.empty() ? "." : plain(box.label);
     return plain(marks_ ? box.label + box.mark : box.label);
   }
@@ -193,6 +194,7 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
     width = 0;
   };
   for (const Panel& panel : picture.panels) {
+    if (panel.on_pages_only) continue;
     const PanelText text(panel, options, marks);
     Block block{text.lines(), text.width()};
     for (const std::string& note : panel.notes) block.width = std::max(block.width, width_of(plain(note)));
@@ -206,7 +208,7 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
 
 bool has_marks(const Picture& picture) {
   const auto marked = [](const Panel& panel) {
-    return !panel.is_line &&
+    return !panel.is_line && !panel.on_pages_only &&
            std::any_of(panel.boxes.begin(), panel.boxes.end(), [](const Box& box) { return !box.mark.empty(); });
   };
   return std::any_of(picture.panels.begin(), picture.panels.end(), marked);

@@ -220,7 +220,8 @@ class Drawing {
   void draw_record(const std::string& title, const Record& record) {
     const Value* shape = record.find("shape");
     const Tuple* mnk = shape ? shape->as<Tuple>() : nullptr;
-    const bool atom = mnk && mnk->is_tuple() && mnk->rank() == 3 && mnk->is_known() && options_.view.empty();
+    const bool atom = mnk && mnk->is_tuple() && mnk->rank() == 3 && mnk->is_known() && options_.view.empty() &&
+                      record.find("C") != nullptr;
     std::size_t layouts = 0;
     for (const auto& [name, value] : record.fields) {
       const auto layout = layout_of(value);
