@@ -122,6 +122,15 @@ class Composer {
   std::optional<Misfit> misfit_;
 };
 
+// Of a known layout: at most as many as compose_by_table compares.
+bool few_values(const Layout& b) {
+  int64_t n = 1;
+  for (const Mode& mode : flat_modes(b)) {
+    if (__builtin_mul_overflow(n, mode.extent.value(), &n) || n > (int64_t{1} << 20)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Layout composition(Facts& facts, const Layout& a, const Layout& b) {
@@ -139,7 +148,9 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   Layout result = composer.run(b);
   if (composer.misfit()) {
     const auto fitted = compose_by_table(a, b);
-    if (a.is_known() && b.is_known()) trace::report([&] { return trace::Tabulated{fitted}; });
+    if (a.is_known() && b.is_known()) {
+      trace::report([&] { return trace::Tabulated{fitted || few_values(b), fitted}; });
+    }
     if (!fitted) throw refuse_composition(facts, a, b, *composer.misfit());
     result = *fitted;
   } else {

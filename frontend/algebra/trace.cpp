@@ -3,9 +3,13 @@
 namespace lay::trace {
 namespace {
 
-constexpr size_t kMostSteps = 4096;
+constexpr size_t kMostSteps = 4096, kLongest = 1000;
 
 }  // namespace
+
+Item::Item(std::string words) : text(std::move(words)) {
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+}
 
 // Ends are kept however many steps there are: every Begin has its End.
 void Derivation::add(Step step) {

@@ -24,18 +24,18 @@
 
 namespace lay::trace {
 
-// An operand or a result: its text, and the layout where it is one.
+// An operand or a result: its text, cut where it is long, and the layout where it is one.
 struct Item {
   std::string text;
   std::optional<AnyLayout> layout;
 
-  Item(const Layout& a) : text(a.to_string()), layout(a) {}
-  Item(const Composed& a) : text(a.to_string()), layout(a) {}
-  Item(const AnyLayout& a) : text(lay::to_string(a)), layout(a) {}
-  Item(const Swizzle& s) : text(s.to_string()) {}
-  Item(const Tuple& t) : text(t.to_string()) {}
-  Item(const Int& n) : text(n.to_string()) {}
-  Item(std::string words) : text(std::move(words)) {}
+  Item(const Layout& a) : Item(a.to_string()) { layout = a; }
+  Item(const Composed& a) : Item(a.to_string()) { layout = a; }
+  Item(const AnyLayout& a) : Item(lay::to_string(a)) { layout = a; }
+  Item(const Swizzle& s) : Item(s.to_string()) {}
+  Item(const Tuple& t) : Item(t.to_string()) {}
+  Item(const Int& n) : Item(n.to_string()) {}
+  Item(std::string words);
 };
 
 // An operation begins; what stands up to its End belongs to it. Of a def also its parameters and its body as Lay text.
@@ -98,7 +98,8 @@ struct Carry {  // several modes of the right side move in one of the left: toge
   Int reach;
   bool stays;
 };
-struct Tabulated {  // the rules found no form; all values were compared
+struct Tabulated {  // the rules found no form; where there are not too many values all were compared
+  bool compared;
   std::optional<Layout> found;
 };
 

@@ -140,6 +140,7 @@ struct Words {
                     : ", not below " + s.left.extent.to_string() + ": they carry into the next mode");
   }
   std::string operator()(const Tabulated& s) const {
+    if (!s.compared) return "the rules find no form";
     if (!s.found) return "the rules find no form, and neither does the table of all values";
     return "the rules find no form, but the table of all values has one: " + s.found->to_string();
   }

@@ -40,7 +40,7 @@ void check_frame(const Heard& heard, const std::string& name) {
   REQUIRE(open == 0);
   const auto& end = std::get<trace::End>(entries.back());
   REQUIRE(end.result.has_value() == heard.result.has_value());
-  if (heard.result) REQUIRE(end.result->text == heard.result->to_string());
+  if (heard.result) REQUIRE(end.result->text == trace::Item(*heard.result).text);
 }
 
 void check_meeting(const trace::Meets& m) {
@@ -133,6 +133,17 @@ TEST_CASE("nothing is heard while nobody listens, and trials are quiet") {
   }
   composition(facts, make_layout(tuple(4, 2)), Layout(2, 4));
   CHECK(derivation.entries.empty());
+}
+
+TEST_CASE("what was not compared is not said to be") {
+  const int64_t many = 1'000'000'000'000'000'000;
+  Facts facts;
+  const Heard heard = listen(
+      [&] { return composition(facts, Layout(tuple(many, 2), tuple(1, 7)), Layout(tuple(many - 1, 2), tuple(1, 3))); });
+  CHECK(!heard.result);
+  for (const trace::Step& step : heard.derivation.entries) {
+    if (const auto* tabulated = std::get_if<trace::Tabulated>(&step)) CHECK(!tabulated->compared);
+  }
 }
 
 TEST_CASE("a long derivation is cut, and every operation still ends") {
