@@ -1,82 +1,15 @@
 // Operands and result beside each other.
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 
 #include "frontend/algebra/operations.h"
 #include "frontend/picture/draw.h"
 #include "frontend/picture/palette.h"
 #include "frontend/picture/panels.h"
+#include "frontend/picture/tile_numbers.h"
 
 namespace lay::picture {
 namespace {
-
-// Which parts of the result's coordinate number the tile (for a product: the copy).
-enum class Counts : uint8_t { second_mode, modes_beyond, second_parts, first_parts };
-
-struct Rule {
-  std::string_view operation;
-  Counts whole, by_mode;  // for one tiler, for a tuple of them
-  bool product;
-};
-
-constexpr std::array<Rule, 11> kRules = {{
-    {"logical_divide", Counts::second_mode, Counts::second_parts, false},
-    {"zipped_divide", Counts::second_mode, Counts::second_mode, false},
-    {"divide_exactly", Counts::second_mode, Counts::second_mode, false},
-    {"tiled_divide", Counts::modes_beyond, Counts::modes_beyond, false},
-    {"flat_divide", Counts::modes_beyond, Counts::modes_beyond, false},
-    {"logical_product", Counts::second_mode, Counts::second_parts, true},
-    {"zipped_product", Counts::second_mode, Counts::second_mode, true},
-    {"tiled_product", Counts::modes_beyond, Counts::modes_beyond, true},
-    {"flat_product", Counts::modes_beyond, Counts::modes_beyond, true},
-    {"blocked_product", Counts::second_parts, Counts::second_parts, true},
-    {"raked_product", Counts::first_parts, Counts::first_parts, true},
-}};
-
-const Rule* rule_of(const std::string& operation) {
-  const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) { return r.operation == operation; });
-  return at == kRules.end() ? nullptr : &*at;
-}
-
-using Path = std::vector<int>;
-
-std::vector<Path> tile_paths(const Operation& operation, const Rule& rule) {
-  const Tuple& shape = domain_of(operation.result.layout).shape;
-  const int modes = operation.tiler_modes;
-  std::vector<Path> paths;
-  switch (modes ? rule.by_mode : rule.whole) {
-    case Counts::second_mode:
-      paths.push_back({1});
-      break;
-    case Counts::modes_beyond: {
-      const bool flat = rule.operation.substr(0, 4) == "flat";
-      for (int m = flat ? std::max(modes, 1) : 1; m < shape.rank(); ++m) paths.push_back({m});
-      break;
-    }
-    case Counts::second_parts:
-    case Counts::first_parts:
-      for (int m = 0; m < shape.rank(); ++m) {
-        const bool tiled = (modes == 0 || m < modes) && shape[m].is_tuple() && shape[m].rank() == 2;
-        if (tiled) paths.push_back({m, rule.whole == Counts::first_parts ? 0 : 1});
-      }
-      break;
-  }
-  return paths;
-}
-
-// The number of the tile that a 1-D index of the result lies in: the parts of its coordinate, colexicographically.
-std::int64_t tile_number(const Tuple& shape, const std::vector<Path>& paths, std::int64_t index) {
-  Facts facts;
-  const Tuple coordinate = idx2crd(facts, index, shape);
-  std::int64_t number = 0, step = 1;
-  for (const Path& path : paths) {
-    number = checked_add(number, checked_mul(step, crd2idx(facts, get(coordinate, path), get(shape, path)).value()));
-    step = checked_mul(step, size(get(shape, path)).value());
-  }
-  return number;
-}
 
 void in_tile(Box& box, std::int64_t number, const std::string& sign) {
   box.colour = static_cast<int>(number % kColours);
@@ -126,18 +59,16 @@ class Matching {
 
 using Numbers = std::map<std::int64_t, std::int64_t>;  // the operand's index -> the tile, or the element of the result
 
-void draw_tiles(Picture& picture, const Operation& operation, const Rule& rule, const DrawOptions& options) {
-  const Tuple& shape = domain_of(operation.result.layout).shape;
-  const std::vector<Path> paths = tile_paths(operation, rule);
+void draw_tiles(Picture& picture, const Operation& operation, const TileNumbers& tiles, const DrawOptions& options) {
   const Field of_result(operation.result.layout, options.limits);
   const Field of_operand(operation.operands.front().layout, options.limits);
   // A product repeats its operand: what is not in it is no end but a copy.
   const Matching matching(operation, of_operand, of_result, options.limits);
-  const bool may_end = !rule.product && (operation.origin || of_operand.whole());
+  const bool may_end = !tiles.are_copies() && (operation.origin || of_operand.whole());
   Numbers tile_of;
   bool ended = false;
   const Dress dress = [&](Box& box, const Place& p, const Tuple&) {
-    const std::int64_t number = tile_number(shape, paths, of_result.index(p.slice, p.row, p.column));
+    const std::int64_t number = tiles.of(of_result.index(p.slice, p.row, p.column));
     const auto from = matching.index(p);
     if (from) tile_of.emplace(*from, number);
     if (may_end && !from) {
@@ -156,14 +87,14 @@ void draw_tiles(Picture& picture, const Operation& operation, const Rule& rule, 
   if (operation.operands.size() > 1) {
     const Field of_tiler(operation.operands[1].layout, options.limits);
     const auto numbered = [&](Box& box, const Place& p, const Tuple&) {
-      in_tile(box, rule.product ? of_tiler.index(p.slice, p.row, p.column) : 0, "#");
+      in_tile(box, tiles.are_copies() ? of_tiler.index(p.slice, p.row, p.column) : 0, "#");
     };
     add_panels(picture, grid_panels(heading(operation.operands[1]), of_tiler, numbered));
   }
   add_panels(picture, std::move(result));
   add_page_line(picture, "addresses of " + heading(operation.operands.front()), of_operand, options.limits, by_index);
-  picture.key = rule.product ? "the copy, #0 the first" : "the tile, #0 the first";
-  picture.owner = rule.product ? "copy" : "tile";
+  picture.key = tiles.are_copies() ? "the copy, #0 the first" : "the tile, #0 the first";
+  picture.owner = tiles.are_copies() ? "copy" : "tile";
   if (ended) picture.notes.push_back("* lies past the end of what is divided: the divide rounds up");
 }
 
@@ -206,6 +137,19 @@ void draw_beside(Picture& picture, const Operation& operation, const DrawOptions
   picture.key = "the offset mod 32";
 }
 
+// A layout and its complement side by side reach every offset once, as far as they go: the line shows it, one colour
+// for each copy of the layout.
+void draw_together(Picture& picture, const Operation& operation, const DrawOptions& options) {
+  const auto* a = std::get_if<Layout>(&operation.operands.front().layout);
+  const auto* r = std::get_if<Layout>(&operation.result.layout);
+  if (!a || !r) return;
+  const std::vector<Layout> both = {*a, *r};
+  const Field field(make_layout(both), options.limits);
+  const auto by_copy = [](Box& box, const Place& p, const Tuple&) { in_tile(box, p.column, "#"); };
+  add_panels(picture, line_panels("the offsets of both together, #0 the layout, the others its copies", field,
+                                  options.limits, by_copy));
+}
+
 }  // namespace
 
 Picture draw_operation(const Operation& operation, const DrawOptions& options) {
@@ -214,13 +158,13 @@ Picture draw_operation(const Operation& operation, const DrawOptions& options) {
   picture.subtitle = to_string(operation.result.layout);
   Operation titled = operation;
   titled.result.name = "result";
-  const Rule* rule = rule_of(operation.name);
-  if (rule && !titled.operands.empty())
-    draw_tiles(picture, titled, *rule, options);
+  if (const auto tiles = TileNumbers::of_operation(operation))
+    draw_tiles(picture, titled, *tiles, options);
   else if (operation.name == "o")
     draw_composition(picture, titled, options);
   else
     draw_beside(picture, titled, options);
+  if (operation.name == "complement") draw_together(picture, titled, options);
   return picture;
 }
 

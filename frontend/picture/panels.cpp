@@ -125,7 +125,7 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
     box.coordinate = joined(field, places, true);
     dress(box, places.front(), Tuple(offset));
     box.label = std::to_string(field.index(places.front().slice, places.front().row, places.front().column));
-    box.mark = places.size() > 1 ? "x" + std::to_string(places.size()) : "";
+    if (places.size() > 1) box.mark = "x" + std::to_string(places.size());
   }
   panel.top = counting(panel.columns, 0, 1, "");
   panel.left = counting(panel.rows, all.least, panel.columns, "");

@@ -99,6 +99,30 @@ TEST_CASE("operand and result have one tile in one colour") {
   }
 }
 
+TEST_CASE("a copy is the operand moved") {
+  for (const char* operation :
+       {"logical_product(A, (3,2):(2,1))", "zipped_product(A, 6)", "tiled_product(A, 6)",
+        "flat_product(A, (3,2):(1,3))", "blocked_product(A, (3,2):(2,1))", "raked_product(A, (3,2):(2,1))",
+        "tile_to_shape(A, (6,4))", "tile_to_shape(A, (4,6), (1,0))", "logical_product((2,2):(1,6), (3,2):(1,3))"}) {
+    INFO(operation);
+    const Picture p = one_picture("let A = (2,2):(1,2)\nshow " + std::string(operation));
+    std::vector<std::int64_t> moved;
+    for (const Box& box : p.panels.front().boxes) moved.push_back(std::stoll(box.offset));
+    std::sort(moved.begin(), moved.end());
+    std::map<std::string, std::vector<std::int64_t>> copies;
+    for (const Panel& panel : p.panels)
+      if (panel.title.rfind("result", 0) == 0)
+        for (const Box& box : panel.boxes) copies[box.owner].push_back(std::stoll(box.offset));
+    CHECK(copies.size() == 6);
+    for (auto& [copy, offsets] : copies) {
+      std::sort(offsets.begin(), offsets.end());
+      const std::int64_t first = offsets.front();
+      for (std::int64_t& offset : offsets) offset -= first;
+      CHECK(offsets == moved);
+    }
+  }
+}
+
 TEST_CASE("a tile is the elements of the operand that lie together") {
   const Picture p = one_picture("show zipped_divide((6,8):(8,1), (2,4))");
   const Panel& operand = p.panels.front();
