@@ -39,6 +39,14 @@ const Rule* rule_of(const std::string& operation) {
   return at == kRules.end() ? nullptr : &*at;
 }
 
+// Into how many modes a flat divide or product opens its tile.
+int modes_of_tile(const Operation& operation, const Rule& rule) {
+  if (operation.tiler_modes > 0) return operation.tiler_modes;
+  const size_t tile = rule.product ? 0 : 1;
+  if (tile >= operation.operands.size()) return 1;  // a number
+  return domain_of(operation.operands[tile].layout).rank();
+}
+
 std::vector<std::vector<int>> tile_paths(const Operation& operation, const Rule& rule) {
   const Tuple& shape = domain_of(operation.result.layout).shape;
   const int modes = operation.tiler_modes;
@@ -47,11 +55,10 @@ std::vector<std::vector<int>> tile_paths(const Operation& operation, const Rule&
     case Counts::second_mode:
       paths.push_back({1});
       break;
-    case Counts::modes_beyond: {
-      const bool flat = rule.operation.substr(0, 4) == "flat";
-      for (int m = flat ? std::max(modes, 1) : 1; m < shape.rank(); ++m) paths.push_back({m});
+    case Counts::modes_beyond:
+      for (int m = rule.operation.substr(0, 4) == "flat" ? modes_of_tile(operation, rule) : 1; m < shape.rank(); ++m)
+        paths.push_back({m});
       break;
-    }
     case Counts::blocks:
       for (int m = 0; m < shape.rank(); ++m) paths.push_back({m});
       break;

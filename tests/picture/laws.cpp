@@ -83,7 +83,8 @@ TEST_CASE("an address line says who reaches an offset, and who does not") {
 TEST_CASE("operand and result have one tile in one colour") {
   for (const char* operation :
        {"zipped_divide(A, (2,4))", "logical_divide(A, (2,4))", "tiled_divide(A, (2,4))", "flat_divide(A, (2,4))",
-        "logical_divide(A, 4)", "zipped_divide(A, (3:2,2:4))", "A o (3,4):(2,12)"}) {
+        "logical_divide(A, 4)", "flat_divide(A, (2,2):(1,12))", "flat_divide(A, 4)", "tiled_divide(A, (2,2):(1,12))",
+        "zipped_divide(A, (3:2,2:4))", "A o (3,4):(2,12)"}) {
     INFO(operation);
     const Picture p = one_picture("let A = (6,8):(1,6)\nshow " + std::string(operation));
     std::map<std::string, std::pair<int, std::string>> operand;
@@ -100,10 +101,10 @@ TEST_CASE("operand and result have one tile in one colour") {
 }
 
 TEST_CASE("a copy is the operand moved") {
-  for (const char* operation :
-       {"logical_product(A, (3,2):(2,1))", "zipped_product(A, 6)", "tiled_product(A, 6)",
-        "flat_product(A, (3,2):(1,3))", "blocked_product(A, (3,2):(2,1))", "raked_product(A, (3,2):(2,1))",
-        "tile_to_shape(A, (6,4))", "tile_to_shape(A, (4,6), (1,0))", "logical_product((2,2):(1,6), (3,2):(1,3))"}) {
+  for (const char* operation : {"logical_product(A, (3,2):(2,1))", "zipped_product(A, 6)", "tiled_product(A, 6)",
+                                "flat_product(A, (3,2):(1,3))", "flat_product(A, 6)", "blocked_product(A, (3,2):(2,1))",
+                                "raked_product(A, (3,2):(2,1))", "tile_to_shape(A, (6,4))",
+                                "tile_to_shape(A, (4,6), (1,0))", "logical_product((2,2):(1,6), (3,2):(1,3))"}) {
     INFO(operation);
     const Picture p = one_picture("let A = (2,2):(1,2)\nshow " + std::string(operation));
     std::vector<std::int64_t> moved;
