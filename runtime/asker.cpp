@@ -36,7 +36,10 @@ std::vector<sema::Outcome> Asker::ask(const std::string& statement) {
 
 sema::Host Asker::host(const std::string& file) {
   const auto call = [this](const sema::KernelCall& c) { return executor_.run(c); };
-  sema::Host result = make_host([](const std::string&) {}, call, file.empty() ? "." : folder_of(file));
+  const auto print = [this](const std::string& text) {
+    if (asking_) print_line(text);
+  };
+  sema::Host result = make_host(print, call, file.empty() ? "." : folder_of(file));
   result.show = [this](const picture::Picture& picture) {
     if (asking_ && show_) show_(picture);
   };

@@ -1,5 +1,5 @@
-// One question about an expression, for `lay show` and `lay export`: a script's statements first, where one is given,
-// then the question as a statement of its own. Diagnostics go to standard error.
+// One question about an expression, for `lay show`, `lay export` and `lay explain`: a script's statements first, where
+// one is given, then the question as a statement of its own. Diagnostics go to standard error.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct Asked {
 
 class Asker {
  public:
-  // `show` gets the pictures of the question, not those of the script. What a script prints is not shown.
+  // `show` gets the pictures of the question, not those of the script. What the script prints is not shown.
   Asker(const Asked& asked, std::function<void(const picture::Picture&)> show);
 
   // What the statement came to.

@@ -52,10 +52,10 @@ struct ShowOptions {
 
 struct ExportOptions {
   std::string expression;
-  std::string to;               // cute, cutedsl, triton, numpy, latex
-  std::string tile;             // of a thread-value layout, as Lay text: "(16,8)"
+  std::string to;          // cute, cutedsl, triton, numpy, latex
+  std::string tile;        // of a thread-value layout, as Lay text: "(16,8)"
   std::string name = "L";  // of the variable that it becomes
-  std::string file;             // a script whose names the expression may use
+  std::string file;        // a script whose names the expression may use
   std::map<std::string, std::string> set;
 };
 
@@ -78,8 +78,13 @@ int print_plans(const std::string& file);
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.
 int build_script(const BuildOptions& options);
 
+struct ExplainOptions {
+  std::string expression;
+  std::string file;  // a script whose names it may use
+  std::map<std::string, std::string> set;
+};
 // The derivation of one expression; statements may stand before it, separated by `;`.
-int explain_expression(const std::string& expression);
+int explain_expression(const ExplainOptions& options);
 
 // The page of an operation or an error code; of all topics their names.
 int print_help(const std::string& topic);

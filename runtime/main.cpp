@@ -141,11 +141,21 @@ void add_format(CLI::App& app, int& code) {
   fmt->callback([=, &code] { code = format_files(*o); });
 }
 
-// What the shell took apart.
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
+void add_explain(CLI::App& app, int& code) {
+  auto* explain = app.add_subcommand("explain", "how an expression comes by its value, step by step");
+  auto o = std::make_shared<ExplainOptions>();
+  auto set = std::make_shared<std::vector<std::string>>();
+  explain
+      ->add_option(
+          "expression", o->expression,
+          "\"(6,2):(8,2) o (4,3):(3,1)\"; statements may stand before it: \"dim M; assume M % 8 == 0; M:1 o 4:2\"")
+      ->required();
+  explain->add_option("--file", o->file, "a script whose names the expression may use");
+  explain->add_option("--set", *set, "a size, may be repeated")->type_name("NAME=NUMBER")->allow_extra_args(false);
+  explain->callback([=, &code] {
+    o->set = pairs("--set", *set);
+    code = explain_expression(*o);
+  });
 }
 
 void add_simple(CLI::App& app, int& code) {
@@ -153,10 +163,6 @@ void add_simple(CLI::App& app, int& code) {
   auto* plan = app.add_subcommand("plan", "the complete schedule of each kernel, with predictions");
   plan->add_option("file", *file, "the script")->required();
   plan->callback([=, &code] { code = print_plans(*file); });
-  auto words = std::make_shared<std::vector<std::string>>();
-  auto* explain = app.add_subcommand("explain", "how an expression comes by its value, step by step");
-  explain->add_option("expression", *words, "an expression of layouts: '(6,2):(8,2) o (4,3):(3,1)'")->required();
-  explain->callback([=, &code] { code = explain_expression(joined(*words)); });
   auto topic = std::make_shared<std::string>();
   auto* help = app.add_subcommand("help", "the page of an error code or an operation; all names without one");
   help->add_option("topic", *topic, "composition-carry, coalesce, ...");
@@ -181,6 +187,7 @@ int command(int argc, char** argv) {
   add_check(app, code);
   add_build(app, code);
   add_show(app, code);
+  add_explain(app, code);
   add_export(app, code);
   add_format(app, code);
   add_simple(app, code);

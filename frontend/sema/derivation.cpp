@@ -70,7 +70,8 @@ void prune(Derived& derived) {
     auto* child = std::get_if<Derived>(&part);
     if (!child) return false;
     prune(*child);
-    return !worth_a_line(*child) || !seen.insert(call_text(*child->begin)).second;
+    const bool same = derived.begin && derived.begin->operation == child->begin->operation;
+    return (!same && !worth_a_line(*child)) || !seen.insert(call_text(*child->begin)).second;
   });
   while (derived.only_child() && is_same(derived, *derived.only_child())) {
     Derived inner = *derived.only_child();

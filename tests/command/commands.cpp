@@ -141,6 +141,29 @@ TEST_CASE("fmt has one formatting, and leaves alone what is formatted") {
   CHECK(slurp(folder / "a.lay") == "let (");
 }
 
+TEST_CASE("explain derives an expression, help prints pages") {
+  Folder folder;
+  put(folder / "a.lay", "dim M\nassume M % 8 == 0\nlet A = (M,4):(4,1)\nprint 1\n");
+  const auto known = folder.lay({"explain", "(6,2):(8,2) o 4:3"});
+  CHECK(known.code == 0);
+  CHECK(known.out.find("6/3 = 2 divides 4") != std::string::npos);
+  CHECK(known.out.find("  = (2,2):(24,2)\n") != std::string::npos);
+  const auto named = folder.lay({"explain", "--file", "a.lay", "coalesce(A)"});
+  CHECK(named.out.rfind("coalesce: L = (M,4):(4,1)\n", 0) == 0);
+  CHECK(folder.lay({"explain", "dim N; N:1 o 4:2"}).code == 0);
+  const auto wrong = folder.lay({"explain", "(6,2):(1,7) o (3,2):(2,3)"});
+  CHECK(wrong.code == 1);
+  CHECK(wrong.out.find("they carry into the next mode") != std::string::npos);
+  CHECK(wrong.error.find("error[composition-carry]") != std::string::npos);
+  CHECK(folder.lay({"explain"}).code == 2);
+  CHECK(folder.lay({"help", "composition-carry"}).out.find("This works:") != std::string::npos);
+  CHECK(folder.lay({"help", "coalesce"}).out.find("lay> coalesce(") != std::string::npos);
+  CHECK(folder.lay({"help"}).out.find("composition-carry") != std::string::npos);
+  const auto unknown = folder.lay({"help", "composition-cary"});
+  CHECK(unknown.code == 1);
+  CHECK(unknown.error.find("did you mean composition-carry?") != std::string::npos);
+}
+
 TEST_CASE("doctor says what was found and what was not") {
   Folder folder;
   const auto ended = folder.lay({"doctor"});
