@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "frontend/source/diagnostic.h"
+#include "runtime/csv.h"
 #include "runtime/npy.h"
 
 namespace lay::runtime {
@@ -71,6 +72,7 @@ std::uint64_t mixed(std::uint64_t x) {
 }  // namespace
 
 sema::Array load_array(const std::string& path) {
+  if (path.ends_with(".csv")) return read_csv(path);
   NpyArray file = read_npy(path);
   if (file.fortran_order && file.shape.size() > 1) file.data = row_major(file);
   for (const auto& [npy, element] : same)

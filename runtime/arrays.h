@@ -10,7 +10,7 @@
 namespace lay::runtime {
 
 // bool becomes pred, float16 f16, int32 s32 and so on; `V2` and `V1` become b16 and b8, the bits of a type that NumPy
-// lacks. Errors are those of read_npy.
+// lacks. A name that ends in .csv is a table of numbers as text. Errors are those of read_npy and read_csv.
 sema::Array load_array(const std::string& path);
 
 // bf16, tf32 and the 8-bit floats are written as float32; bits as `V2`, `V1`. Types that neither has: error `npy`.

@@ -189,7 +189,7 @@ std::vector<const Builtin*> all_builtins() {
   std::vector<const Builtin*> rows;
   for (auto table :
        {tuple_builtins(), tuple_algorithm_builtins(), coordinate_builtins(), layout_builtins(), algebra_builtins(),
-        proposition_builtins(), memory_builtins(), number_builtins(), array_builtins(), export_builtins()}) {
+        proposition_builtins(), memory_builtins(), fit_builtins(), number_builtins(), array_builtins(), export_builtins()}) {
     for (const Builtin& row : table) rows.push_back(&row);
   }
   return rows;

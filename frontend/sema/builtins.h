@@ -78,6 +78,7 @@ std::span<const Builtin> layout_builtins();
 std::span<const Builtin> algebra_builtins();
 std::span<const Builtin> proposition_builtins();
 std::span<const Builtin> memory_builtins();
+std::span<const Builtin> fit_builtins();
 std::span<const Builtin> number_builtins();
 std::span<const Builtin> array_builtins();
 std::span<const Builtin> export_builtins();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/sema/builtins.h"
+#include "frontend/sema/find.h"
 #include "frontend/sema/statement.h"
 #include "frontend/syntax/parse.h"
 
@@ -93,6 +94,7 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
   if (const Builtin* builtin = find_builtin(name)) {
     return Help{name, std::string(builtin->signature), std::string(builtin->law)};
   }
+  if (name == "find") return Help{name, std::string(kFindSignature), std::string(kFindLaw)};
   Frame frame{{nullptr, session_->main, session_->main->generation()}, {}};
   const Module::Entry* entry = session_->main->find(name, session_->main->generation());
   if (!entry) entry = session_->prelude()->find(name, session_->prelude()->generation());

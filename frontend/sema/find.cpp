@@ -54,7 +54,7 @@ class Wanted {
 
  private:
   static Note help() {
-    return {"help", "find swizzle(write = W, read = R, bits = 16), also tile, base, write_vector, read_vector"};
+    return {"help", std::string(kFindSignature) + ", also tile, base, write_vector, read_vector"};
   }
   std::string what_;  // before the arguments, which point to it
   Arguments arguments_;

@@ -115,7 +115,7 @@ TEST_CASE("every builtin and every def of the standard library has a law and an 
   const auto sections = lay::runtime::help_sections(slurp(source_root() / "docs/operations.md"));
   lay::Sources sources;
   const lay::sema::Evaluator evaluator(sources, {});
-  std::set<std::string> known;
+  std::set<std::string> known{"find"};  // a form of the language, not a function
   for (const lay::sema::Builtin* builtin : lay::sema::all_builtins()) known.insert(std::string(builtin->name));
   for (const auto& file : files_in("stdlib", ".lay"))  // all of them are in sight everywhere
     for (const std::string& line : lines_of(slurp(file)))
