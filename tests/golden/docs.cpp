@@ -36,7 +36,7 @@ class Document {
       if (lines[i].rfind("# ", 0) == 0 || lines[i].rfind("## ", 0) == 0) restart();
       if (operations_ && lines[i].rfind("## ", 0) == 0) {
         result += law_of(lines[i].substr(3)) + "\n";
-        if (i + 1 < lines.size() && lines[i + 1].rfind('`' + lines[i].substr(3) + '(', 0) == 0) ++i;
+        if (i + 1 < lines.size() && lines[i + 1].rfind('`' + lines[i].substr(3), 0) == 0) ++i;
       }
       if (lines[i].rfind("```", 0) != 0) continue;
       const bool is_lay = lines[i] == "```lay";
