@@ -89,7 +89,8 @@ void Repl::show_picture_of(const std::string& argument) {
 // TARGET EXPR
 void Repl::export_layout(const std::string& argument) {
   const auto space = std::min(argument.find(' '), argument.size());
-  evaluate("print export(" + argument.substr(space) + ", " + sema::quoted(argument.substr(0, space)) + ")");
+  evaluate("print export(" + std::string(trimmed(std::string_view(argument).substr(space))) + ", " +
+           sema::quoted(argument.substr(0, space)) + ")");
 }
 
 bool Repl::take(const std::string& text) {

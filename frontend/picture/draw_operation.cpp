@@ -45,7 +45,8 @@ class Matching {
       return at == index_.end() ? std::nullopt : std::optional(at->second);
     }
     Facts facts;
-    const Tuple coordinate = origin_->value(p.slice, p.row, p.column);
+    // Modes that the value does not reach are 0.
+    const Tuple coordinate = add(repeat_like(shape_, 0), origin_->value(p.slice, p.row, p.column));
     if (inside(facts, coordinate, shape_) == Verdict::refuted) return std::nullopt;
     return crd2idx(facts, coordinate, shape_).value();
   }

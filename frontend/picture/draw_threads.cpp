@@ -37,9 +37,9 @@ class Target {
       j = v.value().value() / rows;
     } else {
       Facts facts;
-      const Tuple two = v.rank() == 2 && v.is_tuple() ? v : tuple(v, 0);
-      i = along(facts, two[0], shape[0]);
-      j = along(facts, two[1], shape[1]);
+      const Tuple coordinate = add(repeat_like(shape, 0), v);
+      i = along(facts, coordinate[0], shape[0]);
+      j = along(facts, coordinate[1], shape[1]);
     }
     if (i < 0 || j < 0 || i >= rows || j >= columns) return std::nullopt;
     return std::pair{i, j};

@@ -53,7 +53,7 @@ std::vector<std::vector<int>> tile_paths(const Operation& operation, const Rule&
   std::vector<std::vector<int>> paths;
   switch (modes ? rule.by_mode : rule.whole) {
     case Counts::second_mode:
-      paths.push_back({1});
+      if (shape.rank() > 1) paths.push_back({1});
       break;
     case Counts::modes_beyond:
       for (int m = rule.operation.substr(0, 4) == "flat" ? modes_of_tile(operation, rule) : 1; m < shape.rank(); ++m)
@@ -86,6 +86,7 @@ std::optional<TileNumbers> TileNumbers::of_operation(const Operation& operation)
     const bool blocks = rule->whole == Counts::blocks && path[0] < operand.rank();
     numbers.parts_.push_back({path, blocks ? size(operand[path[0]]).value() : 1});
   }
+  if (numbers.parts_.empty()) return std::nullopt;  // nothing was divided
   return numbers;
 }
 

@@ -64,6 +64,16 @@ TEST_CASE("show takes names from a script and sizes from the command line") {
   CHECK(folder.lay({"show", "A, M = 3", "--file", "a.lay"}).error.find("contradicts") != std::string::npos);
 }
 
+TEST_CASE("a check draws nothing, and needs no sizes") {
+  Folder folder;
+  put(folder / "a.lay", "dim M\nlet A = (M,2):(2,1)\nshow A\nshow A, view = line\n");
+  const Finished check = folder.lay({"check", "a.lay"});
+  CHECK(check.code == 0);
+  CHECK(check.out.find("addresses") == std::string::npos);
+  CHECK(folder.lay({"run", "a.lay"}).code == 1);
+  CHECK(folder.lay({"run", "a.lay", "--set", "M=2"}).out.find("1   2  3") != std::string::npos);
+}
+
 TEST_CASE("a terminal gets the colours that it has") {
   const std::string many = on_terminal({"TERM=xterm", "COLORTERM=truecolor"});
   CHECK(many.find("\x1b[38;2;0;0;0;48;2;") != std::string::npos);

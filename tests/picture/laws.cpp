@@ -1,7 +1,9 @@
 // What a picture says is true: every box against the algebra.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
+#include <random>
 #include <set>
 
 #include "frontend/algebra/operations.h"
@@ -196,6 +198,40 @@ TEST_CASE("the largest layouts draw a corner and say so") {
     CHECK(said);
     CHECK(to_html(p).size() < 16'000'000);
   }
+}
+
+TEST_CASE("any layout is drawn in every form, or refused") {
+  std::mt19937 random(5);
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const std::vector<std::int64_t> extents = {1, 2, 3, 4, 6, 8, 1'000'000'000},
+                                  strides = {0, 1, 2, 3, 5, 8, -1, 64, 1'000'000'000};
+  std::function<std::pair<Tuple, Tuple>(int)> mode = [&](int depth) -> std::pair<Tuple, Tuple> {
+    if (depth == 0 || pick(2) == 0) return {extents[pick(7)], strides[pick(9)]};
+    std::vector<Tuple> s, d;
+    for (int k = 0; k <= pick(3); ++k) {
+      auto [extent, stride] = mode(depth - 1);
+      s.push_back(extent);
+      d.push_back(stride);
+    }
+    return {Tuple(s), Tuple(d)};
+  };
+  int drawn_ones = 0;
+  for (int round = 0; round < 300; ++round) {
+    const auto [s, d] = mode(3);
+    try {
+      const Layout l(s, d);
+      const Named value{"l", pick(4) == 0 ? AnyLayout(composition(Swizzle(2, 1, 3), l)) : AnyLayout(l)};
+      const Picture p = pick(3) == 0   ? draw_line(value)
+                        : pick(3) == 0 ? draw_threads(value, tuple(8, 4))
+                                       : draw_layout(value);
+      CHECK(!to_text(p, {}).empty());
+      CHECK(to_svg(p).size() + to_html(p).size() + to_tex(p).size() < 40'000'000);
+      ++drawn_ones;
+    } catch (const Refusal& refusal) {
+      CHECK(!refusal.message.empty());
+    }
+  }
+  CHECK(drawn_ones > 150);
 }
 
 TEST_CASE("what cannot be drawn is said") {
