@@ -9,12 +9,12 @@ namespace lay {
 namespace {
 
 // A mode of extent 1 leaves no gap below it. Where the extent may be 1 and rounding would tell the difference, that it
-// is more is guarded.
-void require_counted(Facts& facts, const Mode& mode, const Int& covered, const Int& next) {
+// is more is guarded; false if it never is.
+bool require_counted(Facts& facts, const Mode& mode, const Int& covered, const Int& next) {
   const Int& stride = mode.stride.value();
-  if (mode.extent.is_literal() || stride == covered) return;
-  if (facts.proves(divides(stride, covered)) && facts.proves(divides(next, stride))) return;
-  facts.try_require(less_equal(2, mode.extent), "complement");
+  if (mode.extent.is_literal() || stride == covered) return true;
+  if (facts.proves(divides(stride, covered)) && facts.proves(divides(next, stride))) return true;
+  return facts.try_require(less_equal(2, mode.extent), "complement");
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
     const size_t i = order[k];
     const Int& stride = modes[i].stride.value();
     const Int next = k + 1 < order.size() ? modes[order[k + 1]].stride.value() : size(cotarget);
-    require_counted(facts, modes[i], covered, next);
+    if (!require_counted(facts, modes[i], covered, next)) continue;
     if (!facts.try_require(less_equal(covered, stride), "complement")) {
       check_injective(facts, a, filtered, stride, covered);
       const Interleaved block = interleave(modes, order, k + 1);

@@ -32,16 +32,23 @@ struct Misfit {
   Int extent;            // of that mode of the left side
   Int count, step;       // the mode s:d of the right side when it gets there
   std::string missing;   // undecided: what would decide
+  bool chosen = false;   // a case was taken where another was possible
 };
+
+// The case taken where s steps may fill a mode of the left side or stay inside it: the preferred one, or, where that
+// leads nowhere, the other.
+enum class Undecided : uint8_t { fills, stays };
 
 struct Part {
   std::vector<Mode> modes;  // what the mode s:d becomes
   std::vector<Digit> digits;
   std::optional<Misfit> misfit;
+  bool chosen = false;
 };
 
 // s:d after the left side, by rule. Guards what is undecided.
-Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count, const Int& step);
+Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count, const Int& step,
+                  Undecided undecided = Undecided::fills);
 
 // a o b of literal operands with integer strides, by the same rule in plain numbers; nothing where the rule does not
 // apply or the operands are not of this kind.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/compose.h"
+#include "frontend/algebra/knowledge.h"
 
 namespace lay {
 namespace {
@@ -17,6 +18,15 @@ std::optional<Counterexample> counterexample(Facts& facts, const Layout& a, cons
                         wrong->due.to_string(),
                         wrong->actual.to_string(),
                         wrong->claimed.to_string()};
+}
+
+// The size, if it fits 64 bits.
+std::optional<int64_t> known_product(const Tuple& shape) {
+  int64_t product = 1;
+  for (const Tuple& extent : leaves(shape)) {
+    if (__builtin_mul_overflow(product, extent.value().value(), &product)) return std::nullopt;
+  }
+  return product;
 }
 
 // The mode of the right side with other steps, nearest first: whole modes of the left side, then whole fractions of
@@ -38,13 +48,53 @@ std::optional<std::string> repair_right(const Layout& a, const Layout& b, const 
   return std::nullopt;
 }
 
-// The size, if it fits 64 bits.
-std::optional<int64_t> known_product(const Tuple& shape) {
-  int64_t product = 1;
-  for (const Tuple& extent : leaves(shape)) {
-    if (__builtin_mul_overflow(product, extent.value().value(), &product)) return std::nullopt;
+// The mode with another number of steps, nearest first.
+std::optional<std::string> repair_count(const Layout& a, const Layout& b, const Misfit& misfit) {
+  const bool alone = b.shape.is_leaf();
+  const Layout mode = alone ? b : b[misfit.right_mode];
+  if (mode.shape.is_tuple()) return std::nullopt;
+  const int64_t n = mode.shape.value().value();
+  for (int64_t step = 1; step <= 64; ++step) {
+    for (const int64_t count : {n - step, n + step}) {
+      if (count < 2) continue;
+      const Layout changed(count, mode.stride);
+      const Layout right = alone ? changed : replace(b, misfit.right_mode, changed);
+      if (compose_by_table(a, right)) return "the right side as " + right.to_string();
+    }
   }
-  return product;
+  return std::nullopt;
+}
+
+// At the smallest sizes that the facts allow and at which there is no layout: those sizes, and where it fails there.
+void show_sizes(const Facts& facts, const Layout& a, const Layout& b, Refusal& r) {
+  std::map<DimId, std::string> dims;
+  for (const Layout* side : {&a, &b}) {
+    for (const Tuple& leaf : leaves(side->shape)) leaf.value().collect_dims(dims);
+    for (const Tuple& leaf : leaves(side->stride)) leaf.value().collect_dims(dims);
+  }
+  const auto at_sizes = [](const Layout& side, const Binding& at) {
+    std::map<DimId, Int> numbers;
+    for (const auto& [id, value] : at) numbers[id] = value;
+    return substitute(side, numbers);
+  };
+  const auto small = [](const Layout& side) {
+    const auto n = known_product(side.shape);
+    return n && *n <= kMaxRepair;
+  };
+  const SizeTest composes = [&](const Binding& at) -> std::optional<bool> {
+    try {
+      const Layout outer = at_sizes(a, at), inner = at_sizes(b, at);
+      if (!small(inner) || !outer.is_known() || !inner.is_known()) return std::nullopt;
+      return compose_by_table(outer, inner).has_value();
+    } catch (const Refusal&) {
+      return std::nullopt;
+    }
+  };
+  const Search search = search_counterexample(Knowledge(facts), dims, composes);
+  if (!search.witness) return;
+  r.sizes = *search.witness;
+  Facts plain;
+  r.witness = counterexample(plain, at_sizes(a, search.at), at_sizes(b, search.at));
 }
 
 void word(Refusal& r, const Misfit& misfit) {
@@ -78,17 +128,23 @@ Refusal refuse_composition(Facts& facts, const Layout& a, const Layout& b, const
   r.mode = misfit.right_mode;
   word(r, misfit);
   if (!a.is_known() || !b.is_known()) {
-    if (misfit.code != "undecided") r.message = "no layout was found for this composition";
+    if (misfit.code == "undecided") return r;
+    r.message = "no layout was found for this composition";
+    show_sizes(facts, a, b, r);
     return r;
   }
   r.witness = counterexample(facts, a, b);
   if (!r.witness) r.message = "no layout was found for this composition";
   const auto n_a = known_product(a.shape), n_b = known_product(b.shape);
-  if (n_a && !b.has_basis()) {
+  if (n_a && !b.has_basis() && !flat_modes(a)[0].stride.is_literal(0)) {
     r.works.push_back("the left side as " + Layout(*n_a, flat_modes(a)[0].stride).to_string());
   }
   if (!n_b || *n_b > kMaxRepair) return r;
-  if (const auto right = repair_right(a, b, misfit)) r.works.push_back(*right);
+  if (misfit.code == "composition-shape") {
+    if (const auto right = repair_count(a, b, misfit)) r.works.push_back(*right);
+  } else if (const auto right = repair_right(a, b, misfit)) {
+    r.works.push_back(*right);
+  }
   return r;
 }
 

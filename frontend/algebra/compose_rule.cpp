@@ -10,8 +10,8 @@ using trace::Meeting;  // how s:d meets a mode of extent c
 
 class Meeter {
  public:
-  Meeter(Facts& facts, const Int& extent, const Int& count, const Int& step)
-      : facts_(facts), c_(extent), s_(count), d_(step) {}
+  Meeter(Facts& facts, const Int& extent, const Int& count, const Int& step, Undecided undecided)
+      : facts_(facts), c_(extent), s_(count), d_(step), undecided_(undecided) {}
 
   Meeting meet() {
     if (facts_.proves(stays_inside())) return Meeting::inside;
@@ -23,6 +23,7 @@ class Meeter {
 
   std::string code;
   std::string missing;
+  bool chosen = false;
 
  private:
   bool known() const { return c_.is_literal() && d_.is_literal() && s_.is_literal(); }
@@ -40,6 +41,8 @@ class Meeter {
     const Int n = divided(c_, d_);
     if (facts_.proves(divides(s_, n))) return Meeting::through;
     if (n.is_literal() && s_.is_literal()) return refuse("composition-shape", {});
+    chosen = n.is_literal();
+    if (n.is_literal() && undecided_ == Undecided::stays && guard(less_equal(s_, n))) return Meeting::inside;
     if (n.is_literal() && guard(divides(s_, n))) return Meeting::through;
     if (s_.is_literal() && guard(less_equal(s_, n))) return Meeting::inside;
     const Predicate fills = divides(s_, n), fits = less_equal(s_, n);
@@ -67,6 +70,7 @@ class Meeter {
 
   Facts& facts_;
   Int c_, s_, d_;
+  Undecided undecided_;
 };
 
 Tuple scaled(const Int& by, const Tuple& stride) {
@@ -103,7 +107,7 @@ std::vector<Mode> extended_modes(const Facts& facts, const Layout& a) {
   return merged;
 }
 
-Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count, const Int& step) {
+Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count, const Int& step, Undecided undecided) {
   Part part;
   const Tuple& last = left.back().stride;
   const auto take_rest = [&](const Int& s, const Int& d, Meeting meeting, const Tuple& stride) {
@@ -122,13 +126,15 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
   for (size_t i = 0; i + 1 < left.size(); ++i) {
     s = facts.simplify(s);
     const Int& c = left[i].extent;
-    Meeter meeter(facts, c, s, d);
+    Meeter meeter(facts, c, s, d, undecided);
     const Meeting meeting = facts.try_require(less(0, d), "composition") ? meeter.meet() : Meeting::misfit;
+    part.chosen |= meeter.chosen;
     const auto report = [&](const std::optional<Mode>& piece) {
       trace::report([&] { return trace::Meets{meeting, left[i], s, d, piece, meeter.code, meeter.missing}; });
     };
     if (meeting == Meeting::misfit) {
-      part.misfit = Misfit{meeter.code.empty() ? "composition-stride" : meeter.code, 0, i, c, s, d, meeter.missing};
+      part.misfit =
+          Misfit{meeter.code.empty() ? "composition-stride" : meeter.code, 0, i, c, s, d, meeter.missing, false};
       report(std::nullopt);
       return part;
     }

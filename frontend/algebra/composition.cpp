@@ -18,7 +18,7 @@ void check_units(const Layout& a, const Layout& b) {
 // the mode of a that the path names; carries are counted for each path by itself.
 class Composer {
  public:
-  Composer(Facts& facts, const Layout& a) : facts_(facts), a_(a) {}
+  Composer(Facts& facts, const Layout& a, Undecided undecided) : facts_(facts), a_(a), undecided_(undecided) {}
 
   Layout run(const Layout& b) {
     if (b.shape.is_leaf()) return leaf(b.shape.value(), b.stride, 0);
@@ -28,7 +28,11 @@ class Composer {
     return make_layout(modes);
   }
 
-  const std::optional<Misfit>& misfit() const { return misfit_; }
+  std::optional<Misfit> misfit() const {
+    auto misfit = misfit_;
+    if (misfit) misfit->chosen = chosen_;
+    return misfit;
+  }
 
  private:
   struct Used {
@@ -63,7 +67,8 @@ class Composer {
     Path& path = path_of(stride.path());
     trace::report([&] { return trace::Walk{count, stride, right_mode}; });
     const bool down = stride.value().is_literal() && stride.value().value() < 0;
-    Part part = compose_mode(facts_, path.left, count, down ? -stride.value() : stride.value());
+    Part part = compose_mode(facts_, path.left, count, down ? -stride.value() : stride.value(), undecided_);
+    chosen_ |= part.chosen;
     if (down) mirror(part);
     path.last_mode = right_mode;
     if (!count.is(1) && !stride.value().is(0)) (down ? path.steps_down : path.steps_up) = true;
@@ -84,7 +89,7 @@ class Composer {
     for (auto& [name, path] : paths_) {
       // Steps up and down together borrow from modes in between: left to the table of values.
       if (path.steps_up && path.steps_down && path.left.size() > 1 && !misfit_) {
-        misfit_ = Misfit{"composition-carry", path.last_mode, 0, path.left[0].extent, 0, -1, {}};
+        misfit_ = Misfit{"composition-carry", path.last_mode, 0, path.left[0].extent, 0, -1, {}, false};
       }
       for (size_t mode = 0; mode + 1 < path.left.size() && !misfit_; ++mode) check_carry(path, mode);
     }
@@ -105,7 +110,7 @@ class Composer {
     trace::report([&] { return carry(path, mode, reach, stays); });
     if (stays) return;
     misfit_ = Misfit{"composition-carry", last->right_mode, mode, path.left[mode].extent,
-                     last->digit.extent,  last->digit.step, {}};
+                     last->digit.extent,  last->digit.step, {},   false};
   }
 
   static trace::Carry carry(const Path& path, size_t mode, const Int& reach, bool stays) {
@@ -118,6 +123,8 @@ class Composer {
 
   Facts& facts_;
   const Layout& a_;
+  Undecided undecided_;
+  bool chosen_ = false;  // a case was taken that could have been another
   std::map<std::vector<int>, Path> paths_;
   std::optional<Misfit> misfit_;
 };
@@ -129,6 +136,14 @@ bool few_values(const Layout& b) {
     if (__builtin_mul_overflow(n, mode.extent.value(), &n) || n > (int64_t{1} << 20)) return false;
   }
   return true;
+}
+
+// By what is known with the guards raised on the way.
+Layout simplified(const Facts& facts, const Layout& a) {
+  const auto simple = [&](const Tuple& leaf) {
+    return leaf.value().is_literal() ? leaf : Tuple::basis(facts.simplify(leaf.value()), leaf.path());
+  };
+  return Layout(transform(a.shape, simple), transform(a.stride, simple), a.units);
 }
 
 }  // namespace
@@ -143,21 +158,27 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
     }
   }
   trace::Operation operation("composition", a, b);
-  GuardScope scope = GuardScope::attempt(facts);
-  Composer composer(facts, a);
-  Layout result = composer.run(b);
-  if (composer.misfit()) {
-    const auto fitted = compose_by_table(a, b);
-    if (a.is_known() && b.is_known()) {
-      trace::report([&] { return trace::Tabulated{fitted || few_values(b), fitted}; });
+  const bool known = a.is_known() && b.is_known();
+  std::optional<Misfit> misfit;
+  for (const Undecided undecided : {Undecided::fills, Undecided::stays}) {
+    if (misfit && (known || !misfit->chosen)) break;
+    GuardScope scope = GuardScope::attempt(facts);
+    Composer composer(facts, a, undecided);
+    Layout result = composer.run(b);
+    if (composer.misfit()) {
+      if (!misfit) misfit = composer.misfit();
+      continue;
     }
-    if (!fitted) throw refuse_composition(facts, a, b, *composer.misfit());
-    result = *fitted;
-  } else {
+    if (!known) result = simplified(facts, result);
     scope.keep();
+    result.units = units;
+    return operation.gives(std::move(result));
   }
-  result.units = units;
-  return operation.gives(std::move(result));
+  auto fitted = compose_by_table(a, b);
+  if (known) trace::report([&] { return trace::Tabulated{fitted || few_values(b), fitted}; });
+  if (!fitted) throw refuse_composition(facts, a, b, *misfit);
+  fitted->units = units;
+  return operation.gives(std::move(*fitted));
 }
 
 Layout composition(Facts& facts, const Layout& a, const Tiler& tiler) {

@@ -155,6 +155,7 @@ Int Facts::simplify(const Int& a) const {
         if (proves(divides(x, y))) return divided(x, y);
         if (proves(divides(x - y + 1, y))) return divided(x - y + 1, y);
         if (proves(less_equal(0, x)) && proves(less(x, y))) return Int(0);
+        if (proves(less(x, 0)) && proves(less_equal(-y, x))) return Int(-1);
         return lay::floor_div(x, y);
     }
     return std::nullopt;
@@ -229,9 +230,19 @@ const std::vector<Guard>& GuardScope::guards() const {
   return facts_.scopes_[depth_].guards;
 }
 
+// What the other guards of the scope imply is not handed on.
 void GuardScope::keep() {
-  const std::vector<Guard> guards = std::move(facts_.scopes_[depth_].guards);
-  facts_.scopes_[depth_].guards.clear();
+  std::vector<Guard>& own = facts_.scopes_[depth_].guards;
+  for (size_t i = 0; own.size() > 1 && i < own.size();) {
+    const Guard guard = own[i];
+    own.erase(own.begin() + static_cast<std::ptrdiff_t>(i));
+    facts_.knowledge_.reset();
+    if (guard.path == facts_.path() && facts_.proves(guard.predicate)) continue;
+    own.insert(own.begin() + static_cast<std::ptrdiff_t>(i), guard);
+    ++i;
+  }
+  const std::vector<Guard> guards = std::move(own);
+  own.clear();
   for (const Guard& guard : guards) {
     auto& outer = facts_.scopes_[depth_ - 1].guards;
     if (std::find(outer.begin(), outer.end(), guard) == outer.end()) outer.push_back(guard);

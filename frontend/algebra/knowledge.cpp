@@ -243,6 +243,7 @@ void Knowledge::learn_divides(const Int& a, const Int& by) {
       }
     }
   }
+  if (const auto id = by.dim_id(); id && a.is_literal() && !a.is(0)) learn_nonnegative(max(a, -a) - by);
   divisible.emplace_back(a, by);
   pending_.push_back(divides(a, by));
 }

@@ -186,6 +186,10 @@ Predicate less_equal(const Int& a, const Int& b) {
 
 Predicate divides(const Int& a, const Int& by) {
   if (const auto known = literal_divides(a, by)) return Predicate(*known);
+  if (!a.is_literal() && by.is_literal() && a.polynomial().denominator > 1) {  // of M/12 by 4: of M by 48
+    const Int whole = a.polynomial().denominator;
+    return make(PredicateKind::divides, a * whole, by * whole);
+  }
   return make(PredicateKind::divides, a, by);
 }
 

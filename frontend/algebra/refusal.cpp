@@ -4,6 +4,13 @@ namespace lay {
 
 std::vector<std::pair<std::string, std::string>> Refusal::notes() const {
   std::vector<std::pair<std::string, std::string>> notes;
+  if (!sizes.empty()) {
+    std::string text;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      text += (i ? ", " : "") + sizes[i].first + " = " + std::to_string(sizes[i].second);
+    }
+    notes.emplace_back("at", text);
+  }
   if (witness) {
     std::string at = std::to_string(witness->index);
     if (!witness->coordinate.empty()) at += ", coordinate " + witness->coordinate;
@@ -13,13 +20,6 @@ std::vector<std::pair<std::string, std::string>> Refusal::notes() const {
     at += witness->claimed.empty() ? " is due, and " + witness->actual + " would come"
                                    : ", but " + witness->claimed + " would give " + witness->actual;
     notes.emplace_back("at", at);
-  }
-  if (!sizes.empty()) {
-    std::string text;
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      text += (i ? ", " : "") + sizes[i].first + " = " + std::to_string(sizes[i].second);
-    }
-    notes.emplace_back("at", text);
   }
   for (const std::string& repair : works) notes.emplace_back("works", repair);
   if (!help.empty()) notes.emplace_back("help", help);
