@@ -18,7 +18,7 @@
 
 namespace lay {
 
-__extension__ typedef __int128 Wide;  // sums of a few dozen products of 64-bit numbers
+__extension__ typedef __int128 Wide;  // sums of extents times strides, and differences of two such sums
 
 enum class Answer : uint8_t { yes, no, unknown };
 

@@ -99,11 +99,21 @@ bool alike(const KnownStripped& a, const KnownStripped& b, const Tuple& offset) 
   return a.swizzle && b.swizzle && *a.swizzle == *b.swizzle && offset.is_literal(0);
 }
 
+// Sums over both layouts stay in range.
+bool moderate(const Known& known) {
+  constexpr Wide most = Wide{1} << 100;
+  for (size_t axis = 0; axis < known.paths.size(); ++axis) {
+    const auto terms = known.terms(axis);
+    if (greatest_sum(terms) > most || least_sum(terms) < -most) return false;
+  }
+  return true;
+}
+
 KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tuple>& numbers, int64_t most) {
   const AnyLayout &a = layouts[0], &b = layouts[1];
   const Tuple& offset = numbers[0];
   auto parts_a = known_stripped(a), parts_b = known_stripped(b);
-  if (parts_a && parts_b && alike(*parts_a, *parts_b, offset)) {
+  if (parts_a && parts_b && alike(*parts_a, *parts_b, offset) && moderate(parts_a->known) && moderate(parts_b->known)) {
     const auto shift = known_layout(Layout(1, 0), offset);
     Known shifted = parts_b->known;
     for (size_t k = 0; shift && k < shift->paths.size(); ++k) {

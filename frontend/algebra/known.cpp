@@ -89,11 +89,6 @@ std::optional<Known> known_layout(const Layout& a, const Tuple& offset) {
   }
   std::vector<int> path;
   if (!add_offset(known, offset, path) || any_nested(known.paths)) return std::nullopt;
-  constexpr Wide most = Wide{1} << 100;
-  for (size_t axis = 0; axis < known.paths.size(); ++axis) {
-    const auto terms = known.terms(axis);
-    if (greatest_sum(terms) > most || least_sum(terms) < -most) return std::nullopt;
-  }
   return known;
 }
 

@@ -38,7 +38,8 @@ struct Known {
   std::string coordinate(int64_t index) const;
 };
 
-// Nothing if the layout holds symbols, if its values leave 2^100, or if one axis lies inside another.
+// Nothing if the layout holds symbols or if one axis lies inside another. The extents multiply to a 64-bit number, so
+// sums of extents times strides stay below 2^126.
 std::optional<Known> known_layout(const Layout& a, const Tuple& offset = 0);
 
 // Where a proposition fails, in numbers. Which fields count depends on the proposition.

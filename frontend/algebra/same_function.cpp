@@ -41,6 +41,17 @@ std::optional<int64_t> first_difference(const Layout& a, const Layout& b) {
   return std::nullopt;
 }
 
+constexpr int64_t kFirstValues = int64_t{1} << 16;
+
+// A difference among the first values is the smallest there is; without one nothing is known.
+KnownVerdict by_first_values(const AnyLayout& a, const AnyLayout& b, int64_t count) {
+  Facts facts;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!(evaluate(facts, a, i) == evaluate(facts, b, i))) return differ_at(a, b, i);
+  }
+  return {};
+}
+
 KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tuple>&, int64_t most) {
   const AnyLayout &a = layouts[0], &b = layouts[1];
   const int64_t n = size_of(a).value();
@@ -52,7 +63,7 @@ KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tup
     return index ? differ_at(a, b, *index) : KnownVerdict{Verdict::proved, {}};
   }
   const auto of_a = walked(a, most), of_b = walked(b, most);
-  if (!of_a || !of_b) return {};
+  if (!of_a || !of_b) return by_first_values(a, b, std::min<int64_t>(n, std::min(most, kFirstValues)));
   const auto [x, y] = std::mismatch(of_a->begin(), of_a->end(), of_b->begin());
   return x == of_a->end() ? KnownVerdict{Verdict::proved, {}} : differ_at(a, b, x - of_a->begin());
 }

@@ -25,7 +25,9 @@ Value answer(Arguments& a, bool asked, const Judgement& j) {
     r.message = "whether " + claim_text(a) + " holds was not found within the steps of a decision";
     r.help = "layouts of up to 2^20 elements are walked through";
   } else {
-    r.message = "whether " + claim_text(a) + " holds depends on its sizes";
+    const bool fails = j.verdict == Verdict::refuted;
+    r.message = fails ? claim_text(a) + " fails for some sizes, and perhaps not for all"
+                      : "whether " + claim_text(a) + " holds depends on its sizes";
     r.sizes = j.sizes;
     for (const std::string& condition : j.assume) r.works.push_back("assume " + condition);
   }

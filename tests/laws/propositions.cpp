@@ -317,6 +317,10 @@ TEST_CASE("propositions of layouts that nobody could walk through") {
   CHECK(fits(facts, compact, 32).failure.index == int64_t{1} << 31);
   CHECK(fits(facts, Layout(tuple(3, 2), tuple(INT64_MAX, 1)), 64).failure.index == 2);
   CHECK(injective(facts, composition(Swizzle(3, 4, 3), compact)).verdict == Verdict::proved);
+  CHECK(fits(facts, Layout(INT64_MAX, INT64_MAX), 64).failure.index == 2);
+  CHECK(injective(facts, Layout(INT64_MAX, INT64_MAX)).verdict == Verdict::proved);
+  CHECK(same_function(facts, composition(Swizzle(3, 4, 3), compact), composition(Swizzle(2, 4, 3), compact))
+            .failure.index == 512);
   // A knapsack of strides: whatever the answer, it comes within the steps.
   std::vector<Tuple> shape, stride;
   for (int64_t k = 0; k < 60; ++k) {
