@@ -39,7 +39,8 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
       program.register_bytes = (plan.start + elements * plan.bytes + 7) / 8 * 8;
       program.register_elements += elements;
     } else {
-      plan.start = (program.shared_bytes + 127) / 128 * 128;
+      const std::int64_t unit = std::max<std::int64_t>(128, buffer.alignment);
+      plan.start = (program.shared_bytes + unit - 1) / unit * unit;
       plan.shadow = program.shared_elements;
       program.shared_bytes = plan.start + elements * plan.bytes;
       program.shared_elements += elements;
@@ -54,7 +55,7 @@ void check_memory(const Program& program, const Options& options, ExpressionComp
   const std::int64_t registers = warps * kLanes * (program.register_bytes + program.register_elements);
   const std::int64_t shared =
       program.shared_bytes + program.shared_elements * static_cast<std::int64_t>(sizeof(Shadow));
-  if (slots + registers + shared > options.max_memory / std::max(1, options.threads)) {
+  if (slots + registers + shared > options.max_memory / std::max(1, options.threads) / program.cluster_blocks) {
     expr.refuse(FaultCode::limit, "a block needs " + std::to_string(slots + registers + shared) + " bytes on the host");
   }
 }
@@ -84,9 +85,11 @@ Program compile(const ir::Kernel& kernel, const Binding& sizes, const std::vecto
   assign_roles(program);
   int slots = 0;
   for (const ir::Barrier& barrier : kernel.barriers) {
-    program.first_arrivals.push_back(slots);
+    program.first_slot.push_back(slots);
     slots += barrier.slots;
   }
+  program.barrier_slots = slots;
+  for (const int extent : kernel.launch.cluster) program.cluster_blocks *= extent;
   Statements statements(program, expr);
   statements.block(kernel.prologue);
   statements.emit(control::enter_role);

@@ -115,24 +115,10 @@ void all_arrive(Warp& warp, const Instruction& at) {
        "this thread does not reach the barrier that others of its warp have reached");
 }
 
-void reach(Warp& warp, const Instruction& at) {
-  all_arrive(warp, at);
-  const std::int64_t slot = at.a < 0 ? 0 : as<std::int64_t>(warp.slots[at.a])[first_lane(warp.mask)];
-  if (slot < 0 || slot >= warp.program->kernel->barriers[at.detail].slots) {
-    stop(warp, at, warp.mask, FaultCode::out_of_bounds, "there is no slot " + std::to_string(slot) + " of the barrier");
-  }
-  const int barrier = warp.program->first_arrivals[at.detail] + static_cast<int>(slot);
-  arrive(*warp.block, warp, barrier);
-  if (at.value == 1) return;
-  warp.barrier = barrier;
-  warp.statement = at.statement;
-  warp.state = Warp::State::waiting;
-}
-
 void meet_in_warp(Warp& warp, const Instruction& at) {
   all_arrive(warp, at);
-  Block& block = *warp.block;
-  block.seen[warp.index][warp.index] = block.clock[warp.index]++;
+  const auto me = static_cast<size_t>(warp.actor);
+  warp.cluster->knows[me].known[me] = warp.cluster->clock[me]++;
 }
 
 void role(Warp& warp, const Instruction&) {
@@ -178,7 +164,6 @@ const Handler at_layout = layout_value;
 const Handler ring_slot = slot_of_ring;
 const Handler ring_phase = phase_of_ring;
 const Handler advance = advance_ring;
-const Handler sync = reach;
 const Handler meet = meet_in_warp;
 const Handler enter_role = role;
 const Handler jump = go;

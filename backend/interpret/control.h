@@ -36,8 +36,6 @@ extern const Handler ring_slot;
 extern const Handler ring_phase;
 extern const Handler advance;
 
-// Waits at barrier `detail`, at the slot that slot a holds if there is one; value 1: arrives without waiting.
-extern const Handler sync;
 // The lanes of the warp meet: what they did before is ordered before what they do after.
 extern const Handler meet;
 // To the code of the warp's role.

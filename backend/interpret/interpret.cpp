@@ -111,29 +111,34 @@ std::int64_t grid_of(const ir::Kernel& kernel, const Binding& sizes, std::array<
     }
     grid[i] = *extent;
     blocks = checked_mul(blocks, *extent);
+    if (*extent % kernel.launch.cluster[i] != 0) {
+      refuse(FaultCode::argument, "the grid's extent " + std::to_string(*extent) +
+                                      " is no multiple of the cluster's, " + std::to_string(kernel.launch.cluster[i]));
+    }
   }
   return blocks;
 }
 
 // ---- the run
 
-// What the host threads share: the next block, and the fault of the lowest one.
+// What the host threads share: the next cluster, and the fault of the lowest one.
 class Run {
  public:
-  Run(const Program& program, Launched& launched, std::int64_t blocks, const Options& options)
-      : program_(program), launched_(launched), blocks_(blocks), options_(options) {}
+  Run(const Program& program, Launched& launched, std::int64_t clusters, const Options& options)
+      : program_(program), launched_(launched), clusters_(clusters), options_(options) {}
   Report report();
 
  private:
   void work(bool is_caller);
   void guarded_work(bool is_caller);
-  void fail(std::int64_t block, Fault fault);
-  void tell();
+  void fail(std::int64_t cluster, Fault fault);
   void add(const Block& block);
+  void tell();
+  void add(const Cluster& cluster);
 
   const Program& program_;
   Launched& launched_;
-  const std::int64_t blocks_;
+  const std::int64_t clusters_;
   const Options& options_;
 
   std::atomic<std::int64_t> next_{0}, done_{0}, steps_{0};
@@ -143,10 +148,10 @@ class Run {
   Report report_;
 };
 
-void Run::fail(std::int64_t block, Fault fault) {
+void Run::fail(std::int64_t cluster, Fault fault) {
   const std::lock_guard lock(mutex_);
-  if (block >= lowest_fault_.load()) return;
-  lowest_fault_ = block;
+  if (cluster >= lowest_fault_.load()) return;
+  lowest_fault_ = cluster;
   report_.fault = std::move(fault);
 }
 
@@ -155,15 +160,19 @@ void Run::tell() {
   const auto now = std::chrono::steady_clock::now();
   if (!options_.progress || now - told_ < 100ms) return;
   told_ = now;
-  if (options_.progress({done_.load(), blocks_})) return;
+  if (options_.progress({done_.load(), clusters_ * program_.cluster_blocks})) return;
   Fault fault;
   fault.code = FaultCode::stopped;
   fault.message = "the run was stopped";
   fail(-1, std::move(fault));
 }
 
-void Run::add(const Block& block) {
+void Run::add(const Cluster& cluster) {
   const std::lock_guard lock(mutex_);
+  for (const Block& block : cluster.blocks) add(block);
+}
+
+void Run::add(const Block& block) {
   for (const Warp& warp : block.warps) {
     report_.steps += warp.steps;
     report_.lane_operations += warp.lane_operations;
@@ -178,28 +187,28 @@ void Run::add(const Block& block) {
 }
 
 void Run::work(bool is_caller) {
-  Block block;
-  prepare(block, program_, launched_.global);
+  Cluster cluster;
+  prepare(cluster, program_, launched_.global);
   std::int64_t counted = 0;
   while (true) {
     const std::int64_t number = next_.fetch_add(1);
-    if (number >= blocks_ || number > lowest_fault_.load()) break;
-    const std::array<std::int64_t, 3> index{number % program_.grid[0], number / program_.grid[0] % program_.grid[1],
-                                            number / program_.grid[0] / program_.grid[1]};
+    if (number >= clusters_ || number > lowest_fault_.load()) break;
     try {
       const std::int64_t left = options_.max_steps - steps_.load();
       if (options_.max_steps > 0 && left <= 0) refuse(FaultCode::limit, "the limit of steps is reached");
-      run_block(block, index, number, options_.max_steps > 0 ? left : 0);
-      done_.fetch_add(1);
+      run_cluster(cluster, number, options_, options_.max_steps > 0 ? left : 0);
+      done_.fetch_add(program_.cluster_blocks);
     } catch (Stopped& stopped) {
       fail(number, std::move(stopped.fault));
     }
     std::int64_t steps = 0;
-    for (const Warp& warp : block.warps) steps += warp.steps;
+    for (const Block& block : cluster.blocks) {
+      for (const Warp& warp : block.warps) steps += warp.steps;
+    }
     steps_ += steps - std::exchange(counted, steps);
     if (is_caller) tell();
   }
-  add(block);
+  add(cluster);
 }
 
 void Run::guarded_work(bool is_caller) {
@@ -220,7 +229,7 @@ Report Run::report() {
                              program_.kernel->buffers[count.buffer].name, 0, 0, 0, 0});
   }
   std::vector<std::thread> helpers;
-  const std::int64_t threads = std::clamp<std::int64_t>(options_.threads, 1, std::max<std::int64_t>(1, blocks_));
+  const std::int64_t threads = std::clamp<std::int64_t>(options_.threads, 1, std::max<std::int64_t>(1, clusters_));
   try {
     for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { guarded_work(false); });
   } catch (const std::system_error&) {  // the machine gives no more threads: those that run do the work
@@ -239,22 +248,20 @@ Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& argume
     refuse(FaultCode::argument,
            "the kernel takes " + std::to_string(expected) + " arguments, not " + std::to_string(arguments.size()));
   }
-  if (kernel.launch.cluster != std::array<int, 3>{1, 1, 1}) {
-    refuse(FaultCode::unsupported, "clusters of blocks are not executed on the host");
-  }
   const Binding sizes = bind(kernel, arguments);
   Program program = compile(kernel, sizes, arguments, options);
   const std::int64_t blocks = grid_of(kernel, sizes, program.grid);
   Launched launched = launch(program, arguments, options);
-  return Run(program, launched, blocks, options).report();
+  return Run(program, launched, blocks / program.cluster_blocks, options).report();
 }
 
 }  // namespace
 
 std::string_view fault_name(FaultCode code) {
-  constexpr std::array<std::string_view, 14> kNames{
-      "argument",   "out-of-bounds", "uninitialised", "in-flight",        "race",  "barrier-divergence", "deadlock",
-      "misaligned", "written-twice", "overflow",      "division-by-zero", "limit", "unsupported",        "stopped"};
+  constexpr std::array<std::string_view, 17> kNames{
+      "argument", "out-of-bounds",    "uninitialised", "in-flight",   "race",       "barrier-divergence",
+      "deadlock", "barrier-misuse",   "missing-fence", "bytes",       "misaligned", "written-twice",
+      "overflow", "division-by-zero", "limit",         "unsupported", "stopped"};
   return kNames[static_cast<size_t>(code)];
 }
 

@@ -4,9 +4,10 @@
 //   Report report = run(kernel, arguments, {.threads = 2});
 //   if (report.fault) std::cerr << report.fault->message;
 //
-// A block's warps run one after another from barrier to barrier; 32 lanes go in step under a mask. What the language
-// of kernels leaves open (which warp is first) is fixed here, so that the same launch gives the same bits and the same
-// fault. Blocks may run on several host threads; the fault of the lowest block is reported.
+// The warps of a cluster's blocks run one after another, each until it must wait; 32 lanes go in step under a mask.
+// What the language of kernels leaves open (which warp is first, when a copy arrives) is fixed here, so that the same
+// launch gives the same bits and the same fault; another seed is another order. Clusters may run on several host
+// threads; the fault of the lowest one is reported.
 //
 // Arithmetic is IEEE 754 in f32 and f64 with fused multiply-add as one rounding, division and square root rounded
 // correctly, subnormals kept: bit for bit what the emitted CUDA computes. exp, log, tanh, erf, sin, cos and rsqrt are
@@ -44,6 +45,9 @@ enum class FaultCode {
   race,                // two threads, one element of shared memory, one of them writes, no barrier in between
   barrier_divergence,  // a barrier that some of the threads do not reach together
   deadlock,            // every warp that is not done waits
+  barrier_misuse,      // an mbarrier that is not initialised, or arrived at too often; a wait without an arrival
+  missing_fence,       // what the async proxy or a wgmma touches has not been fenced
+  bytes,               // an mbarrier expects other than the bytes that come
   misaligned,          // a vector access at an address that is no multiple of its size
   written_twice,       // two threads write one global element
   overflow,            // signed integer arithmetic left its type
@@ -75,6 +79,7 @@ struct Options {
   bool checks = true;       // uninitialised reads, races, integer overflow (bounds and alignment are always checked)
   bool write_once = false;  // also: no global element is written by two threads
   bool bank_conflicts = false;
+  std::uint64_t seed = 0;                           // 0: warps in order, copies as late as can be; else another order
   int threads = 1;                                  // of the host
   std::int64_t max_steps = 0;                       // instructions of warps, over all blocks; 0: no limit
   std::int64_t max_memory = std::int64_t{4} << 30;  // bytes for shared memory, registers, workspace and their shadows

@@ -75,6 +75,25 @@ struct MmaPlan {
   std::vector<int> d_offsets, a_offsets, b_offsets;
 };
 
+// A box of a tensor map between global and shared memory. The first modes of `shared` are those of `tensor`.
+struct BoxPlan {
+  Access tensor, shared;
+  int map = -1;      // TensorMap
+  int barrier = -1;  // BarrierId of the mbarrier on which a load completes
+};
+
+// A multiplication by an atom. The tables have one entry a value: the row and column of the tile's element that a
+// thread holds, at thread * values + value.
+struct Place {
+  std::int16_t row, column;
+};
+struct AtomPlan {
+  Access d, a, b;
+  int rows = 0, columns = 0, depth = 0;  // m, n, k
+  int threads = 32;
+  std::vector<Place> d_places, a_places, b_places;  // none: from shared memory
+};
+
 // A counted access to shared memory, for the statistics of banks.
 struct BankCount {
   int statement, buffer;
@@ -94,6 +113,8 @@ struct Program {
   std::vector<Access> accesses;
   std::vector<CopyPlan> copies;
   std::vector<MmaPlan> mmas;
+  std::vector<BoxPlan> boxes;
+  std::vector<AtomPlan> atoms;
   std::vector<Placement> placements;  // of At
   std::vector<BankCount> banks;
   std::vector<const ir::Stmt*> statements;
@@ -102,7 +123,9 @@ struct Program {
   std::vector<std::pair<int, Lanes>> constants;  // slot, value
   std::array<int, 9> builtin_slot{};             // by ir::Builtin
 
-  std::vector<int> first_arrivals;  // by BarrierId: where the slots of a barrier begin in Block::arrivals
+  std::vector<int> first_slot;  // by BarrierId: where its slots begin among those of all barriers
+  int barrier_slots = 0;        // of all barriers
+  int cluster_blocks = 1;
   std::int64_t shared_bytes = 0, shared_elements = 0;
   std::int64_t register_bytes = 0, register_elements = 0;  // of a lane, of a warp
 };

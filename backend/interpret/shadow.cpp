@@ -1,5 +1,6 @@
 #include "backend/interpret/shadow.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "backend/interpret/placement.h"
@@ -25,22 +26,30 @@ Fault details(Warp& warp, const Access& access, int lane) {
                        const std::string& before, std::uint16_t other) {
   Fault fault = details(warp, access, lane);
   fault.other_thread = other - 1;
-  const std::string what = now + " of `" + fault.buffer + "` races with the " + before + " by thread " +
-                           std::to_string(other - 1) + ": no barrier lies between them";
+  const std::string what = now + " of `" + fault.buffer + "` races with the " + before + " by " +
+                           thread_name(warp, other) + ": no barrier lies between them";
   stop(warp, at, Mask{1} << lane, FaultCode::race, what, std::move(fault));
 }
 
 void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane, std::uint16_t writer) {
   Fault fault = details(warp, access, lane);
   fault.other_thread = writer - 1;
-  const std::string what = "`" + fault.buffer + "` is touched while a copy into it, issued by thread " +
-                           std::to_string(writer - 1) + ", has not been waited for";
+  const std::string what = "`" + fault.buffer + "` is touched while a copy into it, issued by " +
+                           thread_name(warp, writer) + ", has not been waited for";
   stop(warp, at, Mask{1} << lane, FaultCode::in_flight, what, std::move(fault));
+}
+
+[[noreturn]] void being_read(Warp& warp, const Instruction& at, const Access& access, int lane) {
+  Fault fault = details(warp, access, lane);
+  const std::string name = fault.buffer;
+  stop(warp, at, Mask{1} << lane, FaultCode::in_flight,
+       "`" + name + "` is written while a copy or multiplication that reads it has not been waited for",
+       std::move(fault));
 }
 
 // Whether what the other thread did then has happened before what this thread does now.
 bool before(const Warp& warp, std::uint16_t me, std::uint16_t other, std::uint32_t then) {
-  return other == me || then <= warp.block->seen[warp.index][(other - 1) / kLanes];
+  return other == me || then <= warp.cluster->knows[static_cast<size_t>(warp.actor)].known[(other - 1) / kLanes];
 }
 
 struct Now {
@@ -49,27 +58,38 @@ struct Now {
 };
 
 Now now(const Warp& warp) {
-  return {warp.block->clock[warp.index], static_cast<std::uint16_t>(warp.index * kLanes + 1)};
+  return {warp.cluster->clock[static_cast<size_t>(warp.actor)], static_cast<std::uint16_t>(warp.actor * kLanes + 1)};
 }
 
-void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
+// A read of what has been written, and has happened before.
+void check_read(Warp& warp, const Instruction& at, const Access& access, const Shadow& shadow, int lane, Now when) {
   const auto me = static_cast<std::uint16_t>(when.thread + lane);
   if (shadow.writer == 0) uninitialised(warp, at, access, lane);
   if (shadow.in_flight) in_flight(warp, at, access, lane, shadow.writer);
   if (!before(warp, me, shadow.writer, shadow.written_at)) {
     race(warp, at, access, lane, "the read", "write", shadow.writer);
   }
+}
+
+// A reader that has happened before gives its place to this one.
+void remember_reader(const Warp& warp, Shadow& shadow, std::uint16_t me, std::uint32_t time) {
   const int same = shadow.reader[1] == me ? 1 : 0;
   const bool displace =
       shadow.reader[same] != me && shadow.reader[0] != 0 && !before(warp, me, shadow.reader[0], shadow.read_at[0]);
   const int place = displace ? 1 : same;
   shadow.reader[place] = me;
-  shadow.read_at[place] = when.time;
+  shadow.read_at[place] = time;
+}
+
+void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
+  check_read(warp, at, access, shadow, lane, when);
+  remember_reader(warp, shadow, static_cast<std::uint16_t>(when.thread + lane), when.time);
 }
 
 void shared_write(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
   const auto me = static_cast<std::uint16_t>(when.thread + lane);
   if (shadow.in_flight) in_flight(warp, at, access, lane, shadow.writer);
+  if (shadow.being_read != 0) being_read(warp, at, access, lane);
   if (shadow.writer != 0 && !before(warp, me, shadow.writer, shadow.written_at)) {
     race(warp, at, access, lane, "the write", "write", shadow.writer);
   }
@@ -80,6 +100,7 @@ void shared_write(Warp& warp, const Instruction& at, const Access& access, Shado
   }
   shadow.writer = me;
   shadow.written_at = when.time;
+  shadow.by_async_proxy = false;
 }
 
 template <class Note>
@@ -158,7 +179,71 @@ void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset
 
 void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element) {
   const Mask missing = warp.mask & ~warp.initialised[element];
-  if (missing != 0) uninitialised(warp, at, access, first_lane(missing));
+  if (missing == 0) return;
+  if (is_being_multiplied(warp, element)) {
+    const std::string& name = warp.program->kernel->buffers[access.buffer].name;
+    stop(warp, at, missing, FaultCode::in_flight,
+         "`" + name + "` is read while a multiplication into it has not been waited for", {});
+  }
+  uninitialised(warp, at, access, first_lane(missing));
+}
+
+bool is_being_multiplied(const Warp& warp, std::int64_t element) {
+  const auto writes = [&](const Reading& each) {
+    return std::find(each.registers.begin(), each.registers.end(), element) != each.registers.end();
+  };
+  const auto group_writes = [&](const std::vector<Reading>& group) {
+    return std::any_of(group.begin(), group.end(), writes);
+  };
+  return group_writes(warp.products) ||
+         std::any_of(warp.product_groups.begin(), warp.product_groups.end(), group_writes);
+}
+
+// ---- the async proxy
+
+void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where, std::int64_t element,
+                      int lane) {
+  if (!warp.program->checks) return;
+  const BufferPlan& plan = warp.program->buffers[access.buffer];
+  Shadow& shadow = where.shadows[static_cast<size_t>(plan.shadow + element)];
+  shared_write(warp, at, access, shadow, lane, now(warp));
+  shadow.in_flight = shadow.by_async_proxy = true;
+}
+
+void note_arrival(Block& where, const BufferPlan& plan, std::int64_t element) {
+  where.shadows[static_cast<size_t>(plan.shadow + element)].in_flight = false;
+}
+
+void begin_async_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element, int lane,
+                      Reading& reading) {
+  if (!warp.program->checks) return;
+  const std::int64_t index = warp.program->buffers[access.buffer].shadow + element;
+  Shadow& shadow = warp.block->shadows[static_cast<size_t>(index)];
+  check_read(warp, at, access, shadow, lane, now(warp));
+  const auto& visible = warp.cluster->knows[static_cast<size_t>(warp.actor)].visible;
+  if (!shadow.by_async_proxy && shadow.written_at > visible[(shadow.writer - 1) / kLanes]) {
+    Fault fault = details(warp, access, lane);
+    fault.other_thread = shadow.writer - 1;
+    const std::string what = "`" + fault.buffer +
+                             "` is read by the async proxy, and no fence proxy_async follows the write by " +
+                             thread_name(warp, shadow.writer);
+    stop(warp, at, Mask{1} << lane, FaultCode::missing_fence, what, std::move(fault));
+  }
+  ++shadow.being_read;
+  reading.shadows.push_back(index);
+}
+
+void end_async_read(Warp& warp, const Reading& reading, std::uint16_t reader, std::uint32_t time) {
+  for (const std::int64_t index : reading.shadows) {
+    Shadow& shadow = warp.block->shadows[static_cast<size_t>(index)];
+    --shadow.being_read;
+    remember_reader(warp, shadow, reader, time);
+  }
+}
+
+void end_async_read(Warp& warp, const Reading& reading) {
+  const Now when = now(warp);
+  end_async_read(warp, reading, static_cast<std::uint16_t>(when.thread + reading.lane), when.time);
 }
 
 }  // namespace lay::interpret

@@ -18,6 +18,20 @@ void note_write(Warp& warp, const Instruction& at, const Access& access, const s
 // The elements that note_write has just noted arrive later: whoever touches them before that is at fault.
 void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count, bool in_flight);
 
+// The async proxy: TMA and wgmma. A write is issued, arrives later, and is a write of the thread that issued it, in its
+// own block or another of the cluster. A read begins, and until it ends nobody may write there; then it is a read of
+// the thread that has waited for it, or of its warpgroup. What it reads must have been made known to the async proxy
+// (PTX ISA, proxies) if an ordinary store wrote it.
+void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where, std::int64_t element,
+                      int lane);
+void note_arrival(Block& where, const BufferPlan& plan, std::int64_t element);
+void begin_async_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element, int lane,
+                      Reading& reading);
+void end_async_read(Warp& warp, const Reading& reading);
+void end_async_read(Warp& warp, const Reading& reading, std::uint16_t reader, std::uint32_t time);
+// Whether a multiplication in flight writes this register element.
+bool is_being_multiplied(const Warp& warp, std::int64_t element);
+
 // The same for an element of the warp's registers (counted over all buffers), in the lanes at work.
 void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element);
 inline void note_register_write(Warp& warp, std::int64_t element) {

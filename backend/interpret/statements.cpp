@@ -1,11 +1,16 @@
 #include "backend/interpret/statements.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "backend/interpret/access.h"
 #include "backend/interpret/async.h"
+#include "backend/interpret/atoms.h"
+#include "backend/interpret/barriers.h"
 #include "backend/interpret/control.h"
+#include "backend/interpret/matrix.h"
 #include "backend/interpret/multiply.h"
+#include "backend/interpret/tma.h"
 
 namespace lay::interpret {
 
@@ -62,11 +67,18 @@ void Statements::branch(int condition, Then then, Otherwise otherwise) {
 }
 
 void Statements::compile(const ir::Copy& copy) {
-  const bool plain = copy.kind == ir::CopyKind::plain && copy.completion == ir::Completion::none;
-  const bool grouped = copy.kind == ir::CopyKind::cp_async && copy.completion == ir::Completion::group;
-  if (!plain && !grouped) {
-    emit(control::unsupported);
-    return;
+  switch (copy.kind) {
+    case ir::CopyKind::tma_load:
+    case ir::CopyKind::tma_store:
+      return copy_box(copy);
+    case ir::CopyKind::ldmatrix:
+    case ir::CopyKind::stmatrix:
+      return copy_matrices(copy);
+    case ir::CopyKind::cp_async:
+      if (copy.completion != ir::Completion::group) return static_cast<void>(emit(control::unsupported));
+      break;
+    case ir::CopyKind::plain:
+      break;
   }
   if (!copy.predicate) return copy_elements(copy, false);
   branch(
@@ -74,6 +86,34 @@ void Statements::compile(const ir::Copy& copy) {
       [&] {
         if (copy.zero_fill) copy_elements(copy, true);
       });
+}
+
+void Statements::copy_box(const ir::Copy& copy) {
+  const bool load = copy.kind == ir::CopyKind::tma_load;
+  BoxPlan plan;
+  plan.tensor = expr_.access(load ? copy.src : copy.dst);
+  plan.shared = expr_.access(load ? copy.dst : copy.src);
+  plan.map = copy.tensor_map;
+  plan.barrier = copy.barrier.index;
+  Instruction made{.run = load ? tma::load : tma::store, .detail = static_cast<int>(program_.boxes.size())};
+  if (load) made.a = expr_.value(copy.slot);
+  if (copy.multicast) made.b = expr_.value(copy.multicast);
+  for (const int extent : program_.kernel->tensor_maps[copy.tensor_map].box) made.weight *= extent;
+  program_.boxes.push_back(std::move(plan));
+  expr_.emit(made);
+}
+
+void Statements::copy_matrices(const ir::Copy& copy) {
+  const bool load = copy.kind == ir::CopyKind::ldmatrix;
+  const ir::Ref& shared = load ? copy.src : copy.dst;
+  if (copy.predicate || program_.buffers[shared.buffer.index].bytes != 2)
+    return static_cast<void>(emit(control::unsupported));
+  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode, copy.src_mode};
+  Instruction made{.run = matrix::copy(load, copy.transpose), .detail = static_cast<int>(program_.copies.size())};
+  made.value = expr_.bank_count(shared.buffer.index);
+  made.weight = copy.count;
+  program_.copies.push_back(std::move(plan));
+  expr_.emit(made);
 }
 
 void Statements::copy_elements(const ir::Copy& copy, bool zeros) {
@@ -113,14 +153,34 @@ std::vector<int> Statements::element_offsets(const Access& access, int modes) {
   return all;
 }
 
+void Statements::multiply_atom(const ir::Mma& mma, Handler run) {
+  const ir::MmaAtom& atom = *std::find_if(program_.kernel->atoms.begin(), program_.kernel->atoms.end(),
+                                          [&](const ir::MmaAtom& each) { return each.name == mma.atom; });
+  AtomPlan plan;
+  plan.rows = atom.shape[0];
+  plan.columns = atom.shape[1];
+  plan.depth = atom.shape[2];
+  plan.threads = mma.kind == ir::MmaKind::wgmma ? 128 : 32;
+  plan.d = expr_.access(mma.d, 1);
+  plan.a = expr_.access(mma.a, atom.a ? 1 : 0);
+  plan.b = expr_.access(mma.b, atom.b ? 1 : 0);
+  plan.d_places = atoms::places(atom.d, plan.rows);
+  if (atom.a) plan.a_places = atoms::places(*atom.a, plan.rows);
+  if (atom.b) plan.b_places = atoms::places(*atom.b, plan.columns);
+  Instruction made{.run = run, .detail = static_cast<int>(program_.atoms.size())};
+  if (mma.zero) made.a = expr_.value(mma.zero);
+  made.weight = plan.rows * plan.columns * plan.depth / plan.threads;
+  program_.atoms.push_back(std::move(plan));
+  expr_.emit(made);
+}
+
 void Statements::compile(const ir::Mma& mma) {
   const auto element = [&](const ir::Ref& ref) { return program_.buffers[ref.buffer.index].element; };
-  const Handler run =
-      mma.kind == ir::MmaKind::simt ? multiply(element(mma.d), element(mma.a), element(mma.b)) : nullptr;
-  if (run == nullptr) {
-    emit(control::unsupported);
-    return;
-  }
+  const bool simt = mma.kind == ir::MmaKind::simt;
+  const Handler run = simt ? multiply(element(mma.d), element(mma.a), element(mma.b))
+                           : atoms::multiply(mma, element(mma.d), element(mma.a), element(mma.b));
+  if (run == nullptr) return static_cast<void>(emit(control::unsupported));
+  if (!simt) return multiply_atom(mma, run);
   MmaPlan plan;
   plan.d = expr_.access(mma.d, 2);
   plan.a = expr_.access(mma.a, 1);
@@ -203,28 +263,75 @@ void Statements::compile(const ir::TileLoop& tiles) {
 }
 
 void Statements::compile(const ir::Sync& sync) {
-  const ir::Barrier& barrier = program_.kernel->barriers[sync.barrier.index];
-  const bool waits = sync.op == ir::SyncOp::sync;
-  const bool executed = barrier.kind == ir::BarrierKind::block
-                            ? waits
-                            : barrier.kind == ir::BarrierKind::named && (waits || sync.op == ir::SyncOp::arrive);
-  Instruction made{.run = executed ? control::sync : control::unsupported, .detail = sync.barrier.index};
-  made.value = waits ? 0 : 1;
-  if (executed && sync.slot) made.a = expr_.value(sync.slot);
+  Instruction made{.detail = sync.barrier.index};
+  const ir::BarrierKind kind = program_.kernel->barriers[sync.barrier.index].kind;
+  if (sync.slot) made.a = expr_.value(sync.slot);
+  switch (sync.op) {
+    case ir::SyncOp::init:
+      made.run = barriers::init;
+      break;
+    case ir::SyncOp::invalidate:
+      made.run = barriers::invalidate;
+      break;
+    case ir::SyncOp::arrive_expect_bytes:
+      made.run = barriers::arrive_expect_bytes;
+      made.b = expr_.value(sync.bytes);
+      break;
+    case ir::SyncOp::sync:
+      made.run = kind == ir::BarrierKind::cluster ? barriers::cluster_sync : barriers::sync;
+      break;
+    case ir::SyncOp::arrive:
+      made.run = kind == ir::BarrierKind::mbarrier  ? barriers::arrive
+                 : kind == ir::BarrierKind::cluster ? barriers::cluster_arrive
+                                                    : barriers::sync;
+      made.value = 1;
+      if (sync.remote) made.b = expr_.value(sync.remote);
+      break;
+    case ir::SyncOp::wait:
+      made.run = kind == ir::BarrierKind::cluster ? barriers::cluster_wait : barriers::wait;
+      if (sync.phase) made.b = expr_.value(sync.phase);
+      break;
+  }
   expr_.emit(made);
 }
 
-// The other fences order what is not executed here.
 void Statements::compile(const ir::Fence& fence) {
-  if (fence.kind == ir::FenceKind::warp) emit(control::meet);
+  switch (fence.kind) {
+    case ir::FenceKind::warp:
+      emit(control::meet);
+      return;
+    case ir::FenceKind::proxy_async:
+      emit(barriers::fence_proxy);
+      return;
+    case ir::FenceKind::mbarrier_init:
+      emit(barriers::announce);
+      return;
+    case ir::FenceKind::wgmma:
+      emit(atoms::fence);
+      return;
+    case ir::FenceKind::acq_rel_cluster:  // barriers order memory here
+      return;
+  }
 }
 
 void Statements::compile(const ir::Commit& commit) {
-  emit(commit.kind == ir::GroupKind::cp_async ? async::commit : control::unsupported);
+  switch (commit.kind) {
+    case ir::GroupKind::cp_async:
+      emit(async::commit);
+      return;
+    case ir::GroupKind::bulk:
+      emit(tma::commit);
+      return;
+    case ir::GroupKind::wgmma:
+      emit(atoms::commit);
+      return;
+  }
 }
 
 void Statements::compile(const ir::Wait& wait) {
-  Instruction made{.run = wait.kind == ir::GroupKind::cp_async ? async::wait : control::unsupported};
+  Instruction made{.run = async::wait};
+  if (wait.kind == ir::GroupKind::bulk) made.run = tma::wait;
+  if (wait.kind == ir::GroupKind::wgmma) made.run = atoms::wait;
   made.value = wait.pending;
   expr_.emit(made);
 }

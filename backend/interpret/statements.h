@@ -33,6 +33,9 @@ class Statements {
   void compile(const ir::Advance& advance);
 
   void copy_elements(const ir::Copy& copy, bool zeros);
+  void copy_box(const ir::Copy& copy);
+  void copy_matrices(const ir::Copy& copy);
+  void multiply_atom(const ir::Mma& mma, Handler run);
   std::vector<int> element_offsets(const Access& access, int modes);
   Placement tile_coordinate(const Layout& order, int mode);
   template <class Then, class Otherwise>

@@ -1,7 +1,9 @@
-// The state of a block at work: its warps, its shared memory and what is known about every element of it.
+// The state of blocks at work: their warps, their shared memory and what is known about every element of it. Blocks run
+// in clusters; a kernel without clusters has clusters of one.
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -15,13 +17,16 @@ struct Stopped {
 };
 
 // What has been done to one element of shared memory: the last write, and two of the latest readers, so that whoever
-// writes next finds one that it is not. Times are clocks of warps, threads are counted from 1, 0 is nobody.
+// writes next finds one that it is not. Times are clocks of warps; threads are counted from 1 over the cluster, 0 is
+// nobody.
 struct Shadow {
   std::uint32_t written_at = 0;
   std::uint32_t read_at[2] = {0, 0};
   std::uint16_t writer = 0;
   std::uint16_t reader[2] = {0, 0};
-  bool in_flight = false;  // the writer has issued a copy and not waited for it
+  std::uint16_t being_read = 0;  // by copies and multiplications that have not been waited for
+  bool in_flight = false;        // the writer has issued a copy and not waited for it
+  bool by_async_proxy = false;   // the writer was the async proxy
 };
 
 // A copy that has been issued: what it read, and where it goes when its group is waited for.
@@ -30,6 +35,14 @@ struct InFlight {
   Mask mask = 0;
   std::int64_t offset[kLanes] = {};  // in the destination
   std::vector<std::byte> data;       // lane by lane
+};
+
+// Shared memory that a copy or multiplication in flight reads, and registers that it writes.
+struct Reading {
+  const Instruction* at = nullptr;
+  int lane = 0;
+  std::vector<std::int64_t> shadows;    // of elements of the block's shared memory
+  std::vector<std::int64_t> registers;  // register elements of the warp
 };
 
 // A global buffer of the launch. `written` and `owner` have one entry an element where they are needed.
@@ -41,50 +54,84 @@ struct GlobalMemory {
 };
 
 struct Block;
+struct Cluster;
 
 struct Warp {
   Block* block = nullptr;
+  Cluster* cluster = nullptr;
   const Program* program = nullptr;
   Lanes* slots = nullptr;
   Mask mask = 0, all = 0;  // lanes at work; lanes that exist
   int pc = 0;
-  int index = 0;
+  int index = 0;  // in the block
+  int actor = 0;  // in the cluster
 
   std::vector<Mask> saved;                    // by If, loops and Elect
   std::vector<std::int64_t> rings;            // advances, by RingId
   std::vector<InFlight> issued;               // since the last commit
   std::vector<std::vector<InFlight>> groups;  // committed, the oldest first
-  std::byte* registers = nullptr;             // element e of 32 lanes at e * 32 * bytes
-  Mask* initialised = nullptr;                // by register element
+  std::vector<Reading> stores, products;      // bulk stores and wgmmas since the last commit of their kind
+  std::deque<std::vector<Reading>> store_groups, product_groups;
+  std::int64_t committed_products = 0;  // groups, in all
+  std::int64_t awaited_products = -1;   // it waits until its warpgroup has committed so many; -1: it does not
+  bool products_fenced = false;         // by fence wgmma, since the accumulators were last waited for
+  std::byte* registers = nullptr;       // element e of 32 lanes at e * 32 * bytes
+  Mask* initialised = nullptr;          // by register element
 
   enum class State { running, waiting, done } state = State::running;
-  int barrier = -1;    // what it waits for: an index into Block::arrivals
-  int statement = -1;  // and where
+  int barrier = -1;         // what it waits for: a slot of the cluster's barriers
+  int parity = -1;          // of an mbarrier; -1: no mbarrier
+  int statement = -1;       // and where
+  std::int64_t phase = -1;  // of the cluster barrier, at which it has arrived
 
   std::int64_t steps = 0, lane_operations = 0;
 };
 
-// Threads that have arrived, and what they know: up to which time of every warp all has happened.
+// What has happened before, by actor: up to which of its times everything is known; `visible`: known to the async
+// proxy. After the warps stand the warpgroups, whose times are the groups of multiplications that are done.
+struct Knowledge {
+  std::vector<std::uint32_t> known, visible;
+
+  void reset(size_t actors);
+  void learn(const Knowledge& other);
+};
+
+// One slot of a barrier. Threads that have arrived, and what they know.
 struct Arrivals {
   int barrier = -1;  // BarrierId
-  int threads = 0;
-  std::vector<std::uint32_t> known;
+  int rank = 0;      // of the block it belongs to
+  std::int64_t threads = 0;
+  std::int64_t phase = 0;  // completed
+  Knowledge knowledge;     // of those that have arrived, in all phases
+  // mbarrier only
+  bool initialised = false, announced = false;  // to the cluster and the async proxy, by fence mbarrier_init
+  int initialiser = -1;                         // the actor
+  std::uint32_t initialised_at = 0;
+  std::int64_t bytes = 0;  // expected and not yet arrived
+};
+
+// A TMA load on its way.
+struct Transfer {
+  const Instruction* at = nullptr;
+  int actor = 0;
+  std::uint32_t issued_at = 0;
+  int buffer = -1;
+  std::vector<int> ranks;             // of the blocks that get it
+  int slot = -1;                      // of the mbarrier, among a block's slots
+  std::vector<std::int64_t> offsets;  // elements in the destination
+  std::vector<std::byte> data;
 };
 
 struct Block {
   const Program* program = nullptr;
+  Cluster* cluster = nullptr;
   std::vector<GlobalMemory>* global = nullptr;
   std::array<std::int64_t, 3> index{};
   std::int64_t number = 0;
+  int rank = 0;
   std::vector<Warp> warps;
   std::vector<std::byte> shared;
   std::vector<Shadow> shadows;
-
-  // clock[w] counts the barriers that warp w has passed, from 1. seen[w][v]: up to which time of warp v everything that
-  // v did happened before what w does now.
-  std::vector<std::uint32_t> clock;
-  std::vector<std::vector<std::uint32_t>> seen;
-  std::vector<Arrivals> arrivals;  // of every slot of every barrier
 
   std::vector<BankConflicts> banks;  // by Program::banks
 
@@ -93,24 +140,48 @@ struct Block {
   std::vector<Mask> initialised_storage;
 };
 
+struct Cluster {
+  const Program* program = nullptr;
+  std::vector<Block> blocks;  // by rank
+  // clock[w] counts the barriers that actor w has passed, from 1. knows[w]: what has happened before what w does now.
+  std::vector<std::uint32_t> clock;
+  std::vector<Knowledge> knows;
+  std::vector<Arrivals> arrivals;  // of every slot of every barrier of every block
+  std::deque<Transfer> transfers;
+
+  Warp& warp(int actor) {
+    const auto warps = static_cast<int>(blocks[0].warps.size());
+    return blocks[static_cast<size_t>(actor / warps)].warps[static_cast<size_t>(actor % warps)];
+  }
+  // The entry of a warp's warpgroup in Knowledge.
+  int warpgroup_of(const Warp& warp) const { return actors() + warp.block->rank * warpgroups() + warp.index / 4; }
+  int warpgroups() const { return (static_cast<int>(blocks[0].warps.size()) + 3) / 4; }  // of a block
+  int actors() const { return static_cast<int>(blocks.size() * blocks[0].warps.size()); }
+  // A slot of a barrier of the block of that rank; the cluster's barrier is the first block's.
+  Arrivals& at(int rank, int barrier, std::int64_t slot);
+};
+
 // The lanes of a slot as values of T; nullptr for no slot.
 template <class T>
 T* slot(Warp& warp, int index) {
   return index < 0 ? nullptr : as<T>(warp.slots[index]);
 }
 
+inline int threads_of(const Warp& warp) {
+  return __builtin_popcount(warp.all);
+}
+
 // Ends the run with a fault at this statement and the first lane of the mask.
 [[noreturn]] void stop(const Warp& warp, const Instruction& at, Mask lanes, FaultCode code, const std::string& what,
                        Fault details = {});
 // A fault of a barrier, where no single instruction is at work.
-[[noreturn]] void stop(const Block& block, int warp, int thread, int statement, FaultCode code,
-                       const std::string& what);
+[[noreturn]] void stop(const Warp& warp, int statement, FaultCode code, const std::string& what);
+// "thread 3", of this block or another of the cluster; `id` counts from 1 over the cluster.
+std::string thread_name(const Warp& warp, std::uint16_t id);
 
-// Makes storage for one block of the program; used again for every block that a host thread runs.
-void prepare(Block& block, const Program& program, std::vector<GlobalMemory>& global);
-// Runs one block to its end, of at most so many steps. Throws Stopped.
-void run_block(Block& block, std::array<std::int64_t, 3> index, std::int64_t number, std::int64_t max_steps);
-// The warp's arrival at a barrier, seen by whoever is released by it.
-void arrive(Block& block, const Warp& warp, int barrier);
+// Makes storage for one cluster of the program; used again for every cluster that a host thread runs.
+void prepare(Cluster& cluster, const Program& program, std::vector<GlobalMemory>& global);
+// Runs one cluster to its end, of at most so many steps. Throws Stopped.
+void run_cluster(Cluster& cluster, std::int64_t number, const Options& options, std::int64_t max_steps);
 
 }  // namespace lay::interpret

@@ -220,6 +220,15 @@ struct Copy {
   std::string atom;  // the stdlib record it comes from; empty for plain
 };
 
+// An instruction that multiplies tiles, as data: a record of the standard library. A tile of d is m x n, of a m x k, of b
+// n x k; layouts map (thread, value) to the column-major index in the tile, where the operand lies in registers.
+struct MmaAtom {
+  std::string name;
+  std::array<int, 3> shape{};  // m, n, k
+  Layout d;
+  std::optional<Layout> a, b;  // none: from shared memory
+};
+
 // d += a * b. simt, on register buffers: for all i, j: d[i,j,..] = fma(a[i,..], b[j,..], d[i,j,..]), i outermost; the
 // coordinates hold the modes after the iterated ones (mode 0 of a and b, modes 0 and 1 of d), static. Other kinds, by
 // their atom: an operand in shared memory names the element where the atom's tile starts; one in registers holds the
@@ -315,6 +324,7 @@ struct Kernel {
   std::vector<Param> params;
   std::vector<Predicate> assumptions;  // over the sizes; whoever launches the kernel has checked them
   std::vector<TensorMap> tensor_maps;
+  std::vector<MmaAtom> atoms;  // by the names that mma statements use
   std::vector<Buffer> buffers;
   std::vector<Barrier> barriers;
   std::vector<Ring> rings;

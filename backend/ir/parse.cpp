@@ -124,6 +124,21 @@ void Parser::tensor_map() {
   kernel_.tensor_maps.push_back(std::move(made));
 }
 
+void Parser::mma_atom() {
+  MmaAtom made;
+  made.name = cursor_.string();
+  cursor_.expect("shape");
+  const Token at = cursor_.peek();
+  const std::vector<int> shape = list();
+  if (shape.size() != 3) cursor_.fail("the shape of an atom has three extents", at);
+  std::copy(shape.begin(), shape.end(), made.shape.begin());
+  cursor_.expect("d");
+  made.d = expr_.layouts.plain_layout();
+  if (cursor_.accept("a")) made.a = expr_.layouts.plain_layout();
+  if (cursor_.accept("b")) made.b = expr_.layouts.plain_layout();
+  kernel_.atoms.push_back(std::move(made));
+}
+
 void Parser::barrier() {
   Barrier made;
   made.name = declared();
@@ -185,6 +200,7 @@ void Parser::declaration() {
   if (cursor_.accept("scalar")) return scalar();
   if (cursor_.accept("assume")) return kernel_.assumptions.push_back(expr_.layouts.predicate());
   if (cursor_.accept("tensor_map")) return tensor_map();
+  if (cursor_.accept("mma_atom")) return mma_atom();
   if (cursor_.accept("barrier")) return barrier();
   if (cursor_.accept("ring")) return ring();
   if (cursor_.accept("launch")) return launch();

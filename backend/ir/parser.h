@@ -24,6 +24,7 @@ class Parser {
   void scalar();
   void buffer(Space space);
   void tensor_map();
+  void mma_atom();
   void barrier();
   void ring();
   void launch();

@@ -20,6 +20,7 @@ class Printer {
   void params();
   void buffer(const Buffer& buffer);
   void tensor_map(const TensorMap& map);
+  void mma_atom(const MmaAtom& atom);
   void barrier(const Barrier& barrier);
   void launch();
   void block(std::string_view head, const Block& body, std::string_view tail = "");
@@ -133,6 +134,14 @@ void Printer::buffer(const Buffer& buffer) {
   head(text);
 }
 
+void Printer::mma_atom(const MmaAtom& atom) {
+  std::string text = "mma_atom " + text::quoted(atom.name) + " shape (" + std::to_string(atom.shape[0]) + "," +
+                     std::to_string(atom.shape[1]) + "," + std::to_string(atom.shape[2]) + ") d " + atom.d.to_string();
+  if (atom.a) text += " a " + atom.a->to_string();
+  if (atom.b) text += " b " + atom.b->to_string();
+  line(text);
+}
+
 void Printer::tensor_map(const TensorMap& map) {
   std::string text = "tensor_map " + text::name(map.name) + " of " + expression_.buffer(map.tensor) + " order " +
                      list(map.order) + " box " + list(map.box);
@@ -165,6 +174,7 @@ void Printer::declarations() {
   params();
   for (const Buffer& b : kernel_.buffers) buffer(b);
   for (const TensorMap& map : kernel_.tensor_maps) tensor_map(map);
+  for (const MmaAtom& atom : kernel_.atoms) mma_atom(atom);
   for (const Barrier& b : kernel_.barriers) barrier(b);
   for (const Ring& ring : kernel_.rings) {
     line("ring " + text::name(ring.name) + " stages " + std::to_string(ring.stages) +

@@ -1,5 +1,5 @@
 // Inside the verifier: one walk over the kernel that keeps what is in scope. Its parts stand in verify.cpp
-// (declarations), verify_expressions.cpp, verify_statements.cpp, verify_copies.cpp and verify_barriers.cpp.
+// (declarations), verify_expressions.cpp, verify_statements.cpp, verify_atoms.cpp, verify_copies.cpp and verify_barriers.cpp.
 #pragma once
 
 #include <map>
@@ -30,6 +30,8 @@ class Verifier {
   void buffer(const Buffer& buffer);
   void shared_memory();
   void tensor_map(const TensorMap& map);
+  void mma_atom(const MmaAtom& atom);
+  void atom_operand(const MmaAtom& atom, char operand, const Layout& layout, int rows, int columns);
   void barriers();
   void rings();
   void launch();
@@ -77,6 +79,7 @@ class Verifier {
   void matrix_copy(const Copy& copy);
   void completion(const Copy& copy, std::vector<Completion> allowed);
   void simt(const Mma& mma);
+  void check_atom(const Mma& mma);
   void slot(BarrierId barrier, ExprId slot);
   void needs(Uniformity least, std::string_view what);
 

@@ -77,6 +77,7 @@ std::vector<Problem> Verifier::run() {
   buffers();
   shared_memory();
   for (const TensorMap& map : kernel_.tensor_maps) tensor_map(map);
+  for (const MmaAtom& atom : kernel_.atoms) mma_atom(atom);
   barriers();
   rings();
   launch();

@@ -246,7 +246,6 @@ void Verifier::check(const Mma& mma) {
   }
   if (mma.zero) use(mma.zero, "the first-step condition", ElementType::pred);
   if (mma.kind == MmaKind::simt) return simt(mma);
-  if (mma.atom.empty()) problem("mma", "an mma that is not simt names its atom");
   const bool wgmma = mma.kind == MmaKind::wgmma;
   needs(wgmma ? Uniformity::warpgroup : Uniformity::warp, text::kMmas[mma.kind]);
   const auto side = [&](const Ref& operand, bool written, bool shared_allowed) {
@@ -260,6 +259,7 @@ void Verifier::check(const Mma& mma) {
   side(mma.a, false, wgmma);
   side(mma.b, false, wgmma);
   if (wgmma && space(mma.b) != Space::shared) problem("mma", "wgmma takes its second operand from shared memory");
+  check_atom(mma);
 }
 
 }  // namespace lay::ir

@@ -4,11 +4,14 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "backend/interpret/interpret.h"
 #include "backend/ir/parse.h"
 #include "backend/ir/print.h"
 #include "backend/ir/verify.h"
+#include "frontend/algebra/convert.h"
 
 namespace {
 
@@ -40,15 +43,141 @@ TEST_CASE("it fills the machine, and not more") {
   REQUIRE(verify(kernel)[0].code == "role-registers");
 }
 
-TEST_CASE("what the host cannot execute yet is a fault that says so") {
+namespace {
+
+float number(std::uint16_t bits) {
+  return bf16_to_f32(bits);
+}
+
+// C = A B' of small integers in bf16, and what a triple loop says.
+struct Product {
+  std::int64_t m, n, k;
+  std::vector<std::uint16_t> a, b, c;
+
+  Product(std::int64_t rows, std::int64_t columns, std::int64_t depth)
+      : m(rows), n(columns), k(depth), a(m * k), b(n * k), c(m * n, 0x7fc0) {
+    std::uint32_t state = 12345;
+    const auto next = [&] {
+      return f32_to_bf16(static_cast<float>(static_cast<int>((state = state * 1664525 + 1013904223) >> 29) - 3));
+    };
+    for (auto& x : a) x = next();
+    for (auto& x : b) x = next();
+  }
+  interpret::Report run(const ir::Kernel& kernel, interpret::Options options = {}) {
+    const auto memory = [](std::vector<std::uint16_t>& v, bool constant) {
+      return interpret::Memory{v.data(), static_cast<std::int64_t>(v.size() * 2), constant};
+    };
+    options.write_once = true;
+    return interpret::run(kernel, {m, n, k, memory(a, true), memory(b, true), memory(c, false)}, options);
+  }
+  std::int64_t wrong() const {
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (std::int64_t l = 0; l < k; ++l) sum += number(a[i * k + l]) * number(b[j * k + l]);
+        count += c[i * n + j] != f32_to_bf16(sum);
+      }
+    }
+    return count;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the persistent Hopper kernel multiplies on the host, ragged sizes and all") {
   const ir::Kernel kernel = ir::parse(golden());
-  std::vector<std::uint16_t> a(64 * 64), b(64 * 64), c(64 * 64);
-  const auto memory = [](std::vector<std::uint16_t>& v) {
-    return interpret::Memory{v.data(), static_cast<std::int64_t>(v.size() * 2), false};
+  for (const auto& [m, n, k] : {std::tuple{200, 264, 136}, {1, 8, 8}, {300, 520, 72}}) {
+    INFO(m << " x " << n << " x " << k);
+    Product product(m, n, k);
+    const interpret::Report report = product.run(kernel);
+    if (report.fault) FAIL(report.fault->message);
+    CHECK(product.wrong() == 0);
+  }
+}
+
+TEST_CASE("another order of warps and copies gives the same bits") {
+  const ir::Kernel kernel = ir::parse(golden());
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    INFO("seed " << seed);
+    Product product(200, 264, 136);
+    const interpret::Report report = product.run(kernel, {.seed = seed});
+    if (report.fault) FAIL(report.fault->message);
+    CHECK(product.wrong() == 0);
+  }
+}
+
+namespace {
+
+// A mistake in the kernel: one text in place of another, the first time it stands there or every time.
+struct Mistake {
+  std::string what, from, to;
+  interpret::FaultCode code;
+  bool everywhere = false;
+};
+
+std::string with(std::string text, const Mistake& mistake) {
+  size_t at = text.find(mistake.from);
+  REQUIRE(at != std::string::npos);
+  do {
+    text.replace(at, mistake.from.size(), mistake.to);
+    at = text.find(mistake.from, at + mistake.to.size());
+  } while (mistake.everywhere && at != std::string::npos);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("planted faults of the asynchronous kernel are found on the host") {
+  using enum interpret::FaultCode;
+  const Mistake mistakes[] = {
+      {"a dropped wait for the operands", "wait filled[slot(use)] phase phase(use)\n", "\n", in_flight},
+      {"the wrong phase", "wait filled[slot(use)] phase phase(use)", "wait filled[slot(use)] phase 1 - phase(use)",
+       in_flight},
+      {"a dropped wait for a free stage", "wait drained[slot(load)] phase phase(load)\n", "\n", barrier_misuse},
+      {"no fence after the initialisation", "fence mbarrier_init", "", missing_fence},
+      {"nobody waits for the initialisation", "    sync blocks\n", "", barrier_misuse},
+      {"no initialisation", "init drained[s]", "", barrier_misuse},
+      {"no fence before the store", "fence proxy_async", "", missing_fence},
+      {"no fence before the multiplication", "fence wgmma", "", missing_fence},
+      {"accumulators that are not waited for", "wait_group wgmma pending 0", "", in_flight},
+      {"a group too few is waited for", "wait_group wgmma pending 0", "wait_group wgmma pending 1", in_flight},
+      {"too few bytes expected", "bytes 49152", "bytes 49136", bytes},
+      {"too many bytes expected", "bytes 49152", "bytes 49168", bytes},
+      {"a box too short", "A_map of A order (1,0) box (64,128)", "A_map of A order (1,0) box (64,120)", bytes},
+      {"the other block is left out", "multicast 3", "multicast 1", bytes},
+      {"an arrival too few expected", "drained mbarrier slots 4 count 4", "drained mbarrier slots 4 count 3", race},
+      {"an arrival too many expected", "drained mbarrier slots 4 count 4", "drained mbarrier slots 4 count 5",
+       deadlock},
+      {"the other block is not told", "remote thread % 128", "", race},
+      {"a stage that is not the ring's", "B_stage[0,step * 16,slot(use)]", "B_stage[0,step * 16,0]", in_flight},
+      {"a stage is not given back", "        advance use\n", "", race},
+      {"the output is overwritten while it is stored", "wait_group bulk pending 1 read", "", in_flight},
+      {"the last store is not waited for", "wait_group bulk pending 0\n", "\n", in_flight},
+      {"nobody waits for the staged output", "        sync stored[part]\n        if stores", "        if stores", race},
+      {"a swizzle that the layout does not have", "A_map of A order (1,0) box (64,128) swizzle Sw<3,4,3>",
+       "A_map of A order (1,0) box (64,128)", misaligned},
+      {"a tile beyond its stage", "A_stage[part * 64,", "A_stage[part * 64 + 8,", out_of_bounds},
+      {"rows written by two blocks", "* 128 + part * 64\n", "* 64 + part * 64\n", written_twice},
   };
-  const std::vector<interpret::Argument> arguments{std::int64_t{64}, std::int64_t{64}, std::int64_t{64},
-                                                   memory(a),        memory(b),        memory(c)};
-  const interpret::Report report = run(kernel, arguments);
-  REQUIRE(report.fault);
-  REQUIRE(report.fault->code == interpret::FaultCode::unsupported);
+  for (const Mistake& mistake : mistakes) {
+    INFO(mistake.what);
+    const ir::Kernel kernel = ir::parse(with(golden(), mistake));
+    Product product(600, 264, 520);
+    const interpret::Report report = product.run(kernel);
+    if (!report.fault) FAIL("no fault, " << product.wrong() << " wrong elements");
+    INFO(report.fault->message);
+    CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(mistake.code)));
+  }
+}
+
+TEST_CASE("fragments that are swapped give wrong numbers") {
+  const Mistake swapped{
+      "", "d ((4,8,4),(2,2,32)):((128,1,16),(64,8,512))", "d ((4,8,4),(2,2,32)):((128,1,16),(8,64,512))", {}};
+  const Mistake shifted{"", "acc[quarter * 32 + pass * 8 + i]", "acc[quarter * 32 + pass * 8 + (i + 2) % 8]", {}};
+  for (const Mistake& mistake : {swapped, shifted}) {
+    Product product(200, 264, 136);
+    REQUIRE(!product.run(ir::parse(with(golden(), mistake))).fault);
+    CHECK(product.wrong() > 1000);
+  }
 }
