@@ -181,6 +181,7 @@ void Repl::evaluate(const std::string& text, const std::string& name) {
 // The name that the result got, if it got one.
 std::string Repl::show(const sema::Outcome& outcome) {
   report(sources_, outcome.diagnostics);
+  if (options_.hints) hint(outcome.diagnostics);
   for (const auto& finding : outcome.findings)
     if (finding.origin == "prove" && finding.standing != sema::Standing::refuted)  // that is an error, reported already
       std::cout << verdict_text(sources_, finding) << "\n";
@@ -203,6 +204,12 @@ std::string Repl::show(const sema::Outcome& outcome) {
   std::cout << (options_.colour == Colour::always ? coloured(shown) : shown) << "\n";
   for (const Guard& guard : guards) std::cout << "  guarded by " << guard_text(guard) << "\n";
   return name;
+}
+
+void Repl::hint(const Diagnostics& diagnostics) {
+  for (const Diagnostic& d : diagnostics.list())
+    if (d.severity == Severity::error && error_page(d.code) && hinted_.insert(d.code).second)
+      std::cerr << "?" << d.code << " tells more\n";
 }
 
 std::string Repl::next_name() {
@@ -295,7 +302,7 @@ int repl() {
   const bool terminal = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
   const bool colour = colour_wanted(STDOUT_FILENO);
   Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error,
-                terminal ? terminal_columns(STDOUT_FILENO) : 0});
+                terminal ? terminal_columns(STDOUT_FILENO) : 0, true, terminal});
   return can_edit(STDIN_FILENO, STDOUT_FILENO) ? read_with_editor(session, colour) : read_plainly(session, terminal);
 }
 

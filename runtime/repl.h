@@ -27,6 +27,7 @@ struct ReplOptions {
   Say say;                        // where kernels ran
   int columns = 0;                // of the terminal: wider lines are clipped; 0: none are
   bool tables = true;             // below layouts of rank 2
+  bool hints = false;             // the first error of a code says where its page is
 };
 
 class Repl {
@@ -49,6 +50,7 @@ class Repl {
   void reset();
   void evaluate(const std::string& text, const std::string& name = "");
   std::string show(const sema::Outcome& outcome);
+  void hint(const Diagnostics& diagnostics);
   void show_help(const std::string& name);
   void show_type(const std::string& expression);
   void explain(const std::string& expression);
@@ -68,6 +70,7 @@ class Repl {
   std::vector<picture::Picture>* collected_ = nullptr;  // where pictures go that are meant for a file
   std::set<std::string> defined_;                       // names, for :names
   std::map<std::string, std::string> made_by_;          // the expression of each result
+  std::set<std::string> hinted_;                        // codes of errors
 };
 
 }  // namespace lay::runtime

@@ -52,8 +52,7 @@ bool worth_a_line(const Derived& derived) {
   if (!derived.result) return true;
   const bool changed = derived.begin->operands.empty() || derived.result->text != derived.begin->operands[0].text;
   if (derived.begin->operation == "get" || (derived.begin->operation == "coalesce" && !changed)) return false;
-  if (!derived.parts.empty() && derived.definition.empty()) return true;
-  return derived.result->layout && (changed || !derived.parts.empty());
+  return !derived.parts.empty() || (derived.result->layout && changed);
 }
 
 // An operation that is nothing but this one: the same one inside, a def, or a def mode by mode.

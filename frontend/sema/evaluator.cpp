@@ -79,6 +79,17 @@ std::vector<std::string> Evaluator::names() const {
 
 namespace {
 
+constexpr std::size_t kMostShown = 200;  // of a value
+
+std::string signature_of(const std::string& name, const std::vector<syntax::Parameter>& parameters) {
+  std::string signature = name + "(";
+  for (const syntax::Parameter& p : parameters) {
+    if (signature.back() != '(') signature += ", ";
+    signature += p.name.text;
+  }
+  return signature + ")";
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -98,17 +109,23 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
   Frame frame{{nullptr, session_->main, session_->main->generation()}, {}};
   const Module::Entry* entry = session_->main->find(name, session_->main->generation());
   if (!entry) entry = session_->prelude()->find(name, session_->prelude()->generation());
-  if (!entry || !entry->value) return std::nullopt;
-  const auto* function = entry->value->as<FunctionPtr>();
-  if (!function) return Help{name, name, kind_name(*entry->value)};
-  const syntax::Def& def = *(*function)->def;
-  std::string signature = name + "(";
-  for (const syntax::Parameter& p : def.parameters) {
-    if (signature.back() != '(') signature += ", ";
-    signature += p.name.text;
+  if (!entry || !entry->value) {
+    const auto type = parse_element(name);
+    return type ? std::optional(Help{name, name, "an element type of " + std::to_string(bits(*type)) + " bits"})
+                : std::nullopt;
   }
-  const syntax::Tree& tree = *(*function)->closure.tree;
-  return Help{name, signature + ")", "= " + one_line(session_->sources.text(tree[def.body].span))};
+  if (const auto* function = entry->value->as<FunctionPtr>()) {
+    const Function& f = **function;
+    const std::string_view body = session_->sources.text((*f.closure.tree)[f.def->body].span);
+    return Help{name, signature_of(name, f.def->parameters), "= " + one_line(body)};
+  }
+  if (const auto* maker = entry->value->as<RecordMakerPtr>()) {
+    std::string fields;
+    for (const syntax::Field& field : (*maker)->record->fields)
+      fields += (fields.empty() ? "" : ", ") + field.name.text;
+    return Help{name, signature_of(name, (*maker)->record->parameters), "a record of " + fields};
+  }
+  return Help{name, name, kind_name(*entry->value) + ": " + one_line(text(*entry->value)).substr(0, kMostShown)};
 }
 
 const Facts& Evaluator::facts() const {

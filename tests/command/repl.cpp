@@ -75,6 +75,9 @@ TEST_CASE("the REPL explains, tells of operations and of errors, and guesses wha
   };
   ask("(6,2):(8,2) o 4:3", "r1 = (2,2):(24,2)");
   ask(":explain r1", "3 divides 6, and 6/3 = 2 divides 4");
+  ask("explain (6,2):(1,7) o (3,2):(2,3)", "they carry into the next mode");
+  terminal.wait_for("composition-carry");  // after the derivation
+  terminal.wait_for("?composition-carry tells more");
   ask("?coalesce", "lay> coalesce((2,(1,6)):(1,(6,2)))");
   ask("?coalesc", "did you mean coalesce?");
   ask(":hlep", "did you mean :help?");
