@@ -100,11 +100,11 @@ TEST_CASE("the snippets of the documentation run and say what they say they say"
   const WorkingFolder here(folder.path());  // snippets may write files
   auto files = files_in("docs", ".md");
   files.push_back(source_root() / "README.md");
-  int blocks = 0;
   for (const auto& file : files) DYNAMIC_SECTION(file.filename().string()) {
       Document document(file);
       const std::string text = document.run();
-      blocks += document.blocks();
+      const std::set<std::string> teaching = {"tour.md", "language.md", "operations.md", "README.md"};
+      CHECK((document.blocks() > 0 || teaching.count(file.filename().string()) == 0));
       if (blessing() && text != slurp(file)) put(file, text);
       if (blessing()) continue;
       check_same(file, text);
