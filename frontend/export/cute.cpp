@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "frontend/algebra/overloaded.h"
+#include "frontend/export/dims.h"
 #include "frontend/export/export.h"
 #include "frontend/export/int_code.h"
 
@@ -86,24 +87,6 @@ Text text_of(const Composed& c) {
               inner.value + ")"};
 }
 
-void dims_of(const Layout& l, std::map<DimId, std::string>& dims) {
-  collect_dims(l.shape, dims);
-  collect_dims(l.stride, dims);
-}
-
-std::map<DimId, std::string> dims_of(const Exported& x) {
-  std::map<DimId, std::string> dims;
-  const auto of_part = overloaded{[&](const Layout& l) { dims_of(l, dims); }, [](const Swizzle&) {}};
-  std::visit(overloaded{of_part,
-                        [&](const Composed& c) {
-                          std::visit(of_part, c.outer);
-                          collect_dims(c.offset, dims);
-                          std::visit(of_part, c.inner);
-                        }},
-             x.value);
-  return dims;
-}
-
 std::string units_note(const Exported& x) {
   const auto* l = std::get_if<Layout>(&x.value);
   if (!l || l->units == Units()) return "";
@@ -118,7 +101,7 @@ std::string units_note(const Exported& x) {
 
 std::string to_cute(const Exported& x) {
   const Text text = std::visit([](const auto& value) { return text_of(value); }, x.value);
-  const auto dims = dims_of(x);
+  const auto dims = dims_of(x.value);
   std::string notes = units_note(x), sizes;
   for (const auto& [id, name] : dims) sizes += (sizes.empty() ? "" : ", ") + size_name(name, Code::cpp);
   if (!sizes.empty())

@@ -146,12 +146,4 @@ std::string size_name(const std::string& name, Code code) {
   return taken ? name + "_" : name;
 }
 
-void collect_dims(const Tuple& t, std::map<DimId, std::string>& dims) {
-  if (t.is_tuple()) {
-    for (const Tuple& mode : t.modes()) collect_dims(mode, dims);
-  } else if (!t.is_underscore()) {
-    t.value().collect_dims(dims);
-  }
-}
-
 }  // namespace lay::exports

@@ -2,7 +2,6 @@
 
 // Integers as code: literal, or an expression in run-time sizes, with the value that Lay gives it.
 
-#include <map>
 #include <string>
 
 #include "frontend/algebra/layout.h"
@@ -20,8 +19,5 @@ extern const char* const floor_div_helper;
 
 // A name of a size that is none of the words of the language.
 std::string size_name(const std::string& name, Code code);
-
-// The sizes that occur, by id.
-void collect_dims(const Tuple& t, std::map<DimId, std::string>& dims);
 
 }  // namespace lay::exports

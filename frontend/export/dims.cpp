@@ -1,0 +1,37 @@
+#include "frontend/export/dims.h"
+
+#include "frontend/algebra/overloaded.h"
+
+namespace lay::exports {
+namespace {
+
+using Dims = std::map<DimId, std::string>;
+
+void collect(const Tuple& t, Dims& dims) {
+  if (t.is_tuple()) {
+    for (const Tuple& mode : t.modes()) collect(mode, dims);
+  } else if (!t.is_underscore()) {
+    t.value().collect_dims(dims);
+  }
+}
+
+}  // namespace
+
+Dims dims_of(const std::variant<Layout, Composed, Swizzle>& value) {
+  Dims dims;
+  const auto of_part = overloaded{[&](const Layout& l) {
+                                    collect(l.shape, dims);
+                                    collect(l.stride, dims);
+                                  },
+                                  [](const Swizzle&) {}};
+  std::visit(overloaded{of_part,
+                        [&](const Composed& c) {
+                          std::visit(of_part, c.outer);
+                          collect(c.offset, dims);
+                          std::visit(of_part, c.inner);
+                        }},
+             value);
+  return dims;
+}
+
+}  // namespace lay::exports

@@ -1,0 +1,114 @@
+#include "frontend/sema/show_operation.h"
+
+#include "frontend/algebra/operations.h"
+#include "frontend/sema/apply.h"
+#include "frontend/sema/builtins.h"
+#include "frontend/sema/operators.h"
+
+namespace lay::sema {
+namespace {
+
+class Parts {
+ public:
+  Parts(Session& session, Frame& frame, const ShowOptions& options)
+      : session_(session), frame_(frame), options_(options) {}
+
+  std::optional<picture::Operation> operation_of(syntax::ExpressionId id) {
+    const syntax::Expression& e = frame_.tree()[id];
+    if (const auto* chain = std::get_if<syntax::Chain>(&e.node)) {
+      const bool composition = chain->rest.size() == 1 && chain->rest.front().op == syntax::ChainOperator::compose;
+      if (!composition) return std::nullopt;
+      return with_operands("o", {chain->first, chain->rest.front().operand});
+    }
+    const auto* call = std::get_if<syntax::Call>(&e.node);
+    const auto* name = call ? std::get_if<syntax::Name>(&frame_.tree()[call->callee].node) : nullptr;
+    if (!name || is_layout(call->callee)) return std::nullopt;
+    std::vector<syntax::ExpressionId> operands;
+    for (const syntax::Argument& argument : call->arguments) operands.push_back(argument.value);
+    return with_operands(name->text == "composition" ? "o" : name->text, operands);
+  }
+
+  // The operation on the identity layout of its first operand. Nothing where the operation does not take it, or gives
+  // something else than the result's coordinates in other places.
+  std::optional<Layout> origin_of(syntax::ExpressionId id, const picture::Operation& operation) {
+    const syntax::Expression& e = frame_.tree()[id];
+    const Layout& domain = picture::domain_of(operation.operands.front().layout);
+    try {
+      GuardScope ignored(session_.facts);
+      Value value;
+      const Value identity(make_identity_layout(domain.shape));
+      if (const auto* chain = std::get_if<syntax::Chain>(&e.node)) {
+        value = compose(session_, {{identity, e.span}, operand(chain->rest.front().operand)}, e.span);
+      } else {
+        const auto& call = std::get<syntax::Call>(e.node);
+        std::vector<CallArgument> arguments{{"", identity, e.span}};
+        for (std::size_t i = 1; i < call.arguments.size(); ++i) {
+          const auto [argument, span] = operand(call.arguments[i].value);
+          arguments.push_back({call.arguments[i].name ? call.arguments[i].name->text : "", argument, span});
+        }
+        value = apply(session_, operand(call.callee), std::move(arguments), e.span);
+      }
+      const auto* origin = value.as<Layout>();
+      const bool fits =
+          origin && origin->is_known() && origin->shape == picture::domain_of(operation.result.layout).shape;
+      return fits ? std::optional(*origin) : std::nullopt;
+    } catch (const DiagnosticError&) {
+      return std::nullopt;
+    } catch (const Refusal&) {
+      return std::nullopt;
+    }
+  }
+
+ private:
+  Operand operand(syntax::ExpressionId id) {
+    return {instantiated(session_, frame_, options_, id), frame_.tree()[id].span};
+  }
+
+  bool is_layout(syntax::ExpressionId id) {
+    GuardScope ignored(session_.facts);
+    return layout_of(evaluate(session_, frame_, id)).has_value();
+  }
+
+  std::optional<picture::Operation> with_operands(const std::string& name,
+                                                  const std::vector<syntax::ExpressionId>& ids) {
+    GuardScope ignored(session_.facts);
+    picture::Operation operation{name, {}, 0, {}};
+    for (const syntax::ExpressionId id : ids) {
+      const Value value = instantiated(session_, frame_, options_, id);
+      if (const auto layout = layout_of(value)) {
+        const auto* simple = std::get_if<syntax::Name>(&frame_.tree()[id].node);
+        operation.operands.push_back({simple ? simple->text : "", *layout});
+      } else if (operation.operands.empty()) {
+        return std::nullopt;
+      }
+      if (const auto* t = value.as<Tuple>(); t && t->is_tuple()) operation.tiler_modes = t->rank();
+      if (const auto* list = value.as<ListPtr>()) operation.tiler_modes = static_cast<int>((*list)->elements.size());
+    }
+    if (operation.operands.empty()) return std::nullopt;
+    return operation;
+  }
+
+  Session& session_;
+  Frame& frame_;
+  const ShowOptions& options_;
+};
+
+}  // namespace
+
+std::optional<AnyLayout> layout_of(const Value& value) {
+  if (const auto* l = value.as<Layout>()) return *l;
+  if (const auto* c = value.as<Composed>()) return *c;
+  return std::nullopt;
+}
+
+std::optional<picture::Operation> operation_of(Session& session, Frame& frame, const ShowOptions& options,
+                                               syntax::ExpressionId id, const picture::Named& result) {
+  Parts parts(session, frame, options);
+  auto operation = parts.operation_of(id);
+  if (!operation) return std::nullopt;
+  operation->result = result;
+  operation->origin = parts.origin_of(id, *operation);
+  return operation;
+}
+
+}  // namespace lay::sema
