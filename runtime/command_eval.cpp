@@ -93,6 +93,9 @@ class LineEvaluator {
         if (finding.origin == "prove") {
           object.string("verdict", standing_word(finding.standing));
           if (!finding.breaks.empty()) object.raw("witness", sizes_json(finding.breaks));
+          std::vector<std::string> conditions;
+          for (const std::string& condition : finding.decided_by) conditions.push_back(json_string(condition));
+          if (!conditions.empty()) object.raw("decided_by", json_array(conditions));
         }
     if (!printed_.empty()) object.string("printed", printed_);
     return object.text();

@@ -21,24 +21,8 @@ std::string element_text(const Tuple& shape, int64_t index) {
 }
 
 KnownVerdict outside_at(const AnyLayout& a, int64_t index, const Tuple& shape) {
-  Failure f;
-  f.index = index;
-  f.coordinate = coordinate_text(a, index);
-  f.value = value_text(a, index);
   const std::string range = shape.is_leaf() ? "0 .. " + std::to_string(size(shape).value() - 1) : shape.to_string();
-  f.sentence = place_text(a, index) + ", the value is " + f.value + ", outside " + range;
-  return {Verdict::refuted, std::move(f)};
-}
-
-KnownVerdict repeated_at(const AnyLayout& a, IndexPair pair) {
-  Failure f;
-  f.index = pair.second;
-  f.coordinate = coordinate_text(a, pair.second);
-  f.other = pair.first;
-  f.other_coordinate = coordinate_text(a, pair.first);
-  f.value = value_text(a, pair.second);
-  f.sentence = place_text(a, pair.second) + ", the value is " + f.value + ", as " + place_text(a, pair.first);
-  return {Verdict::refuted, std::move(f)};
+  return fails_at(a, index, "outside " + range);
 }
 
 KnownVerdict left_out(const Tuple& shape, int64_t index) {
@@ -122,7 +106,7 @@ KnownVerdict covers_by_values(const AnyLayout& a, const Tuple& shape, int64_t mo
     const int64_t value = (*values)[i], index = static_cast<int64_t>(i);
     if (value < 0 || value >= n) return outside_at(a, index, shape);
     const auto [at, fresh] = first.try_emplace(value, index);
-    if (!fresh) return repeated_at(a, {at->second, index});
+    if (!fresh) return repeated_at(a, index, at->second);
   }
   for (int64_t v = 0; v < n; ++v) {
     if (!first.count(v)) return left_out(shape, v);
@@ -140,7 +124,7 @@ KnownVerdict decide_covers(const std::vector<AnyLayout>& layouts, const std::vec
   if (repeats == Answer::unknown) return covers_by_values(a, shape, most);
   const auto outside = first_outside(parts->known, parts->sides);
   if (outside && (repeats == Answer::no || *outside <= pair.second)) return outside_at(a, *outside, shape);
-  if (repeats == Answer::yes) return repeated_at(a, pair);
+  if (repeats == Answer::yes) return repeated_at(a, pair.second, pair.first);
   if (parts->known.size == size(shape).value()) return {Verdict::proved, {}};
   const Missing missing = first_missing(*parts, shape);
   if (missing.answer == Answer::yes) return left_out(shape, missing.index);

@@ -12,24 +12,13 @@ namespace {
 
 // --- known numbers ---------------------------------------------------------------------------------------------------
 
-KnownVerdict refuted_by(const AnyLayout& a, IndexPair pair) {
-  Failure f;
-  f.index = pair.second;
-  f.coordinate = coordinate_text(a, pair.second);
-  f.other = pair.first;
-  f.other_coordinate = coordinate_text(a, pair.first);
-  f.value = value_text(a, pair.second);
-  f.sentence = place_text(a, pair.second) + ", the value is " + f.value + ", as " + place_text(a, pair.first);
-  return {Verdict::refuted, std::move(f)};
-}
-
 KnownVerdict by_values(const AnyLayout& a, int64_t most_values) {
   const auto values = walked(a, most_values);
   if (!values) return {};
   std::unordered_map<int64_t, int64_t> first;
   for (size_t i = 0; i < values->size(); ++i) {
     const auto [at, fresh] = first.try_emplace((*values)[i], static_cast<int64_t>(i));
-    if (!fresh) return refuted_by(a, {at->second, static_cast<int64_t>(i)});
+    if (!fresh) return repeated_at(a, static_cast<int64_t>(i), at->second);
   }
   return {Verdict::proved, {}};
 }
@@ -40,7 +29,7 @@ KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tup
     IndexPair pair;
     const Answer answer = collision(parts->known, pair);
     if (answer == Answer::no) return {Verdict::proved, {}};
-    if (answer == Answer::yes) return refuted_by(a, pair);
+    if (answer == Answer::yes) return repeated_at(a, pair.second, pair.first);
   }
   return by_values(a, most_values);
 }

@@ -178,6 +178,22 @@ std::string place_text(const AnyLayout& a, int64_t index) {
   return coordinate == plain ? "at " + plain : "at " + plain + ", coordinate " + coordinate;
 }
 
+KnownVerdict repeated_at(const AnyLayout& a, int64_t index, int64_t before) {
+  KnownVerdict verdict = fails_at(a, index, "as " + place_text(a, before));
+  verdict.failure.other = before;
+  verdict.failure.other_coordinate = coordinate_text(a, before);
+  return verdict;
+}
+
+KnownVerdict fails_at(const AnyLayout& a, int64_t index, const std::string& what) {
+  Failure f;
+  f.index = index;
+  f.coordinate = coordinate_text(a, index);
+  f.value = value_text(a, index);
+  f.sentence = place_text(a, index) + ", the value is " + f.value + ", " + what;
+  return {Verdict::refuted, std::move(f)};
+}
+
 std::optional<std::vector<int64_t>> walked(const AnyLayout& a, int64_t most_values) {
   const Int n = size_of(a);
   if (!n.is_literal() || n.value() > most_values || makes_coordinates(a)) return std::nullopt;

@@ -48,6 +48,10 @@ std::string coordinate_text(const AnyLayout& a, int64_t index);
 // "at 5, coordinate (1,2)"; without the coordinate where it is the index.
 std::string place_text(const AnyLayout& a, int64_t index);
 
+// Refutations: a value that was there before, and one that is not as the claim has it.
+KnownVerdict repeated_at(const AnyLayout& a, int64_t index, int64_t before);
+KnownVerdict fails_at(const AnyLayout& a, int64_t index, const std::string& what);
+
 // The integer values in the order of the index; nothing if there are more than so many.
 std::optional<std::vector<int64_t>> walked(const AnyLayout& a, int64_t most_values);
 

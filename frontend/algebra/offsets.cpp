@@ -11,15 +11,6 @@
 namespace lay {
 namespace {
 
-KnownVerdict fails_at(const AnyLayout& a, int64_t index, const std::string& what) {
-  Failure f;
-  f.index = index;
-  f.coordinate = coordinate_text(a, index);
-  f.value = value_text(a, index);
-  f.sentence = place_text(a, index) + ", the value is " + f.value + ", " + what;
-  return {Verdict::refuted, std::move(f)};
-}
-
 // The swizzle keeps the low bits of every value, and with them divisibility by the powers of two up to them.
 bool keeps_multiples(const Swizzle& s, int64_t step) {
   const auto moved = static_cast<uint64_t>(s.source_mask() | s.target_mask());

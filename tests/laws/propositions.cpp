@@ -238,8 +238,12 @@ Layout random_symbolic(Random& random, const std::vector<Int>& dims) {
 
 using Ask = std::function<Judgement(Facts&, const AnyLayout&, const AnyLayout&, const Int&)>;
 
-// The symbolic verdict against the known ones at M, N in 1..4 that the facts allow.
-void check_symbolic(const Ask& ask, const Layout& a, const Layout& b, const Int& n, bool even) {
+AnyLayout substituted(const AnyLayout& a, const std::map<DimId, Int>& by) {
+  return std::visit([&](const auto& x) -> AnyLayout { return substitute(x, by); }, a);
+}
+
+// The symbolic verdict against the known ones at all M and N of a sum up to 8 that the facts allow.
+void check_symbolic(const Ask& ask, const AnyLayout& a, const AnyLayout& b, const Int& n, bool even) {
   Facts facts;
   const Int m = facts.dim("M"), k = facts.dim("N");
   std::map<DimId, Int> own;
@@ -247,17 +251,19 @@ void check_symbolic(const Ask& ask, const Layout& a, const Layout& b, const Int&
   const auto named = [&](const Tuple& t) {
     for (const Tuple& leaf : leaves(t)) leaf.value().collect_dims(dims);
   };
-  for (const Layout* l : {&a, &b}) {
-    named(l->shape);
-    named(l->stride);
+  for (const AnyLayout* x : {&a, &b}) {
+    const auto* l = std::get_if<Layout>(x);
+    const Layout& inner = l ? *l : std::get<Composed>(*x).layout();
+    named(inner.shape);
+    named(inner.stride);
   }
   named(n);
   for (const auto& [id, name] : dims) own.emplace(id, name == "M" ? m : k);
   if (even) facts.assume(divides(m, 2));
-  const Layout sa = substitute(a, own), sb = substitute(b, own);
+  const AnyLayout sa = substituted(a, own), sb = substituted(b, own);
   const Int sn = n.substitute(own);
   const Judgement j = ask(facts, sa, sb, sn);
-  INFO(sa.to_string() << " and " << sb.to_string() << ", " << sn.to_string() << ": " << j.failure.sentence);
+  INFO(to_string(sa) << " and " << to_string(sb) << ", " << sn.to_string() << ": " << j.failure.sentence);
   bool any_holds = false, any_fails = false;
   std::optional<std::vector<int64_t>> smallest;
   for (int64_t sum = 2; sum <= 8; ++sum) {
@@ -266,7 +272,7 @@ void check_symbolic(const Ask& ask, const Layout& a, const Layout& b, const Int&
       if (even && vm % 2 != 0) continue;
       const std::map<DimId, Int> at{{*m.dim_id(), vm}, {*k.dim_id(), vn}};
       Facts none;
-      const Judgement known = ask(none, substitute(sa, at), substitute(sb, at), sn.substitute(at));
+      const Judgement known = ask(none, substituted(sa, at), substituted(sb, at), sn.substitute(at));
       REQUIRE(known.verdict != Verdict::undecided);
       (known.verdict == Verdict::proved ? any_holds : any_fails) = true;
       if (known.verdict == Verdict::refuted && !smallest) smallest = {vm, vn};
@@ -297,13 +303,50 @@ TEST_CASE("symbolic propositions, against the known ones at all small sizes") {
       [](Facts& f, const AnyLayout& a, const AnyLayout& b, const Int&) { return same_function(f, a, b); },
   };
   for (int i = 0; i < 400; ++i) {
-    const Layout a = random_symbolic(random, dims), b = random_symbolic(random, dims);
+    const auto any = [&]() -> AnyLayout {
+      const Layout l = random_symbolic(random, dims);
+      if (!random.once_in(4)) return l;
+      return composition(Swizzle(1, random.in(0, 1), random.in(1, 2)), random.in(0, 2), l);
+    };
+    const AnyLayout a = any(), b = random.once_in(6) ? a : any();
     const Int n = random_number(random, dims);
     for (size_t k = 0; k < asks.size(); ++k) {
       INFO("proposition " << k);
       check_symbolic(asks[k], a, b, n, random.once_in(2));
     }
   }
+}
+
+TEST_CASE("symbolic claims that are proved") {
+  Facts facts;
+  const Int m = facts.dim("M"), n = facts.dim("N"), ld = facts.dim("ld");
+  facts.assume(less_equal(m, ld));
+  facts.assume(divides(n, 8));
+  const Layout columns(tuple(m, n), tuple(1, ld));
+  const Layout deal(tuple(tuple(m, 4), tuple(2, 2)), tuple(tuple(Tuple::basis(1, {0}), Tuple::basis(m, {0})),
+                                                           tuple(Tuple::basis(1, {1}), Tuple::basis(2, {1}))));
+  const auto proved = [](const Judgement& j) {
+    INFO(j.failure.sentence);
+    return j.verdict == Verdict::proved;
+  };
+  CHECK(proved(injective(facts, columns)));
+  CHECK(proved(injective(facts, composition(Swizzle(3, 3, 3), columns))));
+  CHECK(proved(inside(facts, columns, ld * n)));
+  CHECK(proved(inside(facts, composition(Swizzle(1, 0, 2), columns), ld * n)));
+  CHECK(proved(covers(facts, deal, tuple(m * 4, 4))));
+  CHECK(proved(bijective(facts, Layout(tuple(m, tuple(n, 4)), tuple(n * 4, tuple(1, n))))));
+  CHECK(proved(surjective(facts, Layout(tuple(4, m), tuple(1, 3)), m * 3 + 1)));
+  CHECK(proved(disjoint(facts, columns, columns, ld * n)));
+  CHECK(proved(disjoint(facts, Layout(tuple(m, 4), tuple(1, ld * 4)), Layout(tuple(m, 4), tuple(1, ld * 4)), ld)));
+  CHECK(proved(aligned(facts, Layout(tuple(4, m), tuple(n, 16)), 16, 16)));
+  CHECK(proved(same_function(facts, Layout(tuple(n, m), tuple(1, n)), make_layout(tuple(m, n)))));
+  CHECK(proved(same_function(facts, composition(Swizzle(2, 1, 3), Layout(tuple(8, m), tuple(1, 8))),
+                             composition(Swizzle(2, 1, 3), Layout(tuple(m, 8), tuple(1, m))))));
+  facts.assume(less_equal(m, 40));
+  facts.assume(less_equal(ld, 40));
+  facts.assume(less_equal(n, 64));
+  CHECK(proved(fits(facts, columns, 13)));
+  CHECK(fits(facts, columns, 11).verdict == Verdict::refuted);
 }
 
 TEST_CASE("propositions of layouts that nobody could walk through") {
