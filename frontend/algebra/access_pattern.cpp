@@ -126,6 +126,7 @@ Service shared_service(const AccessPattern& pattern, const Placement& where, std
     if (one.worst > sum.worst) {
       sum.worst_warp = warp;
       sum.worst_value = value;
+      sum.worst_phases = phase_wavefronts(addresses, bytes, memory);
     }
     sum.worst = std::max(sum.worst, one.worst);
     return sum.taken <= enough;

@@ -55,6 +55,7 @@ struct Service {
   int worst = 0;
   int64_t bytes = 0;                        // distinct ones, access by access
   int64_t worst_warp = 0, worst_value = 0;  // the first of the worst accesses: its warp and the first value
+  std::vector<int> worst_phases;            // wavefronts of each of its phases; shared memory only
 
   int64_t conflicts() const { return taken - least; }
 };

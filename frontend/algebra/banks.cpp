@@ -1,7 +1,6 @@
 #include "frontend/algebra/banks.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace lay {
 namespace {
@@ -27,21 +26,27 @@ int SharedMemory::phases(int bytes) const {
   return std::max(1, bytes * lanes / (banks * bank_bytes));
 }
 
-Wavefronts wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory) {
+std::vector<int> phase_wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory) {
   const size_t phases = static_cast<size_t>(memory.phases(bytes));
   const size_t lanes = std::max<size_t>(1, static_cast<size_t>(memory.lanes) / phases);
-  Wavefronts sum;
+  std::vector<int> taken;
   std::vector<int64_t> words;
   std::vector<int> of_bank(static_cast<size_t>(memory.banks));
   for (size_t begin = 0; begin < addresses.size(); begin += lanes) {
     touched(addresses.subspan(begin, std::min(lanes, addresses.size() - begin)), bytes, memory.bank_bytes, words);
-    if (words.empty()) continue;
     std::fill(of_bank.begin(), of_bank.end(), 0);
     for (const int64_t word : words) ++of_bank[static_cast<size_t>(word % memory.banks)];
-    const int most = *std::max_element(of_bank.begin(), of_bank.end());
-    sum.taken += most;
-    sum.least += 1;
-    sum.worst = std::max(sum.worst, most);
+    taken.push_back(*std::max_element(of_bank.begin(), of_bank.end()));
+  }
+  return taken;
+}
+
+Wavefronts wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory) {
+  Wavefronts sum;
+  for (const int taken : phase_wavefronts(addresses, bytes, memory)) {
+    sum.taken += taken;
+    sum.least += taken > 0;
+    sum.worst = std::max(sum.worst, taken);
   }
   return sum;
 }

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace lay {
 
@@ -37,6 +38,9 @@ struct Wavefronts {
 
 // `addresses` holds each lane's byte address, -1 for a lane that takes no part; at most `lanes` of them.
 Wavefronts wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory = {});
+
+// The wavefronts of each phase.
+std::vector<int> phase_wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory = {});
 
 struct GlobalMemory {
   int sector_bytes = 32;

@@ -117,10 +117,12 @@ Value result_record(std::string name, std::string head, Fields fields) {
 }
 
 Fields shared_fields(const Service& s) {
-  return {{"accesses", Value(Int(s.accesses))}, {"vector", Value(Int(s.vector))},
-          {"phases", Value(Int(s.phases))},     {"wavefronts", Value(Int(s.taken))},
-          {"least", Value(Int(s.least))},       {"conflicts", Value(Int(s.conflicts()))},
-          {"worst", Value(Int(s.worst))},       {"worst_at", Value(tuple(s.worst_warp, s.worst_value))}};
+  const std::vector<Tuple> phases(s.worst_phases.begin(), s.worst_phases.end());
+  return {{"accesses", Value(Int(s.accesses))},  {"vector", Value(Int(s.vector))},
+          {"phases", Value(Int(s.phases))},      {"wavefronts", Value(Int(s.taken))},
+          {"least", Value(Int(s.least))},        {"conflicts", Value(Int(s.conflicts()))},
+          {"worst", Value(Int(s.worst))},        {"worst_at", Value(tuple(s.worst_warp, s.worst_value))},
+          {"worst_phases", Value(Tuple(phases))}};
 }
 
 int element_bits(Arguments& a, std::size_t i, const Value& layout) {

@@ -53,9 +53,7 @@ class Wanted {
   }
 
  private:
-  static Note help() {
-    return {"help", std::string(kFindSignature) + ", also tile, base, write_vector, read_vector"};
-  }
+  static Note help() { return {"help", std::string(kFindSignature) + ", also tile, base, write_vector, read_vector"}; }
   std::string what_;  // before the arguments, which point to it
   Arguments arguments_;
 };
@@ -97,9 +95,15 @@ Tuple tile_around(Facts& facts, const std::vector<AnyLayout>& accesses) {
   return *corner;
 }
 
-LayoutSearch search_of(Wanted& wanted, bool layouts) {
-  Arguments& a = wanted.arguments();
+struct Asked {
   LayoutSearch search;
+  std::vector<std::string> accesses;  // as text
+};
+
+Asked search_of(Wanted& wanted, bool layouts) {
+  Arguments& a = wanted.arguments();
+  Asked asked;
+  LayoutSearch& search = asked.search;
   search.paddings = layouts;
   search.memory = shared_memory(a.session);
   if (const auto i = wanted.at("bits")) search.bits = element_bits(a, *i, Value());
@@ -124,8 +128,9 @@ LayoutSearch search_of(Wanted& wanted, bool layouts) {
     std::optional<std::int64_t> vector;
     if (const auto i = wanted.at(name.substr(0, name.find_first_of("0123456789")) + "_vector")) vector = a.literal(*i);
     search.accesses.push_back({name, access_pattern(access, search.tile), vector});
+    asked.accesses.push_back(to_string(access));
   }
-  return search;
+  return asked;
 }
 
 std::string proof_of(const FoundLayout& found) {
@@ -136,16 +141,23 @@ std::string proof_of(const FoundLayout& found) {
   return "no layout takes fewer wavefronts: every phase takes one, and accesses are as wide as they can be together";
 }
 
-Value record_of(const LayoutSearch& search, const FoundLayout& found, const std::string& name,
-                const std::string& head) {
+// The call of `banks` that counts an access again.
+std::string banks_text(const Asked& asked, const FoundLayout& found, std::size_t i) {
+  const auto& vector = asked.search.accesses[i].vector;
+  return "banks(" + to_string(found.layout) + ", " + asked.accesses[i] + ", " + std::to_string(asked.search.bits) +
+         (vector ? ", " + std::to_string(*vector) : "") + ")";
+}
+
+Value record_of(const Asked& asked, const FoundLayout& found, const std::string& name, const std::string& head) {
+  const LayoutSearch& search = asked.search;
   const auto* plain = std::get_if<Layout>(&found.layout);
   Fields fields = {{"layout", plain ? Value(*plain) : Value(std::get<Composed>(found.layout))},
                    {"swizzle", Value(found.swizzle ? *found.swizzle : Swizzle(0, 0, 0))},
                    {"padding", Value(Int(found.padding))},
                    {"bytes", Value(Int((found.size * search.bits + 7) / 8))}};
   for (std::size_t i = 0; i < search.accesses.size(); ++i) {
-    const std::string& access = search.accesses[i].name;
-    fields.emplace_back(access, result_record("access", access, shared_fields(found.services[i])));
+    const Value counts = result_record("banks", banks_text(asked, found, i), shared_fields(found.services[i]));
+    fields.emplace_back(search.accesses[i].name, counts);
   }
   std::int64_t least = 0;
   for (const Service& s : found.services) least += s.least;
@@ -172,8 +184,8 @@ Value find_value(Session& session, const std::string& what, Span what_span, std:
   }
   Wanted wanted(session, "find " + what, std::move(arguments), whole);
   try {
-    const LayoutSearch search = search_of(wanted, what == "layout");
-    return record_of(search, find_layout(search), "find " + what, wanted.text());
+    const Asked asked = search_of(wanted, what == "layout");
+    return record_of(asked, find_layout(asked.search), "find " + what, wanted.text());
   } catch (const Refusal& refusal) {
     throw DiagnosticError(to_diagnostic(refusal, whole, {}));
   }
