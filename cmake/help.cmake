@@ -8,9 +8,7 @@ file(GLOB help_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
 list(FILTER help_files EXCLUDE REGEX "(nul-byte|invalid-utf8|bidi-control).*\\.lay$")
 set(help_rows "")
 foreach(file IN LISTS help_files)
-  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
-  file(READ ${PROJECT_SOURCE_DIR}/${file} text)
-  string(APPEND help_rows "    {\"${file}\", R\"help(${text})help\"},\n")
+  append_embedded(help_rows ${file} ${file})
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/help_files.cpp @ONLY CONTENT [[
 #include "runtime/help_files.h"

@@ -2,11 +2,9 @@
 file(GLOB_RECURSE stdlib_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/stdlib ${PROJECT_SOURCE_DIR}/stdlib/*.lay)
 set(stdlib_rows "")
 foreach(file IN LISTS stdlib_files)
-  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stdlib/${file})
-  file(READ ${PROJECT_SOURCE_DIR}/stdlib/${file} text)
   string(REGEX REPLACE "\\.lay$" "" name ${file})
   string(REPLACE "/" "." name ${name})
-  string(APPEND stdlib_rows "    {\"${name}\", R\"lay(${text})lay\"},\n")
+  append_embedded(stdlib_rows ${name} stdlib/${file})
 endforeach()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/stdlib.cpp @ONLY CONTENT [[
 #include "frontend/sema/stdlib.h"

@@ -122,7 +122,7 @@ std::optional<std::string> error_page(const std::string& code) {
   for (const char* folder : {"tests/errors/", "tests/errors/syntax/"}) {
     const std::string base = folder + code;
     page += quoted_text("This fails:", help_file(base + ".lay"));
-    page += quoted_text("with:", help_file(base + ".expected"));
+    page += quoted_text(help_file(base + ".lay").empty() ? "It says:" : "with:", help_file(base + ".expected"));
     page += quoted_text("This works:", help_file(base + ".cured.lay"));
   }
   return page;

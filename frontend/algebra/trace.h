@@ -152,6 +152,11 @@ struct At {  // the natural coordinate, and the inner product with the strides
   Layout layout;
   Tuple coordinate, natural, value;
 };
+struct Kept {  // of a slice: what stands under `_`, and the value of the rest
+  Tuple coordinate;
+  Layout sub;
+  Tuple offset;
+};
 struct Moved {  // by the offset of a composed layout
   Tuple offset, from, value;
 };
@@ -161,7 +166,7 @@ struct Bits {  // a swizzle on a known number
 };
 
 using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Rest, Follow,
-                          Undo, Cast, Image, Rescaled, Together, At, Moved, Bits>;
+                          Undo, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits>;
 
 struct Derivation {
   std::vector<Step> entries;

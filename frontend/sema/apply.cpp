@@ -53,6 +53,7 @@ Value apply_layout(Session& session, const Value& callee, const std::vector<Call
     const Tuple coordinate = coordinate_of(arguments, l->shape, whole);
     if (coordinate.has_underscore()) {
       Slice cut = slice_and_offset(facts, coordinate, *l);
+      derive_slice(facts, *l, coordinate, cut.sub);
       return Value(cut.sub);
     }
     Value result(evaluate(facts, *l, coordinate));
@@ -63,7 +64,11 @@ Value apply_layout(Session& session, const Value& callee, const std::vector<Call
   const Composed& c = *callee.as<Composed>();
   const auto* inner = std::get_if<Layout>(&c.inner);
   const Tuple coordinate = coordinate_of(arguments, inner ? inner->shape : Tuple(1), whole);
-  if (coordinate.has_underscore()) return Value(slice(facts, coordinate, c));
+  if (coordinate.has_underscore()) {
+    Composed cut = slice(facts, coordinate, c);
+    derive_slice(facts, c, coordinate, cut);
+    return Value(std::move(cut));
+  }
   derive_value(facts, c, coordinate);
   return Value(evaluate(facts, c, coordinate));
 }

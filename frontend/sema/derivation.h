@@ -38,5 +38,7 @@ trace::Item item_of(const Value& value);
 void derive_value(Facts& facts, const Layout& layout, const Tuple& coordinate);
 void derive_value(Facts& facts, const Composed& layout, const Tuple& coordinate);
 void derive_value(const Swizzle& swizzle, const Tuple& number);
+// A slice of it (AnyLayout: the result).
+void derive_slice(Facts& facts, const AnyLayout& layout, const Tuple& coordinate, const AnyLayout& result);
 
 }  // namespace lay::sema

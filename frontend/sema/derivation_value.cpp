@@ -1,6 +1,6 @@
 // How the value at a coordinate comes about.
 
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/operations.h"
 #include "frontend/sema/derivation.h"
 
 namespace lay::sema {
@@ -50,6 +50,15 @@ void derive_value(const Swizzle& swizzle, const Tuple& number) {
   trace::Operation operation(value_of(swizzle, number));
   report_bits(swizzle, number);
   operation.gives(swizzle(number.value()));
+}
+
+void derive_slice(Facts& facts, const AnyLayout& layout, const Tuple& coordinate, const AnyLayout& result) {
+  if (!trace::heard()) return;
+  trace::Operation operation(trace::Begin{"slice", {layout, coordinate}, {"L", "at"}, {}});
+  const Layout* plain = std::get_if<Layout>(&layout);
+  const Slice cut = slice_and_offset(facts, coordinate, plain ? *plain : std::get<Composed>(layout).layout());
+  trace::report([&] { return trace::Kept{coordinate, cut.sub, cut.offset}; });
+  operation.gives(result);
 }
 
 }  // namespace lay::sema

@@ -219,6 +219,10 @@ struct Words {
     }
     return words + ": " + sum + " = " + s.value.to_string();
   }
+  std::string operator()(const Kept& s) const {
+    return s.coordinate.to_string() + ": what stands under _ is " + s.sub.to_string() +
+           ", and the indices that are given add " + s.offset.to_string();
+  }
   std::string operator()(const Moved& s) const {
     return "offset " + s.offset.to_string() + ": " + s.offset.to_string() + " + " + s.from.to_string() + " = " +
            s.value.to_string();

@@ -160,7 +160,8 @@ TEST_CASE("swizzles are explained as they are computed") {
   for (const char* e : {"Sw<3,4,3> o Sw<2,7,3>", "Sw<2,4,3> o Sw<1,6,3>", "Sw<3,4,3>(200)", "upcast(Sw<3,4,3>, 8)",
                         "downcast(Sw<3,4,3>, 8)", "upcast(Sw<3,1,3>, 8)", "(8,8):(8,1) o Sw<2,0,3>",
                         "(Sw<3,3,3> o 0 o (8,64):(64,1))(5,9)", "(Sw<3,3,3> o 8 o (8,64):(64,1)) o 4:2",
-                        "(4,3):(1@0,1@1) o 12:1", "recast(Sw<3,4,3> o 0 o (8,64):(64,1), u8, u32)"}) {
+                        "((4,2):(1,4))(_, 1)", "(Sw<3,3,3> o 0 o (8,64):(64,1))(_, 3)", "(4,3):(1@0,1@1) o 12:1",
+                        "recast(Sw<3,4,3> o 0 o (8,64):(64,1), u8, u32)"}) {
     INFO(e);
     const auto [explained, computed] = talk.both(e);
     CHECK(explained == computed);
