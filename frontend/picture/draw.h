@@ -54,7 +54,8 @@ struct Operation {
   int tiler_modes = 0;          // a tuple of so many tiles, mode by mode; 0: one tile
   Named result;
   // The result of the same operation on the identity layout of the first operand's shape: which coordinate of the
-  // operand each element of the result comes from. Without it elements are told by their values.
+  // operand each element of the result comes from. Where that is not so, or without it, elements are told by their
+  // values.
   std::optional<Layout> origin = {};
 };
 Picture draw_operation(const Operation& operation, const DrawOptions& options = {});

@@ -58,6 +58,23 @@ class Matching {
   std::map<std::string, std::int64_t> index_;
 };
 
+// Whether the result has the operand's values where the origin says so. An operation may give other values (a recast),
+// or read what its operand's strides are.
+bool origin_holds(const Operation& operation, const Limits& limits) {
+  const Field result(operation.result.layout, limits), origin(*operation.origin, limits);
+  const AnyLayout& operand = operation.operands.front().layout;
+  const Tuple& shape = domain_of(operand).shape;
+  Facts facts;
+  for (int s = 0; s < result.slices(); ++s)
+    for (int j = 0; j < result.columns(); ++j)
+      for (int i = 0; i < result.rows(); ++i) {
+        const Tuple from = add(repeat_like(shape, 0), origin.value(s, i, j));
+        const bool within = inside(facts, from, shape) == Verdict::proved;
+        if (within && !(evaluate(facts, operand, from) == result.value(s, i, j))) return false;
+      }
+  return true;
+}
+
 using Numbers = std::map<std::int64_t, std::int64_t>;  // the operand's index -> the tile, or the element of the result
 
 void draw_tiles(Picture& picture, const Operation& operation, const TileNumbers& tiles, const DrawOptions& options) {
@@ -159,9 +176,10 @@ Picture draw_operation(const Operation& operation, const DrawOptions& options) {
   picture.subtitle = to_string(operation.result.layout);
   Operation titled = operation;
   titled.result.name = "result";
+  if (titled.origin && !origin_holds(titled, options.limits)) titled.origin.reset();
   if (const auto tiles = TileNumbers::of_operation(operation))
     draw_tiles(picture, titled, *tiles, options);
-  else if (operation.name == "o")
+  else if (operation.name == "o" || titled.origin)
     draw_composition(picture, titled, options);
   else
     draw_beside(picture, titled, options);

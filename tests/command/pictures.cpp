@@ -10,14 +10,6 @@ using namespace lay::test;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr double patience = 20;  // a build that checks itself is slower
-#elif defined(__OPTIMIZE__)
-constexpr double patience = 1;
-#else
-constexpr double patience = 10;
-#endif
-
 struct Folder : TemporaryFolder {
   Finished lay(const std::vector<std::string>& arguments) const {
     return run_lay(arguments, {"", path().string(), {}, 60, 0});

@@ -6,6 +6,15 @@
 
 namespace lay::test {
 
+// How much longer than on a machine of its own a thing may take, by how this was built.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr double patience = 20;  // a build that checks itself is slower
+#elif defined(__OPTIMIZE__)
+inline constexpr double patience = 1;
+#else
+inline constexpr double patience = 10;
+#endif
+
 struct Finished {
   int code = -1;   // the exit code; -1 where a signal ended it
   int signal = 0;  // 9 where it took longer than allowed

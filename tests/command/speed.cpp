@@ -11,14 +11,6 @@ using namespace lay::test;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr double patience = 20;  // a build that checks itself is slower
-#elif defined(__OPTIMIZE__)
-constexpr double patience = 1;
-#else
-constexpr double patience = 10;
-#endif
-
 template <class Try>
 double best_of(int tries, Try attempt) {
   double best = 1e9;

@@ -86,7 +86,8 @@ TEST_CASE("operand and result have one tile in one colour") {
   for (const char* operation :
        {"zipped_divide(A, (2,4))", "logical_divide(A, (2,4))", "tiled_divide(A, (2,4))", "flat_divide(A, (2,4))",
         "logical_divide(A, 4)", "flat_divide(A, (2,2):(1,12))", "flat_divide(A, 4)", "tiled_divide(A, (2,2):(1,12))",
-        "zipped_divide(A, (3:2,2:4))", "A o (3,4):(2,12)"}) {
+        "zipped_divide(A, (3:2,2:4))", "A o (3,4):(2,12)", "local_tile(A, (3,4), (0,0))", "select(A, 1, 0)",
+        "group(A, 0, 2)"}) {
     INFO(operation);
     const Picture p = one_picture("let A = (6,8):(1,6)\nshow " + std::string(operation));
     std::map<std::string, std::pair<int, std::string>> operand;
