@@ -91,7 +91,7 @@ Copy Parser::copy() {
     cursor_.expect(",");
     made.src_mode = cursor_.small_integer();
   }
-  if (cursor_.accept("if")) made.predicate = expr_.expression();
+  if (cursor_.accept("when")) made.predicate = expr_.expression();
   if (cursor_.accept("else")) {
     cursor_.expect("zero");
     made.zero_fill = true;

@@ -228,7 +228,7 @@ void Printer::write(const Copy& copy) {
   if (copy.dst_mode != 0 || copy.src_mode != 0) {
     text += " along " + std::to_string(copy.dst_mode) + ", " + std::to_string(copy.src_mode);
   }
-  if (copy.predicate) text += " if " + expr(copy.predicate);
+  if (copy.predicate) text += " when " + expr(copy.predicate);
   if (copy.zero_fill) text += " else zero";
   if (copy.completion != Completion::none) text += " then " + word(text::kCompletions[copy.completion]);
   if (copy.completion == Completion::mbarrier) text += " " + barrier_slot(copy.barrier, copy.slot);

@@ -41,8 +41,8 @@ const std::string kGemm = R"(kernel gemm from "gemm.lay" {
     for k0 : s32 grid in 0..K step 8 {
       let row : s32 thread = thread % 32 * 4
       let k : s32 thread = k0 + thread / 32
-      copy sA[row,thread / 32] <- A[m0 + row,k] count 4 if m0 + row < M and k < K else zero
-      copy sB[row,thread / 32] <- B[n0 + row,k] count 4 if n0 + row < N and k < K else zero
+      copy sA[row,thread / 32] <- A[m0 + row,k] count 4 when m0 + row < M and k < K else zero
+      copy sB[row,thread / 32] <- B[n0 + row,k] count 4 when n0 + row < N and k < K else zero
       sync all
       for kk : s32 grid in 0..8 unrolled {
         for h : s32 grid in 0..2 unrolled {

@@ -98,8 +98,8 @@ std::string gemm(const std::string& type) {
     for k0 : s32 grid in 0..K step 8 {
       for r : s32 grid in 0..4 unrolled {
         let e : s32 thread = r * 64 + thread
-        copy sA[e % 32,e / 32] <- A[m0 + e % 32,k0 + e / 32] if m0 + e % 32 < M and k0 + e / 32 < K else zero
-        copy sB[e % 32,e / 32] <- B[k0 + e / 32,n0 + e % 32] if n0 + e % 32 < N and k0 + e / 32 < K else zero
+        copy sA[e % 32,e / 32] <- A[m0 + e % 32,k0 + e / 32] when m0 + e % 32 < M and k0 + e / 32 < K else zero
+        copy sB[e % 32,e / 32] <- B[k0 + e / 32,n0 + e % 32] when n0 + e % 32 < N and k0 + e / 32 < K else zero
       }
       sync all
       for k : s32 grid in 0..8 unrolled {

@@ -50,7 +50,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
       }
     }
     if p {
-      copy acc[0,0] <- X[i,0] count 4 along 0, 1 if p else zero
+      copy acc[0,0] <- X[i,0] count 4 along 0, 1 when p else zero
     } else {
       elect {
         copy tma_load s[0,0] <- X[i,0] then mbarrier full[slot(load)] map x_map multicast 3 atom "sm90.tma"

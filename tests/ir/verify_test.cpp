@@ -39,7 +39,7 @@ const std::string kRight = R"(kernel right from "right.lay" {
       sync some
     }
     if i < N {
-      copy a[0] <- X[block_x,i] count 4 along 0, 1 if i < N else zero  @7
+      copy a[0] <- X[block_x,i] count 4 along 0, 1 when i < N else zero  @7
       copy s[0,i] <- a[0] count 4 along 1, 0
     }
     fill d = 0.0
@@ -178,11 +178,11 @@ TEST_CASE("vector copies: contiguous, aligned, of a length that the machine has"
   require_problem("assume N % 4 == 0", "assume N % 2 == 0", "copy-alignment", "only known to be aligned to 8 bytes");
   require_problem("X : f32 (M,N):(N,1) read align 16", "X : f32 (M,N):(N,1) read align 4", "copy-alignment",
                   "aligned to 4 bytes");
-  require_problem("count 4 along 0, 1 if", "count 4 if", "copy-run", "not known to lie side by side");
+  require_problem("count 4 along 0, 1 when", "count 4 when", "copy-run", "not known to lie side by side");
   require_problem("(32,(4,8)):(32,(1,4))", "(32,(2,16)):(32,(1,32))", "copy-run", "not known to lie side by side");
-  require_problem("count 4 along 0, 1 if", "count 8 along 0, 1 if", "copy-length", "32 bytes");
-  require_problem("count 4 along 0, 1 if", "count 4 along 0, 2 if", "copy-run", "has no mode 2");
-  require_problem("if i < N else zero", "else zero", "copy", "there is none");
+  require_problem("count 4 along 0, 1 when", "count 8 along 0, 1 when", "copy-length", "32 bytes");
+  require_problem("count 4 along 0, 1 when", "count 4 along 0, 2 when", "copy-run", "has no mode 2");
+  require_problem("when i < N else zero", "else zero", "copy", "there is none");
   require_problem("copy b[0] <- s[0,i] count 4 along 0, 1", "copy q[0] <- s[0,i]", "copy", "does not convert");
   require_problem("count 4 along 1, 1 then group", "count 4 along 1, 1", "copy-completion",
                   "does not complete by none");
