@@ -63,6 +63,20 @@ int64_t ceil_of(int64_t a, int64_t b) {
   return ceil_div(Int(a), Int(b)).value();
 }
 
+// +-(x - q*floor(x/q)) == 0 says x % q == 0, for a symbolic q as well: gives (x, q).
+std::optional<std::pair<Int, Int>> as_no_remainder(const Int& difference) {
+  if (difference.is_literal()) return std::nullopt;
+  for (const Term& term : difference.polynomial().terms) {
+    for (const Factor& factor : term.factors) {
+      const Atom& atom = *factor.atom;
+      if (atom.kind != AtomKind::floor_div || atom.b.is_literal()) continue;
+      const Int remainder = atom.a - atom.b * as_int(atom);
+      if (difference == remainder || difference == -remainder) return std::pair(atom.a, atom.b);
+    }
+  }
+  return std::nullopt;
+}
+
 // x with a*x == 1 modulo m, for coprime a and m.
 int64_t inverse_modulo(int64_t a, int64_t m) {
   int64_t r0 = m, r1 = ((a % m) + m) % m, t0 = 0, t1 = 1;
@@ -164,6 +178,10 @@ void Knowledge::learn(const Predicate& fact) {
       learn(Predicate::of(n.left));
       return learn(Predicate::of(n.right));
     case PredicateKind::not_divides:
+      if (n.b.is(2)) return learn_divides(n.a - 1, 2);
+      other.push_back(fact);
+      pending_.push_back(fact);
+      return;
     case PredicateKind::either:
       other.push_back(fact);
       pending_.push_back(fact);
@@ -197,6 +215,7 @@ void Knowledge::learn_equal(const Int& difference) {
     return;
   }
   if (const auto remainder = as_remainder(difference)) return learn_divides(remainder->first, remainder->second);
+  if (const auto quotient = as_no_remainder(difference)) return learn_divides(quotient->first, quotient->second);
   for (const Linear& linear : linear_dims(difference)) {
     if (linear.coefficient == 1) return replace(linear.dim, -linear.rest);
     if (linear.coefficient == -1) return replace(linear.dim, linear.rest);
@@ -272,6 +291,9 @@ void Knowledge::learn_not_equal(const Int& difference) {
   if (difference.is_literal()) {
     contradiction |= difference.is(0);
     return;
+  }
+  if (const auto remainder = as_remainder(difference); remainder && remainder->second.is(2)) {
+    return learn_divides(remainder->first - 1, 2);  // the only other remainder
   }
   for (const Linear& linear : linear_dims(difference)) {
     if (!linear.rest.is_literal() || linear.rest.value() % linear.coefficient != 0) continue;

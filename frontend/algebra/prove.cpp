@@ -147,6 +147,41 @@ bool never_zero_modulo(const Int& a, int64_t modulus) {
   return common != 0 && constant % common != 0;
 }
 
+// How many values of the atoms modulo a number are tried.
+constexpr int64_t kMaxResidues = 4096;
+
+// The value of a polynomial modulo a number depends on its atoms modulo that number only: tries them all. True if it is
+// 0 for each.
+bool zero_for_all_residues(const Polynomial& p, int64_t modulus) {
+  std::vector<const Atom*> atoms;
+  for (const Term& term : p.terms) {
+    for (const Factor& factor : term.factors) {
+      if (std::find(atoms.begin(), atoms.end(), factor.atom) == atoms.end()) atoms.push_back(factor.atom);
+    }
+  }
+  int64_t cases = 1;
+  for (size_t i = 0; i < atoms.size(); ++i) {
+    if (modulus > kMaxResidues || (cases *= modulus) > kMaxResidues) return false;
+  }
+  for (int64_t which = 0; which < cases; ++which) {
+    int64_t sum = 0;
+    for (const Term& term : p.terms) {
+      int64_t product = term.coefficient % modulus;
+      for (const Factor& factor : term.factors) {
+        int64_t rest = which;
+        for (const Atom* atom : atoms) {
+          if (atom == factor.atom) break;
+          rest /= modulus;
+        }
+        for (int i = 0; i < factor.exponent; ++i) product = product * (rest % modulus) % modulus;
+      }
+      sum = (sum + product) % modulus;
+    }
+    if (sum != 0) return false;
+  }
+  return true;
+}
+
 bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, int depth) {
   if (--steps < 0) return false;
   if (a.is(0)) return true;
@@ -164,6 +199,7 @@ bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, 
   if (std::all_of(p.terms.begin(), p.terms.end(), [&](const Term& t) { return t.coefficient % modulus == 0; })) {
     return true;
   }
+  if (depth == 0 && p.terms.size() > 1 && zero_for_all_residues(p, modulus)) return true;
   if (depth >= kMaxDepth || p.denominator != 1) return false;
   for (const auto& [f, m] : known.divisible) {
     if (!m.is_literal() || f.is_literal() || f.polynomial().denominator != 1) continue;
