@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -52,6 +54,20 @@ Layout open_both(const Layout& zipped) {
   return Layout(open_both(zipped.shape), open_both(zipped.stride), zipped.units);
 }
 
+// Rounding up goes mode by mode, so that it depends on which modes are one. Unless nothing is rounded, that modes which
+// may be one are not is guarded.
+void require_form(Facts& facts, const Layout& merged, const Predicate& exact) {
+  const std::vector<Mode> modes = flat_modes(merged);
+  for (size_t i = 0; i + 1 < modes.size(); ++i) {
+    for (size_t k = i + 1; k < modes.size(); ++k) {
+      if (modes[i].stride.path() != modes[k].stride.path()) break;
+      const Predicate apart = not_equal(modes[i].extent * modes[i].stride.value(), modes[k].stride.value());
+      facts.try_require(either(apart, exact), "logical_divide");
+      if (facts.proves(less_equal(2, modes[k].extent))) break;
+    }
+  }
+}
+
 // Where copies of the block go. CuTe looks as far as |a|*cosize(t); a block with gaps may need more room for as many.
 Layout places_for(Facts& facts, const Layout& a, const Layout& t) {
   const Int copies = cosize(facts, t);
@@ -68,12 +84,19 @@ Layout places_for(Facts& facts, const Layout& a, const Layout& t) {
 
 }  // namespace
 
+Layout tile_starts(Facts& facts, const Layout& a, const Layout& tile) {
+  trace::Operation operation("tile_starts", a, tile);
+  const Layout merged = coalesce(facts, a);
+  Layout starts = complement(facts, tile, merged.shape);
+  if (!merged.is_known()) require_form(facts, merged, equal(size(filter_zeros(tile)) * size(starts), size(merged)));
+  return operation.gives(std::move(starts));
+}
+
 Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t) {
   if (keeps(t)) return a;
   if (const auto* tiles = tuple_of(t)) return by_mode(facts, "logical_divide", a, *tiles, logical_divide);
   const Layout tile = t.layout();
-  const Layout rest = complement(facts, tile, coalesce(facts, a).shape);
-  return composition(facts, a, make_layout(std::vector<Layout>{tile, rest}));
+  return composition(facts, a, make_layout(std::vector<Layout>{tile, tile_starts(facts, a, tile)}));
 }
 
 Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t) {

@@ -37,8 +37,14 @@ Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
       return !facts.try_require(not_equal(modes[i].stride.value(), next), "right_inverse");
     });
   };
+  std::optional<size_t> last;
   for (auto found = find_next(); found != rest.end(); found = find_next()) {
     const size_t i = *found;
+    // A mode that may be the continuation of the one before it would not be found.
+    if (decide && i > 0 && last != i - 1 && modes[i - 1].stride.is_int()) {
+      facts.try_require(not_equal(modes[i - 1].extent * modes[i - 1].stride.value(), next), "right_inverse");
+    }
+    last = i;
     result.push_back({modes[i].extent, place[i]});
     trace::report([&] { return trace::Follow{next, modes[i], place[i]}; });
     next = modes[i].stride.value() * modes[i].extent;

@@ -187,10 +187,13 @@ Int max_alignment(const Swizzle& s);
 // In Lay these are `def`s of the standard library over composition, complement, zip2_by, append and zip; the same
 // equations stand here because planning a kernel tiles its operands without a script.
 
-// a o (t, complement(t, shape(coalesce(a)))). A tuple tiler divides mode by mode; modes beyond it and modes under `_`
+// a o (t, tile_starts(a, t)). A tuple tiler divides mode by mode; modes beyond it and modes under `_`
 // are kept. Rounds up as CuTe does where the extension of a's last mode is exact; where it is not, the composition
 // refuses or guards.
 Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t);
+// complement(tile, shape(coalesce(a))): where the tiles of a divide begin. Symbols: where it rounds up, that modes which
+// may coalesce do not is guarded.
+Layout tile_starts(Facts& facts, const Layout& a, const Layout& tile);
 Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),(rest))
 Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),rest...); a rest of one mode stays whole
 Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);   // (tile...,rest...), likewise

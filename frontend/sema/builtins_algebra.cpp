@@ -103,6 +103,9 @@ Value max_alignment_(Arguments& a) {
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(max_alignment(*s));
   return Value(max_alignment(a.facts(), a.layout(0)));
 }
+Value tile_starts_(Arguments& a) {
+  return Value(tile_starts(a.facts(), a.layout(0), a.layout(1)));
+}
 Value domain_distribute_(Arguments& a) {
   return Value(domain_distribute(a.facts(), a.tuple(0), a.integer(1)));
 }
@@ -240,6 +243,8 @@ constexpr Builtin kRows[] = {
     {"domain_distribute", "domain_distribute(S, n)", "n workers' equal shares of the domain S", 2, 2,
      domain_distribute_},
     {"with_shape", "with_shape(L, S)", "L with another shape of the same size", 2, kMany, with_shape_},
+    {"tile_starts", "tile_starts(L, T)", "where the tiles T of L begin: complement(T, shape(coalesce(L)))", 2, 2,
+     tile_starts_},
     {"zip2_by", "zip2_by(L, T)", "((A,a),(B,b),c) -> ((A,B),(a,b,c)), guided by the tiler", 2, 2, zip2_by_},
     {"tile_layout", "tile_layout(T)", "what tiles as a layout: n is n:1, 1 is 1:0, a shape its compact layout", 1, 1,
      tile_layout_},
