@@ -26,7 +26,7 @@ window.onerror = message => say("error", message);
 
 std::string found_browser() {
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
-    if (std::system(("command -v " + std::string(name) + " >/dev/null 2>&1").c_str()) == 0) return name;
+    if (std::system((std::string(name) + " --version >/dev/null 2>&1").c_str()) == 0) return name;
   return "";
 }
 
