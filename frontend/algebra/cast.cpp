@@ -58,12 +58,6 @@ Pair report_cast(Casting how, const Pair& from, Pair to, const Int& factor) {
   return to;
 }
 
-Refusal refuse_upcast(const Layout& a, const Int& n, const std::string& why) {
-  Refusal r = refusal("upcast", "upcast of " + a.to_string() + " by " + n.to_string() + ": " + why);
-  r.operands = {a.to_string(), n.to_string()};
-  return r;
-}
-
 // One mode s:d with d >= 0 in words of n elements: the mode, and how far into a word its elements reach.
 struct Words {
   Casting how;
@@ -136,17 +130,22 @@ Ratio ratio_of(int from_bits, int to_bits) {
 
 }  // namespace
 
-Layout upcast(Facts& facts, const Layout& a, const Int& n) {
-  check_factor("upcast", n);
-  if (n.is(1)) return a;
-  trace::Operation operation("upcast", a, n);
+namespace {
+
+struct Upcast {
+  std::optional<Layout> words;
+  std::string why;  // where there is none
+};
+
+Upcast try_upcast(Facts& facts, const Layout& a, const Int& n) {
   std::map<std::vector<int>, std::pair<Int, int>> inside;  // how far modes together reach into a word, and how many do
+  std::string why;
   Layout result = each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
     const bool down = negative(stride.value());
     const auto words = in_words(facts, extent, down ? -stride.value() : stride.value(), n);
     if (!words) {
-      throw refuse_upcast(
-          a, n, "the stride " + stride.to_string() + " is no multiple of " + n.to_string() + " and does not divide it");
+      why = "the stride " + stride.to_string() + " is no multiple of " + n.to_string() + " and does not divide it";
+      return {extent, stride};
     }
     if (!words->reach.is(0)) {
       auto& [reach, modes] = inside[stride.path()];
@@ -158,13 +157,42 @@ Layout upcast(Facts& facts, const Layout& a, const Int& n) {
     return report_cast(words->how, {extent, stride}, {words->extent, step}, n);
   });
   for (const auto& [path, used] : inside) {
-    if (used.second > 1 && !facts.try_require(less(used.first, n), "upcast")) {
-      throw refuse_upcast(
-          a, n,
-          "together its modes reach " + used.first.to_string() + " elements into a word, and it has " + n.to_string());
-    }
+    if (!why.empty() || used.second < 2 || facts.try_require(less(used.first, n), "upcast")) continue;
+    why = "together its modes reach " + used.first.to_string() + " elements into a word, and it has " + n.to_string();
   }
-  return operation.gives(std::move(result));
+  if (!why.empty()) return {std::nullopt, why};
+  return {result, {}};
+}
+
+// With what was tried and works: strides rounded up to whole words, fewer elements a word.
+Refusal refuse_upcast(const Layout& a, const Int& n, const std::string& why) {
+  Refusal r = refusal("upcast", "upcast of " + a.to_string() + " by " + n.to_string() + ": " + why);
+  r.operands = {a.to_string(), n.to_string()};
+  if (!a.is_known() || !n.is_literal()) return r;
+  const trace::Quiet trials;
+  Facts facts;
+  const Layout padded(a.shape, transform(a.stride, [&](const Tuple& d) -> Tuple {
+                        if (negative(d.value()) || divides(n, max(d.value(), 1)).is_always()) return d;
+                        return Tuple::basis(ceil_div(d.value(), n) * n, d.path());
+                      }));
+  if (try_upcast(facts, padded, n).words) r.works.push_back("the layout as " + padded.to_string());
+  for (int64_t fewer = n.value() - 1; fewer > 1 && fewer > n.value() - 64; --fewer) {
+    if (!try_upcast(facts, a, fewer).words) continue;
+    r.works.push_back("upcast by " + std::to_string(fewer));
+    break;
+  }
+  return r;
+}
+
+}  // namespace
+
+Layout upcast(Facts& facts, const Layout& a, const Int& n) {
+  check_factor("upcast", n);
+  if (n.is(1)) return a;
+  trace::Operation operation("upcast", a, n);
+  Upcast upcast = try_upcast(facts, a, n);
+  if (!upcast.words) throw refuse_upcast(a, n, upcast.why);
+  return operation.gives(std::move(*upcast.words));
 }
 
 namespace {

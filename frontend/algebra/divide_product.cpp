@@ -170,8 +170,14 @@ Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tu
   const Tuple extents = shape.is_leaf() ? Tuple(size(block)) : product_each(block.shape);
   const Tuple target = shape.is_leaf() ? shape : product_each(shape);
   if (!facts.try_require(evenly_divides(facts, target, extents), "tile_to_shape")) {
-    throw refusal("tile-to-shape", "tile_to_shape: the block " + extents.to_string() + " does not divide the shape " +
-                                       shape.to_string());
+    Refusal r = refusal("tile-to-shape", "tile_to_shape: the block " + extents.to_string() +
+                                             " does not divide the shape " + shape.to_string());
+    r.operands = {a.to_string(), shape.to_string()};
+    if (extents.is_known() && target.is_known()) {
+      const Tuple whole = round_up(facts, target, extents);
+      if (evenly_divides(facts, whole, extents).is_always()) r.works.push_back("the shape " + whole.to_string());
+    }
+    throw r;
   }
   const Tuple blocks = ceil_div(facts, target, extents);
   return blocked_product(facts, block, make_ordered_layout(blocks, order));
