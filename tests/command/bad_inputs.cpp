@@ -81,10 +81,10 @@ TEST_CASE("hostile scripts end in an answer or in an error") {
   for (const auto& c : cases) DYNAMIC_SECTION(c.name) {
       put(folder / "script.lay", c.text);
       for (const std::string command : {"run", "check", "fmt"}) {
-        const auto ended = run_lay({command, "script.lay"}, {"", folder.path().string(), {}, 30, 4096});
+        const auto ended = run_lay({command, "script.lay"}, {"", folder.path().string(), {}, 120, 4096});
         INFO(command << ": " << ended.error.substr(0, 600));
         REQUIRE(ended.signal == 0);
-        CHECK(ended.seconds < 20);
+        CHECK(ended.cpu_seconds < 20);
         CHECK(ended.error.size() < 100000);
         const bool legal = !c.answer.empty() || c.code == "nothing";
         if (command != "run") {
@@ -118,7 +118,7 @@ TEST_CASE("a script cut off at any byte is run or refused") {
       "schedule k for simt when M >= 4 { tile = (64,64,8) }\n";
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     put(folder / "script.lay", whole.substr(0, length));
-    const auto ended = run_lay({"check", "script.lay"}, {"", folder.path().string(), {}, 30, 4096});
+    const auto ended = run_lay({"check", "script.lay"}, {"", folder.path().string(), {}, 120, 4096});
     INFO(length << ": " << ended.error);
     REQUIRE(ended.signal == 0);
     CHECK((ended.code == 0 || ended.code == 1));
