@@ -107,6 +107,46 @@ TEST_CASE("a derivation of a composition adds up to its result") {
   CHECK(derived > 5'000);
 }
 
+TEST_CASE("what a derivation says of symbols follows from the facts and its guards") {
+  Random random{13};
+  int meetings = 0, guards = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    Facts facts;
+    const std::vector<Int> symbols{facts.dim("M"), facts.dim("N"), facts.dim("K")};
+    facts.assume(divides(symbols[0], 4));
+    // A known layout with symbols in place of some leaves.
+    const auto mixed = [&] {
+      const auto leaf = [&](const Tuple& t) {
+        return random.once_in(3) ? Tuple(symbols[static_cast<size_t>(random.in(0, 2))]) : t;
+      };
+      const Layout known = random_layout(random, 1, 8);
+      return Layout(transform(known.shape, leaf), transform(known.stride, leaf));
+    };
+    const Layout a = mixed(), b = mixed();
+    INFO(a.to_string() << " o " << b.to_string());
+    const GuardScope scope(facts);
+    const Heard heard = listen([&] { return composition(facts, a, b); });
+    if (!heard.result) continue;
+    check_frame(heard, "composition");
+    guards += static_cast<int>(scope.guards().size());
+    for (const trace::Step& step : heard.derivation.entries) {
+      const auto* m = std::get_if<trace::Meets>(&step);
+      if (!m) continue;
+      ++meetings;
+      INFO(m->count.to_string() << ":" << m->step.to_string() << " at " << m->left.extent.to_string());
+      if (m->meeting == trace::Meeting::inside)
+        REQUIRE(facts.decide(less((m->count - 1) * m->step, m->left.extent)).verdict != Verdict::refuted);
+      if (m->meeting == trace::Meeting::over) REQUIRE(facts.proves(divides(m->step, m->left.extent)));
+      if (m->meeting == trace::Meeting::through) {
+        REQUIRE(facts.proves(divides(m->left.extent, m->step)));
+        REQUIRE(facts.proves(equal(m->piece->extent * m->step, m->left.extent)));
+      }
+    }
+  }
+  CHECK(meetings > 2'000);
+  CHECK(guards > 100);
+}
+
 TEST_CASE("derivations of the other operations frame their results") {
   Random random{12};
   for (int i = 0; i < 5'000; ++i) {
