@@ -48,13 +48,9 @@ Layout each_mode(const Layout& a, const OneMode& one) {
 using trace::Casting;
 
 Pair report_cast(Casting how, const Pair& from, Pair to, const Int& factor) {
-  if (!trace::heard()) return to;
-  const std::vector<Tuple> extents = leaves(to.shape), strides = leaves(to.stride);
-  for (size_t i = 0; i < extents.size(); ++i) {
-    trace::report([&] {
-      return trace::Cast{how, {from.shape.value(), from.stride}, {extents[i].value(), strides[i]}, factor};
-    });
-  }
+  trace::report([&] {
+    return trace::Cast{how, {from.shape.value(), from.stride}, Layout(to.shape, to.stride), factor};
+  });
   return to;
 }
 
@@ -79,7 +75,7 @@ std::optional<Words> listed_words(int64_t s, int64_t d, int64_t n) {
   const auto modes = fit(words);
   if (!modes) return std::nullopt;
   const Layout fitted = from_modes(*modes, {});
-  return Words{Casting::shrunk, fitted.shape, fitted.stride, reach};
+  return Words{Casting::listed, fitted.shape, fitted.stride, reach};
 }
 
 std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const Int& n) {

@@ -99,7 +99,7 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
       check_injective(facts, a, filtered, stride, covered);
       const Interleaved block = interleave(modes, order, k + 1);
       result.assign({{block.gap, 1}});
-      trace::report([&] { return trace::Gap{modes[i], 1, block.gap}; });
+      trace::report([&] { return trace::Interlaced{modes[i], block.covered, block.gap}; });
       covered = block.covered;
       continue;
     }

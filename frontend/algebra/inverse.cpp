@@ -127,6 +127,7 @@ Layout left_inverse(Facts& facts, const Layout& a) {
       by_rule.refusal->message += search.exhausted ? "; no layout undoes it" : "; no layout that undoes it was found";
       throw *by_rule.refusal;
     }
+    trace::report([&] { return trace::Searched{*search.found}; });
     by_rule.inverse = coalesce(facts, *search.found);
   }
   Layout inverse = *by_rule.inverse;

@@ -109,6 +109,10 @@ struct Gap {  // modes by ascending stride: below this one `covered` values are 
   Mode mode;
   Int covered, gap;
 };
+struct Interlaced {  // modes that step within what those below cover: one block of `covered` values, gap:1 beside it
+  Mode mode;
+  Int covered, gap;
+};
 struct Rest {  // above all modes: `rest` copies of `covered` reach the cotarget
   Tuple cotarget;
   Int covered, rest;
@@ -123,12 +127,17 @@ struct Undo {  // left inverse: the modes by ascending stride, `last` is the str
   Int last, place;
 };
 
+struct Searched {  // the rule does not hold; a search of all digits found this
+  Layout found;
+};
+
 // --- element widths and swizzles ------------------------------------------------------------------------------------
 
-enum class Casting { divided, shrunk, still, grown, scaled };
+enum class Casting { divided, shrunk, listed, still, grown, scaled };
 struct Cast {
   Casting how;
-  Mode from, to;
+  Mode from;
+  Layout to;
   Int factor;
 };
 struct Image {  // a swizzle's bits seen through a layout
@@ -165,8 +174,8 @@ struct Bits {  // a swizzle on a known number
   int64_t from, to;
 };
 
-using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Rest, Follow,
-                          Undo, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits>;
+using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Interlaced,
+                          Rest, Follow, Undo, Searched, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits>;
 
 struct Derivation {
   std::vector<Step> entries;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/operations.h"
 #include "frontend/sema/derivation.h"
 
 namespace lay::sema {
@@ -146,12 +146,23 @@ struct Words {
   }
 
   std::string operator()(const Gap& s) const {
-    const std::string mode = text_of(s.mode),
-                      now = "; now " + product(s.mode.extent, s.mode.stride.value()) + " are covered";
-    if (s.gap.is(1)) return mode + " begins where " + s.covered.to_string() + " is covered: no gap" + now;
-    return mode + " begins at " + s.mode.stride.to_string() + ", and " + s.covered.to_string() +
-           " is covered: " + quotient(s.mode.stride.value(), s.covered) + " copies of that fit below it, " +
-           s.gap.to_string() + ":" + s.covered.to_string() + now;
+    const std::string mode = text_of(s.mode), below = s.covered.to_string(),
+                      now = "; now " + product(s.mode.extent, s.mode.stride.value()) + " are covered",
+                      covered = below + (s.covered.is(1) ? " is" : " are") + " covered";
+    if (s.mode.stride == Tuple(s.covered)) return mode + " begins where " + covered + ": no gap" + now;
+    const std::string begins = mode + " begins at " + s.mode.stride.to_string() + ", and " + covered + ": ";
+    if (s.gap.is(1)) return begins + "no second copy of that fits below it" + now;
+    return begins + quotient(s.mode.stride.value(), s.covered) + " copies of that fit below it, " + s.gap.to_string() +
+           ":" + below + now;
+  }
+  std::string operator()(const Interlaced& s) const {
+    return text_of(s.mode) +
+           " steps within what the modes below it cover, and no value is taken twice: together they are one block, " +
+           s.covered.to_string() + " are covered" +
+           (s.gap.is(1) ? "" : ", and " + s.gap.to_string() + ":1 stands beside each value");
+  }
+  std::string operator()(const Searched& s) const {
+    return "read so, values do not tell their digits; a search finds " + s.found.to_string();
   }
   std::string operator()(const Rest& s) const {
     const std::string written = "ceil_div(" + s.cotarget.to_string() + "," + s.covered.to_string() + ")";
@@ -171,7 +182,7 @@ struct Words {
   }
 
   std::string operator()(const Cast& s) const {
-    const std::string from = text_of(s.from), to = text_of(s.to), n = s.factor.to_string();
+    const std::string from = text_of(s.from), to = s.to.to_string(), n = s.factor.to_string();
     const std::string stride = s.from.stride.value().to_string();
     switch (s.how) {
       case Casting::still:
@@ -182,7 +193,10 @@ struct Words {
       case Casting::shrunk:
         return from + ": the stride " + stride + " divides " + n + ", so " + quotient(s.factor, magnitude(s.from)) +
                " elements are one: " + to;
+      case Casting::listed:
+        return from + ": its elements lie in the words " + first_values(s.to) + ", which is " + to;
       case Casting::grown:
+        if (s.from.extent.is(1)) return from + ": one element, which becomes " + n + ": " + to;
         return from + ": neighbours, each of which becomes " + n + ": " + to;
       case Casting::scaled:
         return from + ": the steps are " + n + " times as many elements: " + to;
@@ -256,6 +270,15 @@ struct Words {
   static std::string bit_range(int64_t low, int64_t count) {
     if (count <= 1) return "bit " + std::to_string(low);
     return "bits " + std::to_string(low + count - 1) + ".." + std::to_string(low);
+  }
+
+  static std::string first_values(const Layout& words) {
+    Facts facts;
+    std::string list;
+    const int64_t n = size(words).value();
+    for (int64_t i = 0; i < std::min<int64_t>(n, 8); ++i)
+      list += (i ? " " : "") + evaluate(facts, words, i).to_string();
+    return list + (n > 8 ? " ..." : "");
   }
 
   static Int magnitude(const Mode& mode) {
