@@ -56,12 +56,16 @@ std::vector<SymbolicAxis> axes_without_signs(Facts& facts, const Layout& a) {
 
 std::optional<std::vector<Predicate>> fewest_open(const Facts& facts, const std::vector<SymbolicMode>& modes,
                                                   const Int& reach, const Step& step) {
+  std::vector<Mode> by_size;
+  for (const SymbolicMode& mode : modes) by_size.push_back({mode.extent, mode.stride});
+  std::vector<SymbolicMode> ascending;  // as far as their order is known
+  for (const size_t k : by_stride(facts, by_size)) ascending.push_back(modes[k]);
   std::vector<size_t> order(modes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::optional<std::vector<Predicate>> best;
   int tried = 0;
   do {
-    auto open = open_conditions(facts, modes, order, reach, step);
+    auto open = open_conditions(facts, ascending, order, reach, step);
     if (open && (!best || cost(*open) < cost(*best))) best = std::move(open);
     if (best && best->empty()) break;
   } while (++tried < 120 && std::next_permutation(order.begin(), order.end()));

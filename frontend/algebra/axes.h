@@ -28,7 +28,7 @@ std::vector<SymbolicAxis> axes_without_signs(Facts& facts, const Layout& a);
 using Step = std::function<Predicate(const Int& reach, const SymbolicMode& mode)>;
 
 // The order of the modes with the fewest conditions that are not proved; nothing if each order has one that never
-// holds. At most 120 orders are tried.
+// holds. At most 120 orders are tried, the ascending one first.
 std::optional<std::vector<Predicate>> fewest_open(const Facts& facts, const std::vector<SymbolicMode>& modes,
                                                   const Int& reach, const Step& step);
 
