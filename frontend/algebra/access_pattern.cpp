@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/codomain.h"
 #include "frontend/algebra/judge.h"
 #include "frontend/algebra/operations.h"
 
@@ -15,11 +16,30 @@ constexpr int64_t kMost = int64_t{1} << 20;
                               " of the access is " + element + ", outside the tile " + tile.to_string());
 }
 
-// The widest vector that the number of values and the width of an access let be.
-int64_t widest_possible(const AccessPattern& pattern, int bits) {
-  int64_t vector = 1;
-  while (pattern.values % (2 * vector) == 0 && 2 * vector * bits <= 8 * kWidestAccess) vector *= 2;
-  return vector;
+// The tile's elements at the coordinates that basis strides make.
+std::vector<int64_t> elements_at(const Layout& access, const Tuple& tile, int64_t threads) {
+  const auto known = known_layout(access);
+  if (!known) throw refusal("symbolic", "the coordinates of " + access.to_string() + " are not known");
+  const std::vector<Side> sides = sides_of(*known, tile);
+  std::vector<int64_t> at(known->paths.size(), 0), digits(known->modes.size(), 0), elements;
+  for (int64_t i = 0; i < known->size; ++i) {
+    int64_t element = 0;
+    for (const Side& side : sides) {
+      if (!side.axis) continue;
+      const int64_t part = at[*side.axis];
+      if (part < 0 || part >= side.extent) leaves_tile(i % threads, i / threads, value_text(access, i), tile);
+      element += part * side.radix;
+    }
+    elements.push_back(element);
+    for (size_t k = 0; k < digits.size(); ++k) {
+      const KnownMode& mode = known->modes[k];
+      at[mode.axis] = checked_add(at[mode.axis], mode.stride);
+      if (++digits[k] < mode.extent) break;
+      at[mode.axis] -= mode.stride * mode.extent;
+      digits[k] = 0;
+    }
+  }
+  return elements;
 }
 
 // One access of a warp after the other: f(warp, first value, byte address of each lane).
@@ -64,19 +84,17 @@ AccessPattern access_pattern(const AnyLayout& access, const Tuple& tile) {
   AccessPattern pattern;
   pattern.threads = size(shape->is_tuple() ? (*shape)[0] : *shape).value();
   pattern.values = total.value() / pattern.threads;
-  Facts facts;
   const auto* plain = std::get_if<Layout>(&access);
-  const bool coordinates = plain && plain->has_basis();
-  if (!coordinates) pattern.elements = values(access);
+  if (plain && plain->has_basis()) {
+    pattern.elements = elements_at(*plain, tile, pattern.threads);
+    return pattern;
+  }
+  pattern.elements = values(access);
   for (int64_t i = 0; i < total.value(); ++i) {
-    const int64_t thread = i % pattern.threads, value = i / pattern.threads;
-    if (coordinates) {
-      const Tuple at = evaluate(facts, *plain, i);
-      if (inside(facts, at, tile) != Verdict::proved) leaves_tile(thread, value, at.to_string(), tile);
-      pattern.elements.push_back(crd2idx(facts, at, tile).value());
-    }
     const int64_t element = pattern.elements[static_cast<size_t>(i)];
-    if (element < 0 || element >= room.value()) leaves_tile(thread, value, std::to_string(element), tile);
+    if (element < 0 || element >= room.value()) {
+      leaves_tile(i % pattern.threads, i / pattern.threads, std::to_string(element), tile);
+    }
   }
   return pattern;
 }
@@ -89,6 +107,12 @@ Placement placement_of(const AnyLayout& layout, int bits) {
                                 std::to_string(*negative) + ", before the beginning of memory");
   }
   return where;
+}
+
+int64_t widest_possible(const AccessPattern& pattern, int bits) {
+  int64_t vector = 1;
+  while (pattern.values % (2 * vector) == 0 && 2 * vector * bits <= 8 * kWidestAccess) vector *= 2;
+  return vector;
 }
 
 bool moves_as_one(const AccessPattern& pattern, const Placement& where, int64_t vector) {

@@ -40,6 +40,8 @@ Placement placement_of(const AnyLayout& layout, int bits);
 
 inline constexpr int kWidestAccess = 16;  // bytes of one lane
 
+// The widest vector that the number of values and the width of an access let be, under any layout.
+int64_t widest_possible(const AccessPattern& pattern, int bits);
 // The widest vector that all threads can move as one, in elements: a power of two of at most kWidestAccess bytes whose
 // elements are neighbours, and which begins at a multiple of its size.
 int64_t widest_vector(const AccessPattern& pattern, const Placement& where);

@@ -26,17 +26,58 @@ int SharedMemory::phases(int bytes) const {
   return std::max(1, bytes * lanes / (banks * bank_bytes));
 }
 
+namespace {
+
+// Counts the different words that a phase wants from each bank. Mostly that is one, which is kept apart.
+class BankCount {
+ public:
+  explicit BankCount(const SharedMemory& memory)
+      : word_bytes_(memory.bank_bytes), first_(static_cast<size_t>(memory.banks)) {}
+
+  int most(std::span<const int64_t> addresses, int bytes) {
+    std::fill(first_.begin(), first_.end(), -1);
+    more_.clear();
+    bool any = false;
+    for (const int64_t address : addresses) {
+      if (address < 0) continue;
+      any = true;
+      for (int64_t word = address / word_bytes_, last = (address + bytes - 1) / word_bytes_; word <= last; ++word) {
+        int64_t& first = first_[bank(word)];
+        if (first < 0) {
+          first = word;
+        } else if (first != word) {
+          more_.push_back(word);
+        }
+      }
+    }
+    return any ? 1 + most_beyond_first() : 0;
+  }
+
+ private:
+  size_t bank(int64_t word) const { return static_cast<size_t>(word) % first_.size(); }
+
+  int most_beyond_first() {
+    if (more_.empty()) return 0;
+    keep_distinct(more_);
+    std::vector<int> of_bank(first_.size());
+    for (const int64_t word : more_) ++of_bank[bank(word)];
+    return *std::max_element(of_bank.begin(), of_bank.end());
+  }
+
+  int64_t word_bytes_;
+  std::vector<int64_t> first_;  // by bank; -1 for none
+  std::vector<int64_t> more_;   // words that are not their bank's first
+};
+
+}  // namespace
+
 std::vector<int> phase_wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory) {
   const size_t phases = static_cast<size_t>(memory.phases(bytes));
   const size_t lanes = std::max<size_t>(1, static_cast<size_t>(memory.lanes) / phases);
   std::vector<int> taken;
-  std::vector<int64_t> words;
-  std::vector<int> of_bank(static_cast<size_t>(memory.banks));
+  BankCount count(memory);
   for (size_t begin = 0; begin < addresses.size(); begin += lanes) {
-    touched(addresses.subspan(begin, std::min(lanes, addresses.size() - begin)), bytes, memory.bank_bytes, words);
-    std::fill(of_bank.begin(), of_bank.end(), 0);
-    for (const int64_t word : words) ++of_bank[static_cast<size_t>(word % memory.banks)];
-    taken.push_back(*std::max_element(of_bank.begin(), of_bank.end()));
+    taken.push_back(count.most(addresses.subspan(begin, std::min(lanes, addresses.size() - begin)), bytes));
   }
   return taken;
 }

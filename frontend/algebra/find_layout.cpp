@@ -17,10 +17,12 @@ constexpr size_t kMostAccesses = 8;
 enum class Kind : uint8_t { plain, swizzled, padded };
 
 struct Candidate {
-  AnyLayout layout;
+  Layout base;
   Kind kind = Kind::plain;
   std::optional<Swizzle> swizzle;
   int64_t padding = 0;
+
+  AnyLayout layout() const { return swizzle ? AnyLayout(composition(*swizzle, base)) : AnyLayout(base); }
 };
 
 int64_t bit_length(int64_t x) {
@@ -62,7 +64,7 @@ void add_swizzles(const LayoutSearch& search, const Layout& base, std::vector<Ca
     for (int64_t m = row - b; m >= 0; --m) {
       for (int64_t s = b; s + m + b <= inside; ++s) {
         const Swizzle swizzle(b, m, s);
-        candidates.push_back({composition(swizzle, base), Kind::swizzled, swizzle, 0});
+        candidates.push_back({base, Kind::swizzled, swizzle, 0});
       }
     }
   }
@@ -110,8 +112,42 @@ std::string family_of(const LayoutSearch& search) {
   return text;
 }
 
+// Where the elements lie under one candidate after the other; a swizzle moves what lay there before.
+class Placements {
+ public:
+  explicit Placements(int bits) { now_.bits = plain_.bits = bits; }
+
+  const Placement& of(const Candidate& candidate) {
+    if (!base_ || !(*base_ == candidate.base)) {
+      base_ = candidate.base;
+      plain_ = placement_of(candidate.base, plain_.bits);
+    }
+    if (!candidate.swizzle) return plain_;
+    now_.offsets.clear();
+    for (const int64_t offset : plain_.offsets) now_.offsets.push_back((*candidate.swizzle)(offset));
+    return now_;
+  }
+
+ private:
+  std::optional<Layout> base_;
+  Placement plain_, now_;
+};
+
 int64_t memory_of(const Placement& where) {
   return *std::max_element(where.offsets.begin(), where.offsets.end()) + 1;
+}
+
+// Wavefronts, accesses, memory, kind: less is better.
+using Key = std::tuple<int64_t, int64_t, int64_t, Kind>;
+
+// The fewest there can be, whatever the layout.
+int64_t fewest_accesses(const LayoutSearch& search) {
+  int64_t sum = 0;
+  for (const WantedAccess& a : search.accesses) {
+    const int64_t warps = (a.pattern.threads + search.memory.lanes - 1) / search.memory.lanes;
+    sum += warps * (a.pattern.values / (a.vector ? *a.vector : widest_possible(a.pattern, search.bits)));
+  }
+  return sum;
 }
 
 // The accesses under a candidate; nothing if a vector asked for is not in one piece, or it takes more than `enough`.
@@ -213,10 +249,13 @@ FoundLayout find_layout(const LayoutSearch& search) {
   check_length(search, candidates.size());
   FoundLayout best;
   best.fewest = fewest_together(search);
-  using Key = std::tuple<int64_t, int64_t, int64_t, Kind>;
   std::optional<Key> key;
+  const Key ideal{best.fewest, fewest_accesses(search), size(search.tile).value(), Kind::swizzled};
+  Placements placements(search.bits);
   for (const Candidate& candidate : candidates) {
-    const Placement where = placement_of(candidate.layout, search.bits);
+    if (key && candidate.kind != Kind::plain && *key <= ideal) break;  // none that follows comes before it
+    ++best.candidates;
+    const Placement& where = placements.of(candidate);
     const auto services = served(search, where, key ? std::get<0>(*key) : INT64_MAX);
     if (!services) continue;
     const int64_t memory = memory_of(where);
@@ -224,7 +263,7 @@ FoundLayout find_layout(const LayoutSearch& search) {
                   total(*services, [](const Service& s) { return s.accesses; }), memory, candidate.kind};
     if (key && !(own < *key)) continue;
     key = own;
-    best.layout = candidate.layout;
+    best.layout = candidate.layout();
     best.swizzle = candidate.swizzle;
     best.padding = candidate.padding;
     best.size = memory;
@@ -235,7 +274,6 @@ FoundLayout find_layout(const LayoutSearch& search) {
     throw refusal("vector", "no layout of the family keeps the vectors of every access in one piece",
                   "ask for smaller vectors, or let each access take the widest it can");
   }
-  best.candidates = static_cast<int64_t>(candidates.size());
   best.family = family_of(search);
   return best;
 }

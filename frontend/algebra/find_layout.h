@@ -43,7 +43,7 @@ struct FoundLayout {
   std::vector<Service> services;  // of the accesses
   int64_t wavefronts = 0;
   int64_t fewest = 0;      // no layout of the tile takes fewer: each phase takes one, and no element has two neighbours
-  int64_t candidates = 0;  // that were looked at
+  int64_t candidates = 0;  // that were looked at: all of the family unless none that is left can be better
   std::string family;      // in words
 };
 
