@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "frontend/algebra/trace.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;
@@ -156,6 +157,42 @@ TEST_CASE("composition: by mode, and what is too large to list") {
   CHECK_THROWS_AS(make_layout(tuple(big * big, big * big)), Refusal);
   const Refusal r = refused(Layout(tuple(big, big), tuple(3, 1)), Layout(big, 7));
   CHECK(r.message == "no layout was found for this composition");
+}
+
+TEST_CASE("composition: the rule in plain numbers is the rule with facts") {
+  Random random{31};
+  int composed_both = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const Layout a = random_layout(random, 2, 6);
+    const Layout b = random.once_in(8) ? negated(random, random_layout(random, 2, 5)) : random_layout(random, 2, 5);
+    if (size(b).value() > 600) continue;
+    const auto compose = [&]() -> std::optional<Layout> {
+      Facts facts;
+      try {
+        return composition(facts, a, b);
+      } catch (const Refusal&) {
+        return std::nullopt;
+      }
+    };
+    const auto fast = compose();
+    trace::Derivation derivation;
+    const trace::Listening listening(derivation);  // takes the rules step by step
+    INFO(a.to_string() << " o " << b.to_string());
+    REQUIRE(compose() == fast);
+    composed_both += fast.has_value();
+  }
+  CHECK(composed_both > 1000);
+}
+
+TEST_CASE("composition: a left side of coordinates is fitted by its values as well") {
+  const Layout a(tuple(4, 6), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1})));
+  CHECK(composed(a, Layout(2, 4)) == "2:1@1");
+  CHECK(composed(Layout(tuple(4, 6), tuple(Tuple::basis(2, {0}), Tuple::basis(7, {0}))), Layout(2, 6)) == "2:11@0");
+  const Refusal r = refused(a, Layout(2, 6));  // one step goes along both modes
+  CHECK(r.code == "composition-stride");
+  REQUIRE(r.witness);
+  CHECK(r.witness->index == 1);
+  CHECK(r.witness->due == "(2,1)");
 }
 
 TEST_CASE("composition: units that differ do not meet") {
