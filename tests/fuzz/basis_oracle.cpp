@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "tests/fuzz/oracle.h"
+#include "tests/laws/oracle.h"
 
-namespace fuzz {
+namespace laws {
 namespace {
 
 using lay::Layout;
@@ -88,4 +88,4 @@ bool can_compose_anyhow(const Layout& a, const Layout& b) {
   return true;
 }
 
-}  // namespace fuzz
+}  // namespace laws

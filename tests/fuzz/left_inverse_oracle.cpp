@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/fuzz/oracle.h"
+#include "tests/laws/oracle.h"
 
-namespace fuzz {
+namespace laws {
 namespace {
 
 struct Equation {
@@ -92,4 +92,4 @@ bool can_left_invert(const lay::Layout& a) {
   return search(values, largest, 1, extents);
 }
 
-}  // namespace fuzz
+}  // namespace laws

@@ -4,12 +4,12 @@
 #include <numeric>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/oracle.h"
+#include "tests/laws/oracle.h"
 
 namespace fuzz {
 namespace {
 
-using laws::Random;
+using namespace laws;
 using lay::Facts;
 using lay::Layout;
 using lay::Refusal;

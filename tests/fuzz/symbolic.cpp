@@ -5,13 +5,13 @@
 #include <functional>
 
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/oracle.h"
 #include "tests/fuzz/world.h"
+#include "tests/laws/oracle.h"
 
 namespace fuzz {
 namespace {
 
-using laws::Random;
+using namespace laws;
 using lay::Binding;
 using lay::Facts;
 using lay::Int;

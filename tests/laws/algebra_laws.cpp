@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "tests/laws/oracle.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;

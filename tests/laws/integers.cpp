@@ -4,24 +4,12 @@
 
 #include "frontend/algebra/facts.h"
 #include "frontend/algebra/refusal.h"
+#include "tests/laws/random_layouts.h"
 
 using namespace lay;
+using laws::Random;
 
 namespace {
-
-// A small generator of our own, so that runs repeat everywhere.
-struct Random {
-  uint64_t state;
-  uint64_t next() {
-    uint64_t z = (state += 0x9E3779B97F4A7C15ull);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-  }
-  int64_t in(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
-  }
-};
 
 Int random_int(Random& random, const std::vector<Int>& dims, int depth) {
   if (depth == 0 || random.in(0, 3) == 0) {

@@ -1,5 +1,5 @@
-// What the decision procedure is expected to settle: multiples, ranges, equalities, products of symbols. That it is right
-// is held against brute force in integers.cpp and by lay_fuzz; here is that it is strong enough.
+// What the decision procedure is expected to settle: multiples, ranges, equalities, products of symbols. That it is
+// right is held against brute force in integers.cpp and by lay_fuzz; here is that it is strong enough.
 
 #include <catch2/catch.hpp>
 

@@ -71,15 +71,6 @@ int64_t at(const Layout& a, int64_t index) {
   return evaluate(facts, a, index).value().value();
 }
 
-bool composes(const Layout& a, const Layout& b, const Layout& r) {
-  if (!(size(b) == size(r)) || !compatible(b.shape, r.shape).is_always()) return false;
-  const std::vector<int64_t> through = values(b), result = values(r);
-  for (size_t i = 0; i < through.size(); ++i) {
-    if (at(a, through[i]) != result[i]) return false;
-  }
-  return true;
-}
-
 bool same_function(const Layout& a, const Layout& b) {
   return values(a) == values(b);
 }

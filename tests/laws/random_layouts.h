@@ -38,8 +38,6 @@ lay::Layout addressing(Random& random, const lay::Layout& a, int rank);
 // All layouts of rank 1 and 2 with the given extents and strides.
 std::vector<lay::Layout> small_layouts(int64_t max_extent, int64_t max_stride);
 
-// R(i) == a(b(i)) for all i, and the sizes are equal.
-bool composes(const lay::Layout& a, const lay::Layout& b, const lay::Layout& r);
 // The same values at every 1-D index.
 bool same_function(const lay::Layout& a, const lay::Layout& b);
 // The value at a 1-D index as a number.

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "tests/laws/oracle.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;

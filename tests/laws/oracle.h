@@ -9,7 +9,7 @@
 
 #include "frontend/algebra/operations.h"
 
-namespace fuzz {
+namespace laws {
 
 // A literal layout with integer strides: its leaves.
 struct Plain {
@@ -54,4 +54,4 @@ bool can_upcast(const lay::Layout& a, int64_t n);
 bool downcasts(const lay::Layout& a, int64_t n, const lay::Layout& r);
 bool can_downcast(const lay::Layout& a);
 
-}  // namespace fuzz
+}  // namespace laws

@@ -1,10 +1,10 @@
-#include "tests/fuzz/oracle.h"
+#include "tests/laws/oracle.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <set>
 
-namespace fuzz {
+namespace laws {
 
 using lay::Layout;
 using lay::Tuple;
@@ -249,4 +249,4 @@ bool can_downcast(const Layout& a) {
   return false;
 }
 
-}  // namespace fuzz
+}  // namespace laws
