@@ -42,7 +42,8 @@ Layout each_mode(const Layout& a, const OneMode& one) {
     return {Tuple(std::move(shapes)), Tuple(std::move(strides))};
   };
   Pair result = all(a.shape, a.stride);
-  return Layout(std::move(result.shape), std::move(result.stride), a.units);
+  const ModeNames names = refined_names(result.shape, a);
+  return Layout(std::move(result.shape), std::move(result.stride), a.units, names);
 }
 
 using trace::Casting;

@@ -24,7 +24,9 @@ Layout coalesce(Facts& facts, const Layout& a) {
     }
   }
   std::reverse(merged.begin(), merged.end());
-  return operation.gives(from_modes(merged, a.units));
+  Layout result = from_modes(merged, a.units);
+  if (a.names) result.names = same_names(result.shape, only_name(a));
+  return operation.gives(std::move(result));
 }
 
 namespace {

@@ -150,10 +150,20 @@ Layout simplified(const Facts& facts, const Layout& a) {
 
 Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   check_units(a, b);
-  const Units units{b.units.domain, a.units.codomain};
+  // A right side that says nothing of its units rearranges what the left side takes.
+  const bool rearranges = b.units == Units{};
+  const Units units{rearranges ? a.units.domain : b.units.domain, a.units.codomain};
+  // Modes are parts of the right side's modes; those of a tile without names, of the one mode that it tiles.
+  const auto give_units_and_names = [&](Layout& result) {
+    result.units = units;
+    if (b.names)
+      result.names = refined_names(result.shape, b);
+    else if (a.names)
+      result.names = same_names(result.shape, only_name(a));
+  };
   if (!trace::heard()) {
     if (auto known = compose_known(a, b)) {
-      known->units = units;
+      give_units_and_names(*known);
       return std::move(*known);
     }
   }
@@ -171,13 +181,13 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
     }
     if (!known) result = simplified(facts, result);
     scope.keep();
-    result.units = units;
+    give_units_and_names(result);
     return operation.gives(std::move(result));
   }
   auto fitted = compose_by_table(a, b);
   if (known) trace::report([&] { return trace::Tabulated{fitted || few_values(b), fitted}; });
   if (!fitted) throw refuse_composition(facts, a, b, *misfit);
-  fitted->units = units;
+  give_units_and_names(*fitted);
   return operation.gives(std::move(*fitted));
 }
 

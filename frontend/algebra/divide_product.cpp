@@ -46,12 +46,14 @@ Tuple open_both(const Tuple& zipped) {
 
 // ((tile),(rest)) -> ((tile),rest...)
 Layout open_rest(const Layout& zipped) {
-  return Layout(open_rest(zipped.shape), open_rest(zipped.stride), zipped.units);
+  return Layout(open_rest(zipped.shape), open_rest(zipped.stride), zipped.units,
+                zipped.names ? mode_names(open_rest(*zipped.names)) : nullptr);
 }
 
 // ((tile),(rest)) -> (tile...,rest...)
 Layout open_both(const Layout& zipped) {
-  return Layout(open_both(zipped.shape), open_both(zipped.stride), zipped.units);
+  return Layout(open_both(zipped.shape), open_both(zipped.stride), zipped.units,
+                zipped.names ? mode_names(open_both(*zipped.names)) : nullptr);
 }
 
 // Rounding up goes mode by mode, so that it depends on which modes are one. Unless nothing is rounded, that modes which

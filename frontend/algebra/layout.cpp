@@ -50,8 +50,8 @@ std::string Unit::to_string() const {
   return {};
 }
 
-Layout::Layout(Tuple the_shape, Tuple the_stride, Units the_units)
-    : shape(std::move(the_shape)), stride(std::move(the_stride)), units(the_units) {
+Layout::Layout(Tuple the_shape, Tuple the_stride, Units the_units, ModeNames the_names)
+    : shape(std::move(the_shape)), stride(std::move(the_stride)), units(the_units), names(std::move(the_names)) {
   if (!congruent(shape, stride)) {
     throw refusal("not-congruent",
                   "shape " + shape.to_string() + " and stride " + stride.to_string() + " nest differently",
@@ -67,7 +67,7 @@ Layout::Layout(Tuple the_shape, Tuple the_stride, Units the_units)
 }
 
 Layout Layout::operator[](int mode) const {
-  return Layout(shape[mode], stride[mode], units);
+  return Layout(shape[mode], stride[mode], units, names ? mode_names((*names)[mode]) : nullptr);
 }
 
 std::string Layout::to_string() const {
@@ -75,7 +75,7 @@ std::string Layout::to_string() const {
 }
 
 Layout substitute(const Layout& a, const std::map<DimId, Int>& replacement) {
-  return Layout(substitute(a.shape, replacement), substitute(a.stride, replacement), a.units);
+  return Layout(substitute(a.shape, replacement), substitute(a.stride, replacement), a.units, a.names);
 }
 
 Tuple evaluate(Facts& facts, const Layout& a, const Tuple& coordinate) {

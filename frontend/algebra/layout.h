@@ -29,6 +29,7 @@
 
 #include "frontend/algebra/element.h"
 #include "frontend/algebra/facts.h"
+#include "frontend/algebra/mode_names.h"
 #include "frontend/algebra/refusal.h"
 #include "frontend/algebra/swizzle.h"
 #include "frontend/algebra/tuple.h"
@@ -61,20 +62,21 @@ struct Layout {
   Tuple shape = 1;
   Tuple stride = 0;
   Units units;
+  ModeNames names;  // of the modes, where given
 
   Layout() = default;
   // Refusal "not-congruent" if shape and stride nest differently, "negative-extent" for a literal extent below 1,
   // "underscore", "basis-extent" for what cannot stand in a shape, "mixed-strides" for integer and basis strides in one
   // layout (0 goes with both).
-  Layout(Tuple the_shape, Tuple the_stride, Units the_units = {});
+  Layout(Tuple the_shape, Tuple the_stride, Units the_units = {}, ModeNames the_names = nullptr);
 
   int rank() const { return shape.rank(); }
   int depth() const { return shape.depth(); }
   Layout operator[](int mode) const;
 
-  // "(4,2):(1,4)". Units are not printed.
+  // "(4,2):(1,4)". Units and names are not printed.
   std::string to_string() const;
-  // The same shape and strides, symbol for symbol. Units are not compared.
+  // The same shape and strides, symbol for symbol. Units and names are not compared.
   friend bool operator==(const Layout& a, const Layout& b) { return a.shape == b.shape && a.stride == b.stride; }
 
   bool has_basis() const { return stride.has_basis(); }

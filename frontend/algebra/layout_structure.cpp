@@ -7,10 +7,20 @@
 namespace lay {
 namespace {
 
-// The same on shape and stride.
+// The same on shape, stride and names.
 template <typename Operation>
 Layout on_both(const Layout& a, const Operation& operation) {
-  return Layout(operation(a.shape), operation(a.stride), a.units);
+  Layout result(operation(a.shape), operation(a.stride), a.units);
+  if (a.names) result.names = mode_names(operation(*a.names));
+  return result;
+}
+
+// The same on those of two layouts.
+template <typename Operation>
+Layout on_both(const Layout& a, const Layout& b, const Units& units, const Operation& operation) {
+  Layout result(operation(a.shape, b.shape), operation(a.stride, b.stride), units);
+  if (a.names || b.names) result.names = mode_names(operation(name_numbers(a), name_numbers(b)));
+  return result;
 }
 
 Tuple identity_strides(const Tuple& shape, std::vector<int>& path) {
@@ -24,8 +34,10 @@ Tuple identity_strides(const Tuple& shape, std::vector<int>& path) {
   return Tuple(std::move(modes));
 }
 
+// What is not known is no objection; of two that are known and differ nothing is said.
 Unit common_unit(const Unit& a, const Unit& b) {
-  return a == b ? a : Unit{};
+  if (a.counts == Counts::none) return b;
+  return a == b || b.counts == Counts::none ? a : Unit{};
 }
 
 Units common_units(const Units& a, const Units& b) {
@@ -100,12 +112,20 @@ Layout make_layout_right(const Tuple& shape) {
 Layout make_layout(std::span<const Layout> modes) {
   std::vector<Tuple> shapes, strides;
   Units units = modes.empty() ? Units{} : modes[0].units;
+  bool named = false;
   for (const Layout& mode : modes) {
     shapes.push_back(mode.shape);
     strides.push_back(mode.stride);
     units = common_units(units, mode.units);
+    named = named || mode.names;
   }
-  return Layout(Tuple(std::move(shapes)), Tuple(std::move(strides)), units);
+  Layout result(Tuple(std::move(shapes)), Tuple(std::move(strides)), units);
+  if (named) {
+    std::vector<Tuple> names;
+    for (const Layout& mode : modes) names.push_back(name_numbers(mode));
+    result.names = mode_names(Tuple(std::move(names)));
+  }
+  return result;
 }
 
 Layout make_ordered_layout(const Tuple& shape, const Tuple& order) {
@@ -117,7 +137,7 @@ Layout make_layout_like(const Layout& a) {
   const Tuple stride = transform(a.stride, compact, [](const Tuple& old, const Tuple& fresh) -> Tuple {
     return old.is_literal(0) ? Tuple(0) : fresh;
   });
-  return Layout(a.shape, stride);
+  return Layout(a.shape, stride, {}, a.names);
 }
 
 Layout make_fragment_like(const Layout& a) {
@@ -129,7 +149,7 @@ Layout make_fragment_like(const Layout& a) {
   const Tuple kept = transform(first.stride, stride[0], [](const Tuple& old, const Tuple& fresh) -> Tuple {
     return old.is_literal(0) ? Tuple(0) : fresh;
   });
-  return Layout(a.shape, replace(stride, 0, kept));
+  return Layout(a.shape, replace(stride, 0, kept), {}, a.names);
 }
 
 Layout make_identity_layout(const Tuple& shape) {
@@ -185,23 +205,23 @@ Layout unflatten(const Layout& a, const Tuple& profile) {
 }
 
 Layout append(const Layout& a, const Layout& x) {
-  return Layout(append(a.shape, x.shape), append(a.stride, x.stride), a.units);
+  return on_both(a, x, a.units, [](const Tuple& s, const Tuple& t) { return append(s, t); });
 }
 
 Layout append(const Layout& a, const Layout& x, int rank) {
-  return Layout(append(a.shape, x.shape, rank), append(a.stride, x.stride, rank), a.units);
+  return on_both(a, x, a.units, [&](const Tuple& s, const Tuple& t) { return append(s, t, rank); });
 }
 
 Layout prepend(const Layout& a, const Layout& x) {
-  return Layout(prepend(a.shape, x.shape), prepend(a.stride, x.stride), a.units);
+  return on_both(a, x, a.units, [](const Tuple& s, const Tuple& t) { return prepend(s, t); });
 }
 
 Layout prepend(const Layout& a, const Layout& x, int rank) {
-  return Layout(prepend(a.shape, x.shape, rank), prepend(a.stride, x.stride, rank), a.units);
+  return on_both(a, x, a.units, [&](const Tuple& s, const Tuple& t) { return prepend(s, t, rank); });
 }
 
 Layout replace(const Layout& a, int mode, const Layout& x) {
-  return Layout(replace(a.shape, mode, x.shape), replace(a.stride, mode, x.stride), a.units);
+  return on_both(a, x, a.units, [&](const Tuple& s, const Tuple& t) { return replace(s, mode, t); });
 }
 
 Layout zip(const Layout& a) {
@@ -209,11 +229,13 @@ Layout zip(const Layout& a) {
 }
 
 Layout zip(const Layout& a, const Layout& b) {
-  return Layout(zip(a.shape, b.shape), zip(a.stride, b.stride), common_units(a.units, b.units));
+  return on_both(a, b, common_units(a.units, b.units), [](const Tuple& s, const Tuple& t) { return zip(s, t); });
 }
 
 Layout zip2_by(const Layout& a, const Tiler& guide) {
-  return Layout(gather(a.shape, guide, 1), gather(a.stride, guide, 0), a.units);
+  Layout result(gather(a.shape, guide, 1), gather(a.stride, guide, 0), a.units);
+  if (a.names) result.names = mode_names(gather(*a.names, guide, 0));
+  return result;
 }
 
 Layout filter_zeros(const Layout& a) {
@@ -230,7 +252,7 @@ Layout filter_zeros(const Layout& a, const Tuple& profile) {
     for (int i = 0; i < shape.rank(); ++i) modes.push_back(one(shape[i], zeros[i]));
     return Tuple(std::move(modes));
   };
-  return Layout(one(a.shape, profile), a.stride, a.units);
+  return Layout(one(a.shape, profile), a.stride, a.units, a.names);
 }
 
 }  // namespace lay

@@ -186,11 +186,13 @@ Slice slice_and_offset(Facts& facts, const Tuple& coordinate, const Layout& a) {
 }
 
 Layout slice(const Tuple& coordinate, const Layout& a) {
-  return Layout(slice(coordinate, a.shape), slice(coordinate, a.stride), a.units);
+  return Layout(slice(coordinate, a.shape), slice(coordinate, a.stride), a.units,
+                a.names ? mode_names(slice(coordinate, *a.names)) : nullptr);
 }
 
 Layout dice(const Tuple& coordinate, const Layout& a) {
-  return Layout(dice(coordinate, a.shape), dice(coordinate, a.stride), a.units);
+  return Layout(dice(coordinate, a.shape), dice(coordinate, a.stride), a.units,
+                a.names ? mode_names(dice(coordinate, *a.names)) : nullptr);
 }
 
 Composed slice(Facts& facts, const Tuple& coordinate, const Composed& a) {

@@ -19,9 +19,29 @@ bool any_unknown(const std::vector<CallArgument>& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [](const CallArgument& a) { return a.value.is_unknown(); });
 }
 
+// Coordinates by the names of modes; `_` for the modes that are left out.
+Tuple named_coordinate(const std::vector<CallArgument>& arguments, const Layout& layout) {
+  std::vector<Tuple> modes(static_cast<std::size_t>(layout.rank()), Tuple::underscore());
+  for (const CallArgument& a : arguments) {
+    const auto mode = a.name.empty() ? std::nullopt : mode_named(layout, a.name);
+    if (!mode) {
+      fail("argument-name",
+           a.name.empty() ? "a coordinate has a name for each index or for none"
+                          : "no one mode of " + layout.to_string() + " is named " + a.name,
+           a.span, {}, {{"help", "names(L, (\"m\",\"k\")) names modes"}});
+    }
+    const Tuple* t = a.value.as<Tuple>();
+    if (!t) fail("argument-kind", "a coordinate is made of integers, not of " + kind_name(a.value), a.span);
+    modes[static_cast<std::size_t>(*mode)] = *t;
+  }
+  return layout.shape.is_leaf() ? modes[0] : Tuple(std::move(modes));
+}
+
 // The coordinate that the arguments of a layout make. A tuple alone is the whole coordinate; where the shape is a tuple
 // of one that it cannot be a coordinate of, it is the coordinate of that mode: ((4,2),):((1,4),) takes ((3,1)).
-Tuple coordinate_of(const std::vector<CallArgument>& arguments, const Tuple& shape, Span whole) {
+Tuple coordinate_of(const std::vector<CallArgument>& arguments, const Layout& layout, Span whole) {
+  const Tuple& shape = layout.shape;
+  if (!arguments.empty() && !arguments[0].name.empty()) return named_coordinate(arguments, layout);
   std::vector<Tuple> modes;
   for (const CallArgument& a : arguments) {
     if (!a.name.empty()) fail("argument-name", "a coordinate has no names", a.span);
@@ -50,7 +70,7 @@ Value apply_layout(Session& session, const Value& callee, const std::vector<Call
   if (any_unknown(arguments)) return Value(Unknown{});
   Facts& facts = session.facts;
   if (const Layout* l = callee.as<Layout>()) {
-    const Tuple coordinate = coordinate_of(arguments, l->shape, whole);
+    const Tuple coordinate = coordinate_of(arguments, *l, whole);
     if (coordinate.has_underscore()) {
       Slice cut = slice_and_offset(facts, coordinate, *l);
       derive_slice(facts, *l, coordinate, cut.sub);
@@ -63,7 +83,7 @@ Value apply_layout(Session& session, const Value& callee, const std::vector<Call
   }
   const Composed& c = *callee.as<Composed>();
   const auto* inner = std::get_if<Layout>(&c.inner);
-  const Tuple coordinate = coordinate_of(arguments, inner ? inner->shape : Tuple(1), whole);
+  const Tuple coordinate = coordinate_of(arguments, inner ? *inner : Layout(), whole);
   if (coordinate.has_underscore()) {
     Composed cut = slice(facts, coordinate, c);
     derive_slice(facts, c, coordinate, cut);

@@ -87,8 +87,29 @@ Value apply_index(Session& session, const Operand& object, const std::vector<Ope
   return call_builtin(*find_builtin("get"), list);
 }
 
+namespace {
+
+// The mode of a layout with that name.
+Value named_mode(const Operand& object, const Layout& layout, const std::string& name, Span where) {
+  if (const auto mode = mode_named(layout, name)) return Value(layout[*mode]);
+  std::string known;
+  for (int k = 0; k < layout.rank(); ++k) {
+    if (const auto number = only_name(layout[k])) known += (known.empty() ? "" : ", ") + name_of_number(number);
+  }
+  fail("no-field", "no one mode of " + layout.to_string() + " is named " + name, where, {{object.span, "this layout"}},
+       {{"help", known.empty() ? "names(L, (\"m\",\"k\")) names modes" : "its modes are named " + known}});
+}
+
+}  // namespace
+
 Value member(Session& session, const Operand& object, const std::string& name, Span where) {
   if (object.value.is_unknown()) return object.value;
+  if (const auto* layout = object.value.as<Layout>()) return named_mode(object, *layout, name, where);
+  if (const auto* composed = object.value.as<Composed>()) {
+    Composed part = *composed;
+    part.inner = *named_mode(object, composed->layout(), name, where).as<Layout>();
+    return Value(std::move(part));
+  }
   const auto* record = object.value.as<RecordPtr>();
   if (!record) fail("no-field", kind_name(object.value) + " has no fields", object.span);
   if (const Value* field = (*record)->find(name)) {

@@ -28,6 +28,11 @@ AnyLayout Arguments::any_layout(std::size_t i) const {
   wrong_kind(i, "a layout");
 }
 
+const Layout& Arguments::inner_layout(std::size_t i) const {
+  if (const Composed* c = as<Composed>(i)) return c->layout();
+  return layout(i);
+}
+
 const Tuple& Arguments::tuple(std::size_t i) const {
   if (const Tuple* t = as<Tuple>(i)) return *t;
   wrong_kind(i, "an integer or a tuple of integers");
@@ -187,9 +192,9 @@ const Builtin* find_builtin(const std::string& name) {
 
 std::vector<const Builtin*> all_builtins() {
   std::vector<const Builtin*> rows;
-  for (auto table :
-       {tuple_builtins(), tuple_algorithm_builtins(), coordinate_builtins(), layout_builtins(), algebra_builtins(),
-        proposition_builtins(), memory_builtins(), fit_builtins(), number_builtins(), array_builtins(), export_builtins()}) {
+  for (auto table : {tuple_builtins(), tuple_algorithm_builtins(), unit_builtins(), coordinate_builtins(),
+                     layout_builtins(), algebra_builtins(), proposition_builtins(), memory_builtins(), fit_builtins(),
+                     number_builtins(), array_builtins(), export_builtins()}) {
     for (const Builtin& row : table) rows.push_back(&row);
   }
   return rows;

@@ -42,8 +42,9 @@ class Arguments {
 
   const Layout& layout(std::size_t i) const;
   AnyLayout any_layout(std::size_t i) const;
-  const Tuple& tuple(std::size_t i) const;  // an IntTuple
-  Int integer(std::size_t i) const;         // literal or symbolic
+  const Layout& inner_layout(std::size_t i) const;  // a layout, or the one inside a composed layout
+  const Tuple& tuple(std::size_t i) const;          // an IntTuple
+  Int integer(std::size_t i) const;                 // literal or symbolic
   std::int64_t literal(std::size_t i) const;
   int small(std::size_t i) const;                 // a literal that fits an int: a mode, a rank
   std::vector<int> path(std::size_t from) const;  // the trailing integers
@@ -74,6 +75,7 @@ struct Builtin {
 std::span<const Builtin> tuple_builtins();
 std::span<const Builtin> coordinate_builtins();
 std::span<const Builtin> tuple_algorithm_builtins();
+std::span<const Builtin> unit_builtins();
 std::span<const Builtin> layout_builtins();
 std::span<const Builtin> algebra_builtins();
 std::span<const Builtin> proposition_builtins();

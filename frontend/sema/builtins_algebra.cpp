@@ -1,5 +1,7 @@
 // The algebra of layouts. Divides and products are defs of stdlib/prelude.lay over these.
 
+#include <numeric>
+
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
 
@@ -76,8 +78,8 @@ Value composition_(Arguments& a) {
 }
 
 Value complement_(Arguments& a) {
-  if (a.count() == 2) return Value(complement(a.facts(), a.layout(0), a.tuple(1)));
-  return Value(complement(a.facts(), a.layout(0)));
+  if (a.count() == 2) return Value(complement(a.facts(), a.inner_layout(0), a.tuple(1)));
+  return Value(complement(a.facts(), a.inner_layout(0)));
 }
 
 Value right_inverse_(Arguments& a) {
@@ -99,8 +101,17 @@ Value max_common_layout_(Arguments& a) {
 Value max_common_vector_(Arguments& a) {
   return Value(max_common_vector(a.facts(), a.any_layout(0), a.any_layout(1)));
 }
+// What the swizzle, the offset and the layout inside all keep.
+Value alignment_of(Arguments& a, const Composed& c) {
+  const auto* s = std::get_if<Swizzle>(&c.outer);
+  if (!s || !c.offset.is_int()) a.wrong_kind(0, "a layout or a swizzled layout");
+  const std::int64_t kept = std::gcd(max_alignment(*s).value(), a.facts().divisor(c.offset.value()));
+  return Value(Int(std::gcd(kept, a.facts().divisor(max_alignment(a.facts(), c.layout())))));
+}
+
 Value max_alignment_(Arguments& a) {
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(max_alignment(*s));
+  if (const Composed* c = a.as<Composed>(0)) return alignment_of(a, *c);
   return Value(max_alignment(a.facts(), a.layout(0)));
 }
 Value tile_starts_(Arguments& a) {
@@ -111,10 +122,10 @@ Value domain_distribute_(Arguments& a) {
 }
 
 Value with_shape_(Arguments& a) {
-  if (a.count() == 2) return Value(with_shape(a.facts(), a.layout(0), a.tuple(1)));
   std::vector<Tuple> modes;
   for (std::size_t i = 1; i < a.count(); ++i) modes.push_back(a.tuple(i));
-  return Value(with_shape(a.facts(), a.layout(0), Tuple(std::move(modes))));
+  const Tuple shape = modes.size() == 1 ? modes[0] : Tuple(std::move(modes));
+  return inside_of(a, [&](const Layout& l) { return with_shape(a.facts(), l, shape); });
 }
 
 Value zip2_by_(Arguments& a) {

@@ -45,6 +45,9 @@ Value slice_(Arguments& a) {
 }
 
 Value slice_and_offset_(Arguments& a) {
+  if (const Composed* c = a.as<Composed>(1)) {  // the offset stays inside
+    return make_tuple({Value(slice(a.facts(), a.tuple(0), *c)), Value(Tuple(0))});
+  }
   lay::Slice cut = slice_and_offset(a.facts(), a.tuple(0), a.layout(1));
   return make_tuple({Value(cut.sub), Value(cut.offset)});
 }
@@ -55,7 +58,7 @@ Value dice_(Arguments& a) {
 }
 
 Tuple shape_or_tuple(Arguments& a, std::size_t i) {
-  if (const Layout* l = a.as<Layout>(i)) return l->shape;
+  if (a.is_layout(i)) return a.inner_layout(i).shape;
   return a.tuple(i);
 }
 

@@ -41,11 +41,11 @@ Value make_ordered_layout_(Arguments& a) {
   return Value(make_ordered_layout(a.tuple(0), a.tuple(1)));
 }
 Value make_layout_like_(Arguments& a) {
-  return Value(make_layout_like(a.layout(0)));
+  return Value(make_layout_like(a.inner_layout(0)));
 }
 Value make_fragment_like_(Arguments& a) {
   if (const Tuple* t = a.as<Tuple>(0)) return Value(make_layout(*t));
-  return Value(make_fragment_like(a.layout(0)));
+  return Value(make_fragment_like(a.inner_layout(0)));
 }
 Value make_identity_layout_(Arguments& a) {
   return Value(make_identity_layout(a.tuple(0)));
@@ -58,7 +58,7 @@ Value cosize_(Arguments& a) {
 }
 
 Value coshape_(Arguments& a) {
-  return Value(coshape(a.facts(), a.layout(0)));
+  return Value(coshape(a.facts(), a.inner_layout(0)));
 }
 
 Value values_(Arguments& a) {

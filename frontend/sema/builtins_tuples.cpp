@@ -229,6 +229,13 @@ Value prepend_(Arguments& a) {
   return extend(a, Prepend{a}, Prepend{a});
 }
 
+Layout replaced(Arguments& a, const Layout& l, int mode) {
+  return replace(l, mode, a.layout(2));
+}
+Tuple replaced(Arguments& a, const Tuple& t, int mode) {
+  return replace(t, mode, a.tuple(2));
+}
+
 Value replace_(Arguments& a) {
   int mode = a.small(1);
   if (const List* list = list_of(a, 0)) {
@@ -236,8 +243,8 @@ Value replace_(Arguments& a) {
     elements[list_index(a, *list, 1)] = a[2].value;
     return make_tuple(std::move(elements));
   }
-  if (const Layout* l = a.as<Layout>(0)) return Value(replace(*l, mode, a.layout(2)));
-  return Value(replace(a.tuple(0), mode, a.tuple(2)));
+  if (a.is_layout(0)) return on_structure(a, [&](const auto& x) { return replaced(a, x, mode); });
+  return Value(replaced(a, a.tuple(0), mode));
 }
 
 Value zip_(Arguments& a) {

@@ -130,6 +130,16 @@ Predicate as_condition(const Value& value, Span where) {
   fail("operand-kind", "a condition must stand here, not " + kind_name(value), where);
 }
 
+namespace {
+
+// Names that stand for themselves: orders and units.
+bool is_word(const std::string& name) {
+  static constexpr std::string_view words[] = {"left", "right", "bytes", "threads", "coordinates"};
+  return std::find(std::begin(words), std::end(words), name) != std::end(words);
+}
+
+}  // namespace
+
 Value look_up(Session& session, Frame& frame, const std::string& name, Span where) {
   for (auto local = frame.locals.rbegin(); local != frame.locals.rend(); ++local) {
     if (local->first == name) return local->second;
@@ -138,7 +148,7 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
   if (!entry) {
     if (const Builtin* builtin = find_builtin(name)) return Value(builtin);
     if (auto type = parse_element(name)) return Value(*type);
-    if (name == "left" || name == "right") return Value(name);
+    if (is_word(name)) return Value(name);
     entry = session.prelude()->find(name, session.prelude()->generation());
   }
   if (!entry) {
