@@ -41,12 +41,16 @@ struct Api {
   int (*event_record)(void*, void*) = nullptr;
   int (*event_wait)(void*) = nullptr;
   int (*event_elapsed)(float*, void*, void*) = nullptr;
+  // Of CUDA 12 on; null before.
+  int (*encode_tiled)(TensorMapBits*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
+                      const std::uint32_t*, const std::uint32_t*, int, int, int, int) = nullptr;
 
   std::string why_not;
 };
 
 bool bind(Api& api) {
   const Library& from = api.library;
+  from.get(api.encode_tiled, "cuTensorMapEncodeTiled");
   return from.get(api.init, "cuInit") && from.get(api.driver_version, "cuDriverGetVersion") &&
          from.get(api.error_name, "cuGetErrorName") && from.get(api.error_string, "cuGetErrorString") &&
          from.get(api.device_count, "cuDeviceGetCount") && from.get(api.device_get, "cuDeviceGet") &&
@@ -222,6 +226,19 @@ LoadedKernel::LoadedKernel(const std::string& image, const std::string& function
 
 LoadedKernel::~LoadedKernel() {
   if (module_) loaded().module_unload(module_);
+}
+
+TensorMapBits encode(const TiledTensor& tensor) {
+  constexpr int no_interleave = 0, promote_to_256_bytes = 3, zeros = 0, not_found = 500;
+  const Api& api = driver();
+  if (api.encode_tiled == nullptr) throw DriverError(not_found, "cuTensorMapEncodeTiled");
+  const std::vector<std::uint32_t> steps(tensor.extents.size(), 1);
+  TensorMapBits made;
+  check(api.encode_tiled(&made, tensor.data_type, static_cast<std::uint32_t>(tensor.extents.size()),
+                         reinterpret_cast<void*>(tensor.address), tensor.extents.data(), tensor.strides.data(),
+                         tensor.box.data(), steps.data(), no_interleave, tensor.swizzle, promote_to_256_bytes, zeros),
+        "cuTensorMapEncodeTiled");
+  return made;
 }
 
 LoadedKernel::LoadedKernel(LoadedKernel&& other) noexcept

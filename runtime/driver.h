@@ -74,6 +74,20 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
+// A descriptor for TMA, as the driver encodes it.
+struct alignas(64) TensorMapBits {
+  std::array<std::uint64_t, 16> words{};
+};
+// What it describes: modes from the fastest on; strides in bytes, of all but the fastest; the swizzle's mode.
+struct TiledTensor {
+  int data_type = 0;  // CUtensorMapDataType
+  Address address = 0;
+  std::vector<std::uint64_t> extents, strides;
+  std::vector<std::uint32_t> box;
+  int swizzle = 0;  // CUtensorMapSwizzle
+};
+TensorMapBits encode(const TiledTensor& tensor);
+
 // A loaded image and the one function in it that is launched.
 class LoadedKernel {
  public:

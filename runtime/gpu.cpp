@@ -1,9 +1,11 @@
 #include "runtime/gpu.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "frontend/algebra/convert.h"
 #include "runtime/device.h"
+#include "runtime/tensor_map.h"
 
 namespace lay::runtime {
 namespace {
@@ -36,14 +38,19 @@ class Parameters {
     }
   }
 
+  // Tensor maps stand behind all other parameters.
+  void add_map(const TensorMapBits& map) { maps_.push_back(map); }
+
   std::vector<void*> pointers() {
     std::vector<void*> all;
     for (auto& value : values_) all.push_back(&value);
+    for (auto& map : maps_) all.push_back(&map);
     return all;
   }
 
  private:
   std::vector<std::uint64_t> values_;
+  std::vector<TensorMapBits> maps_;
 };
 
 Parameters parameters(const ir::Kernel& kernel, const LaunchArguments& arguments) {
@@ -116,6 +123,11 @@ Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const L
   Parameters values = parameters(kernel, arguments);
   const auto& grid = checked.grid;
   try {
+    for (const ir::TensorMap& map : kernel.tensor_maps) {
+      const auto before = std::count_if(kernel.buffers.begin(), kernel.buffers.begin() + map.tensor.index,
+                                        [](const ir::Buffer& b) { return b.space == ir::Space::global; });
+      values.add_map(encode(kernel, map, arguments.sizes, arguments.buffers.at(static_cast<size_t>(before)).address));
+    }
     prepared.loaded.launch(
         {static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2])},
         static_cast<unsigned>(kernel.launch.threads), values.pointers());

@@ -9,7 +9,8 @@ constexpr std::string_view members = "xyzw";
 
 void Emitter::copy(const ir::Copy& copy, int line) {
   if (copy.kind == ir::CopyKind::cp_async) return copy_async(copy, line);
-  if (copy.kind != ir::CopyKind::plain) unsupported("a copy by the atom " + comment_text(copy.atom));
+  if (copy.kind == ir::CopyKind::tma_load || copy.kind == ir::CopyKind::tma_store) return copy_box(copy, line);
+  if (copy.kind == ir::CopyKind::ldmatrix || copy.kind == ir::CopyKind::stmatrix) return copy_matrices(copy, line);
   if (copy.completion != ir::Completion::none) unsupported("a plain copy that signals a barrier");
   const auto in_registers = [&](const ir::Ref& ref) { return buffer(ref.buffer).space == ir::Space::registers; };
   if (copy.count == 1 || (in_registers(copy.dst) && in_registers(copy.src))) return copy_elements(copy, line);

@@ -112,6 +112,9 @@ void Emitter::name_everything() {
     param_names_.push_back(names_.add(param.name));
     if (const auto dim = param.symbol.dim_id(); param.is_size && dim) sizes_.dims[*dim] = param_names_.back();
   }
+  for (const ir::TensorMap& map : kernel_.tensor_maps) map_names_.push_back(names_.add(map.name));
+  for (const ir::Barrier& barrier : kernel_.barriers) barrier_names_.push_back(names_.add(barrier.name));
+  for (const ir::Ring& ring : kernel_.rings) ring_names_.push_back(names_.add(ring.name));
   var_names_.resize(kernel_.vars.size());
 }
 
@@ -197,8 +200,24 @@ void Emitter::write_signature() {
     parameters.emplace_back(
         std::string(type_name(param.is_size ? ElementType::s32 : param.type)) + " " + param_names_[i], "");
   }
-  out_.line("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
-            std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")");
+  for (std::size_t i = 0; i < kernel_.tensor_maps.size(); ++i) {
+    const ir::TensorMap& map = kernel_.tensor_maps[i];
+    std::string box;
+    for (const int extent : map.box) box += (box.empty() ? "" : ",") + std::to_string(extent);
+    parameters.emplace_back("const __grid_constant__ tensor_map " + map_names_[i],
+                            "boxes of (" + box + ") of " + comment_text(buffer(map.tensor).name) +
+                                (map.swizzle ? ", bytes swizzled by " + map.swizzle->to_string() : ""));
+  }
+  const auto& cluster = kernel_.launch.cluster;
+  if (cluster != std::array<int, 3>{1, 1, 1}) {
+    out_.line("extern \"C\" __global__ void __cluster_dims__(" + std::to_string(cluster[0]) + ", " +
+              std::to_string(cluster[1]) + ", " + std::to_string(cluster[2]) + ")");
+    out_.line("__launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
+              std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")");
+  } else {
+    out_.line("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
+              std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")");
+  }
   out_.open(function_name(kernel_.name) + "(" + (parameters.empty() ? ") {" : ""));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& [text, comment] = parameters[i];
@@ -209,11 +228,20 @@ void Emitter::write_signature() {
 
 void Emitter::write_specials() {
   const auto uses = [&](ir::Builtin which) { return specials_.contains(which); };
-  const bool derived = uses(ir::Builtin::lane) || uses(ir::Builtin::warp) || uses(ir::Builtin::warpgroup);
+  const bool several = kernel_.roles.size() > 1;  // whose threads are told apart
+  const bool derived = several || uses(ir::Builtin::lane) || uses(ir::Builtin::warp) || uses(ir::Builtin::warpgroup);
   if (uses(ir::Builtin::thread) || derived) out_.line("const int thread = (int)threadIdx.x;");
   if (uses(ir::Builtin::lane)) out_.line("const int lane = thread % 32;");
-  if (uses(ir::Builtin::warp)) out_.line("const int warp = thread / 32;");
-  if (uses(ir::Builtin::warpgroup)) out_.line("const int warpgroup = thread / 128;");
+  // With several roles the compiler has to know that the lanes of a warp agree.
+  const auto of_warp = [&](const std::string& value) {
+    return several ? "__shfl_sync(0xffffffff, " + value + ", 0)" : value;
+  };
+  if (uses(ir::Builtin::warp)) out_.line("const int warp = " + of_warp("thread / 32") + ";");
+  if (uses(ir::Builtin::warpgroup)) out_.line("const int warpgroup = " + of_warp("thread / 128") + ";");
+  if (uses(ir::Builtin::cluster_rank)) {
+    out_.line("int cluster_rank;");
+    out_.line("asm(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(cluster_rank));");
+  }
   if (uses(ir::Builtin::block_x)) out_.line("const int block_x = (int)blockIdx.x;");
   if (uses(ir::Builtin::block_y)) out_.line("const int block_y = (int)blockIdx.y;");
   if (uses(ir::Builtin::block_z)) out_.line("const int block_z = (int)blockIdx.z;");
@@ -242,28 +270,28 @@ void Emitter::write_buffer(std::size_t index) {
 }
 
 Emitted Emitter::run() {
-  if (!kernel_.tensor_maps.empty()) unsupported("a tensor map");
   for (const ir::Buffer& buffer : kernel_.buffers)
     if (buffer.space == ir::Space::cluster_shared) unsupported("the shared memory of a cluster");
-  if (kernel_.launch.cluster != std::array<int, 3>{1, 1, 1}) unsupported("a cluster of blocks");
-  if (kernel_.roles.size() != 1 || kernel_.roles[0].first != 0 || kernel_.roles[0].threads != kernel_.launch.threads ||
-      kernel_.roles[0].registers)
-    unsupported("a kernel of several roles");
+  if (!kernel_.tensor_maps.empty()) need("tensor_map");
   name_everything();
-  for (const ir::Block* part : {&kernel_.prologue, &kernel_.roles[0].body, &kernel_.epilogue}) find_uses(*part);
+  find_uses(kernel_.prologue);
+  for (const ir::Role& role : kernel_.roles) find_uses(role.body);
+  find_uses(kernel_.epilogue);
   place_shared();
 
   // The body first: it decides which helpers the text needs and which registers are moved as vectors.
   Writer body(kernel_.script);
   std::swap(out_, body);
   out_.open("");
-  for (const ir::Block* part : {&kernel_.prologue, &kernel_.roles[0].body, &kernel_.epilogue}) statements(*part);
+  statements(kernel_.prologue);
+  roles();
+  statements(kernel_.epilogue);
   out_.close();
   std::swap(out_, body);
 
   if (const int least = least_capability(helpers_); least > 10 * target_.major + target_.minor)
     throw Problem{"unsupported",
-                  "8-bit floating-point conversions need compute capability " + std::to_string(least / 10) + "." +
+                  "its instructions need compute capability " + std::to_string(least / 10) + "." +
                       std::to_string(least % 10) + ", and " + std::string(target_.name) + " has less",
                   0};
   write_heading();
@@ -271,6 +299,7 @@ Emitted Emitter::run() {
   write_signature();
   write_specials();
   write_buffers();
+  write_barriers();
   out_.append(body);
   return {std::move(out_.text), function_name(kernel_.name), std::move(out_.lines), shared_bytes_,
           dynamic_shared_ ? shared_bytes_ : 0};

@@ -77,6 +77,31 @@ class Emitter {
   std::vector<Code> coordinate(const ir::Ref& ref);
   Code shifted_element(const ir::Ref& ref, int mode, std::int64_t by);
 
+  // atoms.cpp
+  void copy_matrices(const ir::Copy& copy, int line);
+  void multiply_atom(const ir::Mma& mma, int line);
+  std::string atom_function(const ir::MmaAtom& atom, const ir::Mma& mma);
+  std::string descriptor(const ir::Ref& ref);
+  std::string pair_register(const ir::Ref& ref, int mode, int pair);
+  void hold_accumulators(int line);
+
+  // machine.cpp
+  void copy_box(const ir::Copy& copy, int line);
+  void mbarrier(const ir::Sync& sync, int line);
+  void cluster_barrier(const ir::Sync& sync, int line);
+  void fence(const ir::Fence& fence, int line);
+  void commit(const ir::Commit& commit, int line);
+  void wait(const ir::Wait& wait, int line);
+  void elect(const ir::Elect& elect, int line);
+  void tiles(const ir::TileLoop& loop, int line);
+  void advance(const ir::Advance& advance, int line);
+  void roles();
+  void write_barriers();
+  void need(std::string_view helper);
+  std::string barrier_at(ir::BarrierId barrier, ir::ExprId slot);
+  // The address before the swizzle, which the hardware applies to it.
+  std::string plain_address(const ir::Ref& ref);
+
   // statement.cpp
   void block(const ir::Block& statements);  // a scope of its own
   void statements(const ir::Block& statements);
@@ -103,7 +128,7 @@ class Emitter {
   Helpers helpers_;
   Names names_;
   SizeNames sizes_;
-  std::vector<std::string> param_names_, buffer_names_, var_names_;
+  std::vector<std::string> param_names_, buffer_names_, var_names_, map_names_, barrier_names_, ring_names_;
   std::vector<std::optional<Code>> expressions_;
   std::vector<ir::VarId> in_scope_;
   std::map<int, std::int64_t> var_multiples_;  // of unrolled loops: what divides the variable

@@ -70,8 +70,12 @@ Code Emitter::make_expression(const ir::Expr& expr) {
               case ir::Builtin::block_z:
                 return name("block_z");
               case ir::Builtin::cluster_rank:
-              case ir::Builtin::cluster_count:
-                unsupported("a cluster's rank");
+                return name("cluster_rank");
+              case ir::Builtin::cluster_count: {
+                int blocks = 1;
+                for (const int extent : kernel_.launch.cluster) blocks *= extent;
+                return integer(blocks);
+              }
             }
             return Code{};
           },
@@ -86,8 +90,12 @@ Code Emitter::make_expression(const ir::Expr& expr) {
             code.wide = expr.type == ElementType::s64;
             return code;
           },
-          [&](const ir::RingSlot&) -> Code { unsupported("a ring of stages"); },
-          [&](const ir::RingPhase&) -> Code { unsupported("a ring of stages"); },
+          [&](const ir::RingSlot& node) {
+            return name(ring_names_[static_cast<std::size_t>(node.ring.index)] + "slot");
+          },
+          [&](const ir::RingPhase& node) {
+            return name(ring_names_[static_cast<std::size_t>(node.ring.index)] + "phase");
+          },
           [&](const ir::At& node) -> Code {
             // The layout at a 1-D index: as one mode.
             const Layout whole(tuple(node.layout.shape), tuple(node.layout.stride));

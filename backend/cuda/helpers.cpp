@@ -1,3 +1,5 @@
+#include "backend/cuda/helpers.h"
+
 #include <algorithm>
 #include <array>
 
@@ -5,11 +7,6 @@
 
 namespace lay::cuda {
 namespace {
-
-struct Helper {
-  std::string_view name, definition;
-  int capability = 80;  // the least that has its instructions
-};
 
 // In the order in which a text defines them.
 constexpr std::array helper_rows = {
@@ -112,15 +109,18 @@ static __device__ __forceinline__ long long floor_div(long long a, long long b) 
 
 int least_capability(const Helpers& helpers) {
   int least = 80;
-  for (const Helper& row : helper_rows)
-    if (helpers.names.contains(row.name)) least = std::max(least, row.capability);
+  for (const std::span<const Helper> rows : {std::span<const Helper>(helper_rows), machine_helpers()})
+    for (const Helper& row : rows)
+      if (helpers.names.contains(row.name)) least = std::max(least, row.capability);
   return least;
 }
 
 std::string helper_definitions(const Helpers& helpers) {
   std::string text;
-  for (const Helper& row : helper_rows)
-    if (helpers.names.contains(row.name)) text += std::string(row.definition) + "\n";
+  for (const std::span<const Helper> rows : {std::span<const Helper>(helper_rows), machine_helpers()})
+    for (const Helper& row : rows)
+      if (helpers.names.contains(row.name)) text += std::string(row.definition) + "\n";
+  for (const auto& [name, definition] : helpers.atoms) text += definition + "\n";
   for (const auto& [name, swizzle] : helpers.swizzles) {
     const bool down = swizzle.s >= 0;
     text += "// " + swizzle.to_string() + "\n";

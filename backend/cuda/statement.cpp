@@ -34,41 +34,31 @@ void Emitter::statement(const ir::Stmt& statement) {
   if (statement.origin.line != 0) current_line_ = statement.origin.line;
   const int line = current_line_;
   if (!statement.origin.note.empty()) out_.note(comment_text(statement.origin.note), line);
-  std::visit(
-      overloaded{
-          [&](const ir::Let& let) {
-            const ir::Var& var = kernel_.vars[static_cast<std::size_t>(let.var.index)];
-            const std::string value = expression(let.value).text;
-            var_multiples_[let.var.index] = multiple_of(let.value);
-            out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) + " = " + value + ";", line);
-          },
-          [&](const ir::Assign& assign) {
-            out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";", line);
-          },
-          [&](const ir::Fill& node) { fill(node, line); },
-          [&](const ir::Copy& node) { copy(node, line); },
-          [&](const ir::Mma& node) { mma(node, line); },
-          [&](const ir::For& node) { loop(node, line); },
-          [&](const ir::If& node) { branch(node, line); },
-          [&](const ir::Elect&) { unsupported("the election of a lane"); },
-          [&](const ir::TileLoop&) { unsupported("a persistent loop over tiles"); },
-          [&](const ir::Sync& node) { sync(node, line); },
-          [&](const ir::Fence& node) {
-            if (node.kind != ir::FenceKind::warp) unsupported("a fence between proxies");
-            out_.line("__syncwarp();", line);
-          },
-          [&](const ir::Commit& node) {
-            if (node.kind != ir::GroupKind::cp_async) unsupported("a bulk or wgmma group");
-            out_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");", line);
-          },
-          [&](const ir::Wait& node) {
-            if (node.kind != ir::GroupKind::cp_async) unsupported("a bulk or wgmma group");
-            out_.line("asm volatile(\"cp.async.wait_group " + std::to_string(node.pending) + ";\" ::: \"memory\");",
-                      line);
-          },
-          [&](const ir::Advance&) { unsupported("a ring of stages"); },
-      },
-      statement.node);
+  std::visit(overloaded{
+                 [&](const ir::Let& let) {
+                   const ir::Var& var = kernel_.vars[static_cast<std::size_t>(let.var.index)];
+                   const std::string value = expression(let.value).text;
+                   var_multiples_[let.var.index] = multiple_of(let.value);
+                   out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) + " = " + value + ";",
+                             line);
+                 },
+                 [&](const ir::Assign& assign) {
+                   out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";", line);
+                 },
+                 [&](const ir::Fill& node) { fill(node, line); },
+                 [&](const ir::Copy& node) { copy(node, line); },
+                 [&](const ir::Mma& node) { mma(node, line); },
+                 [&](const ir::For& node) { loop(node, line); },
+                 [&](const ir::If& node) { branch(node, line); },
+                 [&](const ir::Elect& node) { elect(node, line); },
+                 [&](const ir::TileLoop& node) { tiles(node, line); },
+                 [&](const ir::Sync& node) { sync(node, line); },
+                 [&](const ir::Fence& node) { fence(node, line); },
+                 [&](const ir::Commit& node) { commit(node, line); },
+                 [&](const ir::Wait& node) { wait(node, line); },
+                 [&](const ir::Advance& node) { advance(node, line); },
+             },
+             statement.node);
 }
 
 void Emitter::check_unrolled(std::int64_t times) const {
@@ -129,7 +119,7 @@ void Emitter::fill(const ir::Fill& fill, int line) {
 
 // The outer product: i over the rows of a, j over those of b.
 void Emitter::mma(const ir::Mma& mma, int line) {
-  if (mma.kind != ir::MmaKind::simt) unsupported("the mma atom " + comment_text(mma.atom));
+  if (mma.kind != ir::MmaKind::simt) return multiply_atom(mma, line);
   const ElementType type = buffer(mma.d.buffer).element;
   const auto rows = [&](const ir::Ref& ref) {
     const auto* layout = std::get_if<Layout>(&buffer(ref.buffer).layout);
@@ -166,6 +156,8 @@ void Emitter::mma(const ir::Mma& mma, int line) {
 void Emitter::sync(const ir::Sync& sync, int line) {
   const ir::Barrier& barrier = kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)];
   if (barrier.kind == ir::BarrierKind::block && sync.op == ir::SyncOp::sync) return out_.line("__syncthreads();", line);
+  if (barrier.kind == ir::BarrierKind::mbarrier) return mbarrier(sync, line);
+  if (barrier.kind == ir::BarrierKind::cluster) return cluster_barrier(sync, line);
   const bool joins = sync.op == ir::SyncOp::sync, arrives = sync.op == ir::SyncOp::arrive;
   if (barrier.kind != ir::BarrierKind::named || (!joins && !arrives))
     unsupported("the barrier " + comment_text(barrier.name));

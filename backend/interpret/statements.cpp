@@ -1,7 +1,6 @@
 #include "backend/interpret/statements.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "backend/interpret/access.h"
 #include "backend/interpret/async.h"
@@ -11,6 +10,7 @@
 #include "backend/interpret/matrix.h"
 #include "backend/interpret/multiply.h"
 #include "backend/interpret/tma.h"
+#include "backend/ir/tiles.h"
 
 namespace lay::interpret {
 
@@ -225,15 +225,7 @@ void Statements::compile(const ir::Elect& elect) {
 
 // One mode of the tile's coordinate, as a layout of integers.
 Placement Statements::tile_coordinate(const Layout& order, int mode) {
-  const std::function<Tuple(const Tuple&)> along = [&](const Tuple& stride) -> Tuple {
-    if (stride.is_tuple()) {
-      std::vector<Tuple> modes;
-      for (const Tuple& inner : stride.modes()) modes.push_back(along(inner));
-      return Tuple(std::move(modes));
-    }
-    return stride.is_basis() && stride.path() == std::vector<int>{mode} ? Tuple(stride.value()) : Tuple(0);
-  };
-  const auto placed = place(Layout(order.shape, along(order.stride)), expr_.sizes());
+  const auto placed = place(ir::tile_coordinate(order, mode), expr_.sizes());
   if (!placed) expr_.refuse(FaultCode::unsupported, "the order " + order.to_string() + " has no values");
   return one_mode(*placed);
 }

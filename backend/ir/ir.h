@@ -220,13 +220,16 @@ struct Copy {
   std::string atom;  // the stdlib record it comes from; empty for plain
 };
 
-// An instruction that multiplies tiles, as data: a record of the standard library. A tile of d is m x n, of a m x k, of b
-// n x k; layouts map (thread, value) to the column-major index in the tile, where the operand lies in registers.
+// An instruction that multiplies tiles, as data: a record of the standard library. A tile of d is m x n, of a m x k, of
+// b n x k; layouts map (thread, value) to the column-major index in the tile, where the operand lies in registers.
 struct MmaAtom {
   std::string name;
   std::array<int, 3> shape{};  // m, n, k
   Layout d;
   std::optional<Layout> a, b;  // none: from shared memory
+  // The PTX instruction, with $d, $a and $b for the operands and, in a wgmma, $scale for the predicate that is false
+  // where d = a * b. Empty: it cannot be emitted.
+  std::string instruction;
 };
 
 // d += a * b. simt, on register buffers: for all i, j: d[i,j,..] = fma(a[i,..], b[j,..], d[i,j,..]), i outermost; the

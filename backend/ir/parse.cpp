@@ -136,6 +136,7 @@ void Parser::mma_atom() {
   made.d = expr_.layouts.plain_layout();
   if (cursor_.accept("a")) made.a = expr_.layouts.plain_layout();
   if (cursor_.accept("b")) made.b = expr_.layouts.plain_layout();
+  if (cursor_.accept("ptx")) made.instruction = cursor_.string();
   kernel_.atoms.push_back(std::move(made));
 }
 

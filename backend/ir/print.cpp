@@ -139,6 +139,7 @@ void Printer::mma_atom(const MmaAtom& atom) {
                      std::to_string(atom.shape[1]) + "," + std::to_string(atom.shape[2]) + ") d " + atom.d.to_string();
   if (atom.a) text += " a " + atom.a->to_string();
   if (atom.b) text += " b " + atom.b->to_string();
+  if (!atom.instruction.empty()) text += " ptx " + text::quoted(atom.instruction);
   line(text);
 }
 

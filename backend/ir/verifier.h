@@ -1,5 +1,6 @@
 // Inside the verifier: one walk over the kernel that keeps what is in scope. Its parts stand in verify.cpp
-// (declarations), verify_expressions.cpp, verify_statements.cpp, verify_atoms.cpp, verify_copies.cpp and verify_barriers.cpp.
+// (declarations), verify_expressions.cpp, verify_statements.cpp, verify_atoms.cpp, verify_copies.cpp and
+// verify_barriers.cpp.
 #pragma once
 
 #include <map>

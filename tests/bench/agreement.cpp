@@ -1,5 +1,5 @@
-// lay_agreement: tests/agreement/variants.lay by a plain triple loop, the host interpreter and the GPU, bit for bit, for
-// every operand order and M, N, K in {1, 7, 64, 127, 128, 129}, and 1000^3.
+// lay_agreement: tests/agreement/variants.lay by a plain triple loop, the host interpreter and the GPU, bit for bit,
+// for every operand order and M, N, K in {1, 7, 64, 127, 128, 129}, and 1000^3.
 //
 //   lay_agreement [tests/agreement/variants.lay]   both machines
 //   lay_agreement --no-host                    the GPU only

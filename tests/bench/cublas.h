@@ -20,6 +20,9 @@ class Cublas {
   // or, transposed, as (N,K).
   void sgemm(bool a_transposed, bool b_transposed, int m, int n, int k, float alpha, runtime::Address a,
              runtime::Address b, float beta, runtime::Address c) const;
+  // C = op(A) op(B) of bf16 into bf16, accumulated in f32; row-major as above.
+  void gemm_bf16(bool a_transposed, bool b_transposed, int m, int n, int k, runtime::Address a, runtime::Address b,
+                 runtime::Address c) const;
 
  private:
   runtime::Library library_;
@@ -27,6 +30,8 @@ class Cublas {
   int (*version_)(void*, int*) = nullptr;
   int (*sgemm_)(void*, int, int, int, int, int, const float*, runtime::Address, int, runtime::Address, int,
                 const float*, runtime::Address, int) = nullptr;
+  int (*gemm_ex_)(void*, int, int, int, int, int, const void*, runtime::Address, int, int, runtime::Address, int, int,
+                  const void*, runtime::Address, int, int, int, int) = nullptr;
 };
 
 }  // namespace lay::bench

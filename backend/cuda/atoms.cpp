@@ -1,0 +1,227 @@
+// Multiplications by an atom, and the copies of matrices that feed them.
+#include <algorithm>
+
+#include "backend/cuda/emitter.h"
+#include "frontend/algebra/tuple_operations.h"
+
+namespace lay::cuda {
+namespace {
+
+// "=" or "+" and the class of registers that holds the type.
+std::string_view accumulator_constraint(ElementType type) {
+  if (type == ElementType::f32) return "+f";
+  if (type == ElementType::f64) return "+d";
+  return type == ElementType::s32 ? "+r" : "";
+}
+
+bool harmless(const std::string& instruction) {
+  return std::all_of(instruction.begin(), instruction.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view(" .,:$_-").find(c) != std::string_view::npos;
+  });
+}
+
+void replace(std::string& text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+// "{%3, %4, %5}"
+std::string numbered(int first, int count) {
+  std::string text = "{";
+  for (int i = 0; i < count; ++i) text += (i ? ", %" : "%") + std::to_string(first + i);
+  return text + "}";
+}
+
+int values_of(const Layout& threads_values) {
+  return static_cast<int>(size(threads_values.shape[1]).value());
+}
+
+// In 32-bit registers.
+int registers_of(const Layout& threads_values, ElementType type) {
+  return std::max(1, values_of(threads_values) * bits(type) / 32);
+}
+
+}  // namespace
+
+// Two 16-bit elements, or four of 8 bits, in one register.
+std::string Emitter::pair_register(const ir::Ref& ref, int mode, int pair) {
+  const ir::Buffer& of = buffer(ref.buffer);
+  const int elements = 32 / bits(of.element);
+  vectors_.insert(ref.buffer.index);
+  return "*(unsigned*)&" + shifted_element(ref, mode, std::int64_t{pair} * elements).text;
+}
+
+void Emitter::copy_matrices(const ir::Copy& copy, int line) {
+  const bool load = copy.kind == ir::CopyKind::ldmatrix;
+  const ir::Ref& memory = load ? copy.src : copy.dst;
+  const ir::Ref& held = load ? copy.dst : copy.src;
+  const int mode = load ? copy.dst_mode : copy.src_mode;
+  if (bits(buffer(held.buffer).element) != 16) unsupported("a copy of matrices of other than 16-bit elements");
+  if (!is_vector_access(held, mode, 2)) unsupported("a copy of matrices whose pairs do not lie side by side");
+  if (copy.predicate) unsupported("a copy of matrices under a condition of its own");
+  need("shared_address");
+  const int registers = copy.count / 2;
+  const std::string address = "\"r\"(shared_address(&" + element(memory).text + "))";
+  std::string pairs;
+  for (int i = 0; i < registers; ++i) {
+    pairs += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") + pair_register(held, mode, i) + ")";
+  }
+  const std::string form = std::string(load ? "ldmatrix" : "stmatrix") + ".sync.aligned.m8n8.x" +
+                           std::to_string(registers) + (copy.transpose ? ".trans" : "") + ".shared.b16 ";
+  if (load) {
+    out_.line("asm volatile(\"" + form + numbered(0, registers) + ", [%" + std::to_string(registers) + "];\"", line);
+    out_.line("             : " + pairs + " : " + address + " : \"memory\");");
+  } else {
+    out_.line("asm volatile(\"" + form + "[%0], " + numbered(1, registers) + ";\"", line);
+    out_.line("             :: " + address + ", " + pairs + " : \"memory\");");
+  }
+}
+
+// The compiler may not move what it does with accumulators across this place.
+void Emitter::hold_accumulators(int line) {
+  std::set<int> held;
+  const auto collect = [&](const auto& self, const ir::Block& body) -> void {
+    for (const ir::Stmt& stmt : body) {
+      if (const auto* mma = std::get_if<ir::Mma>(&stmt.node); mma && mma->kind == ir::MmaKind::wgmma) {
+        held.insert(mma->d.buffer.index);
+      }
+      if (const auto* loop = std::get_if<ir::For>(&stmt.node)) self(self, *loop->body);
+      if (const auto* loop = std::get_if<ir::TileLoop>(&stmt.node)) self(self, *loop->body);
+      if (const auto* branch = std::get_if<ir::If>(&stmt.node)) {
+        self(self, *branch->then);
+        if (branch->otherwise) self(self, *branch->otherwise);
+      }
+    }
+  };
+  for (const ir::Role& role : kernel_.roles) collect(collect, role.body);
+  for (const int index : held) {
+    const ir::Buffer& of = kernel_.buffers[static_cast<std::size_t>(index)];
+    const auto extent = extent_in_elements(of.layout);
+    const std::string_view constraint = accumulator_constraint(of.element);
+    if (!extent || constraint.empty()) unsupported("the accumulators " + comment_text(of.name));
+    out_.line("#pragma unroll", line);
+    out_.line("for (int i = 0; i < " + std::to_string(*extent) + "; ++i) asm volatile(\"\" : \"" +
+                  std::string(constraint) + "\"(" + buffer_names_[static_cast<std::size_t>(index)] +
+                  "[i]) :: \"memory\");",
+              line);
+  }
+}
+
+// The rows of the tile lie one swizzle span apart, along which k runs (PTX ISA, matrix descriptor, K-major).
+std::string Emitter::descriptor(const ir::Ref& ref) {
+  const ir::Buffer& of = buffer(ref.buffer);
+  const auto fault = [&]() -> std::string {
+    unsupported("the layout of " + comment_text(of.name) + ", " + comment_text(to_string(of.layout)) +
+                ", as operand of wgmma: rows of one swizzle span each, along which k runs,");
+  };
+  const auto* composed = std::get_if<Composed>(&of.layout);
+  const auto* swizzle = composed ? std::get_if<Swizzle>(&composed->outer) : nullptr;
+  const auto* inner = composed ? std::get_if<Layout>(&composed->inner) : nullptr;
+  if (!swizzle || !inner || inner->rank() < 2 || !composed->offset.is_literal(0)) return fault();
+  const int bytes = bits(of.element) / 8;
+  const int unit = std::countr_zero(static_cast<unsigned>(bytes));
+  if (swizzle->m + unit != 4 || swizzle->s != 3 || swizzle->b < 1 || swizzle->b > 3) return fault();
+  const std::int64_t span = std::int64_t{16} << swizzle->b;
+  const auto rows = leaves_of((*inner)[0]), depth = leaves_of((*inner)[1]);
+  if (rows.size() != 1 || depth.size() != 1 || !rows[0].stride.is(span / bytes) || !depth[0].stride.is(1) ||
+      !depth[0].extent.is(span / bytes) || multiple_of(ref.coordinate[0]) % 8 != 0 || of.alignment < 8 * span) {
+    return fault();
+  }
+  for (int mode = 2; mode < inner->rank(); ++mode) {
+    for (const Leaf& leaf : leaves_of((*inner)[mode])) {
+      if (!leaf.stride.is_literal() || leaf.stride.value() * bytes % (8 * span) != 0) return fault();
+    }
+  }
+  need("matrix_descriptor");
+  return "matrix_descriptor(" + plain_address(ref) + ", " + std::to_string(8 * span) + ", " +
+         std::to_string(4 - swizzle->b) + ")";
+}
+
+// A function of the atom's instruction: accumulators, operands, and for wgmma whether d is added to.
+std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) {
+  const bool wgmma = mma.kind == ir::MmaKind::wgmma;
+  if (atom.instruction.empty() || !harmless(atom.instruction)) {
+    unsupported("the atom " + comment_text(atom.name) + ", which has no PTX instruction,");
+  }
+  const ElementType d_type = buffer(mma.d.buffer).element;
+  const std::string_view constraint = accumulator_constraint(d_type);
+  if (constraint.empty()) unsupported("accumulators of " + std::string(element_name(d_type)));
+  const int d_count = values_of(atom.d);
+  int next = d_count;
+  std::string parameters = std::string(type_name(d_type)) + "* d", inputs, text = atom.instruction;
+  const auto operand = [&](const char* placeholder, const std::optional<Layout>& layout, const ir::Ref& ref) {
+    const std::string letter(1, placeholder[1]);
+    if (layout) {
+      const int count = registers_of(*layout, buffer(ref.buffer).element);
+      replace(text, placeholder, numbered(next, count));
+      for (int i = 0; i < count; ++i)
+        inputs += (inputs.empty() ? "" : ", ") + ("\"r\"(" + letter) + "[" + std::to_string(i) + "])";
+      parameters += ", const unsigned* " + letter;
+      next += count;
+    } else {
+      replace(text, placeholder, "%" + std::to_string(next++));
+      inputs += (inputs.empty() ? "" : ", ") + ("\"l\"(" + letter) + ")";
+      parameters += ", unsigned long long " + letter;
+    }
+  };
+  operand("$a", atom.a, mma.a);
+  operand("$b", atom.b, mma.b);
+  replace(text, "$d", numbered(0, d_count));
+  if (wgmma) {
+    replace(text, "$scale", "p");
+    text = "{ .reg .pred p; setp.ne.b32 p, %" + std::to_string(next) + ", 0; " + text + "; }";
+    inputs += ", \"r\"(scale)";
+    parameters += ", int scale";
+  } else {
+    text += ";";
+  }
+  const std::string name = "multiply_" + std::to_string(helpers_.atoms.size() + 1);
+  std::string body = "// " + comment_text(atom.name) + "\nstatic __device__ __forceinline__ void " + name + "(" +
+                     parameters + ") {\n  asm volatile(\"" + text + "\"\n               : ";
+  for (int i = 0; i < d_count; ++i) {
+    body += (i == 0       ? ""
+             : i % 8 == 0 ? ",\n                 "
+                          : ", ") +
+            ("\"" + std::string(constraint)) + "\"(d[" + std::to_string(i) + "])";
+  }
+  body += "\n               : " + inputs + ");\n}\n";
+  for (const auto& [known, definition] : helpers_.atoms) {
+    if (definition.substr(definition.find('(')) == body.substr(body.find('('))) return known;
+  }
+  helpers_.atoms.emplace(name, body);
+  return name;
+}
+
+void Emitter::multiply_atom(const ir::Mma& mma, int line) {
+  const auto atom = std::find_if(kernel_.atoms.begin(), kernel_.atoms.end(),
+                                 [&](const ir::MmaAtom& each) { return each.name == mma.atom; });
+  if (atom == kernel_.atoms.end()) unsupported("the mma atom " + comment_text(mma.atom));
+  const std::string function = atom_function(*atom, mma);
+  const auto first = [&](const ir::Ref& ref) {
+    std::vector<Code> at{integer(0)};
+    for (const Code& code : coordinate(ref)) at.push_back(code);
+    return "&" + buffer_name(ref.buffer) + "[" + offset(ref.buffer, at).text + "]";
+  };
+  const auto operand = [&](const ir::Ref& ref, const std::optional<Layout>& layout) {
+    if (!layout) return descriptor(ref);
+    vectors_.insert(ref.buffer.index);
+    return "(const unsigned*)" + first(ref);
+  };
+  const std::string d = first(mma.d);
+  const std::string operands = d + ", " + operand(mma.a, atom->a) + ", " + operand(mma.b, atom->b);
+  if (mma.kind == ir::MmaKind::wgmma) {
+    const std::string scale = mma.zero ? "!(" + expression(mma.zero).text + ")" : "1";
+    return out_.line(function + "(" + operands + ", " + scale + ");", line);
+  }
+  if (mma.zero) {
+    out_.line("#pragma unroll", line);
+    out_.line("for (int i = 0; i < " + std::to_string(values_of(atom->d)) + "; ++i) if (" + expression(mma.zero).text +
+                  ") (" + d + ")[i] = 0;",
+              line);
+  }
+  out_.line(function + "(" + operands + ");", line);
+}
+
+}  // namespace lay::cuda

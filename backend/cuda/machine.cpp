@@ -1,0 +1,214 @@
+// The asynchronous machine in PTX: barriers, TMA, groups, and what a warp-specialised kernel is made of.
+#include <algorithm>
+
+#include "backend/cuda/emitter.h"
+#include "backend/ir/tiles.h"
+
+namespace lay::cuda {
+namespace {
+
+std::string volatile_asm(const std::string& instruction) {
+  return "asm volatile(\"" + instruction + ";\" ::: \"memory\");";
+}
+
+}  // namespace
+
+void Emitter::need(std::string_view helper) {
+  helpers_.names.insert(helper);
+  if (helper != "elect_one" && helper != "tensor_map") helpers_.names.insert("shared_address");
+}
+
+std::string Emitter::barrier_at(ir::BarrierId barrier, ir::ExprId slot) {
+  return "&" + barrier_names_[static_cast<std::size_t>(barrier.index)] + "[" +
+         (slot ? expression(slot).text : std::string("0")) + "]";
+}
+
+std::string Emitter::plain_address(const ir::Ref& ref) {
+  const ir::Buffer& of = buffer(ref.buffer);
+  AnyLayout layout = of.layout;
+  if (const auto* composed = std::get_if<Composed>(&of.layout)) layout = composed->layout();
+  const auto code = offset_code(layout, coordinate(ref), false, sizes_);
+  if (!code) unsupported("the layout of " + comment_text(of.name));
+  return "&" + buffer_name(ref.buffer) + "[" + code->text + "]";
+}
+
+// ---- copies of boxes
+
+void Emitter::copy_box(const ir::Copy& copy, int line) {
+  const bool load = copy.kind == ir::CopyKind::tma_load;
+  const ir::Ref& tensor = load ? copy.src : copy.dst;
+  const ir::Ref& shared = load ? copy.dst : copy.src;
+  const ir::TensorMap& map = kernel_.tensor_maps[static_cast<std::size_t>(copy.tensor_map)];
+  need("shared_address");
+  const std::string to = "\"r\"(shared_address(" + plain_address(shared) + "))";
+  std::string operands = load ? to + ", \"l\"(&" : "\"l\"(&";
+  operands += map_names_[static_cast<std::size_t>(copy.tensor_map)] + ")";
+  const std::size_t first = load ? 2 : 1;
+  std::string box;
+  for (std::size_t i = 0; i < map.order.size(); ++i) {
+    box += (i ? ", %" : "%") + std::to_string(first + i);
+    operands += ", \"r\"(" + expression(tensor.coordinate[static_cast<std::size_t>(map.order[i])]).text + ")";
+  }
+  const std::string rank = std::to_string(map.order.size());
+  const std::size_t last = first + map.order.size();
+  std::string text = "cp.async.bulk.tensor." + rank + "d.";
+  if (load) {
+    text += "shared::cluster.global.mbarrier::complete_tx::bytes" +
+            std::string(copy.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box + "}], [%" +
+            std::to_string(last) + "]";
+    operands += ", \"r\"(shared_address(" + barrier_at(copy.barrier, copy.slot) + "))";
+    if (copy.multicast) {
+      text += ", %" + std::to_string(last + 1);
+      operands += ", \"h\"((unsigned short)(" + expression(copy.multicast).text + "))";
+    }
+  } else {
+    text += "global.shared::cta.bulk_group [%0, {" + box + "}], [%" + std::to_string(last) + "]";
+    operands += ", " + to;
+  }
+  out_.line("asm volatile(\"" + text + ";\"", line);
+  out_.line("             :: " + operands + " : \"memory\");");
+}
+
+// ---- barriers
+
+void Emitter::mbarrier(const ir::Sync& sync, int line) {
+  const std::string at = barrier_at(sync.barrier, sync.slot);
+  const auto emit_call = [&](std::string_view helper, const std::string& more) {
+    need(helper);
+    out_.line(std::string(helper) + "(" + at + more + ");", line);
+  };
+  switch (sync.op) {
+    case ir::SyncOp::init:
+      return emit_call("mbarrier_init",
+                       ", " + std::to_string(kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)].count));
+    case ir::SyncOp::arrive:
+      if (sync.remote) return emit_call("mbarrier_arrive_remote", ", " + expression(sync.remote).text);
+      return emit_call("mbarrier_arrive", "");
+    case ir::SyncOp::arrive_expect_bytes:
+      return emit_call("mbarrier_expect", ", " + expression(sync.bytes).text);
+    case ir::SyncOp::wait:
+      return emit_call("mbarrier_wait", ", " + expression(sync.phase).text);
+    case ir::SyncOp::invalidate:
+      return emit_call("mbarrier_invalidate", "");
+    case ir::SyncOp::sync:
+      unsupported("a barrier that is waited for at once");
+  }
+}
+
+void Emitter::cluster_barrier(const ir::Sync& sync, int line) {
+  if (sync.op != ir::SyncOp::wait) out_.line(volatile_asm("barrier.cluster.arrive.release.aligned"), line);
+  if (sync.op != ir::SyncOp::arrive) out_.line(volatile_asm("barrier.cluster.wait.acquire.aligned"), line);
+}
+
+void Emitter::fence(const ir::Fence& fence, int line) {
+  switch (fence.kind) {
+    case ir::FenceKind::warp:
+      return out_.line("__syncwarp();", line);
+    case ir::FenceKind::proxy_async:
+      return out_.line(volatile_asm("fence.proxy.async.shared::cta"), line);
+    case ir::FenceKind::mbarrier_init:
+      return out_.line(volatile_asm("fence.mbarrier_init.release.cluster"), line);
+    case ir::FenceKind::wgmma:
+      hold_accumulators(line);
+      return out_.line(volatile_asm("wgmma.fence.sync.aligned"), line);
+    case ir::FenceKind::acq_rel_cluster:
+      return out_.line(volatile_asm("fence.acq_rel.cluster"), line);
+  }
+}
+
+void Emitter::commit(const ir::Commit& commit, int line) {
+  switch (commit.kind) {
+    case ir::GroupKind::cp_async:
+      return out_.line(volatile_asm("cp.async.commit_group"), line);
+    case ir::GroupKind::bulk:
+      return out_.line(volatile_asm("cp.async.bulk.commit_group"), line);
+    case ir::GroupKind::wgmma:
+      return out_.line(volatile_asm("wgmma.commit_group.sync.aligned"), line);
+  }
+}
+
+void Emitter::wait(const ir::Wait& wait, int line) {
+  const std::string pending = " " + std::to_string(wait.pending);
+  switch (wait.kind) {
+    case ir::GroupKind::cp_async:
+      return out_.line(volatile_asm("cp.async.wait_group" + pending), line);
+    case ir::GroupKind::bulk:
+      return out_.line(volatile_asm("cp.async.bulk.wait_group" + std::string(wait.read ? ".read" : "") + pending),
+                       line);
+    case ir::GroupKind::wgmma:
+      out_.line(volatile_asm("wgmma.wait_group.sync.aligned" + pending), line);
+      return hold_accumulators(line);
+  }
+}
+
+// ---- the parts of a warp-specialised kernel
+
+void Emitter::elect(const ir::Elect& elect, int line) {
+  need("elect_one");
+  out_.open("if (elect_one()) {", line);
+  block(*elect.body);
+  out_.close();
+}
+
+void Emitter::tiles(const ir::TileLoop& loop, int line) {
+  const std::string first = expression(loop.first).text, count = inside(expression(loop.count), Binding::shift),
+                    stride = expression(loop.stride).text;
+  const std::string index = names_.add("tile");
+  out_.open("for (int " + index + " = " + first + "; " + index + " < " + count + "; " + index + " += " + stride + ") {",
+            line);
+  const std::size_t outer = in_scope_.size();
+  for (std::size_t i = 0; i < loop.tile.size(); ++i) {
+    const Layout along = ir::tile_coordinate(loop.order, static_cast<int>(i));
+    const Layout whole(tuple(along.shape), tuple(along.stride));
+    const Code at = *offset_code(whole, {name(index)}, false, sizes_);
+    out_.line("const int " + declare(loop.tile[i]) + " = " + at.text + ";", line);
+  }
+  if (loop.live) out_.open("if (" + expression(loop.live).text + ") {", line);
+  block(*loop.body);
+  if (loop.live) out_.close();
+  for (; in_scope_.size() > outer; in_scope_.pop_back()) names_.release(var_name(in_scope_.back()));
+  names_.release(index);
+  out_.close();
+}
+
+void Emitter::advance(const ir::Advance& advance, int line) {
+  const auto at = static_cast<std::size_t>(advance.ring.index);
+  const std::string& ring = ring_names_[at];
+  out_.line("if (++" + ring + "slot == " + std::to_string(kernel_.rings[at].stages) + ") " + ring + "slot = 0, " +
+                ring + "phase ^= 1;",
+            line);
+}
+
+// Each role in its threads; registers move between them by setmaxnreg.
+void Emitter::roles() {
+  if (kernel_.roles.size() == 1 && kernel_.roles[0].threads == kernel_.launch.threads) {
+    return statements(kernel_.roles[0].body);
+  }
+  const int given = 65536 / kernel_.launch.threads / kernel_.launch.blocks_per_multiprocessor / 8 * 8;
+  for (const ir::Role& role : kernel_.roles) {
+    const std::string from = role.first == 0 ? "" : "thread >= " + std::to_string(role.first) + " && ";
+    out_.open("if (" + from + "thread < " + std::to_string(role.first + role.threads) + ") {  // " +
+              comment_text(role.name));
+    if (role.registers) {
+      out_.line(volatile_asm("setmaxnreg." + std::string(*role.registers > given ? "inc" : "dec") +
+                             ".sync.aligned.u32 " + std::to_string(*role.registers)));
+    }
+    block(role.body);
+    out_.close();
+  }
+}
+
+void Emitter::write_barriers() {
+  for (std::size_t i = 0; i < kernel_.barriers.size(); ++i) {
+    const ir::Barrier& barrier = kernel_.barriers[i];
+    if (barrier.kind != ir::BarrierKind::mbarrier) continue;
+    out_.line("__shared__ __align__(8) unsigned long long " + barrier_names_[i] + "[" + std::to_string(barrier.slots) +
+              "];  // " + std::to_string(barrier.count) + " arrivals");
+  }
+  for (std::size_t i = 0; i < kernel_.rings.size(); ++i) {
+    out_.line("int " + ring_names_[i] + "slot = 0, " + ring_names_[i] +
+              "phase = " + (kernel_.rings[i].starts_full ? "1" : "0") + ";");
+  }
+}
+
+}  // namespace lay::cuda
