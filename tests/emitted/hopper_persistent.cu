@@ -137,7 +137,7 @@ lay_linear_sm90(
   }
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-  if (thread >= 0 && thread < 128) {  // producer
+  if (thread < 128) {  // producer
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
     if (warp == 0) {
       if (elect_one()) {

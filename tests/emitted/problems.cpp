@@ -28,9 +28,40 @@ Problem problem(const lay::cuda::EmitResult& result) {
 }  // namespace
 
 TEST_CASE("what cannot be emitted yet is a problem with the script's line") {
-  const Problem found = problem(emit("Y[0] = 1.0 @3\nadvance r @7", "ring r stages 2\n"));
+  const Problem found = problem(emit("Y[0] = 1.0 @3\ncopy cp_async s[0] <- Y[0] then mbarrier b[0] @7",
+                                     "shared s : f32 4:1 align 16\nbarrier b mbarrier count 1\n"));
   CHECK(found.code == "unsupported");
   CHECK(found.line == 7);
+}
+
+TEST_CASE("an atom is emitted by its instruction, on operands that a descriptor can say") {
+  const auto multiply = [](const std::string& layout, const std::string& instruction) {
+    return emit("mma wgmma acc[] += a[0,0] * b[0,0] atom \"m64n8k16\" @7",
+                "shared a : bf16 " + layout +
+                    " align 1024\nshared b : bf16 Sw<3,3,3> o 0 o (8,64):(64,1) align 1024\n" +
+                    "register acc : f32 (4,):(1,)\nmma_atom \"m64n8k16\" shape (64,8,16) d " +
+                    "((4,8,4),(2,2)):((128,1,16),(64,8))" + instruction + "\n");
+  };
+  const std::string swizzled = "Sw<3,3,3> o 0 o (64,64):(64,1)";
+  const std::string right =
+      " ptx \"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, 0, 0\"";
+  const auto made = multiply(swizzled, right);
+  const auto* emitted = std::get_if<Emitted>(&made);
+  REQUIRE(emitted);
+  CHECK(emitted->text.find(
+            "multiply_1(&acc_[0], matrix_descriptor(&a_[0], 1024, 1), matrix_descriptor(&b_[0], 1024, 1), 1);") !=
+        std::string::npos);
+  for (const char* layout : {"(64,64):(64,1)", "Sw<3,3,3> o 0 o (64,64):(1,64)", "Sw<3,3,3> o 0 o (64,64):(72,1)",
+                             "Sw<3,4,3> o 0 o (64,64):(64,1)", "Sw<3,3,3> o 8 o (64,64):(64,1)"}) {
+    INFO(layout);
+    const Problem found = problem(multiply(layout, right));
+    CHECK(found.line == 7);
+    CHECK(found.message.find("as operand of wgmma") != std::string::npos);
+  }
+  for (const char* instruction : {"", " ptx \"\"", " ptx \"wgmma }; { trap; }\"", " ptx \"%0\""}) {
+    INFO(instruction);
+    CHECK(problem(multiply(swizzled, instruction)).message.find("no PTX instruction") != std::string::npos);
+  }
 }
 
 TEST_CASE("shared memory beyond the target's is refused with both numbers") {
