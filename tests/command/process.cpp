@@ -14,6 +14,13 @@
 namespace lay::test {
 namespace {
 
+// Its shadow memory alone is larger than any limit.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool address_sanitizer = true;
+#else
+constexpr bool address_sanitizer = false;
+#endif
+
 using Clock = std::chrono::steady_clock;
 
 struct Pipe {
@@ -33,7 +40,7 @@ struct Pipe {
   ::dup2(error, 2);
   if (::chdir(setting.folder.c_str()) != 0) ::_exit(127);
   for (const auto& variable : setting.environment) ::putenv(const_cast<char*>(variable.c_str()));
-  if (setting.megabytes > 0) {
+  if (setting.megabytes > 0 && !address_sanitizer) {
     const rlimit limit{static_cast<rlim_t>(setting.megabytes) << 20, static_cast<rlim_t>(setting.megabytes) << 20};
     ::setrlimit(RLIMIT_AS, &limit);
   }
