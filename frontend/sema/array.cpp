@@ -74,9 +74,9 @@ Array Array::make(ElementType element, std::vector<std::int64_t> shape) {
   }
   live_bytes += n;
   a.bytes = std::shared_ptr<std::vector<std::byte>>(new std::vector<std::byte>(static_cast<std::size_t>(n)),
-                                                    [n](const std::vector<std::byte>* bytes) {
+                                                    [n](const std::vector<std::byte>* freed) {
                                                       live_bytes -= n;
-                                                      delete bytes;
+                                                      delete freed;
                                                     });
   return a;
 }
