@@ -234,7 +234,7 @@ Value make_record(Session& session, const RecordMakerPtr& maker, const std::vect
                   Span whole) {
   const std::string& name = maker->record->name.text;
   Frame frame{maker->closure, bind(name, maker->record->parameters, arguments, whole)};
-  Record record{name, name + "(", {}};
+  Record record{name, name + "(", {}, maker->library};
   for (std::size_t i = 0; i < frame.locals.size(); ++i) {
     record.head += (i ? ", " : "") + frame.locals[i].first + " = " + text(frame.locals[i].second);
   }

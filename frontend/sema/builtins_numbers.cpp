@@ -142,11 +142,19 @@ Value cast_(Arguments& a) {
   return Value(Int(round_to_integer(to, *x)));
 }
 
-Value text_(Arguments& a) {
-  return Value(text(a[0].value));
-}
+constexpr std::size_t kMany = 64, kLongestText = 1'000'000;
 
-constexpr std::size_t kMany = 64;
+Value text_(Arguments& a) {
+  std::string all;
+  for (const CallArgument& argument : a.list()) {
+    const auto* string = argument.value.as<std::string>();
+    all += string ? *string : text(argument.value);
+    if (all.size() > kLongestText) {
+      fail("limit", "a string holds at most " + std::to_string(kLongestText) + " characters", a.whole());
+    }
+  }
+  return Value(std::move(all));
+}
 
 constexpr Builtin kRows[] = {
     {"ceil_div", "ceil_div(a, b)", "a / b rounded up; tuples mode by mode", 2, 2, ceil_div_},
@@ -166,7 +174,7 @@ constexpr Builtin kRows[] = {
     {"floor", "floor(x)", "the greatest integer that is at most x", 1, 1, real_<ElementFunction::floor>},
     {"fma", "fma(a, b, c)", "a * b + c, rounded once", 3, 3, fma_},
     {"cast", "cast(x, T)", "x rounded to the element type T; T(x) is the same", 2, 2, cast_},
-    {"text", "text(x)", "what print writes, as a string", 1, 1, text_},
+    {"text", "text(x, ...)", "what print writes of each, side by side, as a string", 1, kMany, text_},
 };
 
 }  // namespace

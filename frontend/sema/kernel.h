@@ -22,6 +22,7 @@
 #include "frontend/algebra/facts.h"
 #include "frontend/algebra/int.h"
 #include "frontend/algebra/layout.h"
+#include "frontend/sema/atom.h"
 #include "frontend/source/span.h"
 
 namespace lay::sema {
@@ -112,10 +113,11 @@ struct Assignment {
   Span where;
 };
 
-// An entry of a schedule: `tile = (128,128,8)`, `smem A = ...` (key "smem", argument "A"). An integer is a Tuple leaf.
+// An entry of a schedule: `tile = (128,128,8)`, `smem A = ...` (key "smem", argument "A"). An integer is a Tuple leaf,
+// the value of `mma` an Atom.
 struct ScheduleEntry {
   std::string key, argument;
-  std::variant<Tuple, Layout, Composed, std::string> value;
+  std::variant<Tuple, Layout, Composed, std::string, Atom> value;
   Span where;
 };
 

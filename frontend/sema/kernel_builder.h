@@ -53,7 +53,7 @@ class KernelBuilder {
   NodeId add(Node node);
   NodeId lower(const Int& value, Span where);
   NodeId lower(const Predicate& condition, Span where);
-  NodeId lower_atom(const Atom& atom, Span where);
+  NodeId lower_atom(const lay::Atom& atom, Span where);
   NodeId integer_node(ElementFunction function, NodeId a, NodeId b, Span where);
   NodeId converted(NodeId id, ElementType type, Span where);
   NodeId computed_in(NodeId id, ElementType type, Span where);

@@ -53,7 +53,7 @@ NodeId KernelBuilder::lower(const Int& value, Span where) {
   return integer_node(ElementFunction::div, *sum, lower(Int(p.denominator), where), where);
 }
 
-NodeId KernelBuilder::lower_atom(const Atom& atom, Span where) {
+NodeId KernelBuilder::lower_atom(const lay::Atom& atom, Span where) {
   switch (atom.kind) {
     case AtomKind::dim:
       return lower(as_int(atom), where);

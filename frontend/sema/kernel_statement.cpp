@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/sema/kernel_builder.h"
+#include "frontend/sema/schedule_entry.h"
 #include "frontend/sema/statement.h"
 #include "frontend/source/text.h"
 
@@ -18,20 +19,6 @@ void report(Session& session, const Kernel& kernel) {
     session.outcome->findings.push_back(
         {Standing::guarded, guard.to_string(), guard.origin, guard.breaks, kernel.where});
   }
-}
-
-ScheduleEntry entry_of(const syntax::Entry& entry, const Value& value, Span where) {
-  ScheduleEntry result{entry.name.text, entry.operand ? entry.operand->text : "", {}, where};
-  if (const auto* t = value.as<Tuple>()) {
-    result.value = *t;
-  } else if (const auto* l = value.as<Layout>()) {
-    result.value = *l;
-  } else if (const auto* c = value.as<Composed>()) {
-    result.value = *c;
-  } else {
-    result.value = text(value);
-  }
-  return result;
 }
 
 // The number of tiles along the first two indices of the output, for `order`.
@@ -75,7 +62,8 @@ Schedule check_schedule(Session& session, const Closure& closure, const syntax::
     }
     Value value = evaluate(session, frame, entry.value);
     if (entry.name.text == "tile" && value.as<Tuple>()) add_tiles(session, frame, kernel, *value.as<Tuple>());
-    schedule.entries.push_back(entry_of(entry, value, join(entry.name.span, frame.tree()[entry.value].span)));
+    schedule.entries.push_back(schedule_entry(entry.name.text, entry.operand ? entry.operand->text : "", value,
+                                              join(entry.name.span, frame.tree()[entry.value].span)));
   }
   return schedule;
 }

@@ -118,11 +118,17 @@ void use_library(Session& session, Module& module, const syntax::Use& use, Span 
   for (const auto& [entry_name, entries] : used->entries()) {
     if (entries.back().value) record.fields.emplace_back(entry_name, *entries.back().value);
   }
-  for (const auto& [field, value] : record.fields) {
+  const bool named = is_identifier(name) && !record.find(name);
+  for (auto& [field, value] : record.fields) {
+    if (const auto* maker = value.as<RecordMakerPtr>(); maker && named) {
+      RecordMaker from = **maker;
+      from.library = name;
+      value.data = std::make_shared<const RecordMaker>(std::move(from));
+    }
     module.define(field, value, where);
     if (&module == session.main.get() && value.as<KernelFamilyPtr>()) session.kernel_order.push_back(field);
   }
-  if (is_identifier(name) && !record.find(name)) {
+  if (named) {
     module.define(name, Value(std::make_shared<const Record>(std::move(record))), where);
   }
 }

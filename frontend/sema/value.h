@@ -44,6 +44,7 @@ struct List {
 struct Record {
   std::string name, head;
   std::vector<std::pair<std::string, Value>> fields;
+  std::string library{};  // of its maker
 
   const Value* find(const std::string& field) const;
 };
@@ -62,6 +63,7 @@ struct Function {  // def
 struct RecordMaker {  // record with parameters
   Closure closure;
   const syntax::Record* record = nullptr;
+  std::string library{};  // the name that it was used from: sm90.wgmma reads back where wgmma may be another one
 };
 
 // A kernel, and its instances for element types if it has type parameters. Schedules given later make a new family.

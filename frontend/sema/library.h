@@ -1,0 +1,36 @@
+// Records of the standard library for who has no script: the planner asks for an instruction by name, and for the
+// schedules that kernels get that have none.
+//
+//   library_atom("atoms.sm90", "wgmma", {{"n", 256}, {"ab", ElementType::bf16}, {"acc", ElementType::f32}})
+//   library_policies("sm90", ElementType::bf16, ElementType::bf16, ElementType::f32)
+//
+// Each library is evaluated once, each answer kept. May be called from several threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "frontend/sema/kernel.h"
+
+namespace lay::sema {
+
+using LibraryArgument = std::pair<std::string, std::variant<std::int64_t, ElementType, std::string>>;
+
+// The record `name` of a library with these parameters as an atom. Refusal "not-an-atom" if there is no such
+// instruction, "atom-cover" if the record is wrong, and what else its evaluation refuses.
+Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments);
+
+// A row of stdlib/policies/<target>.lay: a schedule by name, for outputs with at least `waves` tiles a multiprocessor.
+struct Policy {
+  std::string name;
+  double waves = 0;
+  std::vector<ScheduleEntry> entries;  // tile, mma, groups, ...
+};
+
+// The rows for these types in the library's order; none where it has none for them, or nothing for the target.
+std::vector<Policy> library_policies(const std::string& target, ElementType a, ElementType b, ElementType accumulator);
+
+}  // namespace lay::sema

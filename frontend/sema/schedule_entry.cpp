@@ -1,0 +1,43 @@
+#include "frontend/sema/schedule_entry.h"
+
+#include "frontend/algebra/refusal.h"
+#include "frontend/sema/session.h"
+
+namespace lay::sema {
+namespace {
+
+// The value of `mma`, which is a multiply-add.
+Atom atom_entry(const Value& value, Span where) {
+  const auto* record = value.as<RecordPtr>();
+  if (!record) {
+    const auto* maker = value.as<RecordMakerPtr>();
+    fail("not-an-atom", "`mma` takes a multiply-add, not " + kind_name(value), where, {},
+         {{"help", maker ? "give its parameters, as in sm90.wgmma(n = 256, ab = bf16, acc = f32)"
+                         : "a record of the library, as in sm90.wgmma(n = 256, ab = bf16, acc = f32)"}});
+  }
+  try {
+    return atom_of(**record);
+  } catch (const Refusal& refusal) {
+    throw DiagnosticError(to_diagnostic(refusal, where, {}));
+  }
+}
+
+}  // namespace
+
+ScheduleEntry schedule_entry(const std::string& key, const std::string& argument, const Value& value, Span where) {
+  ScheduleEntry result{key, argument, {}, where};
+  if (key == "mma") {
+    result.value = atom_entry(value, where);
+  } else if (const auto* t = value.as<Tuple>()) {
+    result.value = *t;
+  } else if (const auto* l = value.as<Layout>()) {
+    result.value = *l;
+  } else if (const auto* c = value.as<Composed>()) {
+    result.value = *c;
+  } else {
+    result.value = text(value);
+  }
+  return result;
+}
+
+}  // namespace lay::sema

@@ -1,0 +1,215 @@
+// Atoms as C++ sees them: every record of the library for all parameters, records of scripts, schedules and policies.
+#include <catch2/catch.hpp>
+
+#include "frontend/algebra/refusal.h"
+#include "frontend/sema/library.h"
+#include "tests/language/script.h"
+
+using namespace lay;
+using namespace lay::sema;
+using lay::sema::test::errors;
+using lay::sema::test::Script;
+using MultiplyAdd = sema::Atom;
+
+namespace {
+
+constexpr ElementType f16 = ElementType::f16, bf16 = ElementType::bf16, tf32 = ElementType::tf32,
+                      f32 = ElementType::f32, f64 = ElementType::f64, e4m3 = ElementType::e4m3,
+                      e5m2 = ElementType::e5m2, s8 = ElementType::s8, u8 = ElementType::u8, s4 = ElementType::s4,
+                      u4 = ElementType::u4, pred = ElementType::pred, s32 = ElementType::s32;
+
+std::vector<LibraryArgument> warp(int m, int k, ElementType ab, ElementType acc) {
+  return {{"m", m}, {"k", k}, {"ab", ab}, {"acc", acc}};
+}
+std::vector<LibraryArgument> group(int n, ElementType ab, ElementType acc) {
+  return {{"n", n}, {"ab", ab}, {"acc", acc}};
+}
+
+std::string refused(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& with) {
+  try {
+    library_atom(library, name, with);
+  } catch (const Refusal& refusal) {
+    return refusal.code;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("wgmma as an atom") {
+  const MultiplyAdd atom = library_atom("atoms.sm90", "wgmma", group(256, bf16, f32));
+  CHECK(atom.name == "sm90.wgmma(n = 256, ab = bf16, acc = f32)");
+  CHECK(atom.kind == "warpgroup");
+  CHECK(atom.count() == 128);
+  CHECK(atom.shape == std::array{64, 256, 16});
+  CHECK(atom.c.to_string() == "((4,8,4),(2,2,32)):((128,1,16),(64,8,512))");
+  CHECK(atom.a_shared);
+  CHECK(atom.b_shared);
+  CHECK(atom.instruction ==
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, $trans_a, $trans_b");
+  CHECK(atom.takes_transposed_a());
+  CHECK(atom.spans == std::vector{128, 64, 32});
+  CHECK(atom.cost == 128);
+  const MultiplyAdd registers = library_atom("atoms.sm90", "wgmma_rs", group(64, s8, s32));
+  CHECK_FALSE(registers.a_shared);
+  CHECK(registers.instruction == "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 $d, $a, $b, $scale");
+  CHECK(library_atom("atoms.sm80", "mma", warp(16, 16, f16, f32)).instruction ==
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 $d, $a, $b, $d");
+  CHECK(library_atom("atoms.sm80", "mma", warp(16, 256, pred, s32)).instruction ==
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc $d, $a, $b, $d");
+}
+
+TEST_CASE("every wgmma of the library covers its tile, for every N, and lasts 128 clocks a m64n256") {
+  struct Row {
+    ElementType ab, acc;
+  };
+  const std::vector<Row> rows = {{f16, f32},  {f16, f16},  {bf16, f32}, {tf32, f32}, {e4m3, f32},
+                                 {e4m3, f16}, {e5m2, f32}, {e5m2, f16}, {s8, s32},   {u8, s32}};
+  int count = 0;
+  for (const Row& row : rows) {
+    for (int n = 8; n <= 256; n += 8) {
+      const bool there = row.acc != s32 || n <= 24 || n % 16 == 0;
+      for (const char* name : {"wgmma", "wgmma_rs"}) {
+        INFO(name << " n = " << n << " ab = " << element_name(row.ab) << " acc = " << element_name(row.acc));
+        if (!there) {
+          CHECK(refused("atoms.sm90", name, group(n, row.ab, row.acc)) == "not-an-atom");
+          continue;
+        }
+        const MultiplyAdd atom = library_atom("atoms.sm90", name, group(n, row.ab, row.acc));
+        CHECK(atom.shape == std::array{64, n, 256 / bits(row.ab)});
+        CHECK(atom.takes_transposed_b() == (bits(row.ab) == 16));
+        CHECK(atom.cost >= n / 2);
+        if (n == 256) CHECK(atom.cost == 128);
+        ++count;
+      }
+    }
+  }
+  CHECK(count == 2 * (8 * 32 + 2 * 18));
+  CHECK(refused("atoms.sm90", "wgmma", group(264, bf16, f32)) == "not-an-atom");
+  CHECK(refused("atoms.sm90", "wgmma", group(128, bf16, s32)) == "not-an-atom");
+  CHECK(refused("atoms.sm90", "wgmma", group(128, f32, f32)) == "not-an-atom");
+}
+
+TEST_CASE("every other multiply-add of the library covers its tile") {
+  struct Row {
+    int m, k, since;
+    ElementType ab, acc;
+  };
+  const std::vector<Row> rows = {
+      {16, 8, 75, f16, f32},   {16, 8, 75, f16, f16},    {16, 16, 80, f16, f32},  {16, 16, 80, f16, f16},
+      {16, 8, 80, bf16, f32},  {16, 16, 80, bf16, f32},  {16, 4, 80, tf32, f32},  {16, 8, 80, tf32, f32},
+      {8, 4, 80, f64, f64},    {16, 4, 90, f64, f64},    {16, 8, 90, f64, f64},   {16, 16, 90, f64, f64},
+      {16, 32, 89, e4m3, f32}, {16, 32, 89, e5m2, f16},  {8, 16, 75, s8, s32},    {16, 16, 80, u8, s32},
+      {16, 32, 80, s8, s32},   {8, 32, 75, s4, s32},     {16, 32, 80, u4, s32},   {16, 64, 80, s4, s32},
+      {8, 128, 75, pred, s32}, {16, 128, 80, pred, s32}, {16, 256, 80, pred, s32}};
+  for (const Row& row : rows) {
+    INFO("m = " << row.m << " k = " << row.k << " ab = " << element_name(row.ab));
+    const MultiplyAdd atom = library_atom("atoms.sm90", "mma", warp(row.m, row.k, row.ab, row.acc));
+    CHECK(atom.since == row.since);
+    CHECK(atom.cost > 0);
+    CHECK((atom.error > 0) == is_float(row.acc));
+  }
+  CHECK(refused("atoms.sm80", "mma", warp(16, 32, f16, f32)) == "not-an-atom");
+  CHECK(refused("atoms.sm80", "mma", warp(8, 8, bf16, f32)) == "not-an-atom");
+  for (const char* a : {"row", "col"}) {
+    for (const char* b : {"row", "col"}) {
+      for (const ElementType acc : {f16, f32}) {
+        CHECK(library_atom("atoms.sm70", "quad_mma", {{"a", a}, {"b", b}, {"acc", acc}}).count() == 8);
+      }
+    }
+  }
+  for (const ElementType type : {f32, f64, s32}) {
+    CHECK(library_atom("atoms.simt", "fma", {{"ab", type}, {"acc", type}}).shape == std::array{1, 1, 1});
+  }
+}
+
+TEST_CASE("policies of the library") {
+  const std::vector<Policy> rows = library_policies("sm90", bf16, bf16, f32);
+  REQUIRE_FALSE(rows.empty());
+  const auto entry = [&](const std::string& key) {
+    for (const ScheduleEntry& each : rows[0].entries) {
+      if (each.key == key) return each.value;
+    }
+    return ScheduleEntry{}.value;
+  };
+  CHECK(std::get<Tuple>(entry("tile")).to_string() == "(128,256,64)");
+  CHECK(std::get<Tuple>(entry("cluster")).to_string() == "(2,1)");
+  CHECK(std::get<MultiplyAdd>(entry("mma")).shape == std::array{64, 256, 16});
+  CHECK(library_policies("sm90", f32, f32, f32).empty());
+  CHECK(library_policies("simt", f32, f32, f32).empty());
+}
+
+namespace {
+
+// A machine of nobody: a warp that multiplies 32 x 32 x 2, said in a script.
+const char* kMine = R"lay(
+record outer(ab, acc) {
+  kind = "warp"
+  shape = (32,32,2)
+  threads = 32:1
+  A = thread_values((32,2):(1,32))
+  B = thread_values((32,(32,2)):(0,(1,32)))
+  C = thread_values((32,32):(1,32))
+  a_type = ab
+  b_type = ab
+  accumulator = acc
+  instruction = text("outer.m32n32k2.", acc, ".", ab, " $d, $a, $b")
+}
+)lay";
+
+const std::string kGemm =
+    "kernel f<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+    "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+
+std::string scheduled(const std::string& mma) {
+  return kGemm + "schedule f for sm90 { mma = " + mma + " }\n";
+}
+
+// The atom of the only schedule.
+MultiplyAdd scheduled_atom(const std::string& text) {
+  const Script script(text);
+  CHECK(script.messages == "");
+  const std::vector<KernelPtr> kernels = script.evaluator.kernels();
+  REQUIRE(kernels.size() == 1);
+  REQUIRE(kernels[0]->schedules.size() == 1);
+  return std::get<MultiplyAdd>(kernels[0]->schedules[0].entries.at(0).value);
+}
+
+}  // namespace
+
+TEST_CASE("a schedule takes an atom of the library, and one that a script defines") {
+  CHECK(scheduled_atom("use atoms.sm90\n" + scheduled("sm90.wgmma(n = 256, ab = bf16, acc = f32)")) ==
+        library_atom("atoms.sm90", "wgmma", group(256, bf16, f32)));
+  CHECK(scheduled_atom("use atoms.sm90\n" + scheduled("mma(16, 16, bf16, f32)")).name ==
+        "sm90.mma(m = 16, k = 16, ab = bf16, acc = f32)");
+  CHECK(scheduled_atom("use atoms.sm90\n" + scheduled("sm80.mma(16, 16, bf16, f32)")).name ==
+        "sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)");
+  const MultiplyAdd mine = scheduled_atom(kMine + scheduled("outer(bf16, f32)"));
+  CHECK(mine.name == "outer(ab = bf16, acc = f32)");
+  CHECK(mine.instruction == "outer.m32n32k2.f32.bf16 $d, $a, $b");
+  CHECK(mine.shape == std::array{32, 32, 2});
+}
+
+TEST_CASE("a schedule refuses what is no atom, and an atom that does not cover its tile") {
+  const std::string use = "use atoms.sm90\n";
+  CHECK(errors(use + scheduled("(64,256,16)")) == "not-an-atom");
+  CHECK(errors(use + scheduled("sm90.wgmma")) == "not-an-atom");
+  CHECK(errors(use + scheduled("sm90.ldmatrix(4)")) == "not-an-atom");
+  CHECK(errors(use + scheduled("sm90.wgmma(n = 12, ab = bf16, acc = f32)")) != "");
+  CHECK(errors(use + "dim n\nassume n % 8 == 0\n" + scheduled("sm90.wgmma(n = n, ab = bf16, acc = f32)")) ==
+        "not-an-atom");
+  const auto broken = [](const std::string& from, const std::string& to) {
+    std::string text = kMine;
+    text.replace(text.find(from), from.size(), to);
+    return Script(text + scheduled("outer(bf16, f32)")).messages;
+  };
+  CHECK_THAT(broken("(32,32):(1,32)", "(32,32):(1,31)"), Catch::Contains("holds element 31 twice"));
+  CHECK_THAT(broken("(32,32):(1,32)", "(32,32):(1,33)"), Catch::Contains("leaves the tile"));
+  CHECK_THAT(broken("(32,32):(1,32)", "(32,32):(0,32)"), Catch::Contains("twice"));
+  CHECK_THAT(broken("(32,2):(1,32)", "(32,1):(1,32)"), Catch::Contains("misses element (0,1)"));
+  CHECK_THAT(broken("(32,(32,2)):(0,(1,32))", "(32,(32,2)):(1,(1,32))"), Catch::Contains("holds element 1 twice"));
+  CHECK_THAT(broken("(32,(32,2)):(0,(1,32))", "(32,(32,2)):(0,(1,0))"), Catch::Contains("twice"));
+  CHECK_THAT(broken("\"warp\"", "\"warpgroup\""), Catch::Contains("128 threads"));
+  CHECK_THAT(broken("\"warp\"", "\"gang\""), Catch::Contains("its kind is"));
+  CHECK_THAT(broken("a_type = ab", "a_type = 8"), Catch::Contains("its a_type is an element type"));
+}
