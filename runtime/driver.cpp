@@ -1,5 +1,6 @@
 #include "runtime/driver.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/library.h"
@@ -33,6 +34,7 @@ struct Api {
   int (*release)(Address) = nullptr;
   int (*upload)(Address, const void*, std::size_t) = nullptr;
   int (*download)(void*, Address, std::size_t) = nullptr;
+  int (*duplicate)(Address, Address, std::size_t, void*) = nullptr;
   int (*fill)(Address, unsigned char, std::size_t) = nullptr;
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                 void**) = nullptr;
@@ -65,10 +67,10 @@ bool bind(Api& api) {
          from.get(api.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor") &&
          from.get(api.allocate, "cuMemAlloc_v2") && from.get(api.release, "cuMemFree_v2") &&
          from.get(api.upload, "cuMemcpyHtoD_v2") && from.get(api.download, "cuMemcpyDtoH_v2") &&
-         from.get(api.fill, "cuMemsetD8_v2") && from.get(api.launch, "cuLaunchKernel") &&
-         from.get(api.event_create, "cuEventCreate") && from.get(api.event_destroy, "cuEventDestroy_v2") &&
-         from.get(api.event_record, "cuEventRecord") && from.get(api.event_wait, "cuEventSynchronize") &&
-         from.get(api.event_elapsed, "cuEventElapsedTime");
+         from.get(api.duplicate, "cuMemcpyDtoDAsync_v2") && from.get(api.fill, "cuMemsetD8_v2") &&
+         from.get(api.launch, "cuLaunchKernel") && from.get(api.event_create, "cuEventCreate") &&
+         from.get(api.event_destroy, "cuEventDestroy_v2") && from.get(api.event_record, "cuEventRecord") &&
+         from.get(api.event_wait, "cuEventSynchronize") && from.get(api.event_elapsed, "cuEventElapsedTime");
 }
 
 std::string words(const Api& api, int status) {
@@ -204,6 +206,11 @@ void DeviceMemory::upload(const void* from, std::size_t bytes) {
 
 void DeviceMemory::download(void* to, std::size_t bytes) const {
   if (bytes > 0) check(driver().download(to, address_, bytes), "cuMemcpyDtoH");
+}
+
+void DeviceMemory::copy(const DeviceMemory& from) {
+  const std::size_t bytes = std::min(bytes_, from.bytes_);
+  if (bytes > 0) check(driver().duplicate(address_, from.address_, bytes, nullptr), "cuMemcpyDtoDAsync");
 }
 
 void DeviceMemory::fill(unsigned char value) {

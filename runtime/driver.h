@@ -67,6 +67,8 @@ class DeviceMemory {
   std::size_t bytes() const { return bytes_; }
   void upload(const void* from, std::size_t bytes);
   void download(void* to, std::size_t bytes) const;
+  // As many bytes as both have, on the default stream; returns at once.
+  void copy(const DeviceMemory& from);
   void fill(unsigned char value);
 
  private:

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/operations.h"
 #include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/refusal.h"
-#include "frontend/algebra/tuple_operations.h"
 
 namespace lay::ir {
 namespace {
@@ -111,10 +111,11 @@ std::int64_t Alignment::apply(const Apply& apply) {
   }
 }
 
-// The offset that a mode gives at a coordinate of which only a divisor is known: leaf by leaf, the coordinate is
-// divided by the extents to the left and taken modulo the leaf's own.
+// The offset that a mode gives at a coordinate of which only a divisor is known: leaf by leaf (those that run on as
+// one), the coordinate is divided by the extents to the left and taken modulo the leaf's own.
 std::int64_t Alignment::mode(const Tuple& shape, const Tuple& stride, std::int64_t coordinate) {
-  const std::vector<Tuple> extents = leaves(shape), strides = leaves(stride);
+  const Layout merged = coalesce(facts_, Layout(shape, stride));
+  const std::vector<Tuple> extents = leaves(merged.shape), strides = leaves(merged.stride);
   std::int64_t sum = kMost;
   for (size_t i = 0; i < extents.size(); ++i) {
     const std::int64_t extent = of(extents[i].value());
@@ -149,8 +150,9 @@ bool Alignment::contiguous(const Ref& ref, int mode, int count) {
   const Layout* layout = layout_of(buffer);
   if (layout == nullptr || kept_by_swizzle(buffer) % count != 0) return false;
   const bool tuple = layout->shape.is_tuple();
-  const std::vector<Tuple> extents = leaves(tuple ? layout->shape[mode] : layout->shape);
-  const std::vector<Tuple> strides = leaves(tuple ? layout->stride[mode] : layout->stride);
+  const Layout merged = coalesce(
+      facts_, Layout(tuple ? layout->shape[mode] : layout->shape, tuple ? layout->stride[mode] : layout->stride));
+  const std::vector<Tuple> extents = leaves(merged.shape), strides = leaves(merged.stride);
   std::int64_t run = 1;
   for (size_t i = 0; i < extents.size() && run < count; ++i) {
     if (extents[i].is_literal(1)) continue;

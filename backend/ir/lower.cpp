@@ -20,6 +20,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   Declared declared(builder, plan, variant, options);
   std::visit(overloaded{
                  [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
+                 [&](const plan::Relayout& relayout) { lower_relayout(declared, relayout); },
                  [&](const plan::Direct& direct) { lower_direct(declared, direct); },
              },
              variant.how);

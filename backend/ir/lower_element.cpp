@@ -113,7 +113,7 @@ Term ElementLowering::lower(NodeId id) {
             return as(b_.size(size.value), node.type);
           },
           [&](const ScalarValue& value) { return as(declared_.scalars[static_cast<size_t>(value.scalar)], node.type); },
-          [&](const sema::Load& load) { return as(read(load), node.type); },
+          [&](const sema::Load& load) { return as(b_.read(source(load)), node.type); },
           [&](const Contraction& contraction) { return sum(node, contraction); },
           [&](const sema::Apply& applied) { return apply(node, applied); },
       },
@@ -126,10 +126,14 @@ Term ElementLowering::small(NodeId node) {
   return as(value(node), ElementType::s32);
 }
 
-Term ElementLowering::read(const sema::Load& load) {
+Ref ElementLowering::source(const sema::Load& load) {
   Ref from{declared_.tensors[static_cast<size_t>(load.tensor)], {}};
   for (NodeId coordinate : load.coordinate) from.coordinate.push_back(small(coordinate));
-  return b_.read(std::move(from));
+  return from;
+}
+
+Ref ElementLowering::source(NodeId load) {
+  return source(std::get<sema::Load>(kernel_.nodes[static_cast<size_t>(load)].what));
 }
 
 Ref ElementLowering::element(TensorId tensor, const std::vector<IndexId>& at) const {

@@ -68,6 +68,8 @@ class ElementLowering {
   Term index(sema::IndexId index) const { return indices_[static_cast<size_t>(index)]; }
   // The element of a tensor at the bound indices.
   Ref element(sema::TensorId tensor, const std::vector<sema::IndexId>& at) const;
+  // The element that a load reads.
+  Ref source(sema::NodeId load);
 
  private:
   const Term* known(sema::NodeId node) const;
@@ -83,7 +85,7 @@ class ElementLowering {
   // What is shared in an arm and may be computed whether the arm is taken or not.
   void hoist(sema::NodeId node);
   Term small(sema::NodeId node);
-  Term read(const sema::Load& load);
+  Ref source(const sema::Load& load);
   Term sum(const sema::Node& node, const sema::Contraction& contraction);
   void accumulate(const Ref& into, sema::NodeId body, ElementType type);
   Term as(Term value, ElementType type);
@@ -103,6 +105,7 @@ class ElementLowering {
 };
 
 void lower_gemm(Declared& declared, const plan::SimtGemm& gemm);
+void lower_relayout(Declared& declared, const plan::Relayout& relayout);
 void lower_direct(Declared& declared, const plan::Direct& direct);
 
 }  // namespace lay::ir

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "backend/plan/conditions.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/order.h"
 #include "backend/plan/policy.h"
 #include "backend/plan/predict.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/relayout_variants.h"
 #include "backend/plan/simt.h"
 #include "backend/plan/support.h"
 
@@ -17,20 +19,6 @@ namespace {
 
 Problem problem_of(const Refusal& refusal, const Span& where) {
   return {refusal.code, refusal.message, where, {}, refusal.notes(), {}};
-}
-
-// The conditions that the facts do not prove; nothing if they can never hold together.
-std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when) {
-  std::vector<Predicate> open;
-  for (const Predicate& condition : when) {
-    if (condition.is_never() || facts.proves(negate(condition))) return std::nullopt;
-    if (!facts.proves(condition)) open.push_back(condition);
-  }
-  return open;
-}
-
-bool unconditional(const Variant& variant) {
-  return variant.when.empty() && variant.aligned.empty();
 }
 
 class GemmPlanner {
@@ -160,12 +148,13 @@ class GemmPlanner {
 
 void plan_direct(Plan& plan, const std::string& reason) {
   for (const sema::Schedule& schedule : plan.kernel->schedules) {
-    plan.problems.push_back({"unsupported",
-                             "a schedule needs a product of two matrices, and of " + plan.kernel->name + " " + reason,
-                             schedule.where,
-                             {},
-                             {{"help", "without a schedule it runs with one thread an output element"}},
-                             {}});
+    plan.problems.push_back(
+        {"unsupported",
+         "a schedule needs a product of two matrices or a layout change, and of " + plan.kernel->name + " " + reason,
+         schedule.where,
+         {},
+         {{"help", "without a schedule it runs with one thread an output element"}},
+         {}});
   }
   Variant variant;
   variant.name = "direct";
@@ -180,6 +169,10 @@ void plan_kernel(Plan& plan, const Target& target) {
   if (!plan.problems.empty()) return;
   Facts facts = facts_of(*plan.kernel);
   auto form = recognise(*plan.kernel, facts);
+  if (std::holds_alternative<NotGemm>(form)) {
+    const auto change = recognise_relayout(*plan.kernel, facts);
+    if (const auto* found = std::get_if<RelayoutForm>(&change)) return plan_layout_change(plan, *found, facts, target);
+  }
   if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason);
   GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
 }

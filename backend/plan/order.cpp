@@ -15,16 +15,21 @@ const Int& extent(const sema::Kernel& kernel, sema::IndexId index) {
   return kernel.indices[static_cast<std::size_t>(index)].extent;
 }
 
-// Sizes that give tm x tn tiles where m and n range over dims of their own; all other dims are 2, leading ones large.
-Binding sizes_for(const sema::Kernel& kernel, const SimtGemm& gemm, std::int64_t tm, std::int64_t tn) {
+// Sizes that give tm tiles along the first axis that is tiled, tn along the second, and so on in turn, where these
+// range over dims of their own; axes of single elements have 2, and all other dims are large.
+Binding sizes_for(const sema::Kernel& kernel, const std::vector<TileAxis>& axes, std::int64_t tm, std::int64_t tn) {
   constexpr std::int64_t batch = 2, large = std::int64_t{1} << 20;
   Binding binding;
   for (const sema::Dim& dim : kernel.dims) binding[*dim.symbol.dim_id()] = large;
-  for (sema::IndexId index : gemm.batch) {
-    if (auto dim = extent(kernel, index).dim_id()) binding[*dim] = batch;
+  for (const TileAxis& axis : axes) {
+    if (auto dim = extent(kernel, axis.index).dim_id(); dim && axis.tile == 1) binding[*dim] = batch;
   }
-  if (auto dim = extent(kernel, gemm.m).dim_id()) binding[*dim] = (tm - 1) * gemm.tile[0] + 1;
-  if (auto dim = extent(kernel, gemm.n).dim_id()) binding[*dim] = (tn - 1) * gemm.tile[1] + 1;
+  bool first = true;
+  for (const TileAxis& axis : axes) {
+    if (axis.tile == 1) continue;
+    if (auto dim = extent(kernel, axis.index).dim_id()) binding[*dim] = ((first ? tm : tn) - 1) * axis.tile + 1;
+    first = !first;
+  }
   return binding;
 }
 
@@ -57,28 +62,23 @@ std::optional<std::vector<std::int64_t>> visits(const Layout& order, const std::
   return result;
 }
 
-std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const SimtGemm& gemm, const Binding& binding) {
+std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& order, const std::vector<TileAxis>& axes,
+                                   const Binding& binding) {
   std::map<DimId, Int> numbers;
   for (const auto& [dim, value] : binding) numbers.emplace(dim, value);
   std::vector<std::int64_t> counts;
-  const auto add = [&](const Int& count) { counts.push_back(count.evaluate(binding).value_or(1)); };
-  add(tiles(kernel, gemm.m, gemm.tile[0]));
-  add(tiles(kernel, gemm.n, gemm.tile[1]));
-  for (sema::IndexId index : gemm.batch) add(extent(kernel, index));
-  const auto seen = visits(substitute(gemm.order, numbers), counts);
+  std::map<DimId, std::string> used;
+  for (const TileAxis& axis : axes) {
+    counts.push_back(tiles(kernel, axis.index, axis.tile).evaluate(binding).value_or(1));
+    extent(kernel, axis.index).collect_dims(used);
+  }
+  const auto seen = visits(substitute(order, numbers), counts);
   if (!seen) return std::nullopt;
   const auto wrong = std::find_if(seen->begin(), seen->end(), [](std::int64_t n) { return n != 1; });
   if (wrong == seen->end()) return std::nullopt;
   OrderFault fault;
   for (const sema::Dim& dim : kernel.dims) {
-    const bool matters = [&] {
-      std::map<DimId, std::string> used;
-      for (sema::IndexId index : gemm.batch) extent(kernel, index).collect_dims(used);
-      extent(kernel, gemm.m).collect_dims(used);
-      extent(kernel, gemm.n).collect_dims(used);
-      return used.contains(*dim.symbol.dim_id());
-    }();
-    if (matters) fault.sizes.emplace_back(dim.name, binding.at(*dim.symbol.dim_id()));
+    if (used.contains(*dim.symbol.dim_id())) fault.sizes.emplace_back(dim.name, binding.at(*dim.symbol.dim_id()));
   }
   std::int64_t rest = wrong - seen->begin();
   for (std::int64_t count : counts) {
@@ -108,16 +108,31 @@ Layout default_order(const sema::Kernel& kernel, const SimtGemm& gemm) {
   return Layout(Tuple(shape), Tuple(stride));
 }
 
-std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const SimtGemm& gemm) {
+std::vector<TileAxis> tile_axes(const SimtGemm& gemm) {
+  std::vector<TileAxis> axes{{gemm.m, gemm.tile[0]}, {gemm.n, gemm.tile[1]}};
+  for (sema::IndexId index : gemm.batch) axes.push_back({index, 1});
+  return axes;
+}
+
+std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
+                                      const std::vector<TileAxis>& axes) {
   constexpr std::array<std::int64_t, 7> sides{1, 2, 3, 5, 8, 9, 17};
   for (std::int64_t tm : sides) {
     for (std::int64_t tn : sides) {
-      const Binding binding = sizes_for(kernel, gemm, tm, tn);
+      const Binding binding = sizes_for(kernel, axes, tm, tn);
       if (!admitted(kernel, binding)) continue;
-      if (auto fault = fault_at(kernel, gemm, binding)) return fault;
+      if (auto fault = fault_at(kernel, order, axes, binding)) return fault;
     }
   }
   return std::nullopt;
+}
+
+std::string OrderFault::words() const {
+  std::string at, where;
+  for (const auto& [name, value] : sizes) at += (at.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  for (std::int64_t coordinate : tile) where += (where.empty() ? "(" : ",") + std::to_string(coordinate);
+  return at + ": tile " + where + ") is visited " +
+         (visits == 0 ? "by no block" : "by " + std::to_string(visits) + " blocks");
 }
 
 }  // namespace lay::plan

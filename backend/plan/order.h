@@ -13,15 +13,24 @@ namespace lay::plan {
 //   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
 Layout default_order(const sema::Kernel& kernel, const SimtGemm& gemm);
 
+// An axis of the tiles' grid: an output index, so many elements a tile.
+struct TileAxis {
+  sema::IndexId index = -1;
+  int tile = 1;
+};
+std::vector<TileAxis> tile_axes(const SimtGemm& gemm);
+
 // Where an order fails: with these sizes, that tile is visited by no block or by two.
 struct OrderFault {
   std::vector<std::pair<std::string, std::int64_t>> sizes;
   std::vector<std::int64_t> tile;
   std::int64_t visits = 0;
+  std::string words() const;  // "M = 1, N = 129: tile (0,1) is visited by no block"
 };
 
 // Tries the order on outputs of 1 to 17 tiles a side, as far as the kernel's guards allow the sizes. The first fault.
-std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const SimtGemm& gemm);
+std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
+                                      const std::vector<TileAxis>& axes);
 
 // Tiles along an index.
 Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);

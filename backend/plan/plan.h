@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/plan/relayout.h"
 #include "frontend/algebra/facts.h"
 #include "frontend/algebra/int.h"
 #include "frontend/algebra/layout.h"
@@ -106,7 +107,7 @@ struct Variant {
   std::string name;             // unique in the plan; part of the emitted kernel's name
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
-  std::variant<SimtGemm, Direct> how;
+  std::variant<SimtGemm, Relayout, Direct> how;
   Int workspace = Int(0);  // bytes
   Prediction prediction;
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with

@@ -110,4 +110,33 @@ Prediction predict(const sema::Kernel& kernel, const Direct&) {
   return result;
 }
 
+Prediction predict(const sema::Kernel& kernel, const Relayout& relayout) {
+  Prediction result;
+  // What is read ahead, the elements of one access, and an address and a condition for each access to global memory.
+  int bits_held = 0, accesses = relayout.accesses();
+  for (const RelayoutLoad& load : relayout.loads) {
+    const int element = bits(loaded(kernel, load.load).element);
+    const int count = load.staged ? accesses_of(load.threads) * load.vector : relayout.accesses() * relayout.vector;
+    bits_held += count * element + (load.staged ? relayout.vector * element : 0);
+    accesses += count / load.vector;
+  }
+  for (const RelayoutStore& store : relayout.stores) {
+    const auto target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
+    bits_held += relayout.vector * bits(kernel.tensors[static_cast<std::size_t>(target)].element);
+  }
+  constexpr int access = 2, rest = 24;
+  result.registers = bits_held / 32 + access * accesses + rest;
+  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.flops = 0;
+  return result;
+}
+
+int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes,
+                              const Target& target) {
+  constexpr int threads_of_all = 2048, reserved = 1024;  // bytes that the system takes of each block
+  const int by_registers = target.registers / (relayout.threads * registers);
+  const int by_shared = static_cast<int>(target.shared_bytes / (shared_bytes + reserved));
+  return std::clamp(std::min({by_registers, by_shared, threads_of_all / relayout.threads}), 1, 32);
+}
+
 }  // namespace lay::plan

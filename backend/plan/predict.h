@@ -12,8 +12,11 @@ int predict_registers(const SimtGemm& gemm);
 
 Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm);
 Prediction predict(const sema::Kernel& kernel, const Direct& direct);
+Prediction predict(const sema::Kernel& kernel, const Relayout& relayout);  // shared memory apart
 
 // Blocks of a multiprocessor that the registers allow; at most as many as make 512 threads.
 int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target);
+// The same of a layout change, which wants as many threads as there is room for.
+int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes, const Target& target);
 
 }  // namespace lay::plan

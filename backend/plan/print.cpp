@@ -1,5 +1,7 @@
 #include "backend/plan/print.h"
 
+#include <algorithm>
+
 #include "frontend/algebra/overloaded.h"
 
 namespace lay::plan {
@@ -59,6 +61,41 @@ void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<st
   }
 }
 
+std::string index_names(const sema::Kernel& kernel, const Relayout& relayout) {
+  std::string text;
+  for (sema::IndexId index : relayout.indices) text += (text.empty() ? "" : ",") + index_name(kernel, index);
+  return text;
+}
+
+void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::vector<std::string>& lines) {
+  const std::string at = "(" + index_names(kernel, relayout) + ")";
+  const auto along = [&](int axis) {
+    return axis < 0 ? std::string() : " along " + index_name(kernel, relayout.indices[static_cast<std::size_t>(axis)]);
+  };
+  std::string tile;
+  for (int extent : relayout.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
+  lines.push_back("  tile      = " + (relayout.tile.size() == 1 ? tile : "(" + tile + ")"));
+  lines.push_back("  threads   = " + std::to_string(relayout.threads));
+  std::vector<std::string> said;
+  for (const RelayoutLoad& load : relayout.loads) {
+    const std::string& name = loaded(kernel, load.load).name;
+    const bool first = std::find(said.begin(), said.end(), name) == said.end();
+    if (load.staged) {
+      lines.push_back(std::string(first ? "  smem " : "  // and again ") + name + "    = " + to_string(load.shared));
+      said.push_back(name);
+    }
+    lines.push_back("  // " + name + " is read " + elements(load.vector) + " at once" + along(load.run_axis) +
+                    (load.staged ? "; (thread,value) -> " + at + ": " + load.threads.to_string() : ""));
+  }
+  lines.push_back("  order     = " + relayout.order.to_string());
+  for (const RelayoutStore& store : relayout.stores) {
+    const auto& target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
+    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
+                    elements(store.vector) + " at once" + along(relayout.run_axis));
+  }
+  lines.push_back("  // outputs, (thread,value) -> " + at + ": " + relayout.work.to_string());
+}
+
 void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
   lines.push_back("  // predicted: " + std::to_string(prediction.registers) + " registers a thread, " +
                   std::to_string(prediction.shared_bytes) + " bytes of shared memory");
@@ -84,13 +121,13 @@ std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
 std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant) {
   const sema::Kernel& kernel = *plan.kernel;
   std::vector<std::string> lines;
-  const bool gemm = std::holds_alternative<SimtGemm>(variant.how);
+  const bool scheduled = !std::holds_alternative<Direct>(variant.how);
   lines.push_back("// variant " + variant.name);
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
     lines.push_back("// where these are aligned: " + aligned);
   }
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
-  if (gemm) {
+  if (scheduled) {
     lines.push_back("schedule " + kernel.name + " for simt" +
                     (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
   } else if (!variant.when.empty()) {
@@ -98,11 +135,12 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   }
   std::visit(overloaded{
                  [&](const SimtGemm& how) { gemm_lines(kernel, how, lines); },
+                 [&](const Relayout& how) { relayout_lines(kernel, how, lines); },
                  [&](const Direct& how) { lines.push_back("// " + std::to_string(how.threads) + " threads a block"); },
              },
              variant.how);
   prediction_lines(variant.prediction, lines);
-  if (gemm) lines.push_back("}");
+  if (scheduled) lines.push_back("}");
   return lines;
 }
 

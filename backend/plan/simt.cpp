@@ -117,16 +117,10 @@ bool check_order(const sema::Kernel& kernel, const SimtGemm& gemm, const SimtSch
                    {});
   }
   if (!schedule.order) return true;
-  const auto fault = order_fault(kernel, gemm);
+  const auto fault = order_fault(kernel, gemm.order, tile_axes(gemm));
   if (!fault) return true;
-  std::string sizes, tile;
-  for (const auto& [name, value] : fault->sizes)
-    sizes += (sizes.empty() ? "" : ", ") + name + " = " + std::to_string(value);
-  for (std::int64_t at : fault->tile) tile += (tile.empty() ? "(" : ",") + std::to_string(at);
-  return problem(
-      "the order " + gemm.order.to_string() + " does not visit every tile exactly once",
-      {{"at", sizes + ": tile " + tile + ") is visited " +
-                  (fault->visits == 0 ? "by no block" : "by " + std::to_string(fault->visits) + " blocks")}});
+  return problem("the order " + gemm.order.to_string() + " does not visit every tile exactly once",
+                 {{"at", fault->words()}});
 }
 
 // Twice as many accumulators as a thread has room for: no tile fits, whatever else it is.

@@ -9,6 +9,8 @@ struct Target {
   int thread_registers = 255;
   int shared_bytes = 232448;  // of a block
   int block_threads = 1024;
+  double bytes_per_second = 4.8e12;  // of global memory, at most
+  double hertz = 1.98e9;
 };
 
 }  // namespace lay::plan

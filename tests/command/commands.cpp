@@ -98,10 +98,10 @@ TEST_CASE("every stage can be dumped") {
   put(folder / "scale.lay", scale);
   CHECK(folder.lay({"check", "scale.lay", "--dump", "tree"}).out.find("(kernel scale") != std::string::npos);
   CHECK(folder.lay({"check", "scale.lay", "--dump", "typed"}).out.find("Y[m,n] = %") != std::string::npos);
-  CHECK(folder.lay({"check", "scale.lay", "--dump", "plan"}).out.find("// variant direct") != std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "plan"}).out.find("// variant bytes16") != std::string::npos);
   CHECK(folder.lay({"check", "scale.lay", "--dump", "ir"}).out.find("kernel scale") != std::string::npos);
   CHECK(folder.lay({"check", "scale.lay", "--dump", "cuda"}).out.find("__global__") != std::string::npos);
-  CHECK(folder.lay({"plan", "scale.lay"}).out.find("// variant direct") != std::string::npos);
+  CHECK(folder.lay({"plan", "scale.lay"}).out.find("// variant bytes16") != std::string::npos);
 }
 
 TEST_CASE("build writes the source and the manifest, whole or not at all") {

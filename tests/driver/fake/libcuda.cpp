@@ -118,6 +118,9 @@ int cuMemcpyHtoD_v2(Address to, const void* from, std::size_t bytes) {
 int cuMemcpyDtoH_v2(void* to, Address from, std::size_t bytes) {
   return std::memcpy(to, reinterpret_cast<const void*>(from), bytes), success;
 }
+int cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, void*) {
+  return std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes), success;
+}
 int cuMemsetD8_v2(Address to, unsigned char value, std::size_t bytes) {
   return std::memset(reinterpret_cast<void*>(to), value, bytes), success;
 }

@@ -1,0 +1,18 @@
+#include "backend/plan/conditions.h"
+
+namespace lay::plan {
+
+std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when) {
+  std::vector<Predicate> open;
+  for (const Predicate& condition : when) {
+    if (condition.is_never() || facts.proves(negate(condition))) return std::nullopt;
+    if (!facts.proves(condition)) open.push_back(condition);
+  }
+  return open;
+}
+
+bool unconditional(const Variant& variant) {
+  return variant.when.empty() && variant.aligned.empty();
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,17 @@
+// The conditions of a variant, as far as they are open.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+// The conditions that the facts do not prove; nothing if they can never hold together.
+std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when);
+
+// Taken for all sizes and pointers, so that no variant after it is reached.
+bool unconditional(const Variant& variant);
+
+}  // namespace lay::plan

@@ -1,0 +1,34 @@
+// A schedule of a layout change, read: tile, threads, smem of inputs, order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+struct RelayoutSchedule {
+  std::string name;  // of the variants it makes
+  std::vector<Predicate> when;
+  std::optional<std::vector<int>> tile;  // one number an index of the first output
+  std::optional<int> threads;
+  std::map<std::string, AnyLayout> shared;  // by tensor
+  std::optional<Layout> order;
+  bool of_script = false;
+  Span where;
+  std::map<std::string, Span> entries;  // where each entry stands: "tile", "smem X"
+
+  Span at(const std::string& entry) const {
+    auto found = entries.find(entry);
+    return found == entries.end() ? where : found->second;
+  }
+};
+
+// Problems: "schedule-entry" (unknown, or not of its form).
+RelayoutSchedule read_relayout_schedule(const sema::Schedule& schedule, const sema::Kernel& kernel,
+                                        std::vector<Problem>& problems);
+
+}  // namespace lay::plan

@@ -1,0 +1,84 @@
+// Kernels written in Lay, called in every variant of their plans: the interpreter must give the bits of the reference.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "backend/interpret/interpret.h"
+#include "backend/ir/lower.h"
+#include "backend/plan/make.h"
+#include "tests/language/script.h"
+
+namespace lay::test {
+
+inline interpret::Argument scalar(const sema::Number& number, ElementType type) {
+  if (is_float(type)) return std::visit([](auto v) { return interpret::Argument(static_cast<double>(v)); }, number);
+  return std::visit([](auto v) { return interpret::Argument(static_cast<std::int64_t>(v)); }, number);
+}
+
+// Runs one variant on copies of the call's arrays; the bytes of every output.
+inline std::vector<sema::Array> outputs(const plan::Plan& plan, const plan::Variant& variant,
+                                        const sema::KernelCall& call) {
+  const sema::Kernel& kernel = *plan.kernel;
+  std::vector<interpret::Argument> arguments;
+  for (const sema::Dim& dim : kernel.dims) arguments.emplace_back(call.sizes.at(*dim.symbol.dim_id()));
+  for (size_t i = 0; i < kernel.scalars.size(); ++i) {
+    arguments.push_back(scalar(call.scalars[i], kernel.scalars[i].type));
+  }
+  std::vector<std::vector<std::byte>> memory;
+  for (size_t i = 0; i < kernel.tensors.size(); ++i) {
+    memory.push_back(sema::pack(kernel.tensors[i], call.sizes, call.tensors[i]));
+  }
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const bool constant = kernel.tensors[i].access == sema::Access::input;
+    arguments.emplace_back(interpret::Memory{memory[i].data(), static_cast<std::int64_t>(memory[i].size()), constant});
+  }
+  const auto report = interpret::run(ir::lower(plan, variant), arguments, {.write_once = true});
+  if (report.fault) FAIL(report.fault->message);
+  std::vector<sema::Array> result;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    if (kernel.tensors[i].access == sema::Access::input) continue;
+    result.push_back(sema::unpack(kernel.tensors[i], call.sizes, memory[i]));
+  }
+  return result;
+}
+
+inline sema::KernelResult checked(const sema::KernelCall& call) {
+  const sema::KernelResult expected = sema::run_reference(call);
+  const auto plan = plan::make_plan(call.kernel);
+  REQUIRE(plan.problems.empty());
+  int ran = 0;
+  for (const plan::Variant& variant : plan.variants) {
+    bool holds = true;
+    for (const Predicate& p : variant.when) holds = holds && p.evaluate(call.sizes) == true;
+    if (!holds) continue;
+    ++ran;
+    const auto actual = outputs(plan, variant, call);
+    REQUIRE(actual.size() == expected.outputs.size());
+    for (size_t i = 0; i < actual.size(); ++i) {
+      CAPTURE(call.kernel->name, variant.name, i);
+      CHECK((*actual[i].bytes == *expected.outputs[i].bytes));
+    }
+  }
+  CHECK(ran > 0);
+  return expected;
+}
+
+// Evaluates a script whose kernel calls are checked; its error messages.
+inline std::string messages(const std::string& text) {
+  Sources sources;
+  sema::Host host;
+  host.print = [](const std::string&) {};
+  host.call = checked;
+  sema::Evaluator evaluator(sources, host, {sema::Mode::run, {}});
+  std::string all;
+  for (const auto& outcome : evaluator.run("script.lay", text)) {
+    for (const Diagnostic& d : outcome.diagnostics.list()) {
+      if (d.severity == Severity::error) all += render(sources, d);
+    }
+  }
+  return all;
+}
+
+}  // namespace lay::test
