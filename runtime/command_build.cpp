@@ -61,7 +61,9 @@ class Builder {
 
   BuiltKernel build(const sema::KernelPtr& kernel) {
     BuiltKernel built{planned(kernel), {}};
-    for (const auto& variant : built.plan.variants) built.variants.push_back(build(built.plan, variant));
+    for (const auto& variant : built.plan.variants) {
+      if (source_target(variant)) built.variants.push_back(build(built.plan, variant));
+    }
     return built;
   }
 
@@ -74,15 +76,28 @@ class Builder {
   }
 
  private:
+  static bool runs_on(const plan::Variant& variant, const cuda::Target& target) {
+    return variant.capability == 0 || variant.capability == 10 * target.major + target.minor;
+  }
+
+  // The first target that the variant is for, or nothing.
+  const cuda::Target* source_target(const plan::Variant& variant) const {
+    for (const auto* target : targets_)
+      if (runs_on(variant, *target)) return target;
+    return nullptr;
+  }
+
   BuiltVariant build(const plan::Plan& plan, const plan::Variant& variant) {
     BuiltVariant built{&variant, lowered(script_.sources, plan, variant), {}, {}};
     const std::string stem = plan.kernel->name + "." + variant.name;
-    built.emitted = emitted(*plan.kernel, built.kernel, *targets_.front());
+    const cuda::Target& first = *source_target(variant);
+    built.emitted = emitted(*plan.kernel, built.kernel, first);
     write(stem + ".cu", built.emitted.text);
-    built.files.push_back({stem + ".cu", "source", std::string(targets_.front()->name)});
+    built.files.push_back({stem + ".cu", "source", std::string(first.name)});
     if (!can_compile_) return built;
     const std::string kind = options_.ptx ? "ptx" : "cubin";
     for (const auto* target : targets_) {
+      if (!runs_on(variant, *target)) continue;
       const std::string name = stem + "." + std::string(target->name) + "." + kind;
       write(name, image(*plan.kernel, built.kernel, *target, stem + ".cu"));
       built.files.push_back({name, kind, std::string(target->name)});

@@ -40,6 +40,7 @@ class Gpu {
 
   const Device& device() const { return device_; }
   const cuda::Target& target() const { return target_; }
+  int capability() const { return 10 * target_.major + target_.minor; }
   LaunchLimits limits() const;
 
   // Emitted, compiled and loaded, the first time; null with the reason in `outcome`.

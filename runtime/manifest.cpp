@@ -95,6 +95,7 @@ std::string variant_json(const plan::Plan& plan, const BuiltVariant& built) {
       .string("function", built.emitted.function)
       .raw("when", each(variant.when, [](const Predicate& p) { return json_string(p.to_string()); }))
       .raw("aligned", each(variant.aligned, alignment))
+      .raw("compute_capability", variant.capability ? std::to_string(variant.capability) : "null")
       .raw("arguments", arguments_json(built.kernel))
       .raw("launch", launch_json(built))
       .raw("files", each(built.files, file))

@@ -1,6 +1,7 @@
 // Multiplications by an atom, and the copies of matrices that feed them.
 #include <algorithm>
 
+#include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
 #include "frontend/algebra/tuple_operations.h"
 
@@ -109,34 +110,20 @@ void Emitter::hold_accumulators(int line) {
   }
 }
 
-// The rows of the tile lie one swizzle span apart, along which k runs (PTX ISA, matrix descriptor, K-major).
-std::string Emitter::descriptor(const ir::Ref& ref) {
+std::string Emitter::descriptor(const ir::Ref& ref, bool takes_transposed) {
   const ir::Buffer& of = buffer(ref.buffer);
-  const auto fault = [&]() -> std::string {
+  const auto found = descriptor_of(of.layout, bits(of.element));
+  const int row = found ? found->span * 8 / bits(of.element) : 1;
+  // The tile starts with a whole group of 8 rows.
+  const bool starts = found && multiple_of(ref.coordinate[0]) % (found->along_k ? 8 : row) == 0 &&
+                      (found->along_k || multiple_of(ref.coordinate[1]) % 8 == 0) && of.alignment >= found->stride;
+  if (!starts || (!found->along_k && !takes_transposed)) {
     unsupported("the layout of " + comment_text(of.name) + ", " + comment_text(to_string(of.layout)) +
-                ", as operand of wgmma: rows of one swizzle span each, along which k runs,");
-  };
-  const auto* composed = std::get_if<Composed>(&of.layout);
-  const auto* swizzle = composed ? std::get_if<Swizzle>(&composed->outer) : nullptr;
-  const auto* inner = composed ? std::get_if<Layout>(&composed->inner) : nullptr;
-  if (!swizzle || !inner || inner->rank() < 2 || !composed->offset.is_literal(0)) return fault();
-  const int bytes = bits(of.element) / 8;
-  const int unit = std::countr_zero(static_cast<unsigned>(bytes));
-  if (swizzle->m + unit != 4 || swizzle->s != 3 || swizzle->b < 1 || swizzle->b > 3) return fault();
-  const std::int64_t span = std::int64_t{16} << swizzle->b;
-  const auto rows = leaves_of((*inner)[0]), depth = leaves_of((*inner)[1]);
-  if (rows.size() != 1 || depth.size() != 1 || !rows[0].stride.is(span / bytes) || !depth[0].stride.is(1) ||
-      !depth[0].extent.is(span / bytes) || multiple_of(ref.coordinate[0]) % 8 != 0 || of.alignment < 8 * span) {
-    return fault();
-  }
-  for (int mode = 2; mode < inner->rank(); ++mode) {
-    for (const Leaf& leaf : leaves_of((*inner)[mode])) {
-      if (!leaf.stride.is_literal() || leaf.stride.value() * bytes % (8 * span) != 0) return fault();
-    }
+                ", as operand of wgmma: rows of one swizzle span each, in groups of 8,");
   }
   need("matrix_descriptor");
-  return "matrix_descriptor(" + plain_address(ref) + ", " + std::to_string(8 * span) + ", " +
-         std::to_string(4 - swizzle->b) + ")";
+  return "matrix_descriptor(" + plain_address(ref) + ", " + std::to_string(found->leading) + ", " +
+         std::to_string(found->stride) + ", " + std::to_string(found->swizzle_field()) + ")";
 }
 
 // A function of the atom's instruction: accumulators, operands, and for wgmma whether d is added to.
@@ -161,6 +148,8 @@ std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) 
       parameters += ", const unsigned* " + letter;
       next += count;
     } else {
+      const auto tile = descriptor_of(buffer(ref.buffer).layout, bits(buffer(ref.buffer).element));
+      replace(text, "$trans_" + letter, tile && !tile->along_k ? "1" : "0");
       replace(text, placeholder, "%" + std::to_string(next++));
       inputs += (inputs.empty() ? "" : ", ") + ("\"l\"(" + letter) + ")";
       parameters += ", unsigned long long " + letter;
@@ -204,13 +193,14 @@ void Emitter::multiply_atom(const ir::Mma& mma, int line) {
     for (const Code& code : coordinate(ref)) at.push_back(code);
     return "&" + buffer_name(ref.buffer) + "[" + offset(ref.buffer, at).text + "]";
   };
-  const auto operand = [&](const ir::Ref& ref, const std::optional<Layout>& layout) {
-    if (!layout) return descriptor(ref);
+  const auto operand = [&](const ir::Ref& ref, const std::optional<Layout>& layout, const char* transposed) {
+    if (!layout) return descriptor(ref, atom->instruction.find(transposed) != std::string::npos);
     vectors_.insert(ref.buffer.index);
     return "(const unsigned*)" + first(ref);
   };
   const std::string d = first(mma.d);
-  const std::string operands = d + ", " + operand(mma.a, atom->a) + ", " + operand(mma.b, atom->b);
+  const std::string operands =
+      d + ", " + operand(mma.a, atom->a, "$trans_a") + ", " + operand(mma.b, atom->b, "$trans_b");
   if (mma.kind == ir::MmaKind::wgmma) {
     const std::string scale = mma.zero ? "!(" + expression(mma.zero).text + ")" : "1";
     return out_.line(function + "(" + operands + ", " + scale + ");", line);

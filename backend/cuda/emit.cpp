@@ -209,15 +209,14 @@ void Emitter::write_signature() {
                                 (map.swizzle ? ", bytes swizzled by " + map.swizzle->to_string() : ""));
   }
   const auto& cluster = kernel_.launch.cluster;
+  std::string bounds;
   if (cluster != std::array<int, 3>{1, 1, 1}) {
-    out_.line("extern \"C\" __global__ void __cluster_dims__(" + std::to_string(cluster[0]) + ", " +
-              std::to_string(cluster[1]) + ", " + std::to_string(cluster[2]) + ")");
-    out_.line("__launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
-              std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")");
-  } else {
-    out_.line("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
-              std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")");
+    bounds = "__cluster_dims__(" + std::to_string(cluster[0]) + ", " + std::to_string(cluster[1]) + ", " +
+             std::to_string(cluster[2]) + ") ";
   }
+  bounds += "__launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
+            std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")";
+  out_.line("extern \"C\" __global__ void " + bounds);
   out_.open(function_name(kernel_.name) + "(" + (parameters.empty() ? ") {" : ""));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& [text, comment] = parameters[i];

@@ -81,7 +81,7 @@ class Emitter {
   void copy_matrices(const ir::Copy& copy, int line);
   void multiply_atom(const ir::Mma& mma, int line);
   std::string atom_function(const ir::MmaAtom& atom, const ir::Mma& mma);
-  std::string descriptor(const ir::Ref& ref);
+  std::string descriptor(const ir::Ref& ref, bool takes_transposed);
   std::string pair_register(const ir::Ref& ref, int mode, int pair);
   void hold_accumulators(int line);
 

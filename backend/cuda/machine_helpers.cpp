@@ -69,9 +69,11 @@ static __device__ __forceinline__ void mbarrier_wait(unsigned long long* barrier
            90},
     Helper{
         "matrix_descriptor",
-        R"(// A tile in shared memory for wgmma: rows of one swizzle span, `stride` bytes from one group of 8 rows to the next.
-static __device__ __forceinline__ unsigned long long matrix_descriptor(const void* tile, int stride, int swizzle) {
-  return (unsigned long long)((shared_address(tile) & 0x3ffff) >> 4) | 1ull << 16 |
+        R"(// A tile in shared memory for wgmma: rows of one swizzle span, `stride` bytes from one group of 8 rows to the next, and
+// `leading` bytes from one span to the next across the rows.
+static __device__ __forceinline__ unsigned long long matrix_descriptor(const void* tile, int leading, int stride,
+                                                                       int swizzle) {
+  return (unsigned long long)((shared_address(tile) & 0x3ffff) >> 4) | (unsigned long long)(leading >> 4) << 16 |
          (unsigned long long)(stride >> 4) << 32 | (unsigned long long)swizzle << 62;
 }
 )",

@@ -35,6 +35,7 @@ class Box {
     return as<std::int64_t>(warp_.slots[access.coordinate[mode]])[lane_];
   }
   void check_inside();
+  std::vector<std::int64_t> in_shared(const std::vector<std::int64_t>& inside) const;
   std::int64_t linear(const std::vector<std::int64_t>& inside) const;
   BoxElement element(const std::vector<std::int64_t>& inside, std::int64_t number);
 
@@ -54,7 +55,7 @@ void Box::check_inside() {
   for (size_t m = 0; m < shared_start_.size(); ++m) {
     std::int64_t extent = 1;
     for (size_t i = 0; i < map_.order.size(); ++i) {
-      if (static_cast<size_t>(map_.order[i]) == m) extent = map_.box[i];
+      if (static_cast<size_t>(map_.shared_mode(i)) == m) extent = std::max<std::int64_t>(extent, map_.box[i]);
     }
     const std::int64_t size = shared_.placement.modes[m].size;
     if (shared_start_[m] >= 0 && shared_start_[m] + extent <= size) continue;
@@ -68,12 +69,19 @@ void Box::check_inside() {
   }
 }
 
+// Where the element with these coordinates in the box lies, as a coordinate of the buffer.
+std::vector<std::int64_t> Box::in_shared(const std::vector<std::int64_t>& inside) const {
+  std::vector<std::int64_t> at = shared_start_;
+  for (size_t i = 0; i < map_.order.size(); ++i) {
+    at[static_cast<size_t>(map_.shared_mode(i))] += inside[static_cast<size_t>(map_.order[i])];
+  }
+  return at;
+}
+
 std::int64_t Box::linear(const std::vector<std::int64_t>& inside) const {
   std::int64_t sum = shared_.placement.offset;
-  for (size_t m = 0; m < shared_start_.size(); ++m) {
-    const std::int64_t more = m < inside.size() ? inside[m] : 0;
-    sum += within(shared_.placement.modes[m], shared_start_[m] + more);
-  }
+  const std::vector<std::int64_t> at = in_shared(inside);
+  for (size_t m = 0; m < at.size(); ++m) sum += within(shared_.placement.modes[m], at[m]);
   return sum;
 }
 
@@ -87,9 +95,7 @@ BoxElement Box::element(const std::vector<std::int64_t>& inside, std::int64_t nu
   if (due != shared_.start + made.shared * shared_.bytes) {
     Fault fault;
     fault.buffer = warp_.program->kernel->buffers[plan_.shared.buffer].name;
-    for (size_t m = 0; m < shared_start_.size(); ++m) {
-      fault.coordinate.push_back(shared_start_[m] + (m < inside.size() ? inside[m] : 0));
-    }
+    fault.coordinate = in_shared(inside);
     const std::string what = "the box of `" + map_.name + "` does not lie in `" + fault.buffer +
                              "` as its layout says: element " + std::to_string(number) + " goes to byte " +
                              std::to_string(due - shared_.start) + ", not " +

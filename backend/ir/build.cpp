@@ -287,10 +287,13 @@ void Builder::sync(BarrierId barrier) {
   emit(Sync{SyncOp::sync, barrier, {}, {}, {}, {}});
 }
 
+VarId Builder::variable(const std::string& name, ElementType type, Uniformity uniformity) {
+  return add_to<Var, VarTag>(kernel.vars, {unused(name), type, uniformity});
+}
+
 For Builder::open_loop(const std::string& name, Term begin, Term end, LoopOptions options) {
   const Uniformity uniform = std::min(uniform_[begin.id.index], uniform_[end.id.index]);
-  const VarId var = add_to<Var, VarTag>(kernel.vars, {unused(name), begin.type(), uniform});
-  return {var, begin, end, options.step, options.unrolled, std::make_shared<Block>()};
+  return {variable(name, begin.type(), uniform), begin, end, options.step, options.unrolled, std::make_shared<Block>()};
 }
 
 // ---- operators

@@ -125,6 +125,23 @@ class Builder {
     inside(*made.body, body);
     emit(std::move(made));
   }
+  // The persistent loop: `live` and `body` take the coordinates of the tile.
+  template <class Live, class Body>
+  void tiles(const Layout& order, const std::vector<std::string>& names, Term first, Term count, Term stride, Live live,
+             Body body) {
+    TileLoop made{order, {}, first, count, stride, {}, std::make_shared<Block>()};
+    std::vector<Term> coordinates;
+    inside(*made.body, [&] {
+      for (const std::string& name : names) {
+        made.tile.push_back(variable(name, ElementType::s32, uniformity_of(first)));
+        names_.push_back(kernel.vars[static_cast<size_t>(made.tile.back().index)].name);
+        coordinates.push_back(get(made.tile.back()));
+      }
+      made.live = live(coordinates);
+      body(coordinates);
+    });
+    emit(std::move(made));
+  }
   template <std::invocable Body>
   void role(std::string name, int first, int threads, Body body, std::optional<int> register_budget = {}) {
     Role made{std::move(name), first, threads, register_budget, {}};
@@ -149,6 +166,8 @@ class Builder {
  private:
   std::vector<std::int64_t> key(const Expr& expr);
   Term fold(ElementFunction function, const std::vector<Term>& operands);
+  VarId variable(const std::string& name, ElementType type, Uniformity uniformity);
+  Uniformity uniformity_of(Term term) const { return uniform_[static_cast<size_t>(term.id.index)]; }
   For open_loop(const std::string& name, Term begin, Term end, LoopOptions options);
   BufferId buffer(Buffer declared);
 

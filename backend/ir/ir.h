@@ -101,7 +101,10 @@ struct TensorMap {
   BufferId tensor;                 // the global buffer it describes
   std::vector<int> order;          // modes of the tensor, fastest first
   std::vector<int> box;            // extents of one copy, in the same order
+  std::vector<int> onto;           // modes of the buffer in shared memory that they run along; empty: `order`
   std::optional<Swizzle> swizzle;  // over bytes
+
+  int shared_mode(size_t i) const { return onto.empty() ? order[i] : onto[i]; }
 };
 
 enum class BarrierKind { block, named, mbarrier, cluster };
@@ -228,7 +231,8 @@ struct MmaAtom {
   Layout d;
   std::optional<Layout> a, b;  // none: from shared memory
   // The PTX instruction, with $d, $a and $b for the operands and, in a wgmma, $scale for the predicate that is false
-  // where d = a * b. Empty: it cannot be emitted.
+  // where d = a * b, and $trans_a and $trans_b for whether an operand in shared memory is MN-major; without them it is
+  // K-major. Empty: it cannot be emitted.
   std::string instruction;
 };
 

@@ -3,23 +3,8 @@
 #include <stdexcept>
 
 namespace lay::ir {
-namespace {
 
-void settle(std::string& instruction, const std::string& what, bool value) {
-  for (auto at = instruction.find(what); at != std::string::npos; at = instruction.find(what, at)) {
-    instruction.replace(at, what.size(), value ? "1" : "0");
-  }
-}
-
-}  // namespace
-
-bool takes(const sema::Atom& atom, Transposed transposed) {
-  return (!transposed.a || (atom.a_shared && atom.takes_transposed_a())) &&
-         (!transposed.b || (atom.b_shared && atom.takes_transposed_b()));
-}
-
-MmaAtom mma_atom(const sema::Atom& atom, Transposed transposed) {
-  if (!takes(atom, transposed)) throw std::logic_error("internal: " + atom.name + " takes k-major operands");
+MmaAtom mma_atom(const sema::Atom& atom) {
   MmaAtom made;
   made.name = atom.name;
   made.shape = atom.shape;
@@ -27,8 +12,6 @@ MmaAtom mma_atom(const sema::Atom& atom, Transposed transposed) {
   if (!atom.a_shared) made.a = atom.a;
   if (!atom.b_shared) made.b = atom.b;
   made.instruction = atom.instruction;
-  settle(made.instruction, "$trans_a", transposed.a);
-  settle(made.instruction, "$trans_b", transposed.b);
   return made;
 }
 

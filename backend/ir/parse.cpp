@@ -119,6 +119,7 @@ void Parser::tensor_map() {
   made.order = list();
   cursor_.expect("box");
   made.box = list();
+  if (cursor_.accept("onto")) made.onto = list();
   if (cursor_.accept("swizzle")) made.swizzle = expr_.layouts.swizzle();
   maps_.emplace(made.name, static_cast<int>(kernel_.tensor_maps.size()));
   kernel_.tensor_maps.push_back(std::move(made));

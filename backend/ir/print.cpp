@@ -146,6 +146,7 @@ void Printer::mma_atom(const MmaAtom& atom) {
 void Printer::tensor_map(const TensorMap& map) {
   std::string text = "tensor_map " + text::name(map.name) + " of " + expression_.buffer(map.tensor) + " order " +
                      list(map.order) + " box " + list(map.box);
+  if (!map.onto.empty()) text += " onto " + list(map.onto);
   if (map.swizzle) text += " swizzle " + map.swizzle->to_string();
   line(text);
 }

@@ -62,6 +62,7 @@ void Verifier::tensor_map(const TensorMap& map) {
                            *order.begin() == 0 && *order.rbegin() == modes - 1;
   if (!permutation || modes > 5) return wrong("its order is no order of 1 to 5 modes");
   if (map.box.size() != map.order.size()) return wrong("its box has another rank");
+  if (!map.onto.empty() && map.onto.size() != map.order.size()) return wrong("its box runs onto another rank");
   if (tensor.alignment < 16) wrong("its tensor is aligned to fewer than 16 bytes");
   const int bytes = bits(tensor.element) / 8;
   for (size_t i = 0; i < map.order.size(); ++i) {
@@ -189,6 +190,15 @@ void Verifier::tma_copy(const Copy& copy) {
   if (tensor.buffer != map.tensor) problem("copy", quoted_name(map.name) + " describes another tensor");
   if (space(shared) != Space::shared) problem("copy", "TMA copies between global and shared memory");
   const int due = map.swizzle ? 1024 : 128;
+  std::set<int> taken;
+  for (size_t i = 0; i < map.order.size() && i < map.box.size(); ++i) {
+    const int mode = map.shared_mode(i);
+    const bool there = mode >= 0 && mode < rank(shared.buffer);
+    if (!there || (map.box[i] > 1 && !taken.insert(mode).second)) {
+      problem("tensor-map", quoted_name(map.name) + " runs along mode " + std::to_string(mode) + " of " +
+                                quoted_name(buffer_of(shared).name) + (there ? " twice" : ", which has none"));
+    }
+  }
   if (buffer_of(shared).alignment < due) {
     problem("copy-alignment",
             quoted_name(buffer_of(shared).name) + " is aligned to fewer than " + std::to_string(due) + " bytes");

@@ -91,21 +91,6 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
   return std::nullopt;
 }
 
-void add(Conditions& to, const Conditions& more) {
-  for (const Predicate& p : more.when) {
-    if (std::find(to.when.begin(), to.when.end(), p) == to.when.end()) to.when.push_back(p);
-  }
-  for (const Alignment& a : more.aligned) {
-    auto same =
-        std::find_if(to.aligned.begin(), to.aligned.end(), [&](const Alignment& b) { return b.tensor == a.tensor; });
-    if (same == to.aligned.end()) {
-      to.aligned.push_back(a);
-    } else {
-      same->bytes = std::max(same->bytes, a.bytes);
-    }
-  }
-}
-
 OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, int assignment, Width width,
                        Conditions& conditions) {
   const sema::Assignment& target = kernel.assignments[static_cast<std::size_t>(assignment)];
@@ -210,6 +195,21 @@ bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a, cons
 }
 
 }  // namespace
+
+void add(Conditions& to, const Conditions& more) {
+  for (const Predicate& p : more.when) {
+    if (std::find(to.when.begin(), to.when.end(), p) == to.when.end()) to.when.push_back(p);
+  }
+  for (const Alignment& a : more.aligned) {
+    auto same =
+        std::find_if(to.aligned.begin(), to.aligned.end(), [&](const Alignment& b) { return b.tensor == a.tensor; });
+    if (same == to.aligned.end()) {
+      to.aligned.push_back(a);
+    } else {
+      same->bytes = std::max(same->bytes, a.bytes);
+    }
+  }
+}
 
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k) {
   const auto& from = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);

@@ -2,6 +2,7 @@
 // tile in shared memory.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "backend/plan/plan.h"
@@ -19,6 +20,7 @@ struct Conditions {
   std::vector<Predicate> when;
   std::vector<Alignment> aligned;
 };
+void add(Conditions& to, const Conditions& more);
 
 // Whether neighbouring elements of a factor, in memory, are neighbours along k.
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k);

@@ -1,6 +1,7 @@
 #include "backend/plan/make.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "backend/plan/conditions.h"
@@ -11,7 +12,9 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/relayout_variants.h"
 #include "backend/plan/simt.h"
+#include "backend/plan/sm90_variant.h"
 #include "backend/plan/support.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 
@@ -19,6 +22,15 @@ namespace {
 
 Problem problem_of(const Refusal& refusal, const Span& where) {
   return {refusal.code, refusal.message, where, {}, refusal.notes(), {}};
+}
+
+Variant direct_variant(const sema::Kernel& kernel, const std::string& reason) {
+  Variant variant;
+  variant.name = "direct";
+  variant.how = Direct{};
+  variant.prediction = predict(kernel, Direct{});
+  variant.notes.push_back("one thread an output element: " + reason);
+  return variant;
 }
 
 class GemmPlanner {
@@ -29,12 +41,14 @@ class GemmPlanner {
   void run() {
     follow_schedules();
     if (!plan_.problems.empty()) return;
+    for (const char* target : {"sm90"}) follow_library(target);
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const SimtPolicy& policy : simt_policies()) {
         if (complete()) return;
         if (policy.accumulator == accumulator() && follow_policy(policy, width)) break;
       }
     }
+    if (!complete()) plan_.variants.push_back(direct_variant(kernel_, "no schedule takes all sizes"));
   }
 
  private:
@@ -43,8 +57,16 @@ class GemmPlanner {
   bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
 
   void follow_schedules() {
-    int number = 0;
+    std::map<std::string, int> numbers;
     for (const sema::Schedule& schedule : kernel_.schedules) {
+      const int number = ++numbers[schedule.target];
+      const std::string name = schedule.target + (number == 1 ? "" : std::to_string(number));
+      if (schedule.target == "sm90") {
+        TensorSchedule read = read_tensor_schedule(schedule, plan_.problems);
+        read.name = name;
+        if (plan_.problems.empty()) follow(read);
+        continue;
+      }
       if (schedule.target != "simt") {
         plan_.problems.push_back({"unsupported",
                                   "there is no planner for " + schedule.target + " yet",
@@ -55,7 +77,7 @@ class GemmPlanner {
         continue;
       }
       SimtSchedule read = read_schedule(schedule, plan_.problems);
-      read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
+      read.name = name;
       if (plan_.problems.empty()) follow(read);
     }
   }
@@ -66,6 +88,34 @@ class GemmPlanner {
     add(schedule, Width::vectors);
     if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, Width::elements);
     if (superfluous) plan_.variants.resize(count);
+  }
+
+  void follow(const TensorSchedule& schedule) {
+    const bool superfluous = complete();  // checked all the same
+    auto made = sm90_variant(kernel_, form_, schedule, target_, facts_, plan_.problems);
+    if (made && !superfluous) plan_.variants.push_back(std::move(*made));
+  }
+
+  // Rows of the standard library's policies: schedules in Lay, for outputs of so many tiles.
+  void follow_library(const std::string& target) {
+    for (const sema::Policy& policy :
+         sema::library_policies(target, element(form_.a), element(form_.b), accumulator())) {
+      if (complete()) return;
+      TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
+      schedule.name = target + "_" + policy.name;
+      schedule.of_script = false;
+      if (policy.waves > 0 && schedule.tile) {
+        Int all = tiles(kernel_, form_.m, (*schedule.tile)[0]) * tiles(kernel_, form_.n, (*schedule.tile)[1]);
+        for (sema::IndexId index : form_.batch) all *= extent(index);
+        schedule.when = {greater_equal(all, static_cast<std::int64_t>(policy.waves * target_.multiprocessors))};
+      }
+      follow(schedule);
+    }
+  }
+
+  ElementType element(sema::NodeId load) const {
+    const auto& what = std::get<sema::Load>(kernel_.nodes[static_cast<std::size_t>(load)].what);
+    return kernel_.tensors[static_cast<std::size_t>(what.tensor)].element;
   }
 
   // Whether this row is taken for all sizes, so that no further one is needed at this width.
@@ -156,12 +206,7 @@ void plan_direct(Plan& plan, const std::string& reason) {
          {{"help", "without a schedule it runs with one thread an output element"}},
          {}});
   }
-  Variant variant;
-  variant.name = "direct";
-  variant.how = Direct{};
-  variant.prediction = predict(*plan.kernel, Direct{});
-  variant.notes.push_back("one thread an output element: " + reason);
-  plan.variants.push_back(std::move(variant));
+  plan.variants.push_back(direct_variant(*plan.kernel, reason));
 }
 
 void plan_kernel(Plan& plan, const Target& target) {

@@ -91,26 +91,51 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
 
 }  // namespace
 
+bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout& order, const Span& where,
+                 std::vector<Problem>& problems) {
+  const auto problem = [&](std::string message, std::vector<std::pair<std::string, std::string>> notes) {
+    notes.emplace_back("works", default_order(kernel, tiling).to_string());
+    problems.push_back({"schedule-order", std::move(message), where, {}, std::move(notes), {}});
+    return false;
+  };
+  const int axes = 2 + static_cast<int>(tiling.batch.size());
+  if (!is_onto_axes(order, axes)) {
+    return problem("the order " + order.to_string() + " does not map blocks to the " + std::to_string(axes) +
+                       " coordinates of a tile",
+                   {});
+  }
+  const auto fault = order_fault(kernel, order, tile_axes(tiling));
+  if (!fault) return true;
+  std::string sizes, tile;
+  for (const auto& [name, value] : fault->sizes)
+    sizes += (sizes.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  for (std::int64_t at : fault->tile) tile += (tile.empty() ? "(" : ",") + std::to_string(at);
+  return problem(
+      "the order " + order.to_string() + " does not visit every tile exactly once",
+      {{"at", sizes + ": tile " + tile + ") is visited " +
+                  (fault->visits == 0 ? "by no block" : "by " + std::to_string(fault->visits) + " blocks")}});
+}
+
 Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
   return ceil_div(extent(kernel, index), tile);
 }
 
-Layout default_order(const sema::Kernel& kernel, const SimtGemm& gemm) {
+Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
   constexpr int rows = 8;
-  const Int tiles_m = tiles(kernel, gemm.m, gemm.tile[0]), tiles_n = tiles(kernel, gemm.n, gemm.tile[1]);
+  const Int tiles_m = tiles(kernel, tiling.m, tiling.tile[0]), tiles_n = tiles(kernel, tiling.n, tiling.tile[1]);
   const Int group = tiles_m.is_literal() && tiles_m.value() < rows ? tiles_m : Int(rows);
   std::vector<Tuple> shape{group, tiles_n, ceil_div(tiles_m, group)};
   std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(group, {0})};
-  for (std::size_t i = 0; i < gemm.batch.size(); ++i) {
-    shape.emplace_back(extent(kernel, gemm.batch[i]));
+  for (std::size_t i = 0; i < tiling.batch.size(); ++i) {
+    shape.emplace_back(extent(kernel, tiling.batch[i]));
     stride.push_back(Tuple::basis(1, {static_cast<int>(i) + 2}));
   }
   return Layout(Tuple(shape), Tuple(stride));
 }
 
-std::vector<TileAxis> tile_axes(const SimtGemm& gemm) {
-  std::vector<TileAxis> axes{{gemm.m, gemm.tile[0]}, {gemm.n, gemm.tile[1]}};
-  for (sema::IndexId index : gemm.batch) axes.push_back({index, 1});
+std::vector<TileAxis> tile_axes(const Tiling& tiling) {
+  std::vector<TileAxis> axes{{tiling.m, tiling.tile[0]}, {tiling.n, tiling.tile[1]}};
+  for (sema::IndexId index : tiling.batch) axes.push_back({index, 1});
   return axes;
 }
 

@@ -1,6 +1,7 @@
 // The order in which blocks visit the tiles of the output.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,16 +10,23 @@
 
 namespace lay::plan {
 
+// The indices that tiles divide, and the extents of a tile.
+struct Tiling {
+  sema::IndexId m = -1, n = -1;
+  std::vector<sema::IndexId> batch;
+  std::array<int, 2> tile{};
+};
+
 // Eight rows of tiles, then along n, then batches: neighbouring blocks share operands in the second-level cache.
 //   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
-Layout default_order(const sema::Kernel& kernel, const SimtGemm& gemm);
+Layout default_order(const sema::Kernel& kernel, const Tiling& tiling);
 
 // An axis of the tiles' grid: an output index, so many elements a tile.
 struct TileAxis {
   sema::IndexId index = -1;
   int tile = 1;
 };
-std::vector<TileAxis> tile_axes(const SimtGemm& gemm);
+std::vector<TileAxis> tile_axes(const Tiling& tiling);
 
 // Where an order fails: with these sizes, that tile is visited by no block or by two.
 struct OrderFault {
@@ -31,6 +39,11 @@ struct OrderFault {
 // Tries the order on outputs of 1 to 17 tiles a side, as far as the kernel's guards allow the sizes. The first fault.
 std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
                                       const std::vector<TileAxis>& axes);
+
+// Whether the order maps blocks to tiles and visits every tile exactly once; else a problem "schedule-order" at
+// `where`.
+bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout& order, const Span& where,
+                 std::vector<Problem>& problems);
 
 // Tiles along an index.
 Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);

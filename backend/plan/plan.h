@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "backend/plan/relayout.h"
+#include "backend/plan/sm90_gemm.h"
 #include "frontend/algebra/facts.h"
 #include "frontend/algebra/int.h"
 #include "frontend/algebra/layout.h"
@@ -107,7 +108,8 @@ struct Variant {
   std::string name;             // unique in the plan; part of the emitted kernel's name
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
-  std::variant<SimtGemm, Relayout, Direct> how;
+  int capability = 0;  // ten times the compute capability of the GPUs that it is for; 0: all
+  std::variant<SimtGemm, Sm90Gemm, Relayout, Direct> how;
   Int workspace = Int(0);  // bytes
   Prediction prediction;
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with

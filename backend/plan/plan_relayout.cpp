@@ -155,7 +155,8 @@ class RelayoutPlanner {
     for (const Way& way : form_.outputs) direct.push_back(&way);
     for (const auto& input : form_.inputs) direct.push_back(&input.way);
     for (const Way* way : direct) {
-      if (way->run_axis == made_.run_axis || is_staged(*way)) most = std::min(most, bytes_ / element_bytes(way->tensor));
+      if (way->run_axis == made_.run_axis || is_staged(*way))
+        most = std::min(most, bytes_ / element_bytes(way->tensor));
     }
     for (const Way* way : direct) made_.vector = std::max(made_.vector, widest(*way, made_.run_axis, most));
     for (std::size_t i = 0; i < form_.outputs.size(); ++i) {

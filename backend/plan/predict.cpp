@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/order.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/sm90.h"
+#include "frontend/algebra/banks.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -89,6 +92,30 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm) {
   const Int batches = product(kernel, gemm.batch);
   const Int a = m * k * tiles(kernel, gemm.n, gemm.tile[1]) * element_bytes(loaded(kernel, gemm.a.load));
   const Int b = n * k * tiles(kernel, gemm.m, gemm.tile[0]) * element_bytes(loaded(kernel, gemm.b.load));
+  result.global_bytes = (a + b) * batches + output_bytes(kernel);
+  result.flops = 2 * m * n * k * batches;
+  return result;
+}
+
+Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+  Prediction result;
+  result.registers = gemm.registers ? (*gemm.registers)[1] : 255;
+  result.shared_bytes = shared_bytes(gemm, kernel);
+  if (gemm.store) {
+    constexpr int row = 16;
+    const auto at_m = values(along(gemm.store->rows, 0)), at_n = values(along(gemm.store->rows, 1));
+    const auto offsets = values(gemm.store->shared);
+    std::array<std::int64_t, 32> addresses;
+    for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
+      addresses[lane] = 2 * offsets[static_cast<std::size_t>(at_m[lane] + 64 * at_n[lane])];
+    }
+    result.conflicts.push_back({"stmatrix", wavefronts(addresses, row).taken, SharedMemory{}.phases(row)});
+  }
+  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
+  const Int batches = product(kernel, gemm.batch);
+  const auto tile = gemm.cluster_tile();
+  const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * element_bytes(loaded(kernel, gemm.a.load));
+  const Int b = n * k * tiles(kernel, gemm.m, tile[0]) * element_bytes(loaded(kernel, gemm.b.load));
   result.global_bytes = (a + b) * batches + output_bytes(kernel);
   result.flops = 2 * m * n * k * batches;
   return result;

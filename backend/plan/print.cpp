@@ -96,6 +96,43 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::v
   lines.push_back("  // outputs, (thread,value) -> " + at + ": " + relayout.work.to_string());
 }
 
+void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand, const std::string& name,
+                   std::vector<std::string>& lines) {
+  lines.push_back("  smem " + name + "  = " + to_string(operand.shared));
+  const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
+  const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
+  lines.push_back("  // " + loaded(kernel, operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
+                  (boxes == 1 ? " box of " : " boxes of ") + std::to_string(operand.box[0]) + " " + outer + " x " +
+                  std::to_string(operand.box[1]) + " " + k + " a block and K tile, swizzled over " +
+                  std::to_string(operand.span) + " bytes");
+}
+
+void gemm_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
+  lines.push_back("  tile    = " + tuple_text(gemm.tile));
+  lines.push_back("  mma     = " + gemm.mma.name);
+  lines.push_back("  groups  = " + tuple_text(gemm.groups));
+  lines.push_back("  cluster = " + tuple_text(gemm.cluster));
+  lines.push_back("  stages  = " + std::to_string(gemm.stages));
+  operand_lines(kernel, gemm, gemm.a, "A", lines);
+  operand_lines(kernel, gemm, gemm.b, "B", lines);
+  lines.push_back("  order   = " + gemm.order.to_string());
+  lines.push_back("  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," +
+                  index_name(kernel, gemm.n) + "): " + gemm.accumulators.to_string());
+  if (gemm.store) {
+    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(gemm.store->tensor)].name +
+                    " leaves by stmatrix and TMA through " + to_string(gemm.store->shared));
+  }
+  for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
+    const auto& target = kernel.assignments[i].target;
+    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
+                    elements(gemm.vectors[i]) + " at once along " + index_name(kernel, gemm.n));
+  }
+  if (gemm.registers) {
+    lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) + " for each copying thread, " +
+                    std::to_string((*gemm.registers)[1]) + " for each of a consumer");
+  }
+}
+
 void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
   lines.push_back("  // predicted: " + std::to_string(prediction.registers) + " registers a thread, " +
                   std::to_string(prediction.shared_bytes) + " bytes of shared memory");
@@ -122,13 +159,14 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   const sema::Kernel& kernel = *plan.kernel;
   std::vector<std::string> lines;
   const bool scheduled = !std::holds_alternative<Direct>(variant.how);
+  const std::string target = std::holds_alternative<Sm90Gemm>(variant.how) ? "sm90" : "simt";
   lines.push_back("// variant " + variant.name);
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
     lines.push_back("// where these are aligned: " + aligned);
   }
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
   if (scheduled) {
-    lines.push_back("schedule " + kernel.name + " for simt" +
+    lines.push_back("schedule " + kernel.name + " for " + target +
                     (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
   } else if (!variant.when.empty()) {
     lines.push_back("// when " + joined(variant.when));
@@ -136,6 +174,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   std::visit(overloaded{
                  [&](const SimtGemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Relayout& how) { relayout_lines(kernel, how, lines); },
+                 [&](const Sm90Gemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Direct& how) { lines.push_back("// " + std::to_string(how.threads) + " threads a block"); },
              },
              variant.how);

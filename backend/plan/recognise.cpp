@@ -134,8 +134,8 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   if (form.contraction < 0) return NotGemm{"it has no sum"};
   const Node& sum = kernel.nodes[form.contraction];
   const auto& contraction = std::get<Contraction>(sum.what);
-  if (sum.type != ElementType::f32 && sum.type != ElementType::f64) {
-    return NotGemm{"its sum is in " + std::string(element_name(sum.type)) + ", not in f32 or f64"};
+  if (sum.type != ElementType::f32 && sum.type != ElementType::f64 && sum.type != ElementType::s32) {
+    return NotGemm{"its sum is in " + std::string(element_name(sum.type)) + ", not in f32, f64 or s32"};
   }
   if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
   form.k = contraction.indices[0];

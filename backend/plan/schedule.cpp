@@ -1,13 +1,14 @@
 #include "backend/plan/schedule.h"
 
 #include <set>
+#include <span>
 #include <string_view>
 
 namespace lay::plan {
 
 namespace {
 
-constexpr std::int64_t largest = 4096;
+constexpr std::int64_t largest = 4096, most_stages = 32;
 
 using Value = decltype(sema::ScheduleEntry::value);
 
@@ -41,7 +42,8 @@ std::optional<Layout> plain_layout(const Value& value) {
   return plain ? std::optional(*plain) : std::nullopt;
 }
 
-void read_smem(const sema::ScheduleEntry& entry, SimtSchedule& into, std::vector<Problem>& problems) {
+template <class Schedule>
+void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Problem>& problems) {
   auto layout = any_layout(entry.value);
   if (!layout) return misfit(entry, "a layout: (outer, k) of one stage -> offset in elements", problems);
   if (entry.argument == "A") {
@@ -53,12 +55,35 @@ void read_smem(const sema::ScheduleEntry& entry, SimtSchedule& into, std::vector
   }
 }
 
-void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into, std::vector<Problem>& problems) {
+constexpr std::string_view keys_of_simt[] = {"tile",   "groups", "lanes",  "lane_tile",
+                                             "stages", "smem A", "smem B", "order"};
+constexpr std::string_view keys_of_tensor_cores[] = {"tile",   "mma",    "groups", "cluster",
+                                                     "stages", "smem A", "smem B", "order"};
+
+// No key of this target: of another one, or of none.
+void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target, std::span<const std::string_view> keys,
+                   std::vector<Problem>& problems) {
+  static const std::set<std::string_view> all = {"mma",       "cluster", "roles",      "registers", "lanes",
+                                                 "lane_tile", "split_k", "accumulate", "epilogue",  "copy"};
+  if (all.contains(entry.key)) {
+    problems.push_back({"unsupported", "`" + entry.key + "` has no meaning for " + target, entry.where, {}, {}, {}});
+    return;
+  }
+  std::string list;
+  for (const std::string_view key : keys) list += (list.empty() ? "" : ", ") + std::string(key);
+  problems.push_back({"schedule-entry",
+                      "a schedule has no entry `" + entry.key + "`",
+                      entry.where,
+                      {},
+                      {{"help", "entries for " + target + " are " + list}},
+                      {}});
+}
+
+void read_entry(const sema::ScheduleEntry& entry, const std::string& target, SimtSchedule& into,
+                std::vector<Problem>& problems) {
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
-  static const std::set<std::string_view> later = {"mma",     "cluster",    "roles",    "registers",
-                                                   "split_k", "accumulate", "epilogue", "copy"};
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(), "three positive numbers: tile M, N, K");
   } else if (entry.key == "groups") {
@@ -76,23 +101,45 @@ void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into, std::vecto
     wants(two, "2 on this target: shared memory is double-buffered");
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
-  } else if (later.contains(entry.key)) {
-    problems.push_back({"unsupported", "`" + entry.key + "` has no meaning for simt", entry.where, {}, {}, {}});
   } else {
-    problems.push_back(
-        {"schedule-entry",
-         "a schedule has no entry `" + entry.key + "`",
-         entry.where,
-         {},
-         {{"help", "entries for simt are tile, groups, lanes, lane_tile, stages, smem A, smem B, order"}},
-         {}});
+    unknown_entry(entry, target, keys_of_simt, problems);
   }
 }
 
-}  // namespace
+void read_entry(const sema::ScheduleEntry& entry, const std::string& target, TensorSchedule& into,
+                std::vector<Problem>& problems) {
+  const auto wants = [&](bool fits, const char* what) {
+    if (!fits) misfit(entry, what, problems);
+  };
+  if (entry.key == "tile") {
+    wants((into.tile = numbers<3>(entry.value)).has_value(), "three positive numbers: tile M, N, K");
+  } else if (entry.key == "mma") {
+    const auto* atom = std::get_if<sema::Atom>(&entry.value);
+    wants(atom != nullptr, "an atom of multiply-add, a record such as sm90.wgmma(n = 256, ab = bf16, acc = f32)");
+    if (atom != nullptr) into.mma = *atom;
+  } else if (entry.key == "groups") {
+    wants((into.groups = numbers<4>(entry.value)).has_value(),
+          "four positive numbers: the atom's groups of threads over tile M, N, K and over successive tiles");
+  } else if (entry.key == "cluster") {
+    wants((into.cluster = numbers<2>(entry.value)).has_value(), "two positive numbers: blocks over M and N");
+  } else if (entry.key == "order") {
+    wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block or cluster -> (tile m, tile n)");
+  } else if (entry.key == "stages") {
+    const auto* leaf = std::get_if<Tuple>(&entry.value);
+    const bool fits = leaf && leaf->is_int() && leaf->value().is_literal() && leaf->value().value() >= 2 &&
+                      leaf->value().value() <= most_stages;
+    wants(fits, "a number of K tiles in shared memory, 2 to 32");
+    if (fits) into.stages = static_cast<int>(leaf->value().value());
+  } else if (entry.key == "smem") {
+    read_smem(entry, into, problems);
+  } else {
+    unknown_entry(entry, target, keys_of_tensor_cores, problems);
+  }
+}
 
-SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {
-  SimtSchedule result;
+template <class Schedule>
+Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
+  Schedule result;
   result.when = schedule.when;
   result.where = schedule.where;
   result.of_script = true;
@@ -103,9 +150,19 @@ SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>&
           {"schedule-entry", "`" + key + "` is given twice", entry.where, {{first->second, "first here"}}, {}, {}});
       continue;
     }
-    read_entry(entry, result, problems);
+    read_entry(entry, schedule.target, result, problems);
   }
   return result;
+}
+
+}  // namespace
+
+SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {
+  return read<SimtSchedule>(schedule, problems);
+}
+
+TensorSchedule read_tensor_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {
+  return read<TensorSchedule>(schedule, problems);
 }
 
 }  // namespace lay::plan

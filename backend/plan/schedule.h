@@ -11,16 +11,10 @@
 
 namespace lay::plan {
 
-struct SimtSchedule {
+// What every schedule has.
+struct ScheduleHead {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;
-  std::optional<std::array<int, 3>> tile;
-  std::optional<std::array<int, 4>> groups;
-  std::optional<std::array<int, 3>> lane_tile;
-  std::optional<Layout> lanes;
-  std::optional<Layout> order;
-  std::optional<AnyLayout> shared_a, shared_b;
-  int stages = 2;
   bool of_script = false;  // the user's, not a policy
   Span where;
   std::map<std::string, Span> entries;  // where each entry stands, by key and argument: "tile", "smem A"
@@ -31,7 +25,29 @@ struct SimtSchedule {
   }
 };
 
-// Problems: "schedule-entry" (unknown, given twice, or not of its form), "unsupported" (an entry of a later target).
+struct SimtSchedule : ScheduleHead {
+  std::optional<std::array<int, 3>> tile;
+  std::optional<std::array<int, 4>> groups;
+  std::optional<std::array<int, 3>> lane_tile;
+  std::optional<Layout> lanes;
+  std::optional<Layout> order;
+  std::optional<AnyLayout> shared_a, shared_b;
+  int stages = 2;
+};
+
+// On tensor cores: by a mma atom.
+struct TensorSchedule : ScheduleHead {
+  std::optional<std::array<int, 3>> tile;
+  std::optional<sema::Atom> mma;
+  std::optional<std::array<int, 4>> groups;
+  std::optional<std::array<int, 2>> cluster;
+  std::optional<int> stages;
+  std::optional<Layout> order;
+  std::optional<AnyLayout> shared_a, shared_b;
+};
+
+// Problems: "schedule-entry" (unknown, given twice, or not of its form), "unsupported" (an entry of another target).
 SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems);
+TensorSchedule read_tensor_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems);
 
 }  // namespace lay::plan

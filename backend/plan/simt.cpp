@@ -103,26 +103,6 @@ bool check_cover(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector
   return false;
 }
 
-bool check_order(const sema::Kernel& kernel, const SimtGemm& gemm, const SimtSchedule& schedule,
-                 std::vector<Problem>& problems) {
-  const auto problem = [&](std::string message, std::vector<std::pair<std::string, std::string>> notes) {
-    notes.emplace_back("works", default_order(kernel, gemm).to_string());
-    problems.push_back({"schedule-order", std::move(message), schedule.at("order"), {}, std::move(notes), {}});
-    return false;
-  };
-  const int axes = 2 + static_cast<int>(gemm.batch.size());
-  if (!is_onto_axes(gemm.order, axes)) {
-    return problem("the order " + gemm.order.to_string() + " does not map blocks to the " + std::to_string(axes) +
-                       " coordinates of a tile",
-                   {});
-  }
-  if (!schedule.order) return true;
-  const auto fault = order_fault(kernel, gemm.order, tile_axes(gemm));
-  if (!fault) return true;
-  return problem("the order " + gemm.order.to_string() + " does not visit every tile exactly once",
-                 {{"at", fault->words()}});
-}
-
 // Twice as many accumulators as a thread has room for: no tile fits, whatever else it is.
 bool check_size(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector<Problem>& problems) {
   constexpr long most = 256;
@@ -223,8 +203,10 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   if (!check_limits(gemm, schedule, target, problems)) return std::nullopt;
   gemm.accumulators = accumulator_layout(gemm.tile, gemm.groups, gemm.lanes, gemm.lane_grid, gemm.lane_tile);
   if (!check_cover(gemm, schedule, problems) || !check_size(gemm, schedule, problems)) return std::nullopt;
-  gemm.order = schedule.order.value_or(default_order(kernel, gemm));
-  if (!check_order(kernel, gemm, schedule, problems)) return std::nullopt;
+  const Tiling tiling{gemm.m, gemm.n, gemm.batch, {gemm.tile[0], gemm.tile[1]}};
+  gemm.order = schedule.order.value_or(default_order(kernel, tiling));
+  const bool ordered = !schedule.order || check_order(kernel, tiling, gemm.order, schedule.at("order"), problems);
+  if (!ordered) return std::nullopt;
   return gemm;
 }
 

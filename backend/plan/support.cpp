@@ -52,11 +52,11 @@ void check_order(const sema::Kernel& kernel, std::vector<Problem>& problems) {
 
 void check_types(const sema::Kernel& kernel, std::vector<Problem>& problems) {
   using enum ElementType;
-  constexpr ElementType known[] = {f16, bf16, f32, f64, s8, u8, s32, u32, s64};
+  constexpr ElementType known[] = {f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32, s64};
   for (const sema::Tensor& tensor : kernel.tensors) {
     if (std::find(std::begin(known), std::end(known), tensor.element) == std::end(known)) {
       unsupported("no kernel on arrays of " + std::string(element_name(tensor.element)) + " yet", tensor.where,
-                  "f16, bf16, f32, f64, s8, u8, s32, u32 and s64 are supported", problems);
+                  "f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32 and s64 are supported", problems);
     }
   }
 }

@@ -134,7 +134,7 @@ void agree(lay::test::Kernels& kernels, const Extents& sizes, bool with_gpu) {
 const std::vector<std::int64_t> lengths{1, 7, 64, 127, 128, 129};
 
 void all_sizes(bool with_gpu) {
-  lay::test::Kernels kernels("tests/agreement/gemm.lay");
+  lay::test::Kernels kernels("tests/agreement/gemm.lay", true);
   for (const std::int64_t m : lengths)
     for (const std::int64_t n : lengths)
       for (const std::int64_t k : lengths) agree(kernels, {m, n, k}, with_gpu);
@@ -144,14 +144,14 @@ void all_sizes(bool with_gpu) {
 }  // namespace
 
 TEST_CASE("a slice of the sizes: interpreter and plain loops") {
-  lay::test::Kernels kernels("tests/agreement/gemm.lay");
+  lay::test::Kernels kernels("tests/agreement/gemm.lay", true);
   // Every length once in every place, with other lengths beside it.
   for (std::size_t i = 0; i < lengths.size(); ++i)
     agree(kernels, {lengths[i], lengths[(i + 2) % 6], lengths[(i + 4) % 6]}, false);
 }
 
 TEST_CASE("the reference meaning agrees with plain loops") {
-  lay::test::Kernels kernels("tests/agreement/gemm.lay");
+  lay::test::Kernels kernels("tests/agreement/gemm.lay", true);
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const Extents sizes{7, 12, 33};
     const sema::KernelCall call = make_call(kernel, sizes, true, 1);

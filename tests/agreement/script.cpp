@@ -28,9 +28,10 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-Kernels::Kernels(const std::string& file) {
+Kernels::Kernels(const std::string& file, bool in_f64_too) {
   const std::string text = read(file);
   for (const char* element : {"f32", "f64"}) {
+    if (element == std::string("f64") && !in_f64_too) break;
     sema::Evaluator evaluator(sources_, {});
     for (const sema::Outcome& outcome : evaluator.run(file, replaced(text, "f32", element))) {
       if (outcome.ok()) continue;

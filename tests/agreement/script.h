@@ -1,5 +1,5 @@
-// The kernels of a script in tests/, as written and again with f64 in place of f32, ready to be called on the host and
-// on a GPU.
+// The kernels of a script in tests/, as written and, where asked, again with f64 in place of f32, ready to be called on
+// the host and on a GPU.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace lay::test {
 class Kernels {
  public:
   // A path from the project's root, or from the current folder where the sources are not on the machine.
-  explicit Kernels(const std::string& file);
+  explicit Kernels(const std::string& file, bool in_f64_too = false);
   const std::vector<sema::KernelPtr>& all() const { return kernels_; }
   runtime::Executor& host() { return host_; }
   runtime::Executor& gpu() { return gpu_; }

@@ -62,9 +62,11 @@ static __device__ __forceinline__ void mbarrier_wait(unsigned long long* barrier
       : "memory");
 }
 
-// A tile in shared memory for wgmma: rows of one swizzle span, `stride` bytes from one group of 8 rows to the next.
-static __device__ __forceinline__ unsigned long long matrix_descriptor(const void* tile, int stride, int swizzle) {
-  return (unsigned long long)((shared_address(tile) & 0x3ffff) >> 4) | 1ull << 16 |
+// A tile in shared memory for wgmma: rows of one swizzle span, `stride` bytes from one group of 8 rows to the next, and
+// `leading` bytes from one span to the next across the rows.
+static __device__ __forceinline__ unsigned long long matrix_descriptor(const void* tile, int leading, int stride,
+                                                                       int swizzle) {
+  return (unsigned long long)((shared_address(tile) & 0x3ffff) >> 4) | (unsigned long long)(leading >> 4) << 16 |
          (unsigned long long)(stride >> 4) << 32 | (unsigned long long)swizzle << 62;
 }
 
@@ -95,8 +97,7 @@ static __device__ __forceinline__ int swizzle_3_3_3(int x) {
   return x ^ ((x >> 3) & 56);
 }
 
-extern "C" __global__ void __cluster_dims__(2, 1, 1)
-__launch_bounds__(384, 1)
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1)
 lay_linear_sm90(
     const unsigned short* __restrict__ A_,  // (M,K):(K,1)
     const unsigned short* __restrict__ B_,  // (N,K):(K,1)
@@ -189,8 +190,8 @@ lay_linear_sm90(
           #pragma unroll
           for (int step_ = 0; step_ < 4; ++step_) {
             multiply_1(&acc_[0], matrix_descriptor(&A_stage_[part_ * 64 * 64 + step_ * 16
-                + use_slot * 8192], 1024, 1), matrix_descriptor(&B_stage_[step_ * 16
-                + use_slot * 16384], 1024, 1), !(k_ == 0 && step_ == 0));
+                + use_slot * 8192], 16, 1024, 1), matrix_descriptor(&B_stage_[step_ * 16
+                + use_slot * 16384], 16, 1024, 1), !(k_ == 0 && step_ == 0));
           }
           asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
           asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");

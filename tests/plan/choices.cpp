@@ -148,7 +148,7 @@ TEST_CASE("accumulators, copies and orders are one-to-one by enumeration") {
         CHECK(!plan::cover_fault(how.accumulators, {how.tile[0], how.tile[1]}));
         CHECK(!plan::cover_fault(how.a.threads, {how.tile[0], how.tile[2]}));
         CHECK(!plan::cover_fault(how.b.threads, {how.tile[1], how.tile[2]}));
-        CHECK(!plan::order_fault(*made.kernel, how.order, plan::tile_axes(how)));
+        CHECK(!plan::order_fault(*made.kernel, how.order, plan::tile_axes({how.m, how.n, how.batch, {how.tile[0], how.tile[1]}})));
         for (const auto* copy : {&how.a, &how.b}) {
           const auto offsets = values(copy->shared);
           CHECK(std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size());

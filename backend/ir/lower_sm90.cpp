@@ -1,0 +1,368 @@
+#include "backend/ir/lower_sm90.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backend/ir/mma_atom.h"
+#include "backend/plan/axes.h"
+#include "backend/plan/order.h"
+#include "backend/plan/recognise.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay::ir {
+
+namespace {
+
+using plan::along;
+
+constexpr int warpgroup = 128;
+
+// A further mode that steps over whole copies of the layout.
+AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts) {
+  const auto* composed = std::get_if<Composed>(&one);
+  const Layout& inner = composed ? std::get<Layout>(composed->inner) : std::get<Layout>(one);
+  std::vector<Tuple> shape = inner.shape.modes(), stride = inner.stride.modes();
+  std::int64_t step = size(inner).value();
+  for (const int count : counts) {
+    shape.emplace_back(count);
+    stride.emplace_back(step);
+    step *= count;
+  }
+  const Layout made{Tuple(shape), Tuple(stride)};
+  return composed ? AnyLayout(Composed{composed->outer, composed->offset, made}) : AnyLayout(made);
+}
+
+}  // namespace
+
+Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
+    : declared_(declared), b_(declared.b), gemm_(gemm) {
+  declare(a_, gemm.a, 0);
+  declare(b_operand_, gemm.b, 1);
+  const Span& where = declared.kernel.nodes[static_cast<size_t>(gemm.contraction)].where;
+  const auto repeats = gemm.repeats();
+  declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  accumulators_ = b_.registers(declared.name("acc"), gemm.mma.accumulator,
+                               make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+  b_.kernel.atoms.push_back(mma_atom(gemm.mma));
+  declare_store();
+  const int consumers = gemm.consumers();
+  blocks_ =
+      gemm.blocks() > 1 ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0}) : b_.block_barrier();
+  filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
+  drained_ = b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, consumers * gemm.blocks(), 0});
+  load_ = b_.ring(declared.name("load"), gemm.stages, true);
+  use_ = b_.ring(declared.name("use"), gemm.stages);
+  if (consumers == 1) freed_ = b_.ring(declared.name("freed"), gemm.stages);
+}
+
+int Sm90Lowering::tensor_map(const std::string& name, BufferId tensor, const std::vector<int>& order,
+                             std::vector<int> box, std::vector<int> onto, int span) {
+  const int swizzle = std::countr_zero(static_cast<unsigned>(span / 16));
+  b_.kernel.tensor_maps.push_back(
+      {declared_.name(name), tensor, order, std::move(box), std::move(onto), Swizzle(swizzle, 4, 3)});
+  return static_cast<int>(b_.kernel.tensor_maps.size()) - 1;
+}
+
+void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int axis) {
+  operand.plan = &plan;
+  operand.axis = axis;
+  operand.name = axis == 0 ? "A" : "B";
+  const auto& node = declared_.kernel.nodes[static_cast<size_t>(plan.load)];
+  const auto& load = std::get<sema::Load>(node.what);
+  operand.global = declared_.tensors[static_cast<size_t>(load.tensor)];
+  declared_.from(node.where, std::string(axis == 0 ? "(m" : "(n") + ",k,stage)");
+  constexpr int alignment = 1024;
+  operand.stages = b_.shared(declared_.name(operand.name + "_stage"), declared_.tensor(load.tensor).element,
+                             repeated(plan.shared, {gemm_.stages}), alignment);
+  std::vector<int> box, onto;
+  for (const int mode : plan.order) {
+    const sema::IndexId index = plan::bare_index(declared_.kernel, load.coordinate[static_cast<size_t>(mode)]);
+    box.push_back(index == gemm_.k ? plan.box[1] : index == plan.outer ? plan.box[0] : 1);
+    onto.push_back(index == gemm_.k ? 1 : 0);
+  }
+  operand.map =
+      tensor_map(operand.name + "_map", operand.global, plan.order, std::move(box), std::move(onto), plan.span);
+}
+
+void Sm90Lowering::declare_store() {
+  const auto& assignments = declared_.kernel.assignments;
+  declared_.from(assignments.front().where);
+  if (gemm_.store) {
+    const plan::TmaStore& store = *gemm_.store;
+    constexpr int alignment = 1024, rows = 64;
+    const ElementType type = declared_.tensor(store.tensor).element;
+    declared_.from(assignments.front().where, "(m,n,buffer,consumer)");
+    staged_ = b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {2, gemm_.consumers()}), alignment);
+    packed_ = b_.registers(declared_.name("packed"), type, Layout(8, 1));
+    std::vector<int> box, onto;
+    for (const int mode : store.order) {
+      const sema::IndexId index = assignments.front().indices[static_cast<size_t>(mode)];
+      box.push_back(index == gemm_.m ? rows : index == gemm_.n ? store.width : 1);
+      onto.push_back(index == gemm_.n ? 1 : 0);
+    }
+    store_map_ = tensor_map("C_map", declared_.tensors[static_cast<size_t>(store.tensor)], store.order, std::move(box),
+                            std::move(onto), 2 * (store.along_n ? store.width : rows));
+    stored_ = b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
+    return;
+  }
+  const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
+  for (size_t i = 0; i < assignments.size(); ++i) {
+    out_.push_back(
+        b_.registers(declared_.fresh("out"), declared_.tensor(assignments[i].target).element, Layout(together, 1)));
+  }
+}
+
+void Sm90Lowering::run() {
+  const Int clusters = min(Int(gemm_.multiprocessors / gemm_.blocks()), size(gemm_.order));
+  b_.kernel.launch = {{clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1};
+  prologue();
+  const auto budget = [&](size_t which) {
+    return gemm_.registers ? std::optional((*gemm_.registers)[which]) : std::nullopt;
+  };
+  b_.role(
+      "producer", 0, warpgroup, [&] { producer(); }, budget(0));
+  b_.role(
+      "consumer", warpgroup, warpgroup * gemm_.consumers(), [&] { consumer(); }, budget(1));
+}
+
+void Sm90Lowering::prologue() {
+  declared_.from(declared_.kernel.where);
+  b_.inside(b_.kernel.prologue, [&] {
+    b_.when(b_.special(Builtin::warp) == 0, [&] {
+      b_.elect([&] {
+        b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term stage) {
+          for (const BarrierId barrier : {filled_, drained_}) {
+            Sync made{SyncOp::init, barrier, {}, {}, {}, {}};
+            made.slot = stage;
+            b_.emit(made);
+          }
+        });
+        b_.emit(Fence{FenceKind::mbarrier_init});
+      });
+    });
+    b_.sync(blocks_);
+  });
+}
+
+void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
+  const auto tile = gemm_.cluster_tile();
+  const Int clusters = min(Int(gemm_.multiprocessors / gemm_.blocks()), size(gemm_.order));
+  std::vector<std::string> names{"tile_m", "tile_n"};
+  for (const sema::IndexId index : gemm_.batch) names.push_back(declared_.index_name(index));
+  for (size_t i = 0; i < 2; ++i) names[i] = declared_.name(names[i]);
+  const auto live = [&](const std::vector<Term>& at) {
+    Term inside = number(0) == 0;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const Int count = i < 2 ? plan::tiles(declared_.kernel, i == 0 ? gemm_.m : gemm_.n, tile[i])
+                              : declared_.kernel.indices[static_cast<size_t>(gemm_.batch[i - 2])].extent;
+      inside = inside && at[i] < b_.size(count);
+    }
+    return inside;
+  };
+  declared_.from(declared_.kernel.where, "cluster -> tile: " + gemm_.order.to_string());
+  const Term count = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
+  const Term stride = b_.let(declared_.name("clusters"), b_.size(clusters));
+  tiles_k_ = b_.let(declared_.name("tiles_k"), b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
+  b_.tiles(gemm_.order, names, b_.special(Builtin::block_x) / gemm_.blocks(), count, stride, live,
+           [&](const std::vector<Term>& at) {
+             const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
+             const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
+                                             gemm_.cluster[1] == 1 ? number(0) : rank / gemm_.cluster[0]};
+             Tile made;
+             for (size_t i = 0; i < 2; ++i) {
+               made.first[i] = b_.let(declared_.name(i == 0 ? "m_first" : "n_first"),
+                                      (at[i] * gemm_.cluster[i] + block[i]) * gemm_.tile[i]);
+             }
+             made.batch.assign(at.begin() + 2, at.end());
+             body(made);
+           });
+}
+
+// ---- the copying warpgroup
+
+void Sm90Lowering::producer() {
+  const int bytes = (gemm_.tile[0] + gemm_.tile[1]) * gemm_.tile[2] *
+                    bits(b_.kernel.buffers[static_cast<size_t>(a_.stages.index)].element) / 8;
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const auto wait_for_stage = [&] {
+    Sync made{SyncOp::wait, drained_, {}, {}, {}, {}};
+    made.slot = b_.slot(load_);
+    made.phase = b_.phase(load_);
+    b_.emit(made);
+  };
+  b_.when(b_.special(Builtin::warp) == 0, [&] {
+    b_.elect([&] {
+      each_tile([&](const Tile& tile) {
+        declared_.from(where);
+        b_.loop(declared_.name("tile_k"), number(0), tiles_k_, {}, [&](Term tile_k) {
+          wait_for_stage();
+          Sync expect{SyncOp::arrive_expect_bytes, filled_, {}, {}, {}, {}};
+          expect.slot = b_.slot(load_);
+          expect.bytes = number(bytes);
+          b_.emit(expect);
+          for (const Operand* operand : {&a_, &b_operand_}) load(*operand, tile, tile_k * gemm_.tile[2]);
+          b_.emit(Advance{load_});
+        });
+      });
+      if (gemm_.blocks() == 1) return;
+      declared_.from(where, "no block leaves before its stages have been given back");
+      b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
+        wait_for_stage();
+        b_.emit(Advance{load_});
+      });
+    });
+  });
+}
+
+std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const {
+  const auto& load = std::get<sema::Load>(declared_.kernel.nodes[static_cast<size_t>(plan.load)].what);
+  std::vector<ExprId> made;
+  for (const sema::NodeId each : load.coordinate) {
+    const sema::IndexId index = plan::bare_index(declared_.kernel, each);
+    if (index == gemm_.k || index == plan.outer) {
+      made.push_back(index == gemm_.k ? k : outer);
+    } else {
+      const auto at = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
+      made.push_back(tile.batch[static_cast<size_t>(at)]);
+    }
+  }
+  return made;
+}
+
+// This block's slice of the tile, box by box, for every block of the cluster that needs it.
+void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
+  const plan::TmaOperand& plan = *operand.plan;
+  const auto axis = static_cast<size_t>(operand.axis);
+  const int sharers = gemm_.cluster[1 - axis];
+  const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
+  const Term share = axis == 0 ? rank / gemm_.cluster[0] : rank % gemm_.cluster[0];
+  const bool over_outer = plan.slice[0] < gemm_.tile[axis];
+  const Term outer_first = over_outer ? share * plan.slice[0] : number(0);
+  const Term k_first = plan.slice[1] < gemm_.tile[2] ? share * plan.slice[1] : number(0);
+  // Blocks with this block's coordinate along the operand's own axis: a stride of bits in the mask.
+  const int step = axis == 0 ? gemm_.cluster[0] : 1;
+  std::int64_t mask = 0;
+  for (int i = 0; i < sharers; ++i) mask |= std::int64_t{1} << (i * step);
+  const int places = gemm_.cluster[axis];
+  const Term own = axis == 0 ? rank % places : rank / gemm_.cluster[0];
+  Term bits_of_mask = number(mask);
+  for (int i = 1; i < places; ++i) {
+    const int shift = axis == 0 ? i : i * gemm_.cluster[0];
+    bits_of_mask = b_.select(own == i, number(mask << shift), bits_of_mask);
+  }
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(plan.load)].where,
+                 operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
+                     std::to_string(plan.slice[1]) +
+                     (sharers > 1 ? ", for " + std::to_string(sharers) + " blocks" : ""));
+  const auto copy = [&](Term outer, Term along_k) {
+    const Term row = outer_first + outer, column = k_first + along_k;
+    Copy made;
+    made.kind = CopyKind::tma_load;
+    made.dst = {operand.stages, {row, column, b_.slot(load_)}};
+    made.src = {operand.global, coordinate(plan, tile, tile.first[axis] + row, k + column)};
+    made.completion = Completion::mbarrier;
+    made.barrier = filled_;
+    made.slot = b_.slot(load_);
+    made.tensor_map = operand.map;
+    if (sharers > 1) made.multicast = bits_of_mask;
+    b_.emit(made);
+  };
+  const auto over = [&](size_t which, const std::function<void(Term)>& body) {
+    if (plan.slice[which] == plan.box[which]) return body(number(0));
+    b_.loop(which == 0 ? "row" : "step", number(0), number(plan.slice[which]),
+            {.step = plan.box[which], .unrolled = true}, body);
+  };
+  over(0, [&](Term outer) { over(1, [&](Term along_k) { copy(outer, along_k); }); });
+}
+
+// ---- the consumers
+
+void Sm90Lowering::consumer() {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  declared_.from(where, "this consumer's part of the tile");
+  const auto part = gemm_.part();
+  consumer_ = b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
+  part_ = {gemm_.groups[0] == 1 ? number(0) : consumer_ % gemm_.groups[0] * part[0],
+           gemm_.groups[1] == 1 ? number(0) : consumer_ / gemm_.groups[0] * part[1]};
+  const Term thread = b_.special(Builtin::thread) - warpgroup;
+  declared_.from(where, "this thread's first accumulator");
+  for (int axis = 0; axis < 2; ++axis) {
+    held_[static_cast<size_t>(axis)] =
+        b_.let(declared_.name(axis == 0 ? "row" : "column"), b_.at(along(gemm_.accumulators[0], axis), thread));
+  }
+  if (gemm_.store) {
+    const Layout& put = gemm_.store->rows;
+    declared_.from(declared_.kernel.assignments.front().where, "where this lane puts a row of 8: " + put.to_string());
+    for (int axis = 0; axis < 2; ++axis) {
+      put_[static_cast<size_t>(axis)] = b_.let(declared_.name(axis == 0 ? "put_row" : "put_column"),
+                                               b_.at(along(put, axis), b_.special(Builtin::thread) % warpgroup));
+    }
+  }
+  each_tile([&](const Tile& tile) {
+    declared_.from(where, "a sum of nothing");
+    b_.when(tiles_k_ == 0, [&] { b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); });
+    declared_.from(where);
+    b_.loop(declared_.name("tile_k"), number(0), tiles_k_, {}, [&](Term tile_k) { products(tile_k); });
+    if (freed_) {
+      declared_.from(where, "the last stage");
+      b_.emit(Wait{GroupKind::wgmma, 0, false});
+      b_.when(tiles_k_ > 0, [&] { give_back(freed_); });
+    }
+    epilogue(tile);
+  });
+  if (!gemm_.store) return;
+  declared_.from(declared_.kernel.assignments.front().where, "what was stored has left shared memory");
+  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); }); });
+}
+
+// One K tile. Where another consumer keeps the tensor cores busy its stage is given back at once, else when the next
+// one's products are on their way.
+void Sm90Lowering::products(Term tile_k) {
+  const auto repeats = gemm_.repeats();
+  const int steps = gemm_.tile[2] / gemm_.mma.shape[2];
+  Sync arrived{SyncOp::wait, filled_, {}, {}, {}, {}};
+  arrived.slot = b_.slot(use_);
+  arrived.phase = b_.phase(use_);
+  b_.emit(arrived);
+  b_.emit(Fence{FenceKind::wgmma});
+  const auto over = [&](const char* name, int count, const std::function<void(Term)>& body) {
+    if (count == 1) return body(number(0));
+    b_.loop(name, number(0), number(count), {.unrolled = true}, body);
+  };
+  over("step", steps, [&](Term step) {
+    over("i", repeats[0], [&](Term i) {
+      over("j", repeats[1], [&](Term j) {
+        const Term k = step * gemm_.mma.shape[2], slot = b_.slot(use_);
+        Mma& made =
+            b_.mma(MmaKind::wgmma, {accumulators_, {i, j}}, {a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}},
+                   {b_operand_.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
+        made.zero = steps == 1 ? tile_k == 0 : tile_k == 0 && step == 0;
+      });
+    });
+  });
+  b_.emit(Commit{GroupKind::wgmma});
+  if (!freed_) {
+    b_.emit(Wait{GroupKind::wgmma, 0, false});
+    give_back(use_);
+    return;
+  }
+  b_.emit(Wait{GroupKind::wgmma, 1, false});
+  b_.when(tile_k > 0, [&] { give_back(freed_); });
+  b_.emit(Advance{use_});
+}
+
+// The stage may be filled again: every block that loads into it, in any block of the cluster, is told.
+void Sm90Lowering::give_back(RingId ring) {
+  const Term thread = b_.special(Builtin::thread) % warpgroup;
+  Sync made{SyncOp::arrive, drained_, {}, {}, {}, {}};
+  made.slot = b_.slot(ring);
+  if (gemm_.blocks() > 1) made.remote = thread;
+  b_.when(thread < gemm_.blocks(), [&] { b_.emit(made); });
+  b_.emit(Advance{ring});
+}
+
+void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm) {
+  Sm90Lowering(declared, gemm).run();
+}
+
+}  // namespace lay::ir

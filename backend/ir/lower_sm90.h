@@ -1,0 +1,80 @@
+// A GEMM on Hopper's tensor cores in steps. The grid is persistent; a cluster takes tile after tile.
+//
+//   the copying warpgroup, one thread:     for every tile, for every K tile:
+//     wait until the consumers of the cluster have read the stage
+//     TMA: this block's parts of A and B, for all blocks that need them
+//   a consumer, a warpgroup:               for every tile, for every K tile:
+//     wait until the stage has arrived, wgmma, give the stage back
+//     epilogue, while the next tile is on its way: registers -> shared -> TMA, or registers -> global
+//
+// What lies outside the tensors arrives as zeros, and TMA stores nothing there.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "backend/ir/lower_parts.h"
+#include "backend/plan/sm90_gemm.h"
+
+namespace lay::ir {
+
+class Sm90Lowering {
+ public:
+  Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm);
+  void run();
+
+ private:
+  struct Operand {
+    const plan::TmaOperand* plan = nullptr;
+    int axis = 0;      // 0 for A, 1 for B
+    std::string name;  // "A" or "B"
+    BufferId global, stages;
+    int map = -1;
+  };
+  // A tile of the block: the first element of its outer indices, and its batch.
+  struct Tile {
+    std::array<Term, 2> first;
+    std::vector<Term> batch;
+  };
+
+  void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
+  void declare_store();
+  int tensor_map(const std::string& name, BufferId tensor, const std::vector<int>& order, std::vector<int> box,
+                 std::vector<int> onto, int span);
+  void prologue();
+  void producer();
+  void load(const Operand& operand, const Tile& tile, Term k);
+  void consumer();
+  void products(Term tile_k);
+  void give_back(RingId ring);
+  void each_tile(const std::function<void(const Tile&)>& body);
+  std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const;
+
+  // The epilogue (lower_sm90_epilogue.cpp).
+  void epilogue(const Tile& tile);
+  void store_through_shared(const Tile& tile, Term i, Term j);
+  void store_from_registers(const Tile& tile, Term i, Term j);
+  Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator);
+  void assign_value(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, const Ref& from,
+                    const Ref& to);
+  Term position(const Tile& tile, int axis, Term value, Term repeat) const;
+
+  Term number(std::int64_t value) { return b_.constant(value); }
+
+  Declared& declared_;
+  Builder& b_;
+  const plan::Sm90Gemm& gemm_;
+  Operand a_, b_operand_;
+  BarrierId blocks_, stored_, filled_, drained_;
+  RingId load_, use_, freed_;
+  BufferId accumulators_, packed_, staged_;
+  int store_map_ = -1;
+  std::vector<BufferId> out_;  // values of one access, of each assignment
+  std::array<Term, 2> part_;   // of this consumer, inside the tile
+  std::array<Term, 2> held_;   // this thread's first element, inside the tile
+  std::array<Term, 2> put_;    // where this lane points stmatrix, inside its consumer's 64 rows and 16 columns
+  Term consumer_;
+  Term tiles_k_;
+};
+
+}  // namespace lay::ir

@@ -1,0 +1,71 @@
+// A GEMM on Hopper's tensor cores: a persistent grid of blocks, each with one warpgroup that copies tiles into shared
+// memory by TMA and others, the consumers, that multiply them by wgmma.
+//
+//   C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n)
+//
+// Everything here follows from the schedule's tile, atom, groups, cluster and stages and from the tensors' layouts: who
+// loads which part of a tile for whom, the boxes, the swizzles, and who holds which accumulator.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "frontend/algebra/layout.h"
+#include "frontend/sema/atom.h"
+#include "frontend/sema/kernel.h"
+
+namespace lay::plan {
+
+// How one operand reaches shared memory. "Outer" is m for A and n for B.
+struct TmaOperand {
+  sema::NodeId load = -1;
+  sema::IndexId outer = -1;
+  bool along_k = true;       // K-major: neighbours in memory are neighbours along k; else along the outer index
+  int span = 128;            // bytes of a row of shared memory, the most that one box has along its fastest mode
+  std::vector<int> order;    // the tensor's modes, fastest first
+  std::array<int, 2> box;    // extents of one copy along (outer, k)
+  std::array<int, 2> slice;  // of the part of the tile that one block of the cluster loads for all that need it
+  AnyLayout shared;          // (outer, k) -> offset in elements, one stage
+};
+
+// An output that leaves through shared memory: 64 rows and `width` columns of a consumer at a time, by stmatrix and
+// TMA.
+struct TmaStore {
+  sema::TensorId tensor = -1;
+  bool along_n = true;  // neighbours in memory are neighbours along n, not m
+  int width = 64;
+  std::vector<int> order;  // the tensor's modes, fastest first
+  AnyLayout shared;        // (m, n) -> offset in elements
+  Layout rows;             // thread of a consumer -> (m, n): where the row of 8 elements lies that it names to stmatrix
+};
+
+struct Sm90Gemm {
+  sema::NodeId contraction = -1;
+  sema::IndexId m = -1, n = -1, k = -1;
+  std::vector<sema::IndexId> batch;  // further output indices: further coordinates of a tile
+  sema::Atom mma;
+  std::array<int, 3> tile{128, 256, 64};
+  std::array<int, 4> groups{2, 1, 1, 1};  // consumers over tile M, N, K and over successive tiles
+  std::array<int, 2> cluster{2, 1};       // blocks over M and N that share what they load
+  int stages = 4;
+  TmaOperand a, b;
+  Layout accumulators;                          // (thread of the consumers, value) -> (m, n) in the tile: basis strides
+  std::optional<TmaStore> store;                // the only output, where it can leave by TMA
+  std::vector<int> vectors;                     // else, of each assignment: elements along n that one access writes
+  Layout order;                                 // cluster -> (tile m, tile n, batch...) in units of the cluster's tiles
+  std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
+  int multiprocessors = 132;
+
+  int consumers() const { return groups[0] * groups[1]; }
+  int threads() const { return 128 * (1 + consumers()); }
+  int blocks() const { return cluster[0] * cluster[1]; }
+  // The part of the tile that one consumer has.
+  std::array<int, 2> part() const { return {tile[0] / groups[0], tile[1] / groups[1]}; }
+  // Atoms of one consumer along m and n.
+  std::array<int, 2> repeats() const { return {part()[0] / mma.shape[0], part()[1] / mma.shape[1]}; }
+  // Tiles of the whole cluster.
+  std::array<int, 2> cluster_tile() const { return {tile[0] * cluster[0], tile[1] * cluster[1]}; }
+};
+
+}  // namespace lay::plan
