@@ -30,6 +30,7 @@ int device_count();
 // What the driver says of a device; no context is made.
 struct DeviceInfo {
   std::string name;
+  std::string pci_bus_id;    // "0000:0f:00.0"; empty where it is not known
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
   std::int64_t memory_bytes = 0, shared_per_block = 0, l2_bytes = 0;
@@ -54,6 +55,9 @@ class Device : public DeviceInfo {
 
 using Address = unsigned long long;
 
+// What work is given to, in order; null is the default stream (stream.h makes others).
+using StreamHandle = void*;
+
 // Memory of the current device, freed with the object.
 class DeviceMemory {
  public:
@@ -65,10 +69,11 @@ class DeviceMemory {
 
   Address address() const { return address_; }
   std::size_t bytes() const { return bytes_; }
-  void upload(const void* from, std::size_t bytes);
-  void download(void* to, std::size_t bytes) const;
-  // As many bytes as both have, on the default stream; returns at once.
-  void copy(const DeviceMemory& from);
+  // From and to the byte `at` on.
+  void upload(const void* from, std::size_t bytes, std::size_t at = 0);
+  void download(void* to, std::size_t bytes, std::size_t at = 0) const;
+  // As many bytes as both have; returns at once.
+  void copy(const DeviceMemory& from, StreamHandle stream = nullptr);
   void fill(unsigned char value);
 
  private:
@@ -99,8 +104,9 @@ class LoadedKernel {
   LoadedKernel(LoadedKernel&& other) noexcept;
   LoadedKernel& operator=(LoadedKernel&& other) noexcept;
 
-  // `arguments` point at the values of the parameters, in order. On the default stream; returns at once.
-  void launch(std::array<unsigned, 3> grid, unsigned threads, const std::vector<void*>& arguments) const;
+  // `arguments` point at the values of the parameters, in order; they are copied. Returns at once.
+  void launch(std::array<unsigned, 3> grid, unsigned threads, const std::vector<void*>& arguments,
+              StreamHandle stream = nullptr) const;
   int registers() const;
   int local_bytes() const;
   int blocks_per_multiprocessor(int threads) const;
@@ -111,14 +117,15 @@ class LoadedKernel {
   std::int64_t dynamic_shared_bytes_ = 0;
 };
 
-// A point in the default stream's order.
+// A point in the order of a stream.
 class Event {
  public:
   Event();
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  void record() const;
+  void record(StreamHandle stream = nullptr) const;
+  bool happened() const;
   void wait() const;
   double milliseconds_since(const Event& earlier) const;  // both waited for
 

@@ -117,7 +117,8 @@ const GpuKernel* Gpu::prepare(const ir::Kernel& kernel, Outcome& outcome) {
   }
 }
 
-Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments) const {
+Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
+                    StreamHandle stream) const {
   const Checked checked = check_launch(kernel, arguments, limits(), prepared.emitted.shared_bytes);
   if (!checked.outcome.ok() || checked.nothing_to_do) return checked.outcome;
   Parameters values = parameters(kernel, arguments);
@@ -130,7 +131,7 @@ Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const L
     }
     prepared.loaded.launch(
         {static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2])},
-        static_cast<unsigned>(kernel.launch.threads), values.pointers());
+        static_cast<unsigned>(kernel.launch.threads), values.pointers(), stream);
   } catch (const DriverError& error) {
     return failed(error);
   }

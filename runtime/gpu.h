@@ -47,7 +47,8 @@ class Gpu {
   const GpuKernel* prepare(const ir::Kernel& kernel, Outcome& outcome);
 
   // Checks and launches on memory of the device; returns before the kernel is done. Workspace buffers too are given.
-  Outcome launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments) const;
+  Outcome launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
+                 StreamHandle stream = nullptr) const;
 
   // On memory of the host, one vector a global buffer that is no workspace, copied there and, where written, back.
   GpuRun run(const ir::Kernel& kernel, const Binding& sizes,

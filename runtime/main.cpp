@@ -1,9 +1,12 @@
 // The command line of `lay`.
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <exception>
 #include <iostream>
 #include <new>
+#include <sstream>
 
+#include "runtime/bench/bench.h"
 #include "runtime/commands.h"
 #include "runtime/exit_code.h"
 #include "runtime/report.h"
@@ -30,6 +33,27 @@ std::map<std::string, std::string> pairs(const std::string& option, const std::v
       throw CLI::ValidationError(option, "`" + word.substr(0, equals) + "` is given twice");
   }
   return result;
+}
+
+// A number that stands for all of a name's value.
+template <class Number>
+Number number(const std::string& option, const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw CLI::ValidationError(option, "`" + text + "` is not a number");
+  return value;
+}
+
+// The sizes of one problem: "M=4096,N=4096,K=64", or "4096" for all, under no name.
+std::map<std::string, std::int64_t> problem_sizes(const std::string& text) {
+  if (text.find('=') == std::string::npos) return {{"", number<std::int64_t>("--size", text)}};
+  std::vector<std::string> words;
+  std::istringstream list(text);
+  for (std::string word; std::getline(list, word, ',');) words.push_back(word);
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, value] : pairs("--size", words)) sizes[name] = number<std::int64_t>("--size", value);
+  return sizes;
 }
 
 void add_run(CLI::App& app, int& code) {
@@ -89,6 +113,30 @@ void add_build(CLI::App& app, int& code) {
   build->add_flag("--source-only", o->source_only, "the CUDA source and the manifest alone");
   build->add_flag("--ptx", o->ptx, "PTX, which a driver compiles, in place of cubins");
   build->callback([=, &code] { code = build_script(*o); });
+}
+
+void add_bench(CLI::App& app, int& code) {
+  auto* bench = app.add_subcommand("bench", "the kernels, checked and timed on the GPU, beside cuBLASLt");
+  auto o = std::make_shared<lay::bench::Options>();
+  auto sizes = std::make_shared<std::vector<std::string>>(), set = std::make_shared<std::vector<std::string>>();
+  bench->add_option("file", o->file, "the script")->required();
+  bench->add_option("--kernel", o->kernel, "one of its kernels; all without");
+  bench->add_option("--size", *sizes, "the sizes of one problem, or one number for all; may be repeated (4096)")
+      ->type_name("M=4096,N=4096,K=64")
+      ->allow_extra_args(false);
+  bench->add_option("--set", *set, "a scalar, may be repeated; 1 without, and 0 for beta")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false);
+  bench->add_option("--rounds", o->rounds, "how often each side is timed (5)")->check(CLI::Range(1, 1000));
+  bench->add_option("--milliseconds", o->milliseconds, "how long, each time (100)")->check(CLI::Range(0.1, 10000.0));
+  bench->add_option("--algorithms", o->algorithms, "that cuBLASLt is asked for (12)")->check(CLI::Range(1, 64));
+  bench->add_flag("--all-variants", o->all_variants, "every variant that fits, not only the one a launch takes");
+  bench->add_flag("--json", o->json, "JSON on standard output, the table on standard error");
+  bench->callback([=, &code] {
+    for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));
+    for (const auto& [name, value] : pairs("--set", *set)) o->scalars[name] = number<double>("--set", value);
+    code = lay::bench::bench_script(*o);
+  });
 }
 
 void add_show(CLI::App& app, int& code) {
@@ -186,6 +234,7 @@ int command(int argc, char** argv) {
   add_run(app, code);
   add_check(app, code);
   add_build(app, code);
+  add_bench(app, code);
   add_show(app, code);
   add_explain(app, code);
   add_export(app, code);

@@ -3,11 +3,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cmake --preset release > /dev/null
-cmake --build build --target lay_agreement lay_bench lay_start lay_tensor_bench
+cmake --build build --target lay lay_agreement lay_start lay_tensor_bench
 results=tests/bench/results
 mkdir -p "$results"
 build/tests/lay_agreement tests/agreement/variants.lay | tee "$results/agreement.txt"
-build/tests/lay_bench tests/bench/sgemm.lay --sizes 1024,2048,4096,8192 --json "$results/sgemm.json" | tee "$results/sgemm.txt"
+sizes=()
+for n in 1024 2048 4096 8192; do sizes+=(--size "M=$n,N=$n,K=$n"); done
+build/lay bench tests/bench/sgemm.lay "${sizes[@]}" --all-variants --json 2>&1 > "$results/sgemm.json" | tee "$results/sgemm.txt"
 build/tests/lay_start tests/bench/sgemm.lay | tee "$results/start.txt"
 build/tests/lay_tensor_bench tests/ir/hopper_persistent.ir --sizes 512x512x512,2048x2048x2048,4096x4096x4096,8192x8192x8192 |
   tee "$results/tensor.txt"

@@ -41,6 +41,22 @@ TEST_CASE("exit codes tell whose fault it is") {
   CHECK(folder.lay({"--version"}).code == 0);
 }
 
+TEST_CASE("bench reads sizes and numbers, and says where there is nothing to measure on") {
+  Folder folder;
+  put(folder / "scale.lay", scale);
+  put(folder / "none.lay", "print 1\n");
+  CHECK(folder.lay({"bench", "scale.lay", "--size", "M"}).code == 2);
+  CHECK(folder.lay({"bench", "scale.lay", "--size", "M=many"}).code == 2);
+  CHECK(folder.lay({"bench", "scale.lay", "--set", "a=much"}).code == 2);
+  CHECK(folder.lay({"bench", "scale.lay", "--rounds", "0"}).code == 2);
+  CHECK(folder.lay({"bench", "none.lay"}).code == 1);
+  CHECK(folder.lay({"bench", "scale.lay", "--kernel", "other"}).error.find("it has `scale`") != std::string::npos);
+  const auto hidden = run_lay({"bench", "scale.lay", "--size", "M=8,N=8"},
+                              {"", folder.path().string(), {"CUDA_VISIBLE_DEVICES="}, 60, 0});
+  CHECK(hidden.code == 3);
+  CHECK(hidden.error.find("lay bench: nothing to measure on: ") == 0);
+}
+
 TEST_CASE("run takes arrays and numbers, or makes them, and writes arrays") {
   Folder folder;
   put(folder / "scale.lay", scale);

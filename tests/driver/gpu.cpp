@@ -9,6 +9,7 @@
 
 #include "backend/ir/parse.h"
 #include "runtime/device.h"
+#include "runtime/stream.h"
 #include "tests/runtime/temporary.h"
 
 namespace {
@@ -124,4 +125,30 @@ TEST_CASE("the findings name driver and device") {
   for (const auto& finding : lay::runtime::findings())
     seen = seen || (finding.what == "device 0" && finding.found && finding.text.find("Fake GPU") != std::string::npos);
   CHECK(seen);
+}
+
+TEST_CASE("a graph replays what was recorded, and an exception ends the recording") {
+  const auto device = gpu();
+  if (!device) return;
+  const lay::runtime::Stream stream;
+  const auto kernel = scale();
+  lay::runtime::Outcome outcome;
+  const auto* prepared = device->prepare(kernel, outcome);
+  REQUIRE(prepared);
+  const lay::runtime::DeviceMemory x(40), y(80);
+  const lay::runtime::LaunchArguments arguments{{{*kernel.params[0].symbol.dim_id(), 10}},
+                                                {2.0, 0.25, 0.5, std::int64_t{-3}},
+                                                {{x.address(), 40}, {y.address(), 80}}};
+  const auto graph = lay::runtime::Graph::of(stream, [&] {
+    for (int i = 0; i < 20; ++i) CHECK(device->launch(kernel, *prepared, arguments, stream.handle()).ok());
+  });
+  const lay::runtime::Event begin, end;
+  begin.record(stream.handle());
+  graph.launch(stream);
+  graph.launch(stream);
+  end.record(stream.handle());
+  stream.wait();
+  CHECK(end.happened());
+  CHECK(end.milliseconds_since(begin) == 40 * 0.25);
+  CHECK_THROWS_AS(lay::runtime::Graph::of(stream, [] { throw std::runtime_error("stopped"); }), std::runtime_error);
 }

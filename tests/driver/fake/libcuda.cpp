@@ -1,5 +1,10 @@
 // A CUDA driver that is none: memory is the host's, and a launch runs the C++ function `fake_kernel_<name>` of the
 // program, if it has one. So what the launcher does around a kernel is tested without a GPU.
+//
+// A program that exports fake_find(name) and fake_run(kernel, launch, arguments) runs all others by these.
+//
+// Time passes by a quarter of a millisecond a launch. Of what is recorded the driver cannot keep the arguments:
+// replaying a graph lets only time pass.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -13,8 +18,20 @@ namespace {
 using Address = unsigned long long;
 constexpr int success = 0, out_of_memory = 2, no_device = 100, not_found = 500, launch_failed = 719;
 
+long launches = 0;         // since the beginning: the clock
+long* captured = nullptr;  // the launches of the graph that is being recorded
+
+// Everything that keeps the device busy comes by here.
+void pass_time(long count) {
+  (captured ? *captured : launches) += count;
+}
+
 int attribute(int which) {
   switch (which) {
+    case 16:
+      return 132;  // multiprocessors
+    case 38:
+      return 1 << 16;  // bytes of the second-level cache
     case 75:
       return 9;  // compute capability
     case 1:
@@ -92,6 +109,8 @@ int cuModuleUnload(void*) {
 }
 int cuModuleGetFunction(void** function, void*, const char* name) {
   *function = dlsym(RTLD_DEFAULT, ("fake_kernel_" + std::string(name)).c_str());
+  const auto find = reinterpret_cast<void* (*)(const char*)>(dlsym(RTLD_DEFAULT, "fake_find"));
+  if (!*function && find) *function = find(name);
   return *function ? success : not_found;
 }
 int cuFuncSetAttribute(void*, int, int) {
@@ -128,23 +147,69 @@ int cuMemsetD8_v2(Address to, unsigned char value, std::size_t bytes) {
 int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned,
                    unsigned shared, void*, void** arguments, void**) {
   const unsigned launch[] = {x, y, z, threads, shared};
-  return reinterpret_cast<bool (*)(const unsigned*, void**)>(function)(launch, arguments) ? success : launch_failed;
+  pass_time(1);
+  if (captured) return success;
+  using Kernel = bool (*)(const unsigned*, void**);
+  using Run = bool (*)(void*, const unsigned*, void**);
+  const auto run = reinterpret_cast<Run>(dlsym(RTLD_DEFAULT, "fake_run"));
+  const bool done = run ? run(function, launch, arguments) : reinterpret_cast<Kernel>(function)(launch, arguments);
+  return done ? success : launch_failed;
+}
+// For libraries that launch kernels of their own: whether it is recorded, so that they must not run it.
+bool fake_launch() {
+  pass_time(1);
+  return captured;
 }
 
 int cuEventCreate(void** event, unsigned) {
-  return *event = event, success;
+  return *event = new long(0), success;
 }
-int cuEventDestroy_v2(void*) {
-  return success;
+int cuEventDestroy_v2(void* event) {
+  return delete static_cast<long*>(event), success;
 }
-int cuEventRecord(void*, void*) {
+int cuEventRecord(void* event, void*) {
+  return *static_cast<long*>(event) = launches, success;
+}
+int cuEventQuery(void*) {
   return success;
 }
 int cuEventSynchronize(void*) {
   return success;
 }
-int cuEventElapsedTime(float* milliseconds, void*, void*) {
-  return *milliseconds = 0.25f, success;
+int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
+  const long between = *static_cast<long*>(end) - *static_cast<long*>(begin);
+  return *milliseconds = 0.25f * static_cast<float>(between), success;
+}
+
+int cuStreamCreate(void** stream, unsigned) {
+  return *stream = new char, success;
+}
+int cuStreamDestroy_v2(void* stream) {
+  return delete static_cast<char*>(stream), success;
+}
+int cuStreamSynchronize(void*) {
+  return success;
+}
+int cuStreamBeginCapture_v2(void*, int) {
+  return captured = new long(0), success;
+}
+int cuStreamEndCapture(void*, void** graph) {
+  return *graph = std::exchange(captured, nullptr), success;
+}
+int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+  return *executable = new long(*static_cast<long*>(graph)), success;
+}
+int cuGraphLaunch(void* executable, void*) {
+  return pass_time(*static_cast<long*>(executable)), success;
+}
+int cuGraphExecDestroy(void* executable) {
+  return delete static_cast<long*>(executable), success;
+}
+int cuGraphDestroy(void* graph) {
+  return delete static_cast<long*>(graph), success;
+}
+int cuDeviceGetPCIBusId(char* id, int size, int) {
+  return std::strncpy(id, "0000:01:00.0", static_cast<std::size_t>(size)), success;
 }
 
 }  // extern "C"

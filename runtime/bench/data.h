@@ -1,0 +1,40 @@
+// What the tensors hold while a kernel is checked and measured: numbers made from a seed, one after another in memory.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "frontend/algebra/element.h"
+#include "runtime/bench/problem.h"
+
+namespace lay::bench {
+
+enum class Numbers {
+  uniform,         // in [-1, 1); integers over their whole range
+  small_integers,  // -3 .. 3 without 0 (unsigned: 1 .. 3): every sum is exact
+  wide_integers,   // odd integers that need every bit of the type's significand
+  signs,           // 1 and -1 (unsigned: 1)
+};
+
+// The bytes of `count` elements; element i depends on seed and i alone.
+std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers, std::uint64_t seed);
+
+// The largest magnitude that make_numbers gives for the type.
+double largest(ElementType element, Numbers numbers);
+
+// One block of memory a tensor, by TensorId.
+using HostData = std::vector<std::vector<std::byte>>;
+
+// Reads elements of one block as numbers. A narrow type is decoded once for all its values.
+class Reader {
+ public:
+  Reader(ElementType element, const std::vector<std::byte>& memory);
+  double operator[](std::int64_t i) const;
+
+ private:
+  ElementType element_;
+  const std::byte* memory_;
+  const std::vector<double>* table_ = nullptr;  // of 8- and 16-bit types, by bits
+};
+
+}  // namespace lay::bench

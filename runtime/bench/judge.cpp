@@ -1,0 +1,135 @@
+#include "runtime/bench/judge.h"
+
+#include <cmath>
+
+#include "backend/plan/make.h"
+#include "backend/plan/recognise.h"
+#include "runtime/bench/value.h"
+
+namespace lay::bench {
+namespace {
+
+// The plain kernel takes seconds beyond.
+constexpr double most_plain_operations = 4e12;
+
+sema::TensorId loaded(const sema::Kernel& kernel, sema::NodeId load) {
+  return std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what).tensor;
+}
+
+std::string part(double worst) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g", worst);
+  return text;
+}
+
+}  // namespace
+
+Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, const Problem& problem,
+             DeviceSets& sets)
+    : problem_(problem), sets_(sets) {
+  const double operations =
+      plan.variants.empty()
+          ? 0
+          : static_cast<double>(plan.variants.front().prediction.flops.evaluate(problem.sizes).value_or(0));
+  if (operations <= most_plain_operations) plain_.emplace(gpu, sources, problem, plan, plain_variant());
+  uniform_ = numbers(Numbers::uniform, Numbers::uniform, Numbers::uniform, 1);
+  const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
+  const auto* gemm = std::get_if<plan::GemmForm>(&form);
+  if (gemm) {
+    a_ = loaded(*problem.kernel, gemm->a);
+    b_ = loaded(*problem.kernel, gemm->b);
+  }
+  add_case("integers", Numbers::small_integers, Numbers::small_integers);
+  if (!gemm) return;
+  // Wide ones as far as their sums stay exact, and finite where they are stored.
+  const auto k = static_cast<double>(problem.extent(gemm->k));
+  const auto exact = [&](sema::TensorId wide) {
+    const Tensor& tensor = problem.tensors[static_cast<std::size_t>(wide)];
+    const ElementType output = problem.tensors[static_cast<std::size_t>(problem.kernel->assignments[0].target)].element;
+    const double most = largest(tensor.element, Numbers::wide_integers);
+    if (bits(tensor.element) == 8 && is_float(tensor.element)) return k <= 16384;
+    return most * k < 0x1p24 && !(output == ElementType::f16 && most * 4 * std::sqrt(k) > 65504);
+  };
+  if (exact(a_)) add_case("wide integers in A", Numbers::wide_integers, Numbers::signs);
+  if (exact(b_) && a_ != b_) add_case("wide integers in B", Numbers::signs, Numbers::wide_integers);
+}
+
+HostData Judge::numbers(Numbers a, Numbers b, Numbers rest, std::uint64_t seed) const {
+  HostData data(problem_.tensors.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const Tensor& tensor = problem_.tensors[i];
+    if (tensor.access == sema::Access::output) continue;
+    const auto id = static_cast<sema::TensorId>(i);
+    data[i] = make_numbers(tensor.element, tensor.elements, id == a_ ? a : id == b_ ? b : rest, seed + 16 * i);
+  }
+  return data;
+}
+
+void Judge::add_case(std::string name, Numbers a, Numbers b) {
+  Case made{std::move(name), numbers(a, b, Numbers::small_integers, 100 + cases_.size()), {}, {}};
+  if (plain_) {
+    made.due =
+        result_of([&](int set, runtime::StreamHandle stream) { plain_->launch(sets_, set, stream); }, made.before);
+    const Judgement judgement = check(problem_, made.before, made.due, true);
+    made.plain = {judgement.right(), judgement.first, {}};
+  }
+  cases_.push_back(std::move(made));
+}
+
+HostData Judge::result_of(const Launch& launch, const HostData& before) const {
+  sets_.upload(0, before);
+  launch(0, nullptr);
+  runtime::synchronize();
+  return sets_.download(0);
+}
+
+std::string Judge::difference(const HostData& due, const HostData& got) const {
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    if (due[i].empty()) continue;
+    const Tensor& tensor = problem_.tensors[i];
+    const std::int64_t at = first_difference(tensor, due[i], got[i]);
+    if (at < 0) continue;
+    return tensor.name + " at offset " + std::to_string(at) + " is " + part(Reader(tensor.element, got[i])[at]) +
+           " and should be " + part(Reader(tensor.element, due[i])[at]);
+  }
+  return "";
+}
+
+Verdict Judge::of_ours(const Launch& launch) {
+  for (const Case& each : cases_) {
+    const HostData got = result_of(launch, each.before);
+    if (!each.plain.right) return {false, "WRONG even when run plainly, on " + each.name + ": " + each.plain.text, {}};
+    const std::string wrong =
+        each.due.empty() ? check(problem_, each.before, got, true).first : difference(each.due, got);
+    if (!wrong.empty()) return {false, "WRONG on " + each.name + ": " + wrong, {}};
+  }
+  HostData result = result_of(launch, uniform_);
+  const Judgement judgement = check(problem_, uniform_, result, false);
+  if (!judgement.right())
+    return {false,
+            "WRONG in " + std::to_string(judgement.wrong) + " of " + std::to_string(judgement.elements) +
+                " elements: " + judgement.first,
+            {}};
+  return {true,
+          (plain_ ? "same bits on integers, error " : "error ") + part(judgement.worst) + " of what is allowed in " +
+              std::to_string(judgement.elements) + " elements",
+          std::move(result)};
+}
+
+Verdict Judge::of_opponent(const Launch& launch, bool rounds_between) {
+  // The tanh form of gelu differs from the other by 5e-4 at most, which 2^-9 covers where the output is of the order
+  // of 1.
+  const ElementType output = problem_.tensors[static_cast<std::size_t>(problem_.kernel->assignments[0].target)].element;
+  const double extra = 0x1p-9 + (rounds_between ? 4 * unit_roundoff(output) : 0);
+  const Judgement judgement = check(problem_, uniform_, result_of(launch, uniform_), false, {4e7, 2}, extra);
+  // Near 0 the roundings in between are larger than the result: few elements may leave the bound.
+  const bool right = judgement.wrong * 20 <= judgement.elements;
+  return {right, right ? "" : "gives something else: " + judgement.first, {}};
+}
+
+Verdict Judge::same_again(const Launch& launch, const HostData& judged) {
+  const std::string wrong = difference(judged, result_of(launch, uniform_));
+  return {wrong.empty(), wrong.empty() ? "" : "WRONG after the rounds: " + wrong, {}};
+}
+
+}  // namespace lay::bench

@@ -1,0 +1,60 @@
+// Says of a launch whether its result is right, on several kinds of numbers:
+//
+//   integers, where every sum is exact: all elements, bit for bit, against the kernel run plainly, one thread an
+//   element, which is itself held against the host; over outputs full of NaN, between guards
+//   uniform numbers: elements against f64 on the host, within what rounding allows (check.h)
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/bench/check.h"
+#include "runtime/bench/subject.h"
+
+namespace lay::bench {
+
+struct Verdict {
+  bool right = true;
+  std::string text;
+  HostData result;  // for the uniform numbers
+};
+
+class Judge {
+ public:
+  using Launch = std::function<void(int set, runtime::StreamHandle)>;
+
+  // Uses set 0 of the operands.
+  Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, const Problem& problem, DeviceSets& sets);
+
+  const HostData& uniform() const { return uniform_; }
+
+  // NotMeasured, where a launch fails.
+  Verdict of_ours(const Launch& launch);
+  // Uniform numbers alone; `rounds_between` where it stores the product before the epilogue.
+  Verdict of_opponent(const Launch& launch, bool rounds_between);
+  // Whether another launch on the uniform numbers gives these bits.
+  Verdict same_again(const Launch& launch, const HostData& judged);
+
+ private:
+  struct Case {
+    std::string name;
+    HostData before, due;  // due: of the plain kernel; empty where it is too slow
+    Verdict plain;         // the plain kernel against the host
+  };
+  HostData numbers(Numbers a, Numbers b, Numbers rest, std::uint64_t seed) const;
+  void add_case(std::string name, Numbers a, Numbers b);
+  HostData result_of(const Launch& launch, const HostData& before) const;
+  std::string difference(const HostData& due, const HostData& got) const;
+
+  const Problem& problem_;
+  DeviceSets& sets_;
+  sema::TensorId a_ = -1, b_ = -1;  // the factors, in a product of matrices
+  HostData uniform_;
+  std::optional<Subject> plain_;
+  std::vector<Case> cases_;
+};
+
+}  // namespace lay::bench

@@ -1,0 +1,259 @@
+#include "runtime/bench/match.h"
+
+#include <memory>
+#include <optional>
+
+#include "backend/plan/make.h"
+#include "runtime/bench/check.h"
+#include "runtime/bench/counterpart.h"
+#include "runtime/bench/judge.h"
+#include "runtime/bench/subject.h"
+#include "runtime/bench/unfused.h"
+
+namespace lay::bench {
+namespace {
+
+using runtime::StreamHandle;
+
+// A product by the library, on sets of operands.
+struct LibrarySide {
+  Matmul matmul;
+  Algorithm algorithm;
+  sema::TensorId a, b, c, d, bias;
+
+  MatmulOperands operands(const DeviceSets& sets, int set) const {
+    const auto at = [&](sema::TensorId tensor) { return tensor < 0 ? 0 : sets.region(set, tensor).address; };
+    return {at(a), at(b), at(c < 0 ? d : c), at(d), at(bias)};
+  }
+};
+
+class Match {
+ public:
+  Match(const Arena& arena, const Sources& sources, const plan::Plan& plan, const Problem& problem)
+      : arena_(arena), sources_(sources), plan_(plan), problem_(problem), extended_(problem) {}
+
+  Result run() {
+    describe();
+    recognise();
+    Protocol protocol = arena_.protocol;
+    protocol.sets = result_.sets = sets_beyond_cache(problem_.bytes(), arena_.gpu.device().l2_bytes);
+    sets_ = std::make_unique<DeviceSets>(extended_, protocol.sets);
+    judge_ = std::make_unique<Judge>(arena_.gpu, sources_, plan_, problem_, *sets_);
+    add_ours();
+    add_opponents();
+    sets_->upload(judge_->uniform());
+    time_all(protocol);
+    return std::move(result_);
+  }
+
+ private:
+  void describe() {
+    result_.kernel = problem_.kernel->name;
+    result_.sizes = problem_.named_sizes();
+    for (std::size_t i = 0; i < problem_.scalars.size(); ++i)
+      result_.scalars.emplace_back(problem_.kernel->scalars[i].name, problem_.real(static_cast<sema::ScalarId>(i)));
+    result_.bytes = static_cast<double>(problem_.bytes());
+    if (!plan_.variants.empty())
+      result_.operations =
+          static_cast<double>(plan_.variants.front().prediction.flops.evaluate(problem_.sizes).value_or(0));
+  }
+
+  // Which product it is, and the kernel of its epilogue alone.
+  void recognise() {
+    const auto form = plan::recognise(*problem_.kernel, plan::facts_of(*problem_.kernel));
+    if (const auto* no = std::get_if<plan::NotGemm>(&form)) {
+      result_.notes.push_back("timed alone: no product of matrices, for " + no->reason);
+      return;
+    }
+    form_ = std::get<plan::GemmForm>(form);
+    auto counterpart = counterpart_of(problem_, *form_);
+    if (const auto* no = std::get_if<NoCounterpart>(&counterpart)) {
+      result_.notes.push_back("timed alone: cuBLASLt has no counterpart, for " + no->reason);
+      return;
+    }
+    counterpart_ = std::get<Counterpart>(counterpart);
+    result_.form = counterpart_->words;
+    if (!arena_.library) return;
+    const auto epilogue = epilogue_of(problem_, *form_);
+    if (const auto* found = std::get_if<Epilogue>(&epilogue)) {
+      epilogue_ = *found;
+      result_.form += epilogue_words(*found);
+      if (found->activation == "gelu") result_.notes.push_back("cuBLASLt computes gelu by tanh, the kernel by erf");
+    } else {
+      result_.notes.push_back("no epilogue of cuBLASLt's: " + std::get<NoEpilogue>(epilogue).reason);
+    }
+    const bool has_work = !epilogue_ || epilogue_->bias >= 0 || epilogue_->activation != "none";
+    if (!has_work) return;
+    const bool integers = counterpart_->matmul.accumulator == ElementType::s32;
+    const ElementType stored = integers ? ElementType::s32 : counterpart_->matmul.d.element;
+    epilogue_plan_ = plan::make_plan(epilogue_kernel(*problem_.kernel, *form_, stored));
+    if (epilogue_plan_->problems.empty())
+      extended_ = with_kernel(problem_, epilogue_plan_->kernel);
+    else
+      epilogue_plan_.reset();
+  }
+
+  static std::string epilogue_words(const Epilogue& epilogue) {
+    std::string words;
+    if (epilogue.beta != 0) words += " + beta C";
+    if (epilogue.bias >= 0) words += " + bias";
+    if (epilogue.activation != "none") words += ", " + std::string(epilogue.activation);
+    return words;
+  }
+
+  void add_ours() {
+    auto fitting = fitting_variants(plan_, problem_.sizes);
+    if (!arena_.all_variants && fitting.size() > 1) fitting.resize(1);
+    for (const plan::Variant* variant : fitting) {
+      Row row{Side::ours, "lay " + variant->name, {}, {}, {}, {}, true, 0, 0, 0};
+      try {
+        auto subject = std::make_shared<Subject>(arena_.gpu, sources_, problem_, plan_, *variant);
+        row.registers = subject->compiled().loaded.registers();
+        row.local_bytes = subject->compiled().loaded.local_bytes();
+        row.compile_seconds = subject->compiled().compilation.seconds;
+        const auto launch = [this, subject](int set, StreamHandle stream) { subject->launch(*sets_, set, stream); };
+        Verdict verdict = judge_->of_ours(launch);
+        row.right = verdict.right;
+        row.verdict = verdict.text;
+        add(std::move(row), launch, std::move(verdict.result));
+      } catch (const NotMeasured& error) {
+        row.right = false;
+        fail(std::move(row), error.what());
+      }
+    }
+  }
+
+  void add_opponents() {
+    if (!counterpart_ || !arena_.library) return;
+    workspace_ = runtime::DeviceMemory(Matmul::workspace_bytes);
+    if (epilogue_) add_fused();
+    if (epilogue_plan_) add_unfused();
+  }
+
+  void add_fused() {
+    auto description = with_epilogue(problem_, *counterpart_, *epilogue_);
+    if (const auto* no = std::get_if<NoCounterpart>(&description)) {
+      result_.notes.push_back("not fused by cuBLASLt: " + no->reason);
+      return;
+    }
+    auto& matmul = std::get<MatmulDescription>(description);
+    if (matmul.bias) matmul.bias_address = sets_->region(0, epilogue_->bias).address;
+    add_library(Side::library, "cuBLASLt", matmul, epilogue_->c, counterpart_->output, epilogue_->bias, nullptr);
+  }
+
+  void add_unfused() {
+    MatmulDescription matmul = counterpart_->matmul;
+    const auto product = static_cast<sema::TensorId>(extended_.tensors.size() - 1);
+    matmul.d.element = extended_.tensors.back().element;
+    if (bits(matmul.d.element) > 8) matmul.c.element = matmul.d.element;
+    std::shared_ptr<Subject> epilogue;
+    try {
+      const auto fitting = fitting_variants(*epilogue_plan_, extended_.sizes);
+      epilogue = std::make_shared<Subject>(arena_.gpu, sources_, extended_, *epilogue_plan_, *fitting.at(0));
+    } catch (const NotMeasured& error) {
+      fail({Side::library_and_epilogue, "cuBLASLt, epilogue", {}, {}, {}, {}, true, 0, 0, 0}, error.what());
+      return;
+    }
+    add_library(Side::library_and_epilogue, "cuBLASLt, epilogue", matmul, -1, product, -1, epilogue);
+  }
+
+  // The library's first choice and, where another of its algorithms is faster, that.
+  void add_library(Side side, const std::string& name, const MatmulDescription& what, sema::TensorId c,
+                   sema::TensorId d, sema::TensorId bias, const std::shared_ptr<Subject>& then) {
+    Row row{side, name, {}, {}, {}, {}, true, 0, 0, 0};
+    try {
+      auto library = std::make_shared<LibrarySide>(
+          LibrarySide{Matmul(*arena_.library, what), {}, counterpart_->left, counterpart_->right, c, d, bias});
+      const auto algorithms = library->matmul.algorithms(arena_.algorithms);
+      const auto launch_of = [&](const Algorithm& algorithm) {
+        return [this, library, algorithm, then](int set, StreamHandle stream) {
+          library->matmul.launch(stream, library->operands(*sets_, set), algorithm, workspace_.address());
+          if (then) then->launch(*sets_, set, stream);
+        };
+      };
+      const std::size_t best = fastest(algorithms, launch_of);
+      for (const std::size_t which : best == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, best}) {
+        Row each = row;
+        each.name += which == 0 ? " first" : " best";
+        each.detail = (best == 0    ? "the best of "
+                       : which == 0 ? "of "
+                                    : "#" + std::to_string(which + 1) + " of ") +
+                      std::to_string(algorithms.size());
+        const Verdict verdict = judge_->of_opponent(launch_of(algorithms[which]), side != Side::library);
+        each.right = verdict.right;
+        each.verdict = verdict.right ? "" : verdict.text;
+        add(std::move(each), launch_of(algorithms[which]));
+      }
+    } catch (const std::runtime_error& error) {
+      fail(std::move(row), error.what());
+    }
+  }
+
+  template <class LaunchOf>
+  std::size_t fastest(std::vector<Algorithm> algorithms, const LaunchOf& launch_of) {
+    sets_->upload(judge_->uniform());
+    std::vector<Contestant> contestants;
+    for (const Algorithm& algorithm : algorithms) contestants.push_back({"", launch_of(algorithm)});
+    Protocol quick = arena_.protocol;
+    quick.sets = result_.sets;
+    quick.rounds = 3;
+    quick.singles = 0;
+    quick.most_warm_ups = 2;
+    quick.milliseconds = std::min(quick.milliseconds, 10.0);
+    const auto timings = measure(contestants, quick);
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < timings.size(); ++i)
+      if (timings[i].median() < timings[best].median() * 0.995) best = i;
+    return best;
+  }
+
+  void add(Row row, std::function<void(int, StreamHandle)> launch, HostData judged = {}) {
+    judged_.push_back(std::move(judged));
+    rows_.push_back(result_.rows.size());
+    contestants_.push_back({row.name, std::move(launch)});
+    result_.rows.push_back(std::move(row));
+  }
+
+  void fail(Row row, const std::string& why) {
+    row.failure = why;
+    result_.rows.push_back(std::move(row));
+  }
+
+  void time_all(const Protocol& protocol) {
+    if (contestants_.empty()) return;
+    auto timings = measure(contestants_, protocol, arena_.sensors);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Row& row = result_.rows[rows_[i]];
+      row.timing = std::move(timings[i]);
+      if (row.side != Side::ours || !row.right) continue;
+      const Verdict again = judge_->same_again(contestants_[i].launch, judged_[i]);
+      row.right = again.right;
+      if (!again.right) row.verdict = again.text;
+    }
+  }
+
+  const Arena& arena_;
+  const Sources& sources_;
+  const plan::Plan& plan_;
+  const Problem& problem_;
+  Problem extended_;  // with the product, where the epilogue is also run alone
+  Result result_;
+  std::optional<plan::GemmForm> form_;
+  std::optional<Counterpart> counterpart_;
+  std::optional<Epilogue> epilogue_;
+  std::optional<plan::Plan> epilogue_plan_;
+  std::unique_ptr<DeviceSets> sets_;
+  std::unique_ptr<Judge> judge_;
+  runtime::DeviceMemory workspace_;
+  std::vector<Contestant> contestants_;
+  std::vector<HostData> judged_;   // what ours gave for the uniform numbers, by contestant
+  std::vector<std::size_t> rows_;  // of the contestants
+};
+
+}  // namespace
+
+Result run_match(const Arena& arena, const Sources& sources, const plan::Plan& plan, const Problem& problem) {
+  return Match(arena, sources, plan, problem).run();
+}
+
+}  // namespace lay::bench

@@ -1,0 +1,172 @@
+#include "runtime/bench/protocol.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "runtime/stream.h"
+
+namespace lay::bench {
+namespace {
+
+using runtime::Event;
+using runtime::Graph;
+using runtime::Stream;
+
+// A contestant's launches, recorded: graphs that visit one set after another, all sets before the first again.
+struct Recorded {
+  std::vector<Graph> graphs;
+  int replays = 1;  // of all graphs, in a round
+};
+
+class Measurement {
+ public:
+  Measurement(const std::vector<Contestant>& contestants, const Protocol& protocol, const Nvml* sensors)
+      : contestants_(contestants), protocol_(protocol), sensors_(sensors), timings_(contestants.size()) {
+    for (const Contestant& contestant : contestants) recorded_.push_back(record(contestant));
+  }
+
+  std::vector<Timing> run() {
+    warm_up();
+    for (int round = 0; round < protocol_.rounds; ++round)
+      for (const std::size_t at : order(round)) {
+        timings_[at].graph.push_back(time_graphs(at, &timings_[at].readings));
+        timings_[at].single.push_back(time_singles(at, round));
+      }
+    stream_.wait();
+    return std::move(timings_);
+  }
+
+ private:
+  Recorded record(const Contestant& contestant) const {
+    for (int set = 0; set < std::min(2, protocol_.sets); ++set) contestant.launch(set, stream_.handle());
+    stream_.wait();  // what is made for a first launch is made
+    Recorded made;
+    const int count = (protocol_.sets + protocol_.launches - 1) / protocol_.launches;
+    int next = 0;
+    for (int graph = 0; graph < count; ++graph)
+      made.graphs.push_back(Graph::of(stream_, [&] {
+        for (int i = 0; i < protocol_.launches; ++i) contestant.launch(next++ % protocol_.sets, stream_.handle());
+      }));
+    return made;
+  }
+
+  std::vector<std::size_t> order(int round) const {
+    std::vector<std::size_t> order;
+    for (std::size_t turn = 0; turn < contestants_.size(); ++turn)
+      order.push_back((turn + static_cast<std::size_t>(round)) % contestants_.size());
+    return order;
+  }
+
+  // Until no contestant's time differs by more than 2 % from the round before. The first rounds also say how often the
+  // graphs fit into a round's time.
+  void warm_up() {
+    constexpr double settled = 0.02;
+    std::vector<double> before(contestants_.size(), 0);
+    for (int round = 0; round < protocol_.most_warm_ups; ++round) {
+      double change = 0;
+      for (const std::size_t at : order(round)) {
+        const double each = time_graphs(at, nullptr);
+        change = std::max(change, std::abs(each - before[at]) / std::max(each, 1e-6));
+        before[at] = each;
+        const double all = each * protocol_.launches * static_cast<double>(recorded_[at].graphs.size());
+        recorded_[at].replays = static_cast<int>(std::clamp(protocol_.milliseconds / std::max(all, 1e-4), 1.0, 1e4));
+      }
+      for (Timing& timing : timings_) {
+        timing.warm_ups = round + 1;
+        timing.settled = change < settled;
+      }
+      if (round >= 2 && change < settled) return;
+    }
+  }
+
+  // Milliseconds a launch.
+  double time_graphs(std::size_t at, std::vector<Reading>* readings) {
+    const Recorded& recorded = recorded_[at];
+    begin_.record(stream_.handle());
+    for (int i = 0; i < recorded.replays; ++i)
+      for (const Graph& graph : recorded.graphs) graph.launch(stream_);
+    end_.record(stream_.handle());
+    if (readings && sensors_) watch(*readings);
+    end_.wait();
+    const auto launches = recorded.replays * protocol_.launches * static_cast<int>(recorded.graphs.size());
+    return end_.milliseconds_since(begin_) / launches;
+  }
+
+  // Reads the sensors while the device works; the last reading counts, when clocks and power have settled most.
+  void watch(std::vector<Reading>& readings) const {
+    std::optional<Reading> last;
+    do {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const auto reading = sensors_->read();
+      if (end_.happened() && last) break;
+      if (reading) last = reading;
+    } while (!end_.happened());
+    if (last) readings.push_back(*last);
+  }
+
+  double time_singles(std::size_t at, int round) {
+    std::vector<double> each;
+    for (int i = 0; i < protocol_.singles; ++i) {
+      const int set = (round * protocol_.singles + i) % protocol_.sets;
+      begin_.record(stream_.handle());
+      contestants_[at].launch(set, stream_.handle());
+      end_.record(stream_.handle());
+      end_.wait();
+      each.push_back(end_.milliseconds_since(begin_));
+    }
+    return median_of(std::move(each));
+  }
+
+  const std::vector<Contestant>& contestants_;
+  const Protocol& protocol_;
+  const Nvml* sensors_;
+  const Stream stream_;
+  const Event begin_, end_;
+  std::vector<Recorded> recorded_;
+  std::vector<Timing> timings_;
+};
+
+}  // namespace
+
+int sets_beyond_cache(std::size_t bytes, std::int64_t cache_bytes) {
+  const std::int64_t each = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
+  return static_cast<int>(std::clamp<std::int64_t>((2 * cache_bytes + each - 1) / each, 2, 200));
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  if (n == 0) return 0;
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+double Timing::median() const {
+  return median_of(graph);
+}
+
+double Timing::single_median() const {
+  return median_of(single);
+}
+
+double Timing::spread() const {
+  const auto [least, most] = std::minmax_element(graph.begin(), graph.end());
+  return graph.empty() || median() <= 0 ? 0 : (*most - *least) / median();
+}
+
+std::optional<Reading> Timing::median_reading() const {
+  if (readings.empty()) return std::nullopt;
+  std::vector<double> clocks, powers;
+  for (const Reading& reading : readings) {
+    clocks.push_back(reading.sm_mhz);
+    powers.push_back(reading.watts);
+  }
+  return Reading{median_of(clocks), median_of(powers)};
+}
+
+std::vector<Timing> measure(const std::vector<Contestant>& contestants, const Protocol& protocol, const Nvml* sensors) {
+  return Measurement(contestants, protocol, sensors).run();
+}
+
+}  // namespace lay::bench

@@ -1,0 +1,114 @@
+#include "runtime/bench/result.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lay::bench {
+namespace {
+
+std::string formatted(const char* format, auto... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+std::string time_text(double milliseconds) {
+  return milliseconds < 10 ? formatted("%9.2f us", milliseconds * 1e3) : formatted("%9.3f ms", milliseconds);
+}
+
+// The opponent that is to be beaten: the fastest that was measured.
+const Row* best_opponent(const Result& result) {
+  const Row* best = nullptr;
+  for (const Row& row : result.rows)
+    if (row.side != Side::ours && row.failure.empty() && row.right)
+      if (!best || row.timing.median() < best->timing.median()) best = &row;
+  return best;
+}
+
+std::string row_text(const Result& result, const Row& row) {
+  std::string text = formatted("  %-26s", row.name.c_str());
+  if (!row.failure.empty()) return text + " " + row.failure + "\n";
+  const double ms = row.timing.median();
+  text += time_text(ms);
+  // A rate says something where the work is in a product; else the memory's.
+  text += result.operations > 0 ? formatted(" %8.2f TF/s", result.operations / ms / 1e9)
+                                : formatted(" %8.1f GB/s", result.bytes / ms / 1e6);
+  text += formatted("  +-%4.1f%%  single", row.timing.spread() * 50) + time_text(row.timing.single_median());
+  if (const auto reading = row.timing.median_reading())
+    text += formatted("  %4.0f MHz %4.0f W", reading->sm_mhz, reading->watts);
+  if (row.side == Side::ours)
+    text += formatted("  %d registers", row.registers) +
+            (row.local_bytes > 0 ? formatted(", %d bytes of local memory", row.local_bytes) : "");
+  else if (const double ratio = result.ratio(row); ratio > 0)
+    text += formatted("  ratio %.3f, single %.3f", ratio, result.single_ratio(row));
+  if (!row.timing.settled) text += "  (times had not settled)";
+  if (!row.detail.empty()) text += "  " + row.detail;
+  return text + (row.verdict.empty() ? "" : "  " + row.verdict) + "\n";
+}
+
+}  // namespace
+
+bool Result::right() const {
+  return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.side != Side::ours || row.right; });
+}
+
+const Row* Result::ours() const {
+  const Row* best = nullptr;
+  for (const Row& row : rows)
+    if (row.side == Side::ours && row.failure.empty() && row.right)
+      if (!best || row.timing.median() < best->timing.median()) best = &row;
+  return best;
+}
+
+double Result::ratio(const Row& opponent) const {
+  const Row* best = ours();
+  return best && best->timing.median() > 0 ? opponent.timing.median() / best->timing.median() : 0;
+}
+
+double Result::single_ratio(const Row& opponent) const {
+  const Row* best = ours();
+  return best && best->timing.single_median() > 0 ? opponent.timing.single_median() / best->timing.single_median() : 0;
+}
+
+std::string table_head(const Setting& setting) {
+  std::string text = setting.device.name + ", driver " + std::to_string(setting.driver_version / 1000) + "." +
+                     std::to_string(setting.driver_version % 1000 / 10) +
+                     (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) + "; " +
+                     formatted("graphs of %d launches, medians of %d interleaved rounds\n", setting.protocol.launches,
+                               setting.protocol.rounds);
+  for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+    if (!missing->empty()) text += *missing + "\n";
+  return text;
+}
+
+std::string table(const Result& result) {
+  std::string text = result.kernel;
+  for (const auto& [name, value] : result.sizes) text += " " + name + "=" + std::to_string(value);
+  for (const auto& [name, value] : result.scalars) text += " " + name + "=" + formatted("%g", value);
+  if (!result.form.empty()) text += "  " + result.form;
+  text += "\n";
+  if (!result.failure.empty()) return text + "  not measured: " + result.failure + "\n";
+  for (const Row& row : result.rows) text += row_text(result, row);
+  for (const std::string& note : result.notes) text += "  note: " + note + "\n";
+  return text;
+}
+
+std::string table_foot(const std::vector<Result>& results) {
+  double logarithms = 0, worst = 0;
+  int count = 0, wins = 0, losses = 0;
+  for (const Result& result : results) {
+    const Row* opponent = best_opponent(result);
+    const double ratio = opponent ? result.ratio(*opponent) : 0;
+    if (ratio <= 0) continue;
+    logarithms += std::log(ratio);
+    worst = count == 0 ? ratio : std::min(worst, ratio);
+    ++count;
+    wins += ratio > 1.01;
+    losses += ratio < 0.99;
+  }
+  if (count < 2) return "";
+  return formatted("geometric mean of %d ratios to the best opponent %.3f; %d above 1.01, %d below 0.99, least %.3f\n",
+                   count, std::exp(logarithms / count), wins, losses, worst);
+}
+
+}  // namespace lay::bench

@@ -1,0 +1,109 @@
+#include "runtime/bench/result.h"
+#include "runtime/json.h"
+
+namespace lay::bench {
+namespace {
+
+using runtime::json_array;
+using runtime::json_number;
+using runtime::JsonObject;
+
+std::string numbers(const std::vector<double>& values) {
+  std::vector<std::string> texts;
+  for (const double value : values) texts.push_back(json_number(static_cast<float>(value)));
+  return json_array(texts);
+}
+
+std::string strings(const std::vector<std::string>& values) {
+  std::vector<std::string> texts;
+  for (const std::string& value : values) texts.push_back(runtime::json_string(value));
+  return json_array(texts);
+}
+
+std::string_view side_word(Side side) {
+  switch (side) {
+    case Side::ours:
+      return "lay";
+    case Side::library:
+      return "cublaslt";
+    case Side::library_and_epilogue:
+      return "cublaslt+epilogue";
+    case Side::triton:
+      return "triton";
+  }
+  return "";
+}
+
+// Times in milliseconds a launch; `graph` and `single` have one entry a round.
+std::string row_json(const Result& result, const Row& row) {
+  JsonObject object;
+  object.string("side", side_word(row.side)).string("name", row.name);
+  if (!row.detail.empty()) object.string("detail", row.detail);
+  if (!row.failure.empty()) return object.string("failure", row.failure).text();
+  const Timing& timing = row.timing;
+  object.raw("ms", json_number(timing.median())).raw("single_ms", json_number(timing.single_median()));
+  object.raw("spread", json_number(timing.spread())).raw("graph", numbers(timing.graph));
+  object.raw("single", numbers(timing.single)).integer("warm_ups", timing.warm_ups).boolean("settled", timing.settled);
+  if (const auto reading = timing.median_reading())
+    object.raw("sm_mhz", json_number(reading->sm_mhz)).raw("watts", json_number(reading->watts));
+  object.boolean("right", row.right).string("verdict", row.verdict);
+  if (row.side == Side::ours)
+    object.integer("registers", row.registers)
+        .integer("local_bytes", row.local_bytes)
+        .raw("compile_seconds", json_number(row.compile_seconds));
+  else
+    object.raw("ratio", json_number(result.ratio(row))).raw("single_ratio", json_number(result.single_ratio(row)));
+  return object.text();
+}
+
+std::string result_json(const Result& result) {
+  JsonObject sizes, scalars, object;
+  for (const auto& [name, value] : result.sizes) sizes.integer(name, value);
+  for (const auto& [name, value] : result.scalars) scalars.raw(name, json_number(value));
+  object.string("kernel", result.kernel).raw("sizes", sizes.text()).raw("scalars", scalars.text());
+  if (!result.failure.empty()) return object.string("failure", result.failure).text();
+  std::vector<std::string> rows;
+  for (const Row& row : result.rows) rows.push_back(row_json(result, row));
+  return object.string("form", result.form)
+      .raw("operations", json_number(result.operations))
+      .raw("bytes", json_number(result.bytes))
+      .integer("sets", result.sets)
+      .boolean("right", result.right())
+      .raw("rows", json_array(rows))
+      .raw("notes", strings(result.notes))
+      .text();
+}
+
+}  // namespace
+
+std::string to_json(const Setting& setting, const std::vector<Result>& results) {
+  std::vector<std::string> all;
+  for (const Result& result : results) all.push_back(result_json(result));
+  JsonObject device;
+  device.string("name", setting.device.name)
+      .integer("major", setting.device.major)
+      .integer("minor", setting.device.minor)
+      .integer("multiprocessors", setting.device.multiprocessors)
+      .integer("l2_bytes", setting.device.l2_bytes);
+  JsonObject protocol;
+  protocol.integer("rounds", setting.protocol.rounds)
+      .integer("launches", setting.protocol.launches)
+      .integer("singles", setting.protocol.singles)
+      .raw("milliseconds", json_number(setting.protocol.milliseconds));
+  std::vector<std::string> missing;
+  for (const std::string* each : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+    if (!each->empty()) missing.push_back(*each);
+  return runtime::json_indented(JsonObject()
+                                    .integer("bench", 1)  // the version of this format
+                                    .string("lay", LAY_VERSION)
+                                    .string("script", setting.script)
+                                    .raw("device", device.text())
+                                    .integer("driver", setting.driver_version)
+                                    .string("cublaslt", setting.library)
+                                    .raw("missing", strings(missing))
+                                    .raw("protocol", protocol.text())
+                                    .raw("results", json_array(all))
+                                    .text());
+}
+
+}  // namespace lay::bench

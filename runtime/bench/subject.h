@@ -1,0 +1,69 @@
+// What is measured, on the device: sets of operands, and kernels of ours bound to them.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "backend/plan/plan.h"
+#include "frontend/source/source.h"
+#include "runtime/bench/data.h"
+#include "runtime/bench/problem.h"
+#include "runtime/gpu.h"
+
+namespace lay::bench {
+
+// Why a kernel could not be measured: it does not compile, or the device refused it.
+struct NotMeasured : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The tensors of a problem on the device, several times over, each between two guards that nobody may write to.
+class DeviceSets {
+ public:
+  DeviceSets(const Problem& problem, int sets);
+
+  int count() const { return static_cast<int>(sets_.size()); }
+  runtime::Region region(int set, sema::TensorId tensor) const;
+
+  void upload(int set, sema::TensorId tensor, const std::vector<std::byte>& bytes);
+  // Every set: the data given, and 0xff (a NaN of every floating-point type) in outputs that are only written.
+  void upload(const HostData& data);
+  void upload(int set, const HostData& data);
+  // The outputs of a set, empty for inputs. NotMeasured where a guard was written to.
+  HostData download(int set) const;
+
+ private:
+  const Problem& problem_;
+  std::vector<std::vector<runtime::DeviceMemory>> sets_;
+};
+
+// A variant of a plan, compiled and loaded.
+class Subject {
+ public:
+  Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& problem, const plan::Plan& plan,
+          const plan::Variant& variant);
+
+  // On sets of the problem. NotMeasured.
+  void launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const;
+
+  const std::string& name() const { return name_; }
+  const runtime::GpuKernel& compiled() const { return *prepared_; }
+
+ private:
+  runtime::Gpu& gpu_;
+  std::string name_;
+  ir::Kernel kernel_;
+  const runtime::GpuKernel* prepared_ = nullptr;
+  runtime::LaunchArguments arguments_;            // without the tensors' regions
+  std::vector<sema::TensorId> tensors_;           // by global buffer; -1 for workspace
+  std::vector<runtime::DeviceMemory> workspace_;  // of those that are
+};
+
+// The kernel as its definition says, one thread an output element: for what is compared bit by bit.
+plan::Variant plain_variant();
+
+// The variants of the plan whose conditions hold at these sizes, in the plan's order.
+std::vector<const plan::Variant*> fitting_variants(const plan::Plan& plan, const Binding& sizes);
+
+}  // namespace lay::bench

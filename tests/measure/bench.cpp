@@ -1,0 +1,195 @@
+// `lay bench` on a machine whose GPU is the host interpreter and whose libraries are fakes: protocol, table, JSON and
+// every way to fail.
+#include "runtime/bench/bench.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "frontend/source/diagnostic.h"
+#include "tests/measure/machine.h"
+#include "tests/runtime/temporary.h"
+
+namespace {
+
+using lay::bench::Options;
+using nlohmann::json;
+
+const std::string script = std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay";
+
+struct Ended {
+  int code;
+  std::string out, error;
+};
+
+class Redirected {
+ public:
+  explicit Redirected(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
+  ~Redirected() { stream_.rdbuf(before_); }
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostream& stream_;
+  std::ostringstream text_;
+  std::streambuf* before_;
+};
+
+Ended bench(Options options) {
+  static const lay::test::TemporaryFolder cache;
+  static const bool known = (lay::test::know_kernels(script), true);
+  (void)known;
+  setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
+  if (options.file.empty()) options.file = script;
+  options.milliseconds = 10;
+  const Redirected out(std::cout), error(std::cerr);
+  const int code = lay::bench::bench_script(options);
+  return {code, out.text(), error.text()};
+}
+
+json result_of(const std::string& kernel, std::map<std::string, std::int64_t> sizes,
+               std::map<std::string, double> scalars = {}) {
+  Options options;
+  options.kernel = kernel;
+  options.sizes = {std::move(sizes)};
+  options.scalars = std::move(scalars);
+  options.json = true;
+  const Ended ended = bench(options);
+  INFO(ended.error);
+  REQUIRE(!ended.out.empty());
+  return json::parse(ended.out)["results"][0];
+}
+
+// The row of that name.
+json row(const json& result, const std::string& name) {
+  for (const json& each : result["rows"])
+    if (each["name"] == name) return each;
+  FAIL("no row " + name + " in " + result.dump(1));
+  return {};
+}
+
+bool has_note(const json& result, const std::string& words) {
+  for (const json& note : result["notes"])
+    if (note.get<std::string>().find(words) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel beside cuBLASLt, fused and with an epilogue of its own") {
+  const json result = result_of("linear", {{"M", 40}, {"N", 24}, {"K", 20}});
+  INFO(result.dump(1));
+  CHECK(result["right"] == true);
+  CHECK(result["form"] == "f32 K-major x f32 K-major -> f32 row-major + bias, relu");
+  CHECK(result["operations"] == 2 * 40 * 24 * 20);
+  CHECK(result["sets"] == 15);  // of 9056 bytes, together twice the cache of 64 KiB
+  const json ours = result["rows"][0];
+  CHECK(ours["side"] == "lay");
+  CHECK(ours["ms"] == 0.25);  // the fake driver's launch
+  CHECK(ours["single_ms"] == 0.25);
+  CHECK(ours["graph"].size() == 5);
+  CHECK(ours["spread"] == 0);
+  CHECK(ours["sm_mhz"] == 1700);
+  CHECK(ours["watts"] == 650);
+  CHECK(ours["verdict"].get<std::string>().find("same bits on integers") == 0);
+  // The fake library's first algorithm takes three launches' time, its second two; the epilogue is one more.
+  CHECK(row(result, "cuBLASLt first")["ratio"] == 3);
+  CHECK(row(result, "cuBLASLt best")["ratio"] == 2);
+  CHECK(row(result, "cuBLASLt best")["detail"] == "#2 of 3");
+  CHECK(row(result, "cuBLASLt, epilogue first")["ratio"] == 4);
+  CHECK(row(result, "cuBLASLt, epilogue best")["single_ratio"] == 3);
+  for (const json& each : result["rows"]) CHECK(each["right"] == true);
+}
+
+TEST_CASE("alpha, beta and column-major matrices are the library's too") {
+  const json result = result_of("blas", {{"M", 36}, {"N", 28}, {"K", 12}}, {{"alpha", 0.5}, {"beta", 2}});
+  INFO(result.dump(1));
+  CHECK(result["form"] == "f32 M-major x f32 N-major -> f32 column-major + beta C");
+  CHECK(result["scalars"]["beta"] == 2);
+  CHECK(result["rows"].size() == 3);
+  for (const json& each : result["rows"]) CHECK(each["right"] == true);
+  const json usual = result_of("blas", {{"M", 36}, {"N", 28}, {"K", 12}});
+  CHECK(usual["scalars"] == json{{"alpha", 1}, {"beta", 0}});
+  for (const json& each : usual["rows"]) CHECK(each["right"] == true);
+}
+
+TEST_CASE("batches are strided batches") {
+  const json result = result_of("batched", {{"L", 3}, {"M", 20}, {"N", 16}, {"K", 24}});
+  INFO(result.dump(1));
+  CHECK(result["form"] == "bf16 K-major x bf16 N-major -> bf16 row-major, 3 batches");
+  for (const json& each : result["rows"]) CHECK(each["right"] == true);
+  CHECK(result["rows"].size() == 3);
+}
+
+TEST_CASE("what the library cannot fuse runs as a product and an epilogue, what is no product runs alone") {
+  const json masked = result_of("masked", {{"N", 30}, {"K", 16}});
+  INFO(masked.dump(1));
+  CHECK(has_note(masked, "no epilogue of cuBLASLt's"));
+  CHECK(masked["rows"].size() == 3);
+  CHECK(row(masked, "cuBLASLt, epilogue first")["right"] == true);
+  const json along_m = result_of("row_bias", {{"M", 12}, {"N", 20}, {"K", 16}});
+  INFO(along_m.dump(1));
+  CHECK(has_note(along_m, "not fused by cuBLASLt"));
+  CHECK(row(along_m, "cuBLASLt, epilogue best")["right"] == true);
+  const json alone = result_of("twice", {{"M", 33}, {"N", 17}});
+  CHECK(has_note(alone, "timed alone: no product of matrices, for it has no sum"));
+  CHECK(alone["rows"].size() == 1);
+  CHECK(alone["rows"][0]["right"] == true);
+}
+
+TEST_CASE("a wrong result is said, and fails") {
+  lay::test::break_variant("_small");
+  Options options;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  const Ended ended = bench(options);
+  lay::test::break_variant("");
+  INFO(ended.out);
+  CHECK(ended.code == 1);
+  CHECK(ended.out.find("WRONG on integers: Y at offset 0 is ") != std::string::npos);
+}
+
+TEST_CASE("a library that refuses or is wrong stands in its row") {
+  setenv("FAKE_CUBLASLT", "refuses", 1);
+  const json refused = result_of("linear", {{"M", 16}, {"N", 24}, {"K", 8}});
+  setenv("FAKE_CUBLASLT", "wrong", 1);
+  const json wrong = result_of("linear", {{"M", 16}, {"N", 24}, {"K", 8}});
+  unsetenv("FAKE_CUBLASLT");
+  CHECK(refused["right"] == true);
+  CHECK(row(refused, "cuBLASLt")["failure"] == "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED");
+  CHECK(wrong["right"] == true);
+  CHECK(row(wrong, "cuBLASLt first")["right"] == false);
+  CHECK(row(wrong, "cuBLASLt first")["verdict"].get<std::string>().find("gives something else: Y[") == 0);
+}
+
+TEST_CASE("the table has a line a side, and a mean of several problems") {
+  Options options;
+  options.kernel = "blas";
+  options.sizes = {{{"", 16}}, {{"M", 20}, {"N", 16}, {"K", 16}}};
+  options.all_variants = true;
+  const Ended ended = bench(options);
+  INFO(ended.out);
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find(
+            "Fake GPU, driver 13.0, cuBLASLt 13.1.2; graphs of 20 launches, medians of 5 interleaved rounds") == 0);
+  CHECK(ended.out.find("blas M=20 N=16 K=16 alpha=1 beta=0  f32 M-major x f32 N-major -> f32 column-major") !=
+        std::string::npos);
+  CHECK(ended.out.find("lay small_any") != std::string::npos);
+  CHECK(ended.out.find("ratio 2.000, single 2.000") != std::string::npos);
+  CHECK(ended.out.find(
+            "geometric mean of 2 ratios to the best opponent 2.000; 2 above 1.01, 0 below 0.99, least 2.000") !=
+        std::string::npos);
+}
+
+TEST_CASE("sizes that do not fit are said") {
+  Options options;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 16}, {"Q", 16}}, {{"M", 16}, {"N", 16}}};
+  const Ended ended = bench(options);
+  CHECK(ended.code == 1);
+  CHECK(ended.out.find("linear M=16 Q=16\n  not measured: it has no size `Q`") != std::string::npos);
+  CHECK(ended.out.find("not measured: nothing says what K of linear is") != std::string::npos);
+  options.kernel = "absent";
+  CHECK_THROWS_AS(bench(options), lay::DiagnosticError);
+}

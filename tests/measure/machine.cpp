@@ -1,0 +1,102 @@
+#include "tests/measure/machine.h"
+
+#include <cstring>
+#include <list>
+
+#include "backend/cuda/names.h"
+#include "backend/interpret/interpret.h"
+#include "backend/ir/lower.h"
+#include "backend/plan/make.h"
+#include "backend/plan/recognise.h"
+#include "runtime/bench/subject.h"
+#include "runtime/bench/unfused.h"
+#include "runtime/launch_check.h"
+#include "runtime/script.h"
+
+namespace {
+
+using namespace lay;
+
+struct Known {
+  std::string function;
+  ir::Kernel kernel;
+};
+std::list<Known> known;
+std::string broken;
+
+void know(const plan::Plan& plan, const plan::Variant& variant) {
+  ir::Kernel kernel = ir::lower(plan, variant);
+  known.push_back({cuda::function_name(kernel.name), std::move(kernel)});
+}
+
+template <class T>
+T value(void* at) {
+  T read;
+  std::memcpy(&read, at, sizeof read);
+  return read;
+}
+
+}  // namespace
+
+extern "C" void* fake_find(const char* name) {
+  for (Known& each : known)
+    if (each.function == name) return &each;
+  return nullptr;
+}
+
+// The parameters as the emitted function has them: pointers, then sizes and scalars (f32).
+extern "C" bool fake_run(void* which, const unsigned*, void** parameters) {
+  const Known& of = *static_cast<Known*>(which);
+  const ir::Kernel& kernel = of.kernel;
+  std::size_t globals = 0;
+  for (const ir::Buffer& buffer : kernel.buffers) globals += buffer.space == ir::Space::global;
+  std::vector<interpret::Argument> arguments;
+  Binding sizes;
+  std::size_t next = globals;
+  for (const ir::Param& param : kernel.params) {
+    void* at = parameters[next++];
+    if (param.is_size)
+      arguments.emplace_back(sizes[*param.symbol.dim_id()] = value<std::int32_t>(at));
+    else
+      arguments.emplace_back(static_cast<double>(value<float>(at)));
+  }
+  next = 0;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (buffer.space != ir::Space::global) continue;
+    void* data = value<void*>(parameters[next++]);
+    arguments.emplace_back(interpret::Memory{data, runtime::span_of(buffer, sizes)->bytes, !buffer.written});
+  }
+  const bool right = !interpret::run(kernel, arguments, {}).fault;
+  next = 0;
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (buffer.space != ir::Space::global) continue;
+    auto* data = static_cast<char*>(value<void*>(parameters[next++]));
+    if (buffer.written && !broken.empty() && of.function.ends_with(broken)) data[3] = static_cast<char>(data[3] ^ 1);
+  }
+  return right;
+}
+
+namespace lay::test {
+
+void know_kernels(const std::string& script) {
+  runtime::ScriptOptions options;
+  options.evaluation = {sema::Mode::check, {}};
+  const auto read = runtime::evaluate_script(script, options);
+  for (const auto& kernel : read->evaluator->kernels()) {
+    const plan::Plan plan = plan::make_plan(kernel);
+    for (const plan::Variant& variant : plan.variants) know(plan, variant);
+    know(plan, bench::plain_variant());
+    const auto form = plan::recognise(*kernel, plan::facts_of(*kernel));
+    if (!std::holds_alternative<plan::GemmForm>(form)) continue;
+    const auto output = kernel->tensors[static_cast<std::size_t>(kernel->assignments[0].target)].element;
+    const plan::Plan epilogue =
+        plan::make_plan(bench::epilogue_kernel(*kernel, std::get<plan::GemmForm>(form), output));
+    for (const plan::Variant& variant : epilogue.variants) know(epilogue, variant);
+  }
+}
+
+void break_variant(const std::string& ending) {
+  broken = ending;
+}
+
+}  // namespace lay::test

@@ -1,0 +1,170 @@
+// The parts of a measurement one by one: numbers, checks, the protocol.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "frontend/algebra/convert.h"
+#include "runtime/bench/check.h"
+#include "runtime/bench/protocol.h"
+#include "runtime/bench/result.h"
+#include "runtime/device.h"
+#include "runtime/script.h"
+
+namespace {
+
+using namespace lay;
+using namespace lay::bench;
+
+Problem problem(const std::string& kernel, const std::map<std::string, std::int64_t>& sizes) {
+  static std::vector<std::unique_ptr<runtime::Script>> scripts;
+  runtime::ScriptOptions options;
+  options.evaluation = {sema::Mode::check, {}};
+  scripts.push_back(runtime::evaluate_script(std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay", options));
+  for (const auto& each : scripts.back()->evaluator->kernels())
+    if (each->name == kernel) return problem_of(each, sizes, {});
+  throw std::logic_error(kernel);
+}
+
+// X, W, bias and Y of `linear`, computed plainly in f32 (relu left out where it would hide a difference).
+HostData linear_data(const Problem& of, Numbers numbers) {
+  HostData data;
+  for (std::size_t i = 0; i < of.tensors.size(); ++i)
+    data.push_back(make_numbers(of.tensors[i].element, of.tensors[i].elements, numbers, i));
+  const auto m = of.tensors[0].modes[0].size, k = of.tensors[0].modes[1].size, n = of.tensors[1].modes[0].size;
+  auto* y = reinterpret_cast<float*>(data[3].data());
+  const Reader x(ElementType::f32, data[0]), w(ElementType::f32, data[1]), bias(ElementType::f32, data[2]);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (std::int64_t l = 0; l < k; ++l)
+        sum = std::fma(static_cast<float>(x[i * k + l]), static_cast<float>(w[j * k + l]), sum);
+      y[i * n + j] = std::max(sum + static_cast<float>(bias[j]), 0.0f);
+    }
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("numbers are what their kind says, from the seed alone") {
+  for (const ElementType type :
+       {ElementType::f32, ElementType::f16, ElementType::bf16, ElementType::e4m3, ElementType::s8}) {
+    INFO(element_name(type));
+    const auto small = make_numbers(type, 5000, Numbers::small_integers, 3),
+               wide = make_numbers(type, 5000, Numbers::wide_integers, 4),
+               uniform = make_numbers(type, 5000, Numbers::uniform, 5);
+    const Reader a(type, small), b(type, wide), c(type, uniform);
+    std::set<double> seen;
+    double sum = 0;
+    for (std::int64_t i = 0; i < 5000; ++i) {
+      seen.insert(a[i]);
+      CHECK(std::fmod(std::abs(b[i]), 2) == 1);
+      CHECK(std::abs(b[i]) <= largest(type, Numbers::wide_integers));
+      sum += c[i];
+    }
+    CHECK(seen == std::set<double>{-3, -2, -1, 1, 2, 3});
+    CHECK(std::abs(sum / 5000) < (is_float(type) ? 0.05 : 5));
+    CHECK(make_numbers(type, 5000, Numbers::uniform, 5) == uniform);
+    CHECK(make_numbers(type, 5000, Numbers::uniform, 6) != uniform);
+  }
+}
+
+TEST_CASE("a right result is right, a dropped product and a NaN are not") {
+  const Problem of = problem("linear", {{"M", 33}, {"N", 17}, {"K", 129}});
+  const HostData data = linear_data(of, Numbers::uniform);
+  const Judgement right = check(of, data, data, false);
+  CHECK(right.elements == 33 * 17);
+  CHECK(right.right());
+  CHECK(right.worst < 0.5);
+  HostData wrong = data;
+  auto* y = reinterpret_cast<float*>(wrong[3].data());
+  const Reader x(ElementType::f32, data[0]), w(ElementType::f32, data[1]);
+  std::int64_t at = 0;
+  while (y[at] < 2) ++at;
+  y[at] -= static_cast<float>(x[at / 17 * 129 + 128] * w[at % 17 * 129 + 128]) + 1e-3f;
+  CHECK(check(of, data, wrong, false).wrong == 1);
+  y[at + 1] = std::nanf("");
+  const Judgement both = check(of, data, wrong, false);
+  CHECK(both.wrong == 2);
+  CHECK(both.first.find("Y[") == 0);
+}
+
+TEST_CASE("sums of integers are right to the last bit") {
+  const Problem of = problem("linear", {{"M", 8}, {"N", 9}, {"K", 31}});
+  for (const Numbers numbers : {Numbers::small_integers, Numbers::signs}) {
+    HostData data = linear_data(of, numbers);
+    CHECK(check(of, data, data, true).right());
+    HostData wrong = data;
+    auto* y = reinterpret_cast<float*>(wrong[3].data());
+    y[10] = std::nextafter(std::nextafter(std::nextafter(y[10], 1e9f), 1e9f), 1e9f) + 1e-3f;
+    CHECK(!check(of, data, wrong, true).right());
+  }
+}
+
+TEST_CASE("what a large problem is judged by has its corners") {
+  const Problem of = problem("linear", {{"M", 300}, {"N", 300}, {"K", 7}});
+  HostData data = linear_data(of, Numbers::uniform);
+  Sampling few;
+  few.most_products = 7 * 1000;
+  CHECK(check(of, data, data, false, few).elements == 1000);
+  reinterpret_cast<float*>(data[3].data())[300 * 300 - 1] = 1e6f;
+  CHECK(check(of, data, data, false, few).wrong >= 1);
+}
+
+TEST_CASE("allowed errors grow with K and with the roundoff of the accumulator") {
+  using E = ElementType;
+  CHECK(allowed_error(4096, E::f32, E::f32, E::f32) == Approx(8 * 64 * 0x1p-24));
+  CHECK(allowed_error(1, E::f32, E::f32, E::f32) < 0x1p-23);
+  CHECK(allowed_error(4096, E::bf16, E::bf16, E::f32) > allowed_error(4096, E::f32, E::f32, E::f32));
+  CHECK(allowed_error(4096, E::e4m3, E::e4m3, E::f32) > allowed_error(4096, E::bf16, E::bf16, E::f32));
+  CHECK(allowed_error(4096, E::s8, E::s8, E::s32) == 0);
+}
+
+TEST_CASE("every set is visited, in turn, and the rounds rotate") {
+  if (!runtime::driver_present()) return;
+  const runtime::Device device;
+  std::vector<int> visits(45, 0);
+  std::string order;
+  const Contestant first{"first", [&](int set, runtime::StreamHandle) {
+                           ++visits[static_cast<std::size_t>(set)];
+                           order += 'a';
+                         }};
+  const Contestant second{"second", [&](int, runtime::StreamHandle) { order += 'b'; }};
+  Protocol protocol;
+  protocol.sets = 45;
+  protocol.rounds = 4;
+  protocol.singles = 1;
+  const auto timings = measure({first, second}, protocol);
+  CHECK(*std::min_element(visits.begin(), visits.end()) >= 1);  // three graphs of 20: sets 0 .. 44 and again 0 .. 14
+  CHECK(order.substr(order.size() - 8) == "abbaabba");
+  REQUIRE(timings.size() == 2);
+  CHECK(timings[0].graph.size() == 4);
+  CHECK(timings[0].settled);
+  CHECK(timings[0].readings.empty());
+}
+
+TEST_CASE("medians, spreads and sets") {
+  Timing timing;
+  timing.graph = {1.0, 3.0, 2.0, 10.0, 2.5};
+  CHECK(timing.median() == 2.5);
+  CHECK(timing.spread() == Approx(9 / 2.5));
+  CHECK(median_of({4.0, 1.0}) == 2.5);
+  CHECK(median_of({}) == 0);
+  CHECK(sets_beyond_cache(10, 50) == 10);
+  CHECK(sets_beyond_cache(1000, 50) == 2);
+  CHECK(sets_beyond_cache(0, 1 << 20) == 200);
+}
+
+TEST_CASE("missing libraries are named in the table and in the JSON") {
+  Setting setting;
+  setting.device.name = "Fake GPU";
+  setting.library_missing = "no cuBLASLt: libcublasLt.so.13: cannot open";
+  setting.sensors_missing = "no NVML: not there";
+  CHECK(table_head(setting).find("no cuBLASLt: libcublasLt.so.13: cannot open\nno NVML: not there\n") !=
+        std::string::npos);
+  CHECK(to_json(setting, {}).find("\"no NVML: not there\"") != std::string::npos);
+  Result none;
+  none.kernel = "linear";
+  none.failure = "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY";
+  CHECK(table(none) == "linear\n  not measured: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY\n");
+  CHECK(table_foot({none, none}).empty());
+}
