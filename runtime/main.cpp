@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "runtime/bench/bench.h"
+#include "runtime/bench/tune.h"
 #include "runtime/commands.h"
 #include "runtime/exit_code.h"
 #include "runtime/report.h"
@@ -139,6 +140,25 @@ void add_bench(CLI::App& app, int& code) {
   });
 }
 
+void add_tune(CLI::App& app, int& code) {
+  auto* tune = app.add_subcommand("tune", "search schedules of the kernels, and keep what wins beside the script");
+  auto o = std::make_shared<lay::bench::TuneOptions>();
+  auto sizes = std::make_shared<std::vector<std::string>>();
+  tune->add_option("file", o->file, "the script")->required();
+  tune->add_option("--kernel", o->kernel, "one of its kernels; all without");
+  tune->add_option("--size", *sizes, "the sizes of one problem, or one number for all; may be repeated (4096)")
+      ->type_name("M=4096,N=4096,K=64")
+      ->allow_extra_args(false);
+  tune->add_option("-o,--output", o->output, "the file of schedules; FILE.tuned.lay, which is read back, without");
+  tune->add_option("--candidates", o->candidates, "that are timed (8)")->check(CLI::Range(1, 1000));
+  tune->add_option("--rounds", o->rounds, "how often each is timed (5)")->check(CLI::Range(1, 1000));
+  tune->add_option("--milliseconds", o->milliseconds, "how long, each time (50)")->check(CLI::Range(0.1, 10000.0));
+  tune->callback([=, &code] {
+    for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));
+    code = lay::bench::tune_script(*o);
+  });
+}
+
 void add_show(CLI::App& app, int& code) {
   auto* show = app.add_subcommand("show", "a picture: on the terminal, or as SVG, HTML or LaTeX in a file");
   auto o = std::make_shared<ShowOptions>();
@@ -235,6 +255,7 @@ int command(int argc, char** argv) {
   add_check(app, code);
   add_build(app, code);
   add_bench(app, code);
+  add_tune(app, code);
   add_show(app, code);
   add_explain(app, code);
   add_export(app, code);

@@ -6,6 +6,7 @@
 #include "frontend/source/diagnostic.h"
 #include "frontend/syntax/parse.h"
 #include "runtime/file.h"
+#include "runtime/tuned.h"
 
 namespace lay::runtime {
 
@@ -24,12 +25,19 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
     if (options.after) options.after(script->sources, script->outcomes.back());
   };
   const auto parsed = syntax::parse(script->sources, script->sources.add(file, text));
-  if (!parsed.diagnostics.list().empty()) {
+  const auto report_syntax = [&](const Diagnostics& diagnostics) {
+    if (diagnostics.list().empty()) return;
     sema::Outcome syntax_errors;
-    syntax_errors.diagnostics = parsed.diagnostics;
+    syntax_errors.diagnostics = diagnostics;
     done(std::move(syntax_errors));
+  };
+  report_syntax(parsed.diagnostics);
+  Tuned tuned(script->sources, file, *parsed.tree);
+  report_syntax(tuned.diagnostics());
+  for (const auto& statement : parsed.tree->statements) {
+    done(script->evaluator->evaluate(parsed.tree, statement));
+    for (const auto* also : tuned.behind(statement)) done(script->evaluator->evaluate(tuned.tree(), *also));
   }
-  for (const auto& statement : parsed.tree->statements) done(script->evaluator->evaluate(parsed.tree, statement));
   return script;
 }
 

@@ -34,7 +34,7 @@ struct ScriptOptions {
   Say say;
 };
 
-// Reads and evaluates the file. DiagnosticError where it cannot be read.
+// Reads and evaluates the file, and with it what was tuned for it (tuned.h). DiagnosticError where it cannot be read.
 std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options);
 
 // The integers among NAME=NUMBER; others are scalars of a kernel. Error `set` for what is no number.

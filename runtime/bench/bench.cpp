@@ -4,10 +4,10 @@
 
 #include "frontend/algebra/refusal.h"
 #include "runtime/bench/match.h"
+#include "runtime/bench/script_kernels.h"
 #include "runtime/bench/subject.h"
 #include "runtime/exit_code.h"
 #include "runtime/report.h"
-#include "runtime/script.h"
 #include "runtime/stages.h"
 
 namespace lay::bench {
@@ -16,38 +16,6 @@ namespace {
 using runtime::exit_machine;
 using runtime::exit_ok;
 using runtime::exit_program;
-
-Diagnostic plain_diagnostic(std::string code, std::string message) {
-  Diagnostic d;
-  d.code = std::move(code);
-  d.message = std::move(message);
-  return d;
-}
-
-std::vector<sema::KernelPtr> wanted_kernels(const std::vector<sema::KernelPtr>& all, const Options& options) {
-  std::vector<sema::KernelPtr> wanted;
-  std::string names;
-  for (const auto& kernel : all) {
-    names += (names.empty() ? "`" : ", `") + kernel->name + "`";
-    if (options.kernel.empty() || kernel->name == options.kernel) wanted.push_back(kernel);
-  }
-  if (wanted.empty())
-    throw DiagnosticError(plain_diagnostic(
-        "no-kernel", names.empty() ? "`" + options.file + "` has no kernel to measure"
-                                   : "the script has no kernel `" + options.kernel + "`: it has " + names));
-  return wanted;
-}
-
-// The sizes of one problem by name: what stands under no name is that of every dim.
-std::map<std::string, std::int64_t> sizes_for(const sema::Kernel& kernel,
-                                              const std::map<std::string, std::int64_t>& sizes) {
-  constexpr std::int64_t usual = 4096;
-  const auto all = sizes.find("");
-  if (!sizes.empty() && all == sizes.end()) return sizes;
-  std::map<std::string, std::int64_t> named;
-  for (const sema::Dim& dim : kernel.dims) named[dim.name] = all == sizes.end() ? usual : all->second;
-  return named;
-}
 
 class Bench {
  public:
@@ -70,9 +38,8 @@ class Bench {
 
   void run(const Sources& sources, const sema::KernelPtr& kernel) {
     const plan::Plan plan = runtime::planned(kernel);
-    const auto all = options_.sizes.empty() ? std::vector<std::map<std::string, std::int64_t>>(1) : options_.sizes;
-    for (const auto& sizes : all) {
-      Result result = measured(sources, plan, sizes_for(*kernel, sizes));
+    for (const auto& sizes : problems_for(*kernel, options_.sizes)) {
+      Result result = measured(sources, plan, sizes);
       say(table(result));
       wrong_ = wrong_ || !result.failure.empty() || !result.right();
       results_.push_back(std::move(result));
@@ -117,12 +84,9 @@ class Bench {
 }  // namespace
 
 int bench_script(const Options& options) {
-  runtime::ScriptOptions checking;
-  checking.evaluation = {sema::Mode::check, {}};
-  const auto script = runtime::evaluate_script(options.file, checking);
-  runtime::report(script->sources, script->outcomes);
-  if (const int code = runtime::exit_code_of(script->outcomes); code != exit_ok) return code;
-  const auto kernels = wanted_kernels(script->evaluator->kernels(), options);
+  const auto script = checked_script(options.file);
+  if (!script) return exit_program;
+  const auto kernels = wanted_kernels(*script, options.file, options.kernel);
   std::string why;
   const auto gpu = runtime::Gpu::open(&why);
   if (!gpu) {

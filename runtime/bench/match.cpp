@@ -62,7 +62,7 @@ class Match {
   void recognise() {
     const auto form = plan::recognise(*problem_.kernel, plan::facts_of(*problem_.kernel));
     if (const auto* no = std::get_if<plan::NotGemm>(&form)) {
-      result_.notes.push_back("timed alone: no product of matrices, for " + no->reason);
+      result_.notes.push_back("no product of matrices: " + no->reason);
       return;
     }
     form_ = std::get<plan::GemmForm>(form);
@@ -124,10 +124,26 @@ class Match {
   }
 
   void add_opponents() {
+    if (!form_) add_copy();
     if (!counterpart_ || !arena_.library) return;
     workspace_ = runtime::DeviceMemory(Matmul::workspace_bytes);
     if (epilogue_) add_fused();
     if (epilogue_plan_) add_unfused();
+  }
+
+  // What only moves elements is measured by how fast the device moves them anyway.
+  void add_copy() {
+    if (result_.operations > 0 || problem_.kernel->assignments.size() != 1) return;
+    const sema::TensorId to = problem_.kernel->assignments[0].target;
+    const auto bytes = [&](sema::TensorId id) { return problem_.tensors[static_cast<std::size_t>(id)].bytes(); };
+    for (sema::TensorId from = 0; from < static_cast<sema::TensorId>(problem_.tensors.size()); ++from) {
+      if (from == to || bytes(from) != bytes(to)) continue;
+      Row row;
+      row.side = Side::copy;
+      row.name = "copy of " + problem_.tensors[static_cast<std::size_t>(from)].name;
+      add(std::move(row), [this, from, to](int set, StreamHandle stream) { sets_->copy(set, from, to, stream); });
+      return;
+    }
   }
 
   void add_fused() {

@@ -76,7 +76,7 @@ std::string table_head(const Setting& setting) {
                      (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) + "; " +
                      formatted("graphs of %d launches, medians of %d interleaved rounds\n", setting.protocol.launches,
                                setting.protocol.rounds);
-  for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+  for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing})
     if (!missing->empty()) text += *missing + "\n";
   return text;
 }

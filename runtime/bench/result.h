@@ -11,7 +11,7 @@
 
 namespace lay::bench {
 
-enum class Side { ours, library, library_and_epilogue, triton };
+enum class Side { ours, library, library_and_epilogue, copy };
 
 struct Row {
   Side side = Side::ours;
@@ -49,7 +49,7 @@ struct Setting {
   runtime::DeviceInfo device;
   int driver_version = 0;
   std::string library;  // "13.1.0"; empty: then `library_missing` says why
-  std::string library_missing, sensors_missing, triton_missing;
+  std::string library_missing, sensors_missing;
   Protocol protocol;
 };
 

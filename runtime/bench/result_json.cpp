@@ -28,8 +28,8 @@ std::string_view side_word(Side side) {
       return "cublaslt";
     case Side::library_and_epilogue:
       return "cublaslt+epilogue";
-    case Side::triton:
-      return "triton";
+    case Side::copy:
+      return "copy";
   }
   return "";
 }
@@ -91,7 +91,7 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
       .integer("singles", setting.protocol.singles)
       .raw("milliseconds", json_number(setting.protocol.milliseconds));
   std::vector<std::string> missing;
-  for (const std::string* each : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+  for (const std::string* each : {&setting.library_missing, &setting.sensors_missing})
     if (!each->empty()) missing.push_back(*each);
   return runtime::json_indented(JsonObject()
                                     .integer("bench", 1)  // the version of this format

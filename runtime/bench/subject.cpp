@@ -53,6 +53,11 @@ void DeviceSets::upload(const HostData& data) {
   for (int set = 0; set < count(); ++set) upload(set, data);
 }
 
+void DeviceSets::copy(int set, sema::TensorId from, sema::TensorId to, runtime::StreamHandle stream) {
+  auto& memory = sets_.at(static_cast<std::size_t>(set));
+  memory[static_cast<std::size_t>(to)].copy(memory[static_cast<std::size_t>(from)], stream);  // guards are alike
+}
+
 HostData DeviceSets::download(int set) const {
   HostData data(problem_.tensors.size());
   for (std::size_t i = 0; i < data.size(); ++i) {

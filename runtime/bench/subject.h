@@ -30,6 +30,8 @@ class DeviceSets {
   // Every set: the data given, and 0xff (a NaN of every floating-point type) in outputs that are only written.
   void upload(const HostData& data);
   void upload(int set, const HostData& data);
+  // One tensor of a set to another of as many bytes.
+  void copy(int set, sema::TensorId from, sema::TensorId to, runtime::StreamHandle stream);
   // The outputs of a set, empty for inputs. NotMeasured where a guard was written to.
   HostData download(int set) const;
 

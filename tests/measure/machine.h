@@ -8,10 +8,14 @@
 
 namespace lay::test {
 
-// The kernels of a script, all variants, the plain one and the epilogues alone, can be launched from now on.
+// The kernels of a script, all variants, the plain one, candidates for simt and the epilogues alone, can be launched
+// from now on.
 void know_kernels(const std::string& script);
 
 // Changes one element of every result of the variants whose name ends so; empty: of none.
 void break_variant(const std::string& ending);
+
+// A launch of the emitted function takes the time of so many.
+void set_cost(const std::string& function, long launches);
 
 }  // namespace lay::test

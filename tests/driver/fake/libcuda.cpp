@@ -3,8 +3,8 @@
 //
 // A program that exports fake_find(name) and fake_run(kernel, launch, arguments) runs all others by these.
 //
-// Time passes by a quarter of a millisecond a launch. Of what is recorded the driver cannot keep the arguments:
-// replaying a graph lets only time pass.
+// Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the program says. Of
+// what is recorded the driver cannot keep the arguments: replaying a graph lets only time pass.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -147,7 +147,8 @@ int cuMemsetD8_v2(Address to, unsigned char value, std::size_t bytes) {
 int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned,
                    unsigned shared, void*, void** arguments, void**) {
   const unsigned launch[] = {x, y, z, threads, shared};
-  pass_time(1);
+  const auto cost = reinterpret_cast<long (*)(void*)>(dlsym(RTLD_DEFAULT, "fake_cost"));
+  pass_time(cost ? cost(function) : 1);
   if (captured) return success;
   using Kernel = bool (*)(const unsigned*, void**);
   using Run = bool (*)(void*, const unsigned*, void**);

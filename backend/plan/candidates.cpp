@@ -1,0 +1,94 @@
+#include "backend/plan/candidates.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backend/plan/make.h"
+#include "backend/plan/model.h"
+#include "frontend/algebra/overloaded.h"
+
+namespace lay::plan {
+namespace {
+
+constexpr Family all_families[] = {
+    {"simt", simt_proposals, simt_orders},
+};
+
+std::optional<GemmForm> form_of(const sema::Kernel& kernel) {
+  auto form = recognise(kernel, facts_of(kernel));
+  const auto* gemm = std::get_if<GemmForm>(&form);
+  return gemm ? std::optional(*gemm) : std::nullopt;
+}
+
+sema::KernelPtr with_schedules(const sema::Kernel& kernel, std::vector<sema::Schedule> schedules) {
+  auto made = std::make_shared<sema::Kernel>(kernel);
+  made->schedules = std::move(schedules);
+  return made;
+}
+
+// Nothing where the laws refuse the schedule, or no variant of it takes these sizes.
+std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule& schedule, const Binding& sizes,
+                                const Target& target) {
+  Candidate candidate{schedule, make_plan(with_schedules(kernel, {schedule}), target), 0, 0};
+  const auto takes = [&](const Variant& variant) {
+    return variant.schedule.known() && std::all_of(variant.when.begin(), variant.when.end(),
+                                                   [&](const Predicate& each) { return each.evaluate(sizes) == true; });
+  };
+  const auto& variants = candidate.plan.variants;
+  const auto found = std::find_if(variants.begin(), variants.end(), takes);
+  if (!candidate.plan.problems.empty() || found == variants.end()) return std::nullopt;
+  candidate.variant = static_cast<std::size_t>(found - variants.begin());
+  candidate.seconds = predicted_seconds(kernel, *found, sizes, target);
+  return candidate;
+}
+
+const Family* family_of(const sema::Schedule& schedule) {
+  for (const Family& family : families())
+    if (family.target == schedule.target) return &family;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const Family> families() {
+  return all_families;
+}
+
+std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes, const Target& target) {
+  std::vector<Candidate> candidates;
+  const auto form = form_of(*kernel);
+  if (!form) return candidates;
+  for (const Family& family : families())
+    for (const sema::Schedule& schedule : family.propose(*kernel, *form))
+      if (auto candidate = judged(*kernel, schedule, sizes, target)) candidates.push_back(std::move(*candidate));
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  return candidates;
+}
+
+std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate& candidate, const Binding& sizes,
+                                 const Target& target) {
+  std::vector<Candidate> candidates;
+  const auto form = form_of(*kernel);
+  const Family* family = family_of(candidate.schedule);
+  if (!form || !family) return candidates;
+  for (const sema::Schedule& schedule : family->reorder(*kernel, *form, candidate.schedule))
+    if (auto made = judged(*kernel, schedule, sizes, target)) candidates.push_back(std::move(*made));
+  return candidates;
+}
+
+std::vector<std::string> entry_lines(const sema::Schedule& schedule) {
+  std::vector<std::string> lines;
+  for (const sema::ScheduleEntry& entry : schedule.entries) {
+    const std::string value = std::visit(overloaded{
+                                             [](const std::string& text) { return text; },
+                                             [](const sema::Atom& atom) { return atom.name; },
+                                             [](const auto& other) { return other.to_string(); },
+                                         },
+                                         entry.value);
+    lines.push_back(entry.key + (entry.argument.empty() ? "" : " " + entry.argument) + " = " + value);
+  }
+  return lines;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,46 @@
+#include "runtime/bench/script_kernels.h"
+
+#include "runtime/exit_code.h"
+#include "runtime/report.h"
+
+namespace lay::bench {
+
+std::unique_ptr<runtime::Script> checked_script(const std::string& file) {
+  runtime::ScriptOptions checking;
+  checking.evaluation = {sema::Mode::check, {}};
+  auto script = runtime::evaluate_script(file, checking);
+  runtime::report(script->sources, script->outcomes);
+  return runtime::exit_code_of(script->outcomes) == runtime::exit_ok ? std::move(script) : nullptr;
+}
+
+std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const std::string& file,
+                                            const std::string& name) {
+  std::vector<sema::KernelPtr> wanted;
+  std::string names;
+  for (const auto& kernel : script.evaluator->kernels()) {
+    names += (names.empty() ? "`" : ", `") + kernel->name + "`";
+    if (name.empty() || kernel->name == name) wanted.push_back(kernel);
+  }
+  if (!wanted.empty()) return wanted;
+  Diagnostic d;
+  d.code = "no-kernel";
+  d.message = names.empty() ? "`" + file + "` has no kernel to measure"
+                            : "the script has no kernel `" + name + "`: it has " + names;
+  throw DiagnosticError(std::move(d));
+}
+
+std::vector<std::map<std::string, std::int64_t>> problems_for(const sema::Kernel& kernel,
+                                                              const std::vector<SizeArgument>& given) {
+  constexpr std::int64_t usual = 4096;
+  std::vector<std::map<std::string, std::int64_t>> problems;
+  for (const SizeArgument& each : given.empty() ? std::vector<SizeArgument>{{{"", usual}}} : given) {
+    const auto all = each.find("");
+    auto& sizes = problems.emplace_back(each);
+    if (all == each.end()) continue;
+    sizes.clear();
+    for (const sema::Dim& dim : kernel.dims) sizes[dim.name] = all->second;
+  }
+  return problems;
+}
+
+}  // namespace lay::bench

@@ -1,0 +1,231 @@
+#include "runtime/bench/tune.h"
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "backend/plan/candidates.h"
+#include "backend/plan/make.h"
+#include "backend/plan/model.h"
+#include "frontend/algebra/refusal.h"
+#include "runtime/bench/judge.h"
+#include "runtime/bench/protocol.h"
+#include "runtime/bench/shape_class.h"
+#include "runtime/exit_code.h"
+#include "runtime/file.h"
+#include "runtime/report.h"
+#include "runtime/stages.h"
+#include "runtime/tuned.h"
+
+namespace lay::bench {
+namespace {
+
+using plan::Candidate;
+
+std::string formatted(const char* format, auto... values) {
+  char text[160];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+std::string sizes_text(const Problem& problem) {
+  std::string text;
+  for (const auto& [name, value] : problem.named_sizes()) text += " " + name + "=" + std::to_string(value);
+  return text;
+}
+
+std::string one_line(const sema::Schedule& schedule) {
+  std::string text = schedule.target + ":";
+  for (const std::string& line : plan::entry_lines(schedule)) text += "  " + line;
+  return text;
+}
+
+// What takes part: the plan without a schedule first, then candidates.
+struct Entrant {
+  const Candidate* candidate = nullptr;  // null: the default
+  std::unique_ptr<Subject> subject;
+  double predicted = 0;
+};
+
+class Tuner {
+ public:
+  Tuner(const TuneOptions& options, const runtime::Script& script, runtime::Gpu* gpu)
+      : options_(options), script_(script), gpu_(gpu) {}
+
+  void tune(const sema::KernelPtr& of) {
+    auto bare = std::make_shared<sema::Kernel>(*of);
+    bare->schedules.clear();
+    const plan::Plan plan = runtime::planned(bare);
+    for (const auto& sizes : problems_for(*bare, options_.sizes)) try {
+        tune(plan, problem_of(bare, sizes, {}));
+      } catch (const Refusal& refusal) {
+        std::cout << bare->name << ": not tuned: " << refusal.message << "\n";
+        failed_ = true;
+      } catch (const NotMeasured& error) {
+        std::cout << bare->name << ": not tuned: " << error.what() << "\n";
+        failed_ = true;
+      } catch (const runtime::DriverError& error) {
+        std::cout << bare->name << ": not tuned: " << error.text << "\n";
+        failed_ = true;
+      }
+  }
+
+  bool failed() const { return failed_; }
+  // The file's text, with what it held before of other kernels and classes; empty where nothing beat the default.
+  std::string text(const std::string& before) const {
+    if (blocks_.empty()) return "";
+    std::string text =
+        "// Schedules found by `lay tune`: the script beside which this file lies is planned with them.\n";
+    for (const auto& [header, block] : blocks_) text += "\n" + block;
+    return text + others(before);
+  }
+
+ private:
+  // The schedules of an earlier file that none of the new ones replaces; their blocks are parted by empty lines.
+  std::string others(const std::string& before) const {
+    std::string kept;
+    for (std::size_t begin = 0; begin < before.size();) {
+      const std::size_t end = std::min(before.find("\n\n", begin), before.size());
+      const std::string block = before.substr(begin, end - begin);
+      const std::size_t at = block.rfind("schedule ", 0) == 0 ? 0 : block.find("\nschedule ");
+      if (at != std::string::npos) {
+        const std::size_t from = block[at] == '\n' ? at + 1 : at;
+        const std::string header = block.substr(from, block.find('{', from) - from);
+        if (!blocks_.contains(header)) kept += "\n" + block + (block.ends_with("\n") ? "" : "\n");
+      }
+      begin = end + 2;
+    }
+    return kept;
+  }
+
+  void tune(const plan::Plan& plan, const Problem& problem) {
+    std::cout << problem.kernel->name << sizes_text(problem) << "\n";
+    const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
+    if (const auto* no = std::get_if<plan::NotGemm>(&form)) {
+      std::cout << "  nothing to choose: " << no->reason << "\n";
+      return;
+    }
+    auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes);
+    if (ranked.empty()) {
+      std::cout << "  no candidate: no schedule of a family fits these sizes\n";
+      return;
+    }
+    if (!gpu_) return print_ranking(plan, problem, ranked);
+    measure_best(plan, problem, std::get<plan::GemmForm>(form), ranked);
+  }
+
+  void print_ranking(const plan::Plan& plan, const Problem& problem, const std::vector<Candidate>& ranked) const {
+    constexpr std::size_t most = 16;
+    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
+    std::cout << formatted("  %10.1f us  predicted for the default, %s\n",
+                           1e6 * plan::predicted_seconds(*problem.kernel, usual, problem.sizes, {}),
+                           usual.name.c_str());
+    for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i)
+      std::cout << formatted("  %10.1f us  ", 1e6 * ranked[i].seconds) << one_line(ranked[i].schedule) << "\n";
+    if (ranked.size() > most) std::cout << "  and " << ranked.size() - most << " more that the laws allow\n";
+  }
+
+  void measure_best(const plan::Plan& plan, const Problem& problem, const plan::GemmForm& form,
+                    std::vector<Candidate>& ranked) {
+    Protocol protocol;
+    protocol.rounds = options_.rounds;
+    protocol.milliseconds = options_.milliseconds;
+    protocol.singles = 0;
+    protocol.sets = sets_beyond_cache(problem.bytes(), gpu_->device().l2_bytes);
+    DeviceSets sets(problem, protocol.sets);
+    Judge judge(*gpu_, script_.sources, plan, problem, sets);
+    // The model's best, and its very best with other orders of tiles.
+    auto orders = plan::reordered(problem.kernel, ranked.front(), problem.sizes);
+    std::vector<const Candidate*> wanted{&ranked.front()};
+    for (const Candidate& each : orders) wanted.push_back(&each);
+    for (std::size_t i = 1; i < ranked.size(); ++i) wanted.push_back(&ranked[i]);
+
+    std::vector<Entrant> entrants;
+    std::vector<Contestant> contestants;
+    const auto enter = [&](const Candidate* candidate, const plan::Plan& of, const plan::Variant& variant,
+                           double predicted) {
+      try {
+        auto subject = std::make_unique<Subject>(*gpu_, script_.sources, problem, of, variant);
+        const auto launch = [&sets, subject = subject.get()](int set, runtime::StreamHandle stream) {
+          subject->launch(sets, set, stream);
+        };
+        const Verdict verdict = judge.of_ours(launch);
+        if (!verdict.right) throw NotMeasured(verdict.text);
+        contestants.push_back({variant.name, launch});
+        entrants.push_back({candidate, std::move(subject), predicted});
+      } catch (const NotMeasured& error) {
+        std::cout << "  dropped: " << (candidate ? one_line(candidate->schedule) : "the default") << ": "
+                  << error.what() << "\n";
+      }
+    };
+    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
+    enter(nullptr, plan, usual, plan::predicted_seconds(*problem.kernel, usual, problem.sizes, {}));
+    for (const Candidate* candidate : wanted)
+      if (std::ssize(entrants) <= options_.candidates)
+        enter(candidate, candidate->plan, candidate->chosen(), candidate->seconds);
+    sets.upload(judge.uniform());
+    decide(problem, form, entrants, measure(contestants, protocol));
+  }
+
+  void decide(const Problem& problem, const plan::GemmForm& form, const std::vector<Entrant>& entrants,
+              const std::vector<Timing>& timings) {
+    constexpr double worth_it = 1.01;
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < entrants.size(); ++i) {
+      std::cout << formatted("  %10.1f us  predicted %.1f us  +-%.1f%%  ", 1e3 * timings[i].median(),
+                             1e6 * entrants[i].predicted, 50 * timings[i].spread())
+                << (entrants[i].candidate ? one_line(entrants[i].candidate->schedule) : "the default") << "\n";
+      if (timings[i].median() < timings[best].median()) best = i;
+    }
+    if (entrants.empty()) return;
+    const Candidate* winner = entrants[best].candidate;
+    const double gain = entrants[0].candidate ? 0 : timings[0].median() / timings[best].median();
+    if (!winner || (gain > 0 && gain < worth_it)) {
+      std::cout << "  the default stays\n";
+      return;
+    }
+    const std::string condition = shape_class(problem, form);
+    const std::string header = "schedule " + problem.kernel->name + " for " + winner->schedule.target +
+                               (condition.empty() ? "" : " when " + condition) + " ";
+    std::string block =
+        "// " + gpu_->device().name + "," + sizes_text(problem) + formatted(": %.1f us", 1e3 * timings[best].median()) +
+        (gain > 0 ? formatted(", the default %.1f us", 1e3 * timings[0].median()) : "") + "\n" + header + "{\n";
+    for (const std::string& line : plan::entry_lines(winner->schedule)) block += "  " + line + "\n";
+    blocks_[header] = block + "}\n";
+  }
+
+  const TuneOptions& options_;
+  const runtime::Script& script_;
+  runtime::Gpu* gpu_;
+  std::map<std::string, std::string> blocks_;  // by the text up to the brace
+  bool failed_ = false;
+};
+
+}  // namespace
+
+int tune_script(const TuneOptions& options) {
+  const auto script = checked_script(options.file);
+  if (!script) return runtime::exit_program;
+  const auto kernels = wanted_kernels(*script, options.file, options.kernel);
+  std::string why;
+  const auto gpu = runtime::Gpu::open(&why);
+  if (!gpu) std::cout << "Ranked by the model; nothing was timed: " << why << "\n";
+  Tuner tuner(options, *script, gpu.get());
+  try {
+    for (const auto& kernel : kernels) tuner.tune(kernel);
+  } catch (const DiagnosticError& error) {
+    runtime::report(script->sources, error.diagnostic);
+    return runtime::exit_program;
+  }
+  const std::string output = options.output.empty() ? runtime::tuned_path(options.file) : options.output;
+  std::error_code ignored;
+  const std::string before = std::filesystem::exists(output, ignored) ? runtime::read_file(output) : "";
+  if (const std::string text = tuner.text(before); !text.empty()) {
+    runtime::write_file(output, {text});
+    std::cout << "written to " << output << "\n";
+  }
+  return tuner.failed() ? runtime::exit_program : runtime::exit_ok;
+}
+
+}  // namespace lay::bench

@@ -1,0 +1,164 @@
+// `lay tune`: what is proposed, how it is ranked, what is kept and read back.
+#include "runtime/bench/tune.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "backend/plan/candidates.h"
+#include "backend/plan/make.h"
+#include "frontend/source/diagnostic.h"
+#include "runtime/bench/problem.h"
+#include "runtime/bench/shape_class.h"
+#include "runtime/tuned.h"
+#include "tests/measure/machine.h"
+#include "tests/measure/redirected.h"
+#include "tests/runtime/temporary.h"
+
+namespace {
+
+using namespace lay;
+
+const std::string script = std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay";
+
+std::unique_ptr<runtime::Script> checked(const std::string& file) {
+  runtime::ScriptOptions options;
+  options.evaluation = {sema::Mode::check, {}};
+  return runtime::evaluate_script(file, options);
+}
+
+sema::KernelPtr kernel_of(const runtime::Script& of, const std::string& name) {
+  for (const auto& kernel : of.evaluator->kernels())
+    if (kernel->name == name) return kernel;
+  throw std::logic_error(name);
+}
+
+struct Ended {
+  int code;
+  std::string out, error;
+};
+
+Ended tune(bench::TuneOptions options) {
+  static const test::TemporaryFolder cache;
+  static const bool known = (test::know_kernels(script), true);
+  (void)known;
+  setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
+  options.milliseconds = 1;
+  const test::Redirected out(std::cout), error(std::cerr);
+  const int code = bench::tune_script(options);
+  return {code, out.text(), error.text()};
+}
+
+}  // namespace
+
+TEST_CASE("candidates keep the laws, and are ranked") {
+  const auto read = checked(script);
+  const auto kernel = kernel_of(*read, "linear");
+  const auto problem = bench::problem_of(kernel, {{"M", 4096}, {"N", 4096}, {"K", 4096}}, {});
+  const auto ranked = plan::ranked_candidates(kernel, problem.sizes);
+  REQUIRE(ranked.size() > 20);
+  CHECK(
+      std::is_sorted(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; }));
+  for (const auto& candidate : ranked) {
+    CHECK(candidate.plan.problems.empty());
+    CHECK(candidate.chosen().prediction.registers <= 255);
+    CHECK(candidate.seconds >= 2 * 4096.0 * 4096 * 4096 / 67e12);  // nothing is faster than the machine
+    CHECK(candidate.seconds < 0.1);
+  }
+  // Large tiles win on a large output, and lose where there are few of them.
+  const auto tile = [](const plan::Candidate& candidate) { return plan::entry_lines(candidate.schedule).at(0); };
+  CHECK((tile(ranked[0]) == "tile = (128,256,8)" || tile(ranked[0]) == "tile = (256,128,8)" ||
+         tile(ranked[0]) == "tile = (128,256,16)" || tile(ranked[0]) == "tile = (256,128,16)"));
+  const auto small = bench::problem_of(kernel, {{"M", 512}, {"N", 512}, {"K", 512}}, {});
+  const auto few = plan::ranked_candidates(kernel, small.sizes);
+  CHECK(tile(few[0]).find("256") == std::string::npos);
+  // In other orders, each of which visits every tile once.
+  const auto orders = plan::reordered(kernel, ranked[0], problem.sizes);
+  REQUIRE(orders.size() == 2);
+  CHECK(plan::entry_lines(orders[0].schedule).back().find("order = (4,") == 0);
+  CHECK(plan::ranked_candidates(kernel_of(*read, "twice"), problem.sizes).empty());
+}
+
+TEST_CASE("every size is in one class, with its nearest powers of two") {
+  for (std::int64_t size = 1; size < 5000; ++size) {
+    const auto range = bench::range_of(size);
+    CHECK((range.from <= size && size < range.below));
+    CHECK(bench::range_of(range.from).below == range.below);
+    CHECK(bench::range_of(range.below).from == range.below);
+  }
+  CHECK(bench::range_of(4096).from == 3072);
+  CHECK(bench::range_of(4096).below == 6144);
+}
+
+TEST_CASE("what wins is kept beside the script, and the script is planned with it") {
+  const test::TemporaryFolder folder;
+  const std::string copy = folder / "gemms.lay", kept = folder / "gemms.tuned.lay";
+  test::put(copy, test::slurp(script));
+  test::set_cost("lay_linear_small", 3);
+  test::set_cost("lay_linear_small_any", 3);
+  bench::TuneOptions options;
+  options.file = copy;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  options.candidates = 2;
+  const Ended ended = tune(options);
+  INFO(ended.out << ended.error);
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find("the default\n") != std::string::npos);
+  CHECK(ended.out.find("written to " + kept) != std::string::npos);
+  const std::string text = test::slurp(kept);
+  INFO(text);
+  CHECK(
+      text.find("// Fake GPU, M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
+                "schedule linear for simt when M >= 48 and M < 96 and N >= 48 and N < 96 and K >= 12 and K < 24 {\n") !=
+      std::string::npos);
+
+  const auto read = checked(copy);
+  for (const auto& outcome : read->outcomes) CHECK(outcome.diagnostics.ok());
+  const auto kernel = kernel_of(*read, "linear");
+  REQUIRE(kernel->schedules.size() == 1);
+  CHECK(plan::make_plan(kernel).variants.at(0).schedule.known());
+  CHECK(kernel_of(*read, "blas")->schedules.empty());
+
+  // Another class of the same kernel is added, the same one replaced.
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}, {{"M", 32}, {"N", 64}, {"K", 16}}};
+  CHECK(tune(options).code == 0);
+  const std::string both = test::slurp(kept);
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  CHECK(tune(options).code == 0);
+  INFO(both);
+  CHECK(kernel_of(*checked(copy), "linear")->schedules.size() == 2);
+
+  // A script that has a schedule of its own keeps to that.
+  test::put(copy, test::slurp(script) + "\nschedule linear for simt { tile = (64,64,16) }\n");
+  CHECK(kernel_of(*checked(copy), "linear")->schedules.size() == 1);
+}
+
+TEST_CASE("where the default is as fast it stays, and nothing is written") {
+  const test::TemporaryFolder folder;
+  const std::string copy = folder / "gemms.lay";
+  test::put(copy, test::slurp(script));
+  bench::TuneOptions options;
+  options.file = copy;
+  options.kernel = "blas";
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  options.candidates = 1;
+  const Ended ended = tune(options);
+  INFO(ended.out << ended.error);
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find("the default stays") != std::string::npos);
+  CHECK(!std::filesystem::exists(runtime::tuned_path(copy)));
+  options.kernel = "twice";
+  options.sizes = {{{"", 64}}};
+  CHECK(tune(options).out.find("nothing to choose: it has no sum") != std::string::npos);
+}
+
+TEST_CASE("a mistake in the tuned file is reported as any other") {
+  const test::TemporaryFolder folder;
+  test::put(folder / "gemms.lay", test::slurp(script));
+  test::put(folder / "gemms.tuned.lay", "schedule linear for simt { tile = (64,64 }\n");
+  const auto read = checked(folder / "gemms.lay");
+  CHECK(std::any_of(read->outcomes.begin(), read->outcomes.end(), [](const auto& o) { return !o.diagnostics.ok(); }));
+}
