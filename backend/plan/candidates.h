@@ -19,7 +19,7 @@ struct Family {
   std::string_view target;  // as in `schedule KERNEL for simt`
   // In any order; what misfits may be among them.
   std::vector<sema::Schedule> (*propose)(const sema::Kernel&, const GemmForm&);
-  // The same schedule with its tiles visited in other orders, which the model does not tell apart.
+  // The same schedule with its tiles visited in other orders, which the model does not tell apart; may be null.
   std::vector<sema::Schedule> (*reorder)(const sema::Kernel&, const GemmForm&, const sema::Schedule&);
 };
 std::span<const Family> families();
@@ -33,8 +33,9 @@ struct Candidate {
   const Variant& chosen() const { return plan.variants[variant]; }
 };
 
-// Fastest first. Empty where the kernel is no GEMM. The kernel's own schedules are not looked at.
-std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes,
+// Fastest first, for GPUs of that compute capability (times ten; 0: of any). Empty where the kernel is no GEMM. The
+// kernel's own schedules are not looked at.
+std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes, int capability = 0,
                                          const Target& target = {});
 
 // The candidate in other orders; those that the laws allow.
@@ -44,9 +45,10 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
 // The entries of a schedule as Lay, a line each: "tile = (128,256,8)".
 std::vector<std::string> entry_lines(const sema::Schedule& schedule);
 
-// A family's proposals, for the table.
+// The families' proposals, for the table.
 std::vector<sema::Schedule> simt_proposals(const sema::Kernel& kernel, const GemmForm& form);
 std::vector<sema::Schedule> simt_orders(const sema::Kernel& kernel, const GemmForm& form,
                                         const sema::Schedule& schedule);
+std::vector<sema::Schedule> sm90_proposals(const sema::Kernel& kernel, const GemmForm& form);
 
 }  // namespace lay::plan

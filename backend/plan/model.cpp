@@ -33,6 +33,10 @@ double issue_share(const SimtGemm& gemm, const Prediction& prediction) {
   return m * n / (m * n + (m + n) / 4 * conflicts + others + staged * instructions_a_staged_element);
 }
 
+// Of shared memory's clocks, the part that does not hide behind multiply-adds.
+constexpr double shown_reads = 0.15;
+constexpr double shared_bytes_a_clock = 128;
+
 double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm, const Prediction& prediction,
                        const Binding& sizes, const Target& target) {
   const auto extent = [&](sema::IndexId index) {
@@ -48,8 +52,40 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm, const P
   const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2];
   // Filling the pipeline and storing the tile are not hidden by other blocks.
   const double alone = 1500 + gemm.tile[0] * gemm.tile[1] / 16.0;
-  const double clocks = gemm.tile[0] * gemm.tile[1] * steps / rate / issue_share(gemm, prediction) / hidden;
+  // What does not fit into registers goes through memory; more than a multiprocessor has cannot run.
+  if (gemm.threads() * prediction.registers > target.registers) return std::numeric_limits<double>::infinity();
+  const double spilled = std::max(1.0, 1.5 * prediction.registers / target.thread_registers - 0.5);
+  const double reads = gemm.threads() / 32.0 * (gemm.tile[0] / gemm.groups[0] + gemm.tile[1] / gemm.groups[1]) *
+                       (bits(gemm.accumulator) / 8) / shared_bytes_a_clock;
+  const double products = gemm.tile[0] * gemm.tile[1] / rate / issue_share(gemm, prediction) / hidden;
+  const double clocks = steps * (products + shown_reads * reads) * spilled;
   return blocks * (clocks + alone / std::max(1, gemm.blocks_per_multiprocessor)) / target.hertz;
+}
+
+// A persistent grid: every cluster of blocks takes one tile of its own after another.
+double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Prediction&, const Binding& sizes,
+                       const Target& target) {
+  const auto extent = [&](sema::IndexId index) {
+    return value(kernel.indices[static_cast<std::size_t>(index)].extent, sizes);
+  };
+  const auto cluster = gemm.cluster_tile();
+  double count = std::ceil(extent(gemm.m) / cluster[0]) * std::ceil(extent(gemm.n) / cluster[1]);
+  for (const sema::IndexId index : gemm.batch) count *= extent(index);
+  const double at_once = std::floor(target.multiprocessors / static_cast<double>(gemm.blocks()));
+  const double rounds = std::ceil(count / at_once);
+  const auto repeats = gemm.repeats();
+  const double instructions = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2] / gemm.mma.shape[2];
+  const double products = instructions * gemm.mma.cost * gemm.consumers() * repeats[0] * repeats[1];
+  // What every block loads, over the share of the second-level cache that it has.
+  const double element = bits(gemm.mma.a_type) / 8.0;
+  const double loaded =
+      extent(gemm.k) * element *
+      (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) + gemm.tile[1] / static_cast<double>(gemm.cluster[0]));
+  const double loads = loaded / (cache_bytes / target.multiprocessors);
+  // One consumer alone does not keep the tensor cores busy; a short ring does not hide the latency of loads.
+  const double busy = (gemm.consumers() == 1 ? 0.85 : 0.97) * (gemm.stages < 4 ? 0.97 : 1);
+  const double store = 600 + gemm.tile[0] * gemm.tile[1] / 24.0;
+  return rounds * (std::max(products / busy, loads) + store) / target.hertz;
 }
 
 }  // namespace
@@ -63,6 +99,8 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;
   double seconds = std::max(loaded, needed / target.bytes_per_second);
   if (const auto* gemm = std::get_if<SimtGemm>(&variant.how))
+    seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
+  if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   return launch + seconds;
 }

@@ -32,6 +32,7 @@ class Bench {
     arena_.all_variants = options.all_variants;
     arena_.protocol.rounds = options.rounds;
     arena_.protocol.milliseconds = options.milliseconds;
+    arena_.protocol.singles = options.singles;
     setting_.protocol = arena_.protocol;
     say(table_head(setting_));
   }

@@ -15,6 +15,7 @@ struct Options {
   std::map<std::string, double> scalars;                   // 1 where not given, but 0 for one called beta
   int rounds = 5;
   double milliseconds = 100;  // of a contestant, a round
+  int singles = 20;           // launches alone, a round
   int algorithms = 12;        // that cuBLASLt is asked for
   bool all_variants = false;
   bool json = false;  // JSON on standard output and the table on standard error, not the table alone

@@ -102,7 +102,7 @@ class Match {
   }
 
   void add_ours() {
-    auto fitting = fitting_variants(plan_, problem_.sizes);
+    auto fitting = fitting_variants(plan_, problem_.sizes, arena_.gpu.capability());
     if (!arena_.all_variants && fitting.size() > 1) fitting.resize(1);
     for (const plan::Variant* variant : fitting) {
       Row row{Side::ours, "lay " + variant->name, {}, {}, {}, {}, true, 0, 0, 0};
@@ -164,7 +164,7 @@ class Match {
     if (bits(matmul.d.element) > 8) matmul.c.element = matmul.d.element;
     std::shared_ptr<Subject> epilogue;
     try {
-      const auto fitting = fitting_variants(*epilogue_plan_, extended_.sizes);
+      const auto fitting = fitting_variants(*epilogue_plan_, extended_.sizes, arena_.gpu.capability());
       epilogue = std::make_shared<Subject>(arena_.gpu, sources_, extended_, *epilogue_plan_, *fitting.at(0));
     } catch (const NotMeasured& error) {
       fail({Side::library_and_epilogue, "cuBLASLt, epilogue", {}, {}, {}, {}, true, 0, 0, 0}, error.what());

@@ -4,6 +4,8 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <set>
+#include <sstream>
 
 #include "backend/plan/candidates.h"
 #include "backend/plan/make.h"
@@ -77,6 +79,11 @@ class Tuner {
     if (blocks_.empty()) return "";
     std::string text =
         "// Schedules found by `lay tune`: the script beside which this file lies is planned with them.\n";
+    std::set<std::string> uses = libraries_;
+    std::istringstream lines(before);
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("use ")) uses.insert(line);
+    for (const std::string& use : uses) text += use + "\n";
     for (const auto& [header, block] : blocks_) text += "\n" + block;
     return text + others(before);
   }
@@ -106,7 +113,7 @@ class Tuner {
       std::cout << "  nothing to choose: " << no->reason << "\n";
       return;
     }
-    auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes);
+    auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes, gpu_ ? gpu_->capability() : 0);
     if (ranked.empty()) {
       std::cout << "  no candidate: no schedule of a family fits these sizes\n";
       return;
@@ -117,7 +124,7 @@ class Tuner {
 
   void print_ranking(const plan::Plan& plan, const Problem& problem, const std::vector<Candidate>& ranked) const {
     constexpr std::size_t most = 16;
-    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
+    const plan::Variant& usual = *fitting_variants(plan, problem.sizes, gpu_ ? gpu_->capability() : 0).at(0);
     std::cout << formatted("  %10.1f us  predicted for the default, %s\n",
                            1e6 * plan::predicted_seconds(*problem.kernel, usual, problem.sizes, {}),
                            usual.name.c_str());
@@ -159,7 +166,7 @@ class Tuner {
                   << error.what() << "\n";
       }
     };
-    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
+    const plan::Variant& usual = *fitting_variants(plan, problem.sizes, gpu_ ? gpu_->capability() : 0).at(0);
     enter(nullptr, plan, usual, plan::predicted_seconds(*problem.kernel, usual, problem.sizes, {}));
     for (const Candidate* candidate : wanted)
       if (std::ssize(entrants) <= options_.candidates)
@@ -193,12 +200,16 @@ class Tuner {
         (gain > 0 ? formatted(", the default %.1f us", 1e3 * timings[0].median()) : "") + "\n" + header + "{\n";
     for (const std::string& line : plan::entry_lines(winner->schedule)) block += "  " + line + "\n";
     blocks_[header] = block + "}\n";
+    for (const sema::ScheduleEntry& entry : winner->schedule.entries)
+      if (const auto* atom = std::get_if<sema::Atom>(&entry.value))
+        libraries_.insert("use atoms." + atom->name.substr(0, atom->name.find('.')));
   }
 
   const TuneOptions& options_;
   const runtime::Script& script_;
   runtime::Gpu* gpu_;
   std::map<std::string, std::string> blocks_;  // by the text up to the brace
+  std::set<std::string> libraries_;            // statements for the instructions that they name
   bool failed_ = false;
 };
 

@@ -31,6 +31,7 @@ Ended bench(Options options) {
   setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
   if (options.file.empty()) options.file = script;
   options.milliseconds = 10;
+  options.singles = 2;  // each is interpreted
   const lay::test::Redirected out(std::cout), error(std::cerr);
   const int code = lay::bench::bench_script(options);
   return {code, out.text(), error.text()};

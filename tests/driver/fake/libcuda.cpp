@@ -162,6 +162,11 @@ bool fake_launch() {
   return captured;
 }
 
+int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const void*, const void*, const void*, const void*, int, int,
+                           int, int) {
+  return success;
+}
+
 int cuEventCreate(void** event, unsigned) {
   return *event = new long(0), success;
 }

@@ -1,0 +1,44 @@
+// What the Hopper family proposes: one or two consumers of 64 rows each, the widths of the instruction, with and
+// without neighbours that share what they load, and rings of several depths.
+#include "backend/plan/candidates.h"
+#include "frontend/algebra/refusal.h"
+#include "frontend/sema/library.h"
+
+namespace lay::plan {
+namespace {
+
+ElementType factor_type(const sema::Kernel& kernel, sema::NodeId load) {
+  const auto& what = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
+  return kernel.tensors[static_cast<std::size_t>(what.tensor)].element;
+}
+
+}  // namespace
+
+std::vector<sema::Schedule> sm90_proposals(const sema::Kernel& kernel, const GemmForm& form) {
+  std::vector<sema::Schedule> schedules;
+  const ElementType factors = factor_type(kernel, form.a);
+  const ElementType sum = kernel.nodes[static_cast<std::size_t>(form.contraction)].type;
+  if (factor_type(kernel, form.b) != factors || bits(factors) > 32) return schedules;
+  const auto entry = [&](const char* key, auto value) { return sema::ScheduleEntry{key, "", value, kernel.where}; };
+  constexpr int span_bits = 1024;  // of a row of shared memory: the widest swizzle
+  for (const int n : {64, 96, 128, 160, 192, 256}) {
+    sema::Atom mma;
+    try {
+      mma = sema::library_atom("atoms.sm90", "wgmma", {{"n", n}, {"ab", factors}, {"acc", sum}});
+    } catch (const Refusal&) {
+      continue;  // no instruction for these types and this width
+    }
+    for (const int consumers : {1, 2})
+      for (const auto& [rows, columns] : {std::pair{1, 1}, std::pair{2, 1}})
+        for (const int stages : {3, 4, 6})
+          schedules.push_back({"sm90",
+                               {},
+                               {entry("tile", tuple(64 * consumers, n, span_bits / bits(factors))), entry("mma", mma),
+                                entry("groups", tuple(consumers, 1, 1, 1)), entry("cluster", tuple(rows, columns)),
+                                entry("stages", Tuple(stages))},
+                               kernel.where});
+  }
+  return schedules;
+}
+
+}  // namespace lay::plan
