@@ -174,6 +174,12 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
                                       (at[i] * gemm_.cluster[i] + block[i]) * gemm_.tile[i]);
              }
              made.batch.assign(at.begin() + 2, at.end());
+             made.steps = tiles_k_;
+             if (gemm_.mask) {
+               declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.mask->condition)].where,
+                              "no products where the mask leaves none");
+               made.steps = b_.let(declared_.name("steps"), b_.select(live(at), tiles_k_, number(0)));
+             }
              body(made);
            });
 }
@@ -194,7 +200,7 @@ void Sm90Lowering::producer() {
     b_.elect([&] {
       each_tile([&](const Tile& tile) {
         declared_.from(where);
-        b_.loop(declared_.name("tile_k"), number(0), tiles_k_, {}, [&](Term tile_k) {
+        b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
           wait_for_stage();
           Sync expect{SyncOp::arrive_expect_bytes, filled_, {}, {}, {}, {}};
           expect.slot = b_.slot(load_);
@@ -281,7 +287,8 @@ void Sm90Lowering::consumer() {
   const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
   declared_.from(where, "this consumer's part of the tile");
   const auto part = gemm_.part();
-  consumer_ = b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
+  consumer_ = gemm_.consumers() == 1 ? number(0)
+                                     : b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
   part_ = {gemm_.groups[0] == 1 ? number(0) : consumer_ % gemm_.groups[0] * part[0],
            gemm_.groups[1] == 1 ? number(0) : consumer_ / gemm_.groups[0] * part[1]};
   const Term thread = b_.special(Builtin::thread) - warpgroup;
@@ -300,13 +307,13 @@ void Sm90Lowering::consumer() {
   }
   each_tile([&](const Tile& tile) {
     declared_.from(where, "a sum of nothing");
-    b_.when(tiles_k_ == 0, [&] { b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); });
+    b_.when(tile.steps == 0, [&] { b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); });
     declared_.from(where);
-    b_.loop(declared_.name("tile_k"), number(0), tiles_k_, {}, [&](Term tile_k) { products(tile_k); });
+    b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) { products(tile_k); });
     if (freed_) {
       declared_.from(where, "the last stage");
       b_.emit(Wait{GroupKind::wgmma, 0, false});
-      b_.when(tiles_k_ > 0, [&] { give_back(freed_); });
+      b_.when(tile.steps > 0, [&] { give_back(freed_); });
     }
     epilogue(tile);
   });

@@ -35,6 +35,7 @@ class Sm90Lowering {
   struct Tile {
     std::array<Term, 2> first;
     std::vector<Term> batch;
+    Term steps;  // K tiles: none where no product counts
   };
 
   void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
@@ -47,6 +48,11 @@ class Sm90Lowering {
   void consumer();
   void products(Term tile_k);
   void give_back(RingId ring);
+  // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
+  using Range = std::pair<Term, Term>;
+  Term live(const std::vector<Term>& tile);
+  Term maybe(sema::NodeId condition, bool when, const std::vector<Term>& tile);
+  std::optional<Range> range(sema::NodeId node, const std::vector<Term>& tile);
   void each_tile(const std::function<void(const Tile&)>& body);
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const;
 

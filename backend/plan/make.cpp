@@ -60,7 +60,7 @@ class GemmPlanner {
     std::map<std::string, int> numbers;
     for (const sema::Schedule& schedule : kernel_.schedules) {
       const int number = ++numbers[schedule.target];
-      const std::string name = schedule.target + (number == 1 ? "" : std::to_string(number));
+      const std::string name = schedule.target + (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
       if (schedule.target == "sm90") {
         TensorSchedule read = read_tensor_schedule(schedule, plan_.problems);
         read.name = name;
@@ -109,6 +109,7 @@ class GemmPlanner {
         for (sema::IndexId index : form_.batch) all *= extent(index);
         schedule.when = {greater_equal(all, static_cast<std::int64_t>(policy.waves * target_.multiprocessors))};
       }
+      if (policy.rows > 0) schedule.when.push_back(less_equal(extent(form_.m), policy.rows));
       follow(schedule);
     }
   }

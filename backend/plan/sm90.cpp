@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/plan/mask.h"
 #include "backend/plan/order.h"
 #include "backend/plan/simt.h"
 #include "backend/plan/tma.h"
@@ -342,6 +343,7 @@ std::optional<Sm90Gemm> Shaper::run() {
     return std::nullopt;
   }
   take_stores();
+  gemm_.mask = mask_of(kernel_, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
   gemm_.order = schedule_.order.value_or(default_order(kernel_, tiling));
   const bool ordered = !schedule_.order || check_order(kernel_, tiling, gemm_.order, schedule_.at("order"), problems_);

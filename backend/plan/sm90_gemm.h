@@ -40,6 +40,12 @@ struct TmaStore {
   Layout rows;             // thread of a consumer -> (m, n): where the row of 8 elements lies that it names to stmatrix
 };
 
+// The products count only where the condition has this value, so that tiles where it never has it need none.
+struct Mask {
+  sema::NodeId condition = -1;
+  bool when = true;
+};
+
 struct Sm90Gemm {
   sema::NodeId contraction = -1;
   sema::IndexId m = -1, n = -1, k = -1;
@@ -52,6 +58,7 @@ struct Sm90Gemm {
   TmaOperand a, b;
   Layout accumulators;                          // (thread of the consumers, value) -> (m, n) in the tile: basis strides
   std::optional<TmaStore> store;                // the only output, where it can leave by TMA
+  std::optional<Mask> mask;                     // of the only output
   std::vector<int> vectors;                     // else, of each assignment: elements along n that one access writes
   Layout order;                                 // cluster -> (tile m, tile n, batch...) in units of the cluster's tiles
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers

@@ -57,6 +57,8 @@ Policy policy_of(const Record& row) {
       policy.name = *value.as<std::string>();
     } else if (field == "waves" && real_of(value)) {
       policy.waves = *real_of(value);
+    } else if (field == "rows" && real_of(value)) {
+      policy.rows = static_cast<std::int64_t>(*real_of(value));
     } else {
       policy.entries.push_back(schedule_entry(field, "", value, {}));
     }

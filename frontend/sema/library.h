@@ -23,10 +23,12 @@ using LibraryArgument = std::pair<std::string, std::variant<std::int64_t, Elemen
 // instruction, "atom-cover" if the record is wrong, and what else its evaluation refuses.
 Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments);
 
-// A row of stdlib/policies/<target>.lay: a schedule by name, for outputs with at least `waves` tiles a multiprocessor.
+// A row of stdlib/policies/<target>.lay: a schedule by name, for outputs with at least `waves` tiles a multiprocessor
+// and at most `rows` rows (0: any number).
 struct Policy {
   std::string name;
   double waves = 0;
+  std::int64_t rows = 0;
   std::vector<ScheduleEntry> entries;  // tile, mma, groups, ...
 };
 

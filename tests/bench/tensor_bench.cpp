@@ -1,9 +1,13 @@
-// lay_tensor_bench: a bf16 kernel in the IR's text, C = A B' (K-major operands), beside cublasGemmEx in one process.
+// lay_tensor_bench: bf16 GEMMs beside cublasGemmEx in one process: a kernel in the IR's text (K-major operands), or the
+// kernels of a script, each in the variants of its plan that are for tensor cores, in the operand orders that their
+// layouts say.
 //
 //   lay_tensor_bench tests/ir/hopper_persistent.ir --sizes 512x512x512,8192x8192x8192
+//   lay_tensor_bench tests/bench/tensor.lay --kernel tn --sizes 4096x4096x4096
 //
 // First the result is compared with cuBLAS's on integers, bit for bit, over an output of NaN; then both are timed on
 // random data.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -12,11 +16,14 @@
 #include <random>
 #include <sstream>
 
+#include "backend/ir/lower.h"
 #include "backend/ir/parse.h"
 #include "backend/ir/verify.h"
+#include "backend/plan/make.h"
 #include "frontend/algebra/convert.h"
 #include "runtime/gpu.h"
 #include "tests/bench/cublas.h"
+#include "tests/bench/kernels.h"
 #include "tests/bench/measure.h"
 
 namespace {
@@ -68,7 +75,44 @@ struct Operands {
   std::vector<DeviceMemory> memory;
 };
 
-bool compare(runtime::Gpu& gpu, const bench::Cublas& cublas, const ir::Kernel& kernel, Size size, int rounds) {
+// A kernel and how its operands lie: A along m in place of k, B along n in place of k.
+struct Candidate {
+  ir::Kernel kernel;
+  bool a_across = false, b_across = false;
+
+  bool takes(const Binding& sizes) const {
+    const auto holds = [&](const Predicate& p) { return p.evaluate(sizes) == true; };
+    return std::all_of(kernel.assumptions.begin(), kernel.assumptions.end(), holds);
+  }
+};
+
+// A tensor (outer,k) of the script: whether neighbours in memory are neighbours along the outer index.
+bool runs_across(const sema::Tensor& tensor) {
+  return tensor.layout.stride[0].is_literal(1);
+}
+
+std::vector<Candidate> candidates_of(const std::string& path, const std::string& only) {
+  if (path.ends_with(".ir")) return {{kernel_of(path), false, false}};
+  std::vector<Candidate> all;
+  for (const sema::KernelPtr& kernel : bench::kernels_of(path)) {
+    if (!only.empty() && kernel->name != only) continue;
+    const plan::Plan plan = plan::make_plan(kernel);
+    for (const plan::Problem& problem : plan.problems) throw std::runtime_error(kernel->name + ": " + problem.message);
+    for (const plan::Variant& variant : plan.variants) {
+      if (variant.capability == 0) continue;
+      all.push_back({ir::lower(plan, variant), runs_across(kernel->tensors[0]), runs_across(kernel->tensors[1])});
+    }
+  }
+  return all;
+}
+
+bool compare(runtime::Gpu& gpu, const bench::Cublas& cublas, const Candidate& candidate, Size size, int rounds) {
+  const ir::Kernel& kernel = candidate.kernel;
+  Binding sizes;
+  for (const ir::Param& param : kernel.params) {
+    sizes[*param.symbol.dim_id()] = param.name == "M" ? size.m : param.name == "N" ? size.n : size.k;
+  }
+  if (!candidate.takes(sizes)) return true;
   runtime::Outcome outcome;
   const runtime::GpuKernel* prepared = gpu.prepare(kernel, outcome);
   if (!prepared) throw std::runtime_error(outcome.message);
@@ -79,13 +123,9 @@ bool compare(runtime::Gpu& gpu, const bench::Cublas& cublas, const ir::Kernel& k
   protocol.sets = static_cast<int>(std::clamp<std::int64_t>(120'000'000 / bytes + 1, 1, 64));
   Operands operands(size, protocol.sets);
   const auto blas = [&](int set) {
-    cublas.gemm_bf16(false, true, size.m, size.n, size.k, operands.at(set, 0).address(), operands.at(set, 1).address(),
-                     operands.at(set, 2).address());
+    cublas.gemm_bf16(candidate.a_across, !candidate.b_across, size.m, size.n, size.k, operands.at(set, 0).address(),
+                     operands.at(set, 1).address(), operands.at(set, 2).address());
   };
-  Binding sizes;
-  for (const ir::Param& param : kernel.params) {
-    sizes[*param.symbol.dim_id()] = param.name == "M" ? size.m : param.name == "N" ? size.n : size.k;
-  }
   const auto ours = [&](int set) {
     runtime::LaunchArguments arguments{sizes, {}, {}};
     for (int which = 0; which < 3; ++which) {
@@ -107,7 +147,7 @@ bool compare(runtime::Gpu& gpu, const bench::Cublas& cublas, const ir::Kernel& k
   bench::measure(contestants, protocol);
   const double theirs = contestants[0].median(), mine = contestants[1].median();
   const double flops = 2.0 * size.m * size.n * size.k;
-  std::printf("%-14s %6d %6d %6d %9.1f us %7.1f TF/s  cublas %9.1f us  ratio %.3f  +-%4.1f%%  %3d regs %3d local  %s\n",
+  std::printf("%-24s %6d %6d %6d %9.1f us %7.1f TF/s  cublas %9.1f us  ratio %.3f  +-%4.1f%%  %3d regs %3d local  %s\n",
               kernel.name.c_str(), size.m, size.n, size.k, mine * 1e3, flops / mine / 1e9, theirs * 1e3, theirs / mine,
               contestants[1].spread() * 50, prepared->loaded.registers(), prepared->loaded.local_bytes(),
               right ? "same bits" : "WRONG");
@@ -120,10 +160,13 @@ bool compare(runtime::Gpu& gpu, const bench::Cublas& cublas, const ir::Kernel& k
 int main(int argc, char** argv) try {
   std::string path = "tests/ir/hopper_persistent.ir", list = "4096x4096x4096,8192x8192x8192";
   int rounds = 7;
+  std::string only;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--sizes" && i + 1 < argc) {
       list = argv[++i];
+    } else if (word == "--kernel" && i + 1 < argc) {
+      only = argv[++i];
     } else if (word == "--rounds" && i + 1 < argc) {
       rounds = std::atoi(argv[++i]);
     } else {
@@ -137,7 +180,7 @@ int main(int argc, char** argv) try {
     std::cerr << "nothing to measure with: " << why << "\n";
     return 1;
   }
-  const ir::Kernel kernel = kernel_of(path);
+  const std::vector<Candidate> candidates = candidates_of(path, only);
   std::cout << gpu->device().name << ", cuBLAS " << cublas->version() << ", medians of " << rounds
             << " interleaved rounds\n";
   bool right = true;
@@ -146,7 +189,7 @@ int main(int argc, char** argv) try {
     Size size{};
     if (std::sscanf(each.c_str(), "%dx%dx%d", &size.m, &size.n, &size.k) != 3)
       throw std::runtime_error("a size is 4096x4096x4096, not " + each);
-    right = compare(*gpu, *cublas, kernel, size, rounds) && right;
+    for (const Candidate& candidate : candidates) right = compare(*gpu, *cublas, candidate, size, rounds) && right;
   }
   return right ? 0 : 1;
 } catch (const std::exception& error) {
