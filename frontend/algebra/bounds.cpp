@@ -1,4 +1,4 @@
-// Bounds of integers, with d = lower + d' put in so that products of sizes are compared term by term.
+// Bounds of integers, with x = lower + x' put in so that products of sizes are compared term by term.
 
 #include <algorithm>
 #include <mutex>
@@ -16,9 +16,9 @@ struct Range {
 
 Range range_of(const Knowledge& known, const Atom& atom);
 
-// The symbol d' >= 0 of d = lower + d', one for each d, and back from it to d.
-std::map<DimId, DimId>& shift_origins() {
-  static auto* origins = new std::map<DimId, DimId>;
+// The symbol x' >= 0 of x = lower + x', one for each atom x, and back from it to x. Atoms live as long as the program.
+std::map<DimId, const Atom*>& shift_origins() {
+  static auto* origins = new std::map<DimId, const Atom*>;
   return *origins;
 }
 
@@ -27,21 +27,21 @@ std::mutex& shift_lock() {
   return *lock;
 }
 
-Int shift_symbol(DimId d) {
-  static auto* symbols = new std::map<DimId, Int>;
+Int shift_symbol(const Atom* atom) {
+  static auto* symbols = new std::map<const Atom*, Int>;
   std::lock_guard guard(shift_lock());
-  auto [it, fresh] = symbols->try_emplace(d);
+  auto [it, fresh] = symbols->try_emplace(atom);
   if (fresh) {
     it->second = Int::dim("d");
-    shift_origins()[*it->second.dim_id()] = d;
+    shift_origins()[*it->second.dim_id()] = atom;
   }
   return it->second;
 }
 
-std::optional<DimId> shifted_from(DimId symbol) {
+const Atom* shifted_from(DimId symbol) {
   std::lock_guard guard(shift_lock());
   const auto found = shift_origins().find(symbol);
-  return found == shift_origins().end() ? std::nullopt : std::optional(found->second);
+  return found == shift_origins().end() ? nullptr : found->second;
 }
 
 bool is_product(const Term& term) {
@@ -64,18 +64,15 @@ bool worth_shifting(const Polynomial& p) {
   return multiplies && subtracts && terms <= 200;
 }
 
-// Dims among the factors become lower + d'. What stands inside other atoms stays.
+// Factors x become lower + x'. What stands inside of them stays.
 Int shift(const Knowledge& known, const Polynomial& p) {
   Int sum = 0;
   for (const Term& term : p.terms) {
     Int product = term.coefficient;
     for (const Factor& factor : term.factors) {
       Int value = as_int(*factor.atom);
-      if (factor.atom->kind == AtomKind::dim) {
-        if (const int64_t lower = known.bounds_of(factor.atom->id).lower; lower != 0) {
-          value = shift_symbol(factor.atom->id) + lower;
-        }
-      }
+      const auto lower = range_of(known, *factor.atom).lower;
+      if (lower && *lower != 0) value = shift_symbol(factor.atom) + *lower;
       for (int i = 0; i < factor.exponent; ++i) product *= value;
     }
     sum += product;
@@ -133,9 +130,9 @@ Range quotient_range(const Knowledge& known, const Atom& atom) {
 
 Range range_of(const Knowledge& known, const Atom& atom) {
   if (atom.kind == AtomKind::dim) {
-    if (const auto origin = shifted_from(atom.id)) {
-      const Knowledge::Bounds bounds = known.bounds_of(*origin);
-      if (bounds.upper) return {0, checked_sub(*bounds.upper, bounds.lower)};
+    if (const Atom* origin = shifted_from(atom.id)) {
+      const Range range = range_of(known, *origin);
+      if (range.lower && range.upper) return {0, checked_sub(*range.upper, *range.lower)};
       return {0, std::nullopt};
     }
     const Knowledge::Bounds bounds = known.bounds_of(atom.id);

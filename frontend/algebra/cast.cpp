@@ -79,6 +79,17 @@ std::optional<Words> listed_words(int64_t s, int64_t d, int64_t n) {
   return Words{Casting::listed, fitted.shape, fitted.stride, reach};
 }
 
+// A literal step that neither divides n nor is divided by it comes round after p = n/gcd(n,d) elements, d/gcd(n,d)
+// words on: the words of one round, if they are those of a layout, and the rounds. That p divides the count is guarded.
+std::optional<Words> rounds_of_words(Facts& facts, const Int& s, int64_t d, int64_t n) {
+  const int64_t common = std::gcd(n, d), round = n / common;
+  const auto one = listed_words(round, d, n);
+  if (!one || !facts.try_require(divides(s, round), "upcast")) return std::nullopt;
+  const Layout words =
+      coalesce(facts, Layout(concatenate(one->extent, divided(s, round)), concatenate(one->stride, Tuple(d / common))));
+  return Words{Casting::rounds, words.shape, words.stride, one->reach};
+}
+
 std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const Int& n) {
   if (d.is(0) || s.is(1)) return Words{Casting::still, s, 0};
   const auto part_of_a_word = [&]() -> Words {
@@ -87,7 +98,10 @@ std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const In
   };
   if (facts.proves(divides(d, n))) return Words{Casting::divided, s, divided(d, n)};
   if (facts.proves(divides(n, d))) return part_of_a_word();
-  if (s.is_literal() && d.is_literal() && n.is_literal()) return listed_words(s.value(), d.value(), n.value());
+  if (d.is_literal() && n.is_literal()) {
+    return s.is_literal() ? listed_words(s.value(), d.value(), n.value())
+                          : rounds_of_words(facts, s, d.value(), n.value());
+  }
   if (facts.try_require(divides(d, n), "upcast")) return Words{Casting::divided, s, divided(d, n)};
   if (facts.try_require(divides(n, d), "upcast")) return part_of_a_word();
   return std::nullopt;

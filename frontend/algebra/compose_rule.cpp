@@ -18,7 +18,8 @@ class Meeter {
     if (facts_.proves(divides(d_, c_)) && facts_.proves(less_equal(c_, d_))) return Meeting::over;
     if (facts_.proves(divides(c_, d_))) return meet_dividing();
     if (known()) return refuse("composition-stride", {});
-    return meet_undecided();
+    if (undecided_ == Undecided::proved) return refuse("undecided", divides(d_, c_));
+    return undecided_ == Undecided::open ? meet_open() : meet_undecided();
   }
 
   std::string code;
@@ -37,10 +38,23 @@ class Meeter {
 
   bool guard(const Predicate& predicate) { return facts_.try_require(predicate, "composition"); }
 
+  // In any of the cases the digit here runs over min(s, n) steps, and ceil_div(s, n) steps of ceil_div(d, c) go on,
+  // with n = ceil_div(c, d): inside, s <= n; through, n divides s and d divides c; over, n == 1. Which it is stays
+  // open.
+  Meeting meet_open() {
+    const Predicate through = both(divides(c_, d_), divides(s_, ceil_div(c_, d_)));
+    const bool some = guard(either(either(stays_inside(), through), divides(d_, c_)));
+    return some ? Meeting::open : refuse("composition-stride", {});
+  }
+
   Meeting meet_dividing() {
     const Int n = divided(c_, d_);
     if (facts_.proves(divides(s_, n))) return Meeting::through;
     if (n.is_literal() && s_.is_literal()) return refuse("composition-shape", {});
+    if (undecided_ == Undecided::proved) return refuse("undecided", divides(s_, n));
+    if (undecided_ == Undecided::open) {
+      return guard(either(less_equal(s_, n), divides(s_, n))) ? Meeting::open : refuse("composition-shape", {});
+    }
     chosen = n.is_literal();
     if (n.is_literal() && undecided_ == Undecided::stays && guard(less_equal(s_, n))) return Meeting::inside;
     if (n.is_literal() && guard(divides(s_, n))) return Meeting::through;
@@ -112,7 +126,7 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
   const Tuple& last = left.back().stride;
   const auto take_rest = [&](const Int& s, const Int& d, Meeting meeting, const Tuple& stride) {
     part.modes.push_back({s, stride});
-    trace::report([&] { return trace::Meets{meeting, left.back(), s, d, part.modes.back(), {}, {}}; });
+    trace::report([&] { return trace::Meets{meeting, left.back(), s, d, part.modes.back(), {}, {}, {}}; });
   };
   if (step.is(0)) {
     take_rest(count, step, Meeting::still, 0);
@@ -123,14 +137,15 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
     return part;
   }
   Int s = count, d = step;
+  bool opened = false;
   for (size_t i = 0; i + 1 < left.size(); ++i) {
     s = facts.simplify(s);
     const Int& c = left[i].extent;
-    Meeter meeter(facts, c, s, d, undecided);
+    Meeter meeter(facts, c, s, d, opened ? Undecided::proved : undecided);
     const Meeting meeting = facts.try_require(less(0, d), "composition") ? meeter.meet() : Meeting::misfit;
     part.chosen |= meeter.chosen;
-    const auto report = [&](const std::optional<Mode>& piece) {
-      trace::report([&] { return trace::Meets{meeting, left[i], s, d, piece, meeter.code, meeter.missing}; });
+    const auto report = [&](const std::optional<Mode>& piece, const std::optional<Mode>& rest = std::nullopt) {
+      trace::report([&] { return trace::Meets{meeting, left[i], s, d, piece, meeter.code, meeter.missing, rest}; });
     };
     if (meeting == Meeting::misfit) {
       part.misfit =
@@ -141,6 +156,18 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
     if (meeting == Meeting::over) {
       report(std::nullopt);
       d = divided(d, c);
+      continue;
+    }
+    if (meeting == Meeting::open) {
+      opened = true;
+      const Int most = facts.ceil_div(c, d), here = facts.min(s, most);
+      const Mode rest{facts.ceil_div(s, most), facts.ceil_div(d, c)};
+      part.modes.push_back({here, scaled(d, left[i].stride)});
+      part.digits.push_back({i, here, d});
+      report(part.modes.back(), rest);
+      s = rest.extent;
+      d = rest.stride.value();
+      if (is_one(facts, s)) return part;
       continue;
     }
     const Int n = meeting == Meeting::inside ? s : divided(c, d);

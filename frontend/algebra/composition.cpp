@@ -170,20 +170,29 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   trace::Operation operation("composition", a, b);
   const bool known = a.is_known() && b.is_known();
   std::optional<Misfit> misfit;
-  for (const Undecided undecided : {Undecided::fills, Undecided::stays}) {
-    if (misfit && (known || !misfit->chosen)) break;
-    GuardScope scope = GuardScope::attempt(facts);
-    Composer composer(facts, a, undecided);
-    Layout result = composer.run(b);
-    if (composer.misfit()) {
-      if (!misfit) misfit = composer.misfit();
-      continue;
+  trace::Derivation* const listener = trace::listener;
+  trace::Derivation first;  // of the attempt that is told of where none succeeds
+  for (const Undecided undecided : {Undecided::fills, Undecided::stays, Undecided::open}) {
+    if (misfit && (known || (!misfit->chosen && misfit->code != "undecided"))) break;
+    trace::Derivation attempted;
+    std::optional<Layout> result;
+    {
+      const trace::Listening listening(listener ? &attempted : nullptr);
+      GuardScope scope = GuardScope::attempt(facts);
+      Composer composer(facts, a, undecided);
+      Layout composed = composer.run(b);
+      if (const auto lacking = composer.misfit()) {
+        if (!misfit) misfit = lacking, first = std::move(attempted);
+        continue;
+      }
+      result = known ? std::move(composed) : simplified(facts, composed);
+      scope.keep();
     }
-    if (!known) result = simplified(facts, result);
-    scope.keep();
-    give_units_and_names(result);
-    return operation.gives(std::move(result));
+    give_units_and_names(*result);
+    if (listener) listener->append(std::move(attempted));
+    return operation.gives(std::move(*result));
   }
+  if (listener) listener->append(std::move(first));
   auto fitted = compose_by_table(a, b);
   if (known) trace::report([&] { return trace::Tabulated{fitted || few_values(b), fitted}; });
   if (!fitted) throw refuse_composition(facts, a, b, *misfit);

@@ -40,6 +40,10 @@ Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
   std::optional<size_t> last;
   for (auto found = find_next(); found != rest.end(); found = find_next()) {
     const size_t i = *found;
+    // Nor would the mode found if the one after the last may be its continuation: one whole run is taken first.
+    if (decide && last && i != *last + 1 && std::find(rest.begin(), rest.end(), *last + 1) != rest.end()) {
+      facts.try_require(not_equal(modes[*last + 1].stride.value(), next), "right_inverse");
+    }
     // A mode that may be the continuation of the one before it would not be found.
     if (decide && i > 0 && last != i - 1 && modes[i - 1].stride.is_int()) {
       facts.try_require(not_equal(modes[i - 1].extent * modes[i - 1].stride.value(), next), "right_inverse");

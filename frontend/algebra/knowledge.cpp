@@ -127,7 +127,13 @@ Knowledge Knowledge::with(const Predicate& fact) const {
   split_conjunction(fact, more.stated);
   split_conjunction(fact, more.pending_);
   more.learn_pending();
+  more.memory_ = std::make_shared<Memory>(Samples(memory().samples, fact));
   return more;
+}
+
+Knowledge::Memory& Knowledge::memory() const {
+  if (!memory_) memory_ = std::make_shared<Memory>(Samples(*this));
+  return *memory_;
 }
 
 // A fact learned late may make an earlier one useful: what was not turned into replacements or bounds is gone over
@@ -149,6 +155,7 @@ void Knowledge::learn_pending() {
     }
     if (replaced.size() == before) break;
   }
+  memory_.reset();  // of a proof while less was known
 }
 
 Knowledge::Bounds Knowledge::bounds_of(DimId id) const {

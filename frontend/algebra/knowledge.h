@@ -3,13 +3,17 @@
 // Inside the algebra: the facts in the form in which the decision procedure uses them. Dims that a fact determines are
 // replaced (M % 128 == 0: M = 128*M'; M == N: M = N), every other fact about them is rewritten accordingly.
 
+#include <climits>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "frontend/algebra/facts.h"
+#include "frontend/algebra/samples.h"
 
 namespace lay {
 
@@ -32,6 +36,10 @@ struct Knowledge {
   Knowledge with(const Predicate& fact) const;
 
   Bounds bounds_of(DimId id) const;
+  // What was found out from it so far; nothing of it is a fact of its own.
+  struct Memory;
+  Memory& memory() const;
+
   // The integer in terms of dims that are not replaced. Refusal "inexact" or "overflow" where the facts contradict it.
   Int normal(const Int& a) const { return replaced.empty() ? a : a.substitute(replaced); }
   Predicate normal(const Predicate& p) const { return replaced.empty() ? p : p.substitute(replaced); }
@@ -46,6 +54,21 @@ struct Knowledge {
   void replace(DimId id, const Int& by);
   void settle(DimId id);
   std::vector<Predicate> pending_;
+  mutable std::shared_ptr<Memory> memory_;  // made when asked for
+};
+
+struct Knowledge::Memory {
+  explicit Memory(Samples s) : samples(std::move(s)) {}
+  Samples samples;
+  // Of integers: to which depth of the search they were proved to be at least 0, and from which on they were not. Of
+  // conditions: whether they were proved. Only what no budget cut short. The keys are what the values hold.
+  struct Sign {
+    Int integer;
+    int proved_to = -1;
+    int failed_from = INT_MAX;
+  };
+  std::unordered_map<const Polynomial*, Sign> signs;
+  std::unordered_map<const PredicateNode*, std::pair<Predicate, bool>> decided;
 };
 
 // Proves without a search: identity, divisibility, sign. `steps` is the budget, used up as it goes.

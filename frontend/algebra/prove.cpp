@@ -117,15 +117,32 @@ bool nonnegative_by_facts(const Knowledge& known, const Int& a, int& steps, int 
   return false;
 }
 
-bool nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
-  if (--steps < 0) return false;
-  if (a.is_literal()) return a.value() >= 0;
+bool search_nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
+  if (known.memory().samples.some_negative(a)) return false;
   if (const auto bound = lower_bound(known, a); bound && *bound >= 0) return true;
   if (depth >= kMaxDepth) return false;
   if (const Atom* atom = find_atom(a, {AtomKind::min, AtomKind::max, AtomKind::select})) {
     return nonnegative_by_cases(known, a, *atom, steps, depth);
   }
   return nonnegative_by_facts(known, a, steps, depth) || nonnegative_by_quotient(known, a, steps, depth);
+}
+
+// Facts in another order lead to the same integers again and again: each is looked at once for each depth.
+bool nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
+  if (--steps < 0) return false;
+  if (a.is_literal()) return a.value() >= 0;
+  auto& signs = known.memory().signs;
+  const Polynomial* key = &a.polynomial();
+  if (const auto seen = signs.find(key); seen != signs.end()) {
+    if (seen->second.proved_to >= depth) return true;
+    if (seen->second.failed_from <= depth) return false;
+  }
+  const bool holds = search_nonnegative(known, a, steps, depth);
+  Knowledge::Memory::Sign& sign = signs.try_emplace(key).first->second;
+  sign.integer = a;
+  if (holds) sign.proved_to = std::max(sign.proved_to, depth);
+  if (!holds && steps >= 0) sign.failed_from = std::min(sign.failed_from, depth);
+  return holds;
 }
 
 // All terms but the constant, and the constant.
@@ -236,6 +253,7 @@ bool stated(const Knowledge& known, const Predicate& p) {
 
 bool proved(const Knowledge& known, const Predicate& p, int& steps, int depth) {
   if (known.contradiction) return true;
+  if (known.memory().samples.some_break(p)) return false;
   const PredicateNode& n = p.node();
   switch (n.kind) {
     case PredicateKind::always:
@@ -275,11 +293,15 @@ bool prove(const Knowledge& known, const Predicate& predicate, int& steps) {
   for (const Predicate& fact : known.stated) {
     if (fact == predicate) return true;
   }
+  auto& decided = known.memory().decided;
+  if (const auto seen = decided.find(&predicate.node()); seen != decided.end()) return seen->second.second;
+  bool holds = false;
   try {
-    return proved(known, known.normal(predicate), steps, 0);
-  } catch (const Refusal&) {
-    return false;  // a number on the way did not fit or did not divide: not proved
+    holds = proved(known, known.normal(predicate), steps, 0);
+  } catch (const Refusal&) {  // a number on the way did not fit or did not divide: not proved
   }
+  if (holds || steps >= 0) decided.try_emplace(&predicate.node(), predicate, holds);
+  return holds;
 }
 
 bool prove_nonnegative(const Knowledge& known, const Int& a, int& steps) {

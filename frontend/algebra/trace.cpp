@@ -27,4 +27,9 @@ void Derivation::add(Step step) {
     entries.push_back(std::move(step));
 }
 
+void Derivation::append(Derivation other) {
+  for (Step& step : other.entries) add(std::move(step));
+  cut |= other.cut;
+}
+
 }  // namespace lay::trace

@@ -83,6 +83,7 @@ enum class Meeting {
   through,  // step divides extent, and extent/step divides count: it fills the mode and goes on
   last,     // the last mode takes what is left
   still,    // step 0
+  open,     // inside, through or over: which is not known
   misfit,   // none of these
 };
 struct Meets {
@@ -91,6 +92,7 @@ struct Meets {
   Int count, step;            // when it gets there
   std::optional<Mode> piece;  // what it becomes here
   std::string code, missing;  // of a misfit: the refusal, what would decide
+  std::optional<Mode> rest;   // open: the steps that go on
 };
 struct Carry {  // several modes of the right side move in one of the left: together they stay below its extent, or not
   Mode left;
@@ -133,7 +135,7 @@ struct Searched {  // the rule does not hold; a search of all digits found this
 
 // --- element widths and swizzles ------------------------------------------------------------------------------------
 
-enum class Casting { divided, shrunk, listed, still, grown, scaled };
+enum class Casting { divided, shrunk, listed, rounds, still, grown, scaled };
 struct Cast {
   Casting how;
   Mode from;
@@ -182,6 +184,7 @@ struct Derivation {
   bool cut = false;  // there were more steps than are kept
 
   void add(Step step);
+  void append(Derivation other);
 
  private:
   size_t skipped_ = 0;  // operations begun and not kept

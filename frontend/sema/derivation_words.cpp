@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "frontend/algebra/operations.h"
 #include "frontend/sema/derivation.h"
@@ -85,6 +86,9 @@ std::string meeting(const Meets& m) {
       return "the last mode takes what is left, " + piece;
     case Meeting::still:
       return "step 0 stays where it is, " + text_of(*m.piece);
+    case Meeting::open:
+      return "the steps stay inside, fill the mode or step over whole rounds, and every case has one form: " + piece +
+             ", and " + steps(m.rest->extent, m.rest->stride.value()) + " go on";
     case Meeting::misfit:
       return misfit(m);
   }
@@ -195,6 +199,11 @@ struct Words {
                " elements are one: " + to;
       case Casting::listed:
         return from + ": its elements lie in the words " + first_values(s.to) + ", which is " + to;
+      case Casting::rounds: {
+        const Int step = magnitude(s.from), common = std::gcd(step.value(), s.factor.value());
+        return from + ": " + product(divided(s.factor, common), step) + " are whole words of " + n +
+               ", so the words of one round of elements come again: " + to;
+      }
       case Casting::grown:
         if (s.from.extent.is(1)) return from + ": one element, which becomes " + n + ": " + to;
         return from + ": neighbours, each of which becomes " + n + ": " + to;

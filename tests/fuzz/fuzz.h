@@ -18,6 +18,7 @@ enum class Outcome {
   wrong,    // the law is broken
   missed,   // refused where an answer exists
   guarded,  // symbolic: the guards do not hold at these sizes
+  open,     // symbolic: refused, though there is a result at each of the sizes tried
 };
 
 struct Tally {

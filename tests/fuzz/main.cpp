@@ -1,9 +1,10 @@
 // lay_fuzz: random expressions against brute force.
 //
-//   lay_fuzz --count N --seed S [--symbolic] [--show K]
+//   lay_fuzz --count N --seed S [--symbolic] [--show K] [--open K]
 //
 // Prints the seed, a table of outcomes for each operation, and the first K cases that are wrong or refused where an
-// answer exists; the exit status is 0 if there are none. Case i of seed S is the same whatever N is.
+// answer exists; the exit status is 0 if there are none. Case i of seed S is the same whatever N is. --open K prints
+// the first K symbolic cases that are refused though there is a result at each of the sizes tried.
 
 #include <chrono>
 #include <cstdio>
@@ -22,6 +23,7 @@ struct Options {
   uint64_t seed = 1;
   bool symbolic = false;
   int64_t show = 10;
+  int64_t open = 0;
 };
 
 Options parse(int argc, char** argv) {
@@ -31,18 +33,21 @@ Options parse(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--count")) options.count = number();
     if (!std::strcmp(argv[i], "--seed")) options.seed = static_cast<uint64_t>(number());
     if (!std::strcmp(argv[i], "--show")) options.show = number();
+    if (!std::strcmp(argv[i], "--open")) options.open = number();
     if (!std::strcmp(argv[i], "--symbolic")) options.symbolic = true;
   }
   return options;
 }
 
 void print(const std::map<std::string, fuzz::Tally>& table, bool symbolic) {
-  std::printf("%-22s %10s %10s %10s %10s %10s\n", "", "right", "refused", symbolic ? "guarded" : "", "wrong", "missed");
+  std::printf("%-22s %10s %10s %10s %10s %10s\n", "", "right", "refused", symbolic ? "guarded" : "", "wrong",
+              symbolic ? "open" : "missed");
   fuzz::Tally all;
+  const Outcome last = symbolic ? Outcome::open : Outcome::missed;
   const auto row = [&](const char* name, const fuzz::Tally& tally) {
     std::printf("%-22s %10lld %10lld %10lld %10lld %10lld\n", name, static_cast<long long>(tally.of(Outcome::right)),
                 static_cast<long long>(tally.of(Outcome::refused)), static_cast<long long>(tally.of(Outcome::guarded)),
-                static_cast<long long>(tally.of(Outcome::wrong)), static_cast<long long>(tally.of(Outcome::missed)));
+                static_cast<long long>(tally.of(Outcome::wrong)), static_cast<long long>(tally.of(last)));
   };
   for (const auto& [name, tally] : table) {
     row(name.c_str(), tally);
@@ -54,7 +59,7 @@ void print(const std::map<std::string, fuzz::Tally>& table, bool symbolic) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Options options = parse(argc, argv);
+  Options options = parse(argc, argv);
   std::map<std::string, fuzz::Tally> table;
   int64_t failed = 0;
   const auto begin = std::chrono::steady_clock::now();
@@ -63,6 +68,10 @@ int main(int argc, char** argv) {
     fuzz::Report report;
     const auto count = [&](Outcome outcome) {
       ++table[report.operation].counts[outcome];
+      if (outcome == Outcome::open && options.open-- > 0) {
+        std::printf("open, case %lld: %s: %s\n", static_cast<long long>(i), report.operation.c_str(),
+                    report.text.c_str());
+      }
       if (outcome != Outcome::wrong && outcome != Outcome::missed) return;
       if (failed++ >= options.show) return;
       std::printf("%s, case %lld: %s: %s\n", outcome == Outcome::wrong ? "WRONG" : "MISSED", static_cast<long long>(i),

@@ -63,6 +63,9 @@ void check_meeting(const trace::Meets& m) {
     case trace::Meeting::still:
       REQUIRE((m.piece && m.piece->extent == m.count));
       break;
+    case trace::Meeting::open:
+      FAIL("of known numbers nothing stays open");
+      break;
     case trace::Meeting::misfit:
       REQUIRE(!m.code.empty());
       REQUIRE((s - 1) * d >= c);
@@ -154,7 +157,7 @@ TEST_CASE("a derivation of a composition adds up to its result") {
 
 TEST_CASE("what a derivation says of symbols follows from the facts and its guards") {
   Random random{13};
-  int meetings = 0, guards = 0;
+  int meetings = 0, opened = 0, guards = 0;
   for (int i = 0; i < 3'000; ++i) {
     Facts facts;
     const std::vector<Int> symbols{facts.dim("M"), facts.dim("N"), facts.dim("K")};
@@ -181,6 +184,10 @@ TEST_CASE("what a derivation says of symbols follows from the facts and its guar
       INFO(m->count.to_string() << ":" << m->step.to_string() << " at " << m->left.extent.to_string());
       if (m->meeting == trace::Meeting::inside)
         REQUIRE(facts.decide(less((m->count - 1) * m->step, m->left.extent)).verdict != Verdict::refuted);
+      if (m->meeting == trace::Meeting::open) {
+        REQUIRE((m->piece && m->rest));
+        opened += 1;
+      }
       if (m->meeting == trace::Meeting::over) REQUIRE(facts.proves(divides(m->step, m->left.extent)));
       if (m->meeting == trace::Meeting::through) {
         REQUIRE(facts.proves(divides(m->left.extent, m->step)));
@@ -189,6 +196,7 @@ TEST_CASE("what a derivation says of symbols follows from the facts and its guar
     }
   }
   CHECK(meetings > 2'000);
+  CHECK(opened > 10);
   CHECK(guards > 100);
 }
 

@@ -278,8 +278,16 @@ TEST_CASE("symbols: composition guards what is undecided") {
     REQUIRE(scope.guards().size() == 1);
     CHECK(scope.guards()[0].to_string() == "lda % 4 == 0");
   }
+  {
+    GuardScope scope(facts);
+    const Layout r = composition(facts, Layout(tuple(M, 4), tuple(1, 100)), Layout(N, lda));
+    CHECK(r.to_string() == "(min(N,ceil_div(M,lda)),ceil_div(N,ceil_div(M,lda))):(lda,100*ceil_div(lda,M))");
+    REQUIRE(scope.guards().size() == 1);
+    CHECK(scope.guards()[0].to_string() ==
+          "N*lda - lda < M or M % lda == 0 and N % (ceil_div(M,lda)) == 0 or lda % M == 0");
+  }
   try {
-    composition(facts, Layout(tuple(M, 4), tuple(1, 100)), Layout(N, lda));
+    composition(facts, Layout(tuple(M, M, 4), tuple(1, 100, 3)), Layout(N, lda));
     FAIL("not refused");
   } catch (const Refusal& r) {
     CHECK(r.code == "undecided");
