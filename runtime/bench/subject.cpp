@@ -78,13 +78,22 @@ HostData DeviceSets::download(int set) const {
 
 Subject::Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& problem, const plan::Plan& plan,
                  const plan::Variant& variant)
-    : gpu_(gpu), name_(variant.name), kernel_(runtime::lowered(sources, plan, variant)) {
+    : Subject(gpu, problem, runtime::lowered(sources, plan, variant)) {
+  name_ = variant.name;
+}
+
+Subject::Subject(runtime::Gpu& gpu, const Problem& problem, ir::Kernel kernel)
+    : gpu_(gpu), name_(kernel.name), kernel_(std::move(kernel)) {
   runtime::Outcome outcome;
   prepared_ = gpu.prepare(kernel_, outcome);
   if (!prepared_) throw NotMeasured(outcome.message);
   arguments_.sizes = problem.sizes;
   for (const ir::Param& param : kernel_.params) {
-    if (param.is_size) continue;
+    if (param.is_size) {  // which may be another symbol of that name
+      for (const auto& [name, value] : problem.named_sizes())
+        if (name == param.name) arguments_.sizes[*param.symbol.dim_id()] = value;
+      continue;
+    }
     for (std::size_t i = 0; i < problem.kernel->scalars.size(); ++i)
       if (problem.kernel->scalars[i].name == param.name) arguments_.scalars.push_back(problem.scalars[i]);
   }

@@ -40,11 +40,12 @@ class DeviceSets {
   std::vector<std::vector<runtime::DeviceMemory>> sets_;
 };
 
-// A variant of a plan, compiled and loaded.
+// A variant of a plan, or a kernel in the IR with the tensors and scalars of a problem, compiled and loaded.
 class Subject {
  public:
   Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& problem, const plan::Plan& plan,
           const plan::Variant& variant);
+  Subject(runtime::Gpu& gpu, const Problem& problem, ir::Kernel kernel);
 
   // On sets of the problem. NotMeasured.
   void launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const;
