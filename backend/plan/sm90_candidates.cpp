@@ -21,7 +21,7 @@ std::vector<sema::Schedule> sm90_proposals(const sema::Kernel& kernel, const Gem
   if (factor_type(kernel, form.b) != factors || bits(factors) > 32) return schedules;
   const auto entry = [&](const char* key, auto value) { return sema::ScheduleEntry{key, "", value, kernel.where}; };
   constexpr int span_bits = 1024;  // of a row of shared memory: the widest swizzle
-  for (const int n : {64, 96, 128, 160, 192, 256}) {
+  for (const int n : {32, 64, 96, 128, 160, 192, 256}) {
     sema::Atom mma;
     try {
       mma = sema::library_atom("atoms.sm90", "wgmma", {{"n", n}, {"ab", factors}, {"acc", sum}});
