@@ -141,7 +141,7 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
   for (size_t i = 0; i + 1 < left.size(); ++i) {
     s = facts.simplify(s);
     const Int& c = left[i].extent;
-    Meeter meeter(facts, c, s, d, opened ? Undecided::proved : undecided);
+    Meeter meeter(facts, c, s, d, opened && !d.is(1) ? Undecided::proved : undecided);
     const Meeting meeting = facts.try_require(less(0, d), "composition") ? meeter.meet() : Meeting::misfit;
     part.chosen |= meeter.chosen;
     const auto report = [&](const std::optional<Mode>& piece, const std::optional<Mode>& rest = std::nullopt) {

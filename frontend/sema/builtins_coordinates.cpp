@@ -52,6 +52,17 @@ Value slice_and_offset_(Arguments& a) {
   return make_tuple({Value(cut.sub), Value(cut.offset)});
 }
 
+Value domain_offset_(Arguments& a) {
+  if (const Composed* c = a.as<Composed>(1)) {  // the offset goes inside
+    const Layout* inner = std::get_if<Layout>(&c->inner);
+    if (!inner) a.wrong_kind(1, "a layout or a layout behind a swizzle");
+    Composed moved = *c;
+    moved.offset = add(c->offset, evaluate(a.facts(), *inner, a.tuple(0)));
+    return make_tuple({Value(std::move(moved)), Value(Tuple(0))});
+  }
+  return make_tuple({Value(a.layout(1)), Value(evaluate(a.facts(), a.layout(1), a.tuple(0)))});
+}
+
 Value dice_(Arguments& a) {
   if (const Layout* l = a.as<Layout>(1)) return Value(dice(a.tuple(0), *l));
   return Value(dice(a.tuple(0), a.tuple(1)));
@@ -88,6 +99,8 @@ constexpr Builtin kRows[] = {
     {"slice", "slice(c, L)", "what stands under `_`", 2, 2, slice_},
     {"slice_and_offset", "slice_and_offset(c, L)", "(what stands under `_`, the value of the rest)", 2, 2,
      slice_and_offset_},
+    {"domain_offset", "domain_offset(c, L)", "(L, L(c)): the layout that begins at c, L(c + x) == L(x) + L(c)", 2, 2,
+     domain_offset_},
     {"dice", "dice(c, L)", "what stands under integers", 2, 2, dice_},
     {"congruent", "congruent(A, B)", "the same nesting", 2, 2, congruent_},
     {"weakly_congruent", "weakly_congruent(A, B)", "B refines A's nesting", 2, 2, weakly_congruent_},

@@ -1,6 +1,7 @@
 // Making layouts, asking them, and changing the width of their elements.
 
 #include <algorithm>
+#include <bit>
 
 #include "frontend/sema/builtins.h"
 #include "frontend/sema/cute_text.h"
@@ -116,6 +117,27 @@ Value cute_(Arguments& a) {
   return read_cute(a.string(0));
 }
 
+// One run of ones, or none.
+bool is_run(std::int64_t mask) {
+  const auto bits = static_cast<std::uint64_t>(mask);
+  return mask >= 0 && (mask == 0 || std::has_single_bit((bits >> std::countr_zero(bits)) + 1));
+}
+
+Value make_swizzle_(Arguments& a) {
+  const std::int64_t from = a.literal(0), to = a.literal(1);
+  const int count = std::popcount(static_cast<std::uint64_t>(from));
+  if (!is_run(from) || !is_run(to) || count != std::popcount(static_cast<std::uint64_t>(to))) {
+    throw refusal(
+        "swizzle",
+        "no swizzle reads the bits of " + std::to_string(from) + " and changes those of " + std::to_string(to),
+        "both masks are one run of ones, equally long");
+  }
+  if (count == 0) return Value(Swizzle(0, 4, 3));  // moves nothing: CuTe's
+  const std::int64_t low_from = std::countr_zero(static_cast<std::uint64_t>(from)),
+                     low_to = std::countr_zero(static_cast<std::uint64_t>(to));
+  return Value(Swizzle(count, std::min(low_from, low_to), low_from - low_to));
+}
+
 constexpr std::size_t kMany = 64;
 
 constexpr Builtin kRows[] = {
@@ -140,6 +162,8 @@ constexpr Builtin kRows[] = {
     {"downcast", "downcast(L, n)", "every element becomes n", 2, 2, downcast_},
     {"recast", "recast(L, from, to)", "L in elements of another type, or number of bits: recast(L, f16, u32)", 3, 3,
      recast_},
+    {"make_swizzle", "make_swizzle(from, to)", "XORs the bits of the mask `from` into those of the mask `to`", 2, 2,
+     make_swizzle_},
     {"cute", "cute(\"...\")", "what CuTe printed, as the value it shows", 1, 1, cute_},
     {"bits", "bits(T)", "the width of an element type", 1, 1, bits_},
 };

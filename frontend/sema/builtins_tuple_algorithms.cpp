@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
 
 namespace lay::sema {
@@ -88,6 +89,35 @@ Value repeat_like_(Arguments& a) {
   return Value(repeat_like(a.is_layout(0) ? a.layout(0).shape : a.tuple(0), a.tuple(1)));
 }
 
+std::vector<Value> elements_of(Arguments& a, std::size_t i) {
+  if (const ListPtr* list = a.as<ListPtr>(i)) return (*list)->elements;
+  const Tuple& t = a.tuple(i);
+  if (t.is_leaf()) return {Value(t)};
+  std::vector<Value> elements;
+  for (int k = 0; k < t.rank(); ++k) elements.emplace_back(t[k]);
+  return elements;
+}
+
+// v, f(v, t0), f(f(v, t0), t1), ...: without the last, or without the first.
+Value scan(Arguments& a, bool inclusive) {
+  Value running = a[1].value;
+  std::vector<Value> seen;
+  for (const Value& element : elements_of(a, 0)) {
+    if (!inclusive) seen.push_back(running);
+    running =
+        apply(a.session, {a[2].value, a[2].span}, {{"", running, a[1].span}, {"", element, a[0].span}}, a.whole());
+    if (inclusive) seen.push_back(running);
+  }
+  return make_tuple(std::move(seen));
+}
+
+Value iscan_(Arguments& a) {
+  return scan(a, true);
+}
+Value escan_(Arguments& a) {
+  return scan(a, false);
+}
+
 constexpr std::size_t kMany = 64;
 
 constexpr Builtin kRows[] = {
@@ -96,6 +126,8 @@ constexpr Builtin kRows[] = {
     {"colex_less", "colex_less(a, b)", "the right-most integers that differ say which is less", 2, 2, colex_less_},
     {"gcd", "gcd(a, ...)", "the greatest common divisor of all integers", 1, kMany, gcd_},
     {"lcm", "lcm(a, ...)", "the least common multiple of all integers", 1, kMany, lcm_},
+    {"iscan", "iscan(t, v, f)", "(f(v,t0), f(f(v,t0),t1), ...), as many as t has modes", 3, 3, iscan_},
+    {"escan", "escan(t, v, f)", "(v, f(v,t0), ...), as many as t has modes", 3, 3, escan_},
     {"repeat_like", "repeat_like(t, x)", "x at every leaf of t", 2, 2, repeat_like_},
 };
 
