@@ -31,7 +31,11 @@ Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, 
       plan.variants.empty()
           ? 0
           : static_cast<double>(plan.variants.front().prediction.flops.evaluate(problem.sizes).value_or(0));
-  if (operations <= most_plain_operations) plain_.emplace(gpu, sources, problem, plan, plain_variant());
+  try {
+    if (operations <= most_plain_operations) plain_.emplace(gpu, sources, problem, plan, plain_variant());
+  } catch (const NotMeasured&) {  // no plain form for this GPU: then the host judges alone
+    plain_.reset();
+  }
   uniform_ = numbers(Numbers::uniform, Numbers::uniform, Numbers::uniform, 1);
   const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
   const auto* gemm = std::get_if<plan::GemmForm>(&form);
