@@ -13,6 +13,8 @@
 //   tall       tile (256,128,8)  under the same conditions
 //   small      tile (64,64,16)   for any number of tiles
 //   wide_any, tall_any, small_any    the same tiles element by element
+//
+// and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a change of layout (relayout.h).
 #pragma once
 
 #include <array>

@@ -253,13 +253,26 @@ class RelayoutPlanner {
   Variant variant() {
     Variant result;
     result.name = schedule_.name;
-    result.when = when_;
+    result.when = independent();
     result.aligned = aligned_;
     result.prediction = prediction_;
     result.how = made_;
     result.notes.push_back(bound());
     if (schedule_.of_script) result.schedule = schedule_.where;
     return result;
+  }
+
+  // The conditions without those that the others imply.
+  std::vector<Predicate> independent() const {
+    std::vector<Predicate> left = when_;
+    for (std::size_t i = left.size(); i-- > 0;) {
+      Facts others = facts_;
+      for (std::size_t j = 0; j < left.size(); ++j) {
+        if (j != i) others.assume(left[j]);
+      }
+      if (others.proves(left[i])) left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return left;
   }
 
   // Which memory binds, by the cycles of a multiprocessor that a tile takes of each.
