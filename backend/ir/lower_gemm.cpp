@@ -46,6 +46,13 @@ GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
                  "(thread,value) -> (m,n): " + gemm.accumulators.to_string());
   accumulators_ =
       b_.registers(declared_.name("acc"), gemm.accumulator, Layout(tuple(held_[0], held_[1]), tuple(held_[1], 1)));
+  if (gemm.groups[2] > 1) {
+    const int threads = gemm.slice_threads();
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm.contraction)].where,
+                   "(i,j,thread of a slice): the sums of one slice");
+    handed_ = b_.shared(declared_.name("handed"), gemm.accumulator,
+                        Layout(tuple(held_[0], held_[1], threads), tuple(held_[1] * threads, threads, 1)), 16);
+  }
   all_ = b_.block_barrier();
 }
 
@@ -114,7 +121,8 @@ void GemmLowering::place(Term tile, Operand& operand) {
   operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(threads, 1), thread));
   operand.first = b_.let(declared_.name(lower + "_first"), tile * gemm_.tile[axis] + operand.outer);
   const Layout lanes = plan::scaled(gemm_.lanes, {gemm_.lane_tile[0], gemm_.lane_tile[1]});
-  const Term warp = b_.special(Builtin::warp);
+  Term warp = b_.special(Builtin::warp);
+  if (gemm_.groups[2] > 1) warp = warp % (gemm_.groups[0] * gemm_.groups[1]);
   const Term group = operand.axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
   const int part = gemm_.tile[axis] / gemm_.groups[axis];
   operand.fragment_first = b_.let(declared_.name(operand.axis == 0 ? "row" : "column"),
@@ -125,11 +133,21 @@ void GemmLowering::body(const std::vector<Term>& tile) {
   batch_.assign(tile.begin() + 2, tile.end());
   place(tile[0], a_operand_);
   place(tile[1], b_operand_);
+  const bool slices = gemm_.groups[2] > 1;
+  if (slices) {
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where, "which part of every K tile");
+    slice_ = b_.let(declared_.name("slice"), b_.special(Builtin::warp) / (gemm_.groups[0] * gemm_.groups[1]));
+  }
   main_loop();
+  if (slices) add_slices();
   declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
   output_first_ = {b_.let(declared_.name("m_first"), tile[0] * gemm_.tile[0] + a_operand_.fragment_first),
                    b_.let(declared_.name("n_first"), tile[1] * gemm_.tile[1] + b_operand_.fragment_first)};
-  epilogue();
+  if (slices) {
+    b_.when(slice_ == 0, [&] { epilogue(); });
+  } else {
+    epilogue();
+  }
 }
 
 Ref GemmLowering::operand_at(const Operand& operand, Term outer, Term k) const {
@@ -229,7 +247,9 @@ void GemmLowering::read_fragment(Operand& operand, Term k, Term stage) {
 }
 
 void GemmLowering::products(Term stage) {
-  b_.loop(declared_.index_name(gemm_.k), number(0), number(gemm_.tile[2]), {.unrolled = true}, [&](Term k) {
+  const int steps = gemm_.tile[2] / gemm_.groups[2];
+  b_.loop(declared_.index_name(gemm_.k), number(0), number(steps), {.unrolled = true}, [&](Term step) {
+    const Term k = gemm_.groups[2] > 1 ? slice_ * steps + step : step;
     read_fragment(a_operand_, k, stage);
     read_fragment(b_operand_, k, stage);
     declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where, "outer product");
@@ -268,6 +288,30 @@ void GemmLowering::main_loop() {
     declared_.from(where, "the next K tile is in shared memory, and this one is no longer needed");
     b_.sync(all_);
   });
+}
+
+// In the order of the slices, so that every run gives the same bits.
+void GemmLowering::add_slices() {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Term thread = b_.special(Builtin::thread) % gemm_.slice_threads();
+  const auto each = [&](const std::function<void(Term, Term)>& body) {
+    b_.loop("i", number(0), number(held_[0]), {.unrolled = true}, [&](Term i) {
+      b_.loop("j", number(0), number(held_[1]), {.unrolled = true}, [&](Term j) { body(i, j); });
+    });
+  };
+  for (int slice = 1; slice < gemm_.groups[2]; ++slice) {
+    declared_.from(where, "slice " + std::to_string(slice) + " hands over its sums");
+    if (slice > 1) b_.sync(all_);
+    b_.when(slice_ == slice, [&] {
+      each([&](Term i, Term j) { b_.assign({handed_, {i, j, thread}}, b_.read({accumulators_, {i, j}})); });
+    });
+    b_.sync(all_);
+    b_.when(slice_ == 0, [&] {
+      each([&](Term i, Term j) {
+        b_.assign({accumulators_, {i, j}}, b_.read({accumulators_, {i, j}}) + b_.read({handed_, {i, j, thread}}));
+      });
+    });
+  }
 }
 
 Term GemmLowering::inside(int axis, Term i) {

@@ -6,6 +6,7 @@
 //     for every k: shared -> fragments, outer product   into the accumulators
 //     the next K tile: registers -> shared              into the other stage
 //     barrier
+//   where slices share K: slice after slice hands its sums to the first through shared memory
 //   epilogue: the value of every element that the thread holds, stored
 //
 // What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other path.
@@ -44,6 +45,7 @@ class GemmLowering {
   void read_fragment(Operand& operand, Term k, Term stage);
   void products(Term stage);
   void main_loop();
+  void add_slices();
   void epilogue();
   void store_vectors(const plan::OutputStore& store);
   void read_old(ElementLowering& element, const OldValue& value, const Ref& output, BufferId before,
@@ -64,6 +66,8 @@ class GemmLowering {
   const plan::SimtGemm& gemm_;
   Operand a_operand_, b_operand_;
   BufferId accumulators_;
+  BufferId handed_;  // (i, j, thread of a slice): the accumulators of one slice, where there are several
+  Term slice_;       // this thread's
   BarrierId all_;
   std::array<int, 2> held_{};         // accumulators of a thread along m and n
   std::vector<Term> batch_;           // the batch indices of the tile

@@ -236,7 +236,8 @@ int stage_elements(const OperandCopy& copy) {
 }
 
 int shared_bytes(const SimtGemm& gemm) {
-  return gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) * bits(gemm.accumulator) / 8;
+  const int handed = gemm.groups[2] > 1 ? gemm.tile[0] * gemm.tile[1] : 0;
+  return (gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) + handed) * bits(gemm.accumulator) / 8;
 }
 
 bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, Width width,

@@ -35,7 +35,7 @@ int fragment_vector(ElementType accumulator, int lane_tile);
 // Elements that one access takes when the operand is stored to shared memory.
 int shared_store_vector(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy);
 
-// Bytes of both operands in shared memory, all stages.
+// Bytes of both operands in shared memory, all stages, and of what a slice hands to the first one.
 int shared_bytes(const SimtGemm& gemm);
 // Elements of one stage of an operand: the cosize of its layout.
 int stage_elements(const OperandCopy& copy);

@@ -3,7 +3,7 @@
 //
 // The launcher takes the first variant whose conditions hold for the sizes and pointers at hand. The last variant has
 // no condition of its own, so that every launch that keeps the kernel's guards finds one. All variants of a plan add in
-// the same order, so they give the same bits.
+// the same order, so they give the same bits; only a schedule that splits K over groups of warps asks for another.
 //
 //   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32 gives
 //
@@ -54,8 +54,10 @@ struct OutputStore {
 
 // C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n) by the CUDA cores: tiles through shared memory to registers.
 //
-// Warp w of the block has the part (w % groups[0], w / groups[0]) of the tile's (M, N). Inside it, a lane holds
+// Warp w of a slice has the part (w % groups[0], w / groups[0]) of the tile's (M, N). Inside it, a lane holds
 // lane_tile elements at lane_tile * its coordinate in the lane grid, again and again until the warp's part is covered.
+// A block has groups[2] slices: slice s adds the products of the s-th part of every K tile, and at the end the sums of
+// slice 1, 2, ... are added to those of slice 0 in this order.
 struct SimtGemm {
   sema::NodeId contraction = -1;  // in Kernel::nodes
   sema::IndexId m = -1, n = -1, k = -1;
@@ -66,14 +68,15 @@ struct SimtGemm {
   Layout lanes;                           // lane -> (row, column) of the warp's lane grid: basis strides
   std::array<int, 2> lane_grid{4, 8};
   std::array<int, 3> lane_tile{4, 4, 1};
-  Layout accumulators;  // (thread, value) -> (m, n) in the tile: basis strides; value ((i, ri), (j, rj))
+  Layout accumulators;  // (thread of a slice, value) -> (m, n) in the tile: basis strides; value ((i, ri), (j, rj))
   int stages = 2;
   OperandCopy a, b;
   std::vector<OutputStore> stores;
   Layout order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
   int blocks_per_multiprocessor = 1;
 
-  int threads() const { return 32 * groups[0] * groups[1]; }
+  int slice_threads() const { return 32 * groups[0] * groups[1]; }
+  int threads() const { return slice_threads() * groups[2]; }
   // Lane tiles of one lane along m and n.
   std::array<int, 2> repeats() const {
     return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]), tile[1] / (groups[1] * lane_grid[1] * lane_tile[1])};

@@ -84,7 +84,7 @@ bool check_cover(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector
   const std::array<std::int64_t, 2> extents{gemm.tile[0], gemm.tile[1]};
   auto fault = cover_fault(gemm.accumulators, extents);
   if (!fault) return true;
-  const auto threads = gemm.threads();
+  const auto threads = gemm.slice_threads();
   if (fault->index >= 0) fault->index %= threads;
   if (fault->other >= 0) fault->other %= threads;
   const std::string who = describe(*fault, "thread");
@@ -106,7 +106,7 @@ bool check_cover(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector
 // Twice as many accumulators as a thread has room for: no tile fits, whatever else it is.
 bool check_size(const SimtGemm& gemm, const SimtSchedule& schedule, std::vector<Problem>& problems) {
   constexpr long most = 256;
-  const long elements = static_cast<long>(gemm.tile[0]) * gemm.tile[1], threads = gemm.threads();
+  const long elements = static_cast<long>(gemm.tile[0]) * gemm.tile[1], threads = gemm.slice_threads();
   if (elements <= most * threads) return true;
   problems.push_back({"schedule-registers",
                       "a tile of " + std::to_string(gemm.tile[0]) + " x " + std::to_string(gemm.tile[1]) + " leaves " +
@@ -125,15 +125,21 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
     problems.push_back({code, std::move(message), schedule.at(entry), {}, {{"help", std::move(help)}}, {}});
     return false;
   };
-  if (gemm.groups[2] != 1 || gemm.groups[3] != 1) {
-    return problem("unsupported", "groups", "groups along K and over successive tiles are not supported for simt",
-                   "write 1 for the last two numbers");
+  if (gemm.groups[3] != 1) {
+    return problem("unsupported", "groups", "groups over successive tiles are not supported for simt",
+                   "write 1 for the last number");
+  }
+  if (gemm.tile[2] % gemm.groups[2] != 0) {
+    return problem("schedule-cover", "groups",
+                   std::to_string(gemm.groups[2]) + " groups along K do not share the " + std::to_string(gemm.tile[2]) +
+                       " steps of a tile evenly",
+                   "a number of groups that divides the tile's third extent");
   }
   if (gemm.lane_tile[2] != 1) {
     return problem("unsupported", "lane_tile", "a lane tile takes one step of K at a time",
                    "write 1 for its last number");
   }
-  const long threads = 32L * gemm.groups[0] * gemm.groups[1];
+  const long threads = 32L * gemm.groups[0] * gemm.groups[1] * gemm.groups[2];
   constexpr long largest_tile = 1L << 18;
   if (static_cast<long>(gemm.tile[0]) * gemm.tile[1] > largest_tile) {
     return problem("schedule-registers", "tile", "no block has registers for a tile of this size", "a smaller tile");

@@ -81,7 +81,8 @@ TEST_CASE("misfits are named with a witness") {
   refused({entry("lanes", layout(tuple(2, 8, 2), tuple(basis(1, 0), basis(1, 1), basis(3, 0))))}, "schedule-lanes",
           "no lane has element (2,0)");
   refused({entry("groups", tuple(8, 8, 1, 1))}, "schedule-threads", "2048 threads");
-  refused({entry("groups", tuple(2, 2, 2, 1))}, "unsupported", "groups along K");
+  refused({entry("groups", tuple(2, 2, 1, 2))}, "unsupported", "groups over successive tiles");
+  refused({entry("groups", tuple(2, 2, 3, 1))}, "schedule-cover", "3 groups along K");
   refused({entry("tile", tuple(256, 256, 8)), entry("groups", tuple(2, 2, 1, 1))}, "schedule-registers",
           "accumulators");
   refused({entry("stages", Tuple(3))}, "schedule-entry", "`stages` takes 2");

@@ -205,6 +205,22 @@ TEST_CASE("the tiles of schedules") {
                       entry("lane_tile", tuple(8, 4, 1))}) >= 1);
 }
 
+TEST_CASE("slices of a block share K") {
+  const auto entry = [](const char* key, Tuple value) { return ScheduleEntry{key, "", std::move(value), {}}; };
+  for (const std::string order : {"TN", "NT"}) {
+    for (const int slices : {2, 4}) {
+      CHECK(check<float>({order, ElementType::f32}, {70, 33, 37}, 1, true,
+                         {entry("tile", tuple(32, 32, 16)), entry("groups", tuple(1, 1, slices, 1))}) >= 1);
+      CHECK(check<float>({order, ElementType::f32, GemmWish::alpha_beta}, {36, 68, 20}, 4, true,
+                         {entry("tile", tuple(32, 64, 8)), entry("groups", tuple(2, 1, slices, 1)),
+                          entry("lane_tile", tuple(4, 4, 1))}) >= 1);
+    }
+  }
+  CHECK(check<double>({"TN", ElementType::f64}, {20, 40, 9}, 1, true,
+                      {entry("tile", tuple(32, 32, 12)), entry("groups", tuple(1, 2, 3, 1)),
+                       entry("lane_tile", tuple(4, 2, 1))}) >= 1);
+}
+
 TEST_CASE("schedules drawn at random are refused or right") {
   const auto basis = [](int value, int axis) { return Tuple::basis(value, {axis}); };
   const std::vector<Layout> lanes = {
@@ -227,7 +243,7 @@ TEST_CASE("schedules drawn at random are refused or right") {
         entry("lanes", lanes[mix(++counter) % lanes.size()]),
         entry("lane_tile", tuple(pick(1, 2, 4, 8), pick(1, 2, 3, 4), 1)),
     };
-    if (pick(0, 1)) schedule.push_back(entry("groups", tuple(pick(1, 2), pick(1, 2, 4), 1, 1)));
+    if (pick(0, 1)) schedule.push_back(entry("groups", tuple(pick(1, 2), pick(1, 2, 4), pick(1, 1, 2), 1)));
     const std::string order = std::vector<std::string>{"TN", "NN", "NT", "TT"}[mix(++counter) % 4];
     const ElementType type = pick(0, 0, 1) ? ElementType::f64 : ElementType::f32;
     const GemmWish wish{order, type, pick(0, 1) ? GemmWish::alpha_beta : GemmWish::plain, pick(0, 1) == 1};
