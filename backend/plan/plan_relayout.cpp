@@ -20,6 +20,7 @@ constexpr int staged_run_bytes = 256, plain_run_bytes = 512, tile_bytes = 16384;
 constexpr int accesses_wanted = 4;  // of a thread, 16 bytes each
 constexpr std::int64_t most_staged_bytes = 65536;
 constexpr std::int64_t most_elements = 1 << 16;
+constexpr int most_ahead = 96;  // registers of a thread for what it reads ahead
 
 class RelayoutPlanner {
  public:
@@ -50,10 +51,9 @@ class RelayoutPlanner {
   }
 
  private:
-  int element_bytes(sema::TensorId id) const {
-    return std::max(1, bits(kernel_.tensors[static_cast<std::size_t>(id)].element) / 8);
-  }
-  const Layout& layout(sema::TensorId id) const { return kernel_.tensors[static_cast<std::size_t>(id)].layout; }
+  const sema::Tensor& tensor(sema::TensorId id) const { return kernel_.tensors[static_cast<std::size_t>(id)]; }
+  int element_bytes(sema::TensorId id) const { return std::max(1, bits(tensor(id).element) / 8); }
+  const Layout& layout(sema::TensorId id) const { return tensor(id).layout; }
   // Runs along another index than the outputs, so that its tile is turned round in shared memory.
   bool is_staged(const Way& way) const {
     return way.run_axis >= 0 && way.run_axis != made_.run_axis && way.depends_on(made_.run_axis);
@@ -165,12 +165,18 @@ class RelayoutPlanner {
       made_.stores.push_back({static_cast<int>(i), std::max(0, way.mode), vector});
       need(way, vector);
     }
+    std::int64_t ahead = 0, per_thread = 1;
+    for (int extent : made_.tile) per_thread *= extent;
+    per_thread = (per_thread + made_.threads - 1) / made_.threads;
     for (const auto& input : form_.inputs) {
       const Way& way = input.way;
       RelayoutLoad load;
       load.load = input.load;
       load.staged = is_staged(way);
       if (!load.staged && way.run_axis != made_.run_axis) continue;  // read where it is used
+      if (!load.staged && !way.bare && neighbours(way.tensor) > 1) continue;
+      ahead += per_thread * std::max(8, bits(tensor(way.tensor).element)) / 32;
+      if (ahead > most_ahead) break;
       load.run_axis = way.run_axis;
       load.vector_mode = std::max(0, way.mode);
       load.vector = widest(way, way.run_axis, load.staged ? largest_vector : made_.vector);
@@ -179,13 +185,19 @@ class RelayoutPlanner {
     }
   }
 
+  // Loads of the tensor at sums of indices: those of a stencil share elements, which the cache keeps.
+  std::int64_t neighbours(sema::TensorId id) const {
+    return std::count_if(form_.inputs.begin(), form_.inputs.end(),
+                         [&](const auto& input) { return input.way.tensor == id && !input.way.bare; });
+  }
+
   bool stage_inputs() {
     std::map<std::string, AnyLayout> first;  // of a tensor that is read at several places
     std::int64_t bytes = 0;
     for (RelayoutLoad& load : made_.loads) {
       if (!load.staged) continue;
       const Way& way = way_of(load);
-      const sema::Tensor& tensor = kernel_.tensors[static_cast<std::size_t>(way.tensor)];
+      const sema::Tensor& tensor = this->tensor(way.tensor);
       const std::string entry = "smem " + tensor.name;
       const auto tile = staged_tile(made_.tile, way);
       std::optional<AnyLayout> asked;

@@ -4,7 +4,7 @@
 
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/operations.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/refusal.h"
 
 namespace lay::plan {
 
@@ -25,34 +25,52 @@ std::optional<Int> constant(const Kernel& kernel, NodeId id) {
   return integer ? std::optional<Int>(*integer) : std::nullopt;
 }
 
-// How much a step of the index adds to the node; nothing if that is not one number.
-std::optional<Int> coefficient(const Kernel& kernel, NodeId id, IndexId index) {
-  const Node& node = node_of(kernel, id);
-  if (const auto* value = std::get_if<IndexValue>(&node.what)) return Int(value->index == index ? 1 : 0);
-  const auto* apply = std::get_if<Apply>(&node.what);
-  std::vector<std::optional<Int>> parts;
-  for (NodeId operand : operands(node)) parts.push_back(coefficient(kernel, operand, index));
-  const bool still =
-      std::all_of(parts.begin(), parts.end(), [](const std::optional<Int>& part) { return part && part->is(0); });
+// How much a step of the index adds to each node; nothing where that is not one number.
+using Coefficients = std::vector<std::optional<Int>>;
+
+// The same of an operation, from those of its operands.
+std::optional<Int> coefficient(const Kernel& kernel, const Node& node, const Coefficients& known) {
+  const auto taken = operands(node);
+  const auto part = [&](std::size_t i) { return known[static_cast<std::size_t>(taken[i])]; };
+  bool still = true, sums = true;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    still = still && part(i) && part(i)->is(0);
+    sums = sums && part(i);
+  }
   if (still) return Int(0);
-  if (!apply || !std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.has_value(); })) return {};
+  const auto* apply = std::get_if<Apply>(&node.what);
+  if (!apply || !sums || is_float(node.type)) return std::nullopt;
   switch (apply->function) {
     case ElementFunction::add:
-      return *parts[0] + *parts[1];
+      return *part(0) + *part(1);
     case ElementFunction::sub:
-      return *parts[0] - *parts[1];
+      return *part(0) - *part(1);
     case ElementFunction::neg:
-      return -*parts[0];
+      return -*part(0);
     case ElementFunction::cast:
-      return is_float(node.type) ? std::nullopt : parts[0];
+      return is_float(node.type) ? std::nullopt : part(0);
     case ElementFunction::mul:
       for (std::size_t side = 0; side < 2; ++side) {
-        if (auto factor = constant(kernel, apply->operands[1 - side])) return *parts[side] * *factor;
+        if (auto factor = constant(kernel, taken[1 - side])) return *part(side) * *factor;
       }
-      return {};
+      return std::nullopt;
     default:
-      return {};
+      return std::nullopt;
   }
+}
+
+// Operands have smaller ids, so that one pass does.
+Coefficients coefficients(const Kernel& kernel, IndexId index) {
+  Coefficients result;
+  for (const Node& node : kernel.nodes) {
+    const auto* value = std::get_if<IndexValue>(&node.what);
+    try {
+      result.push_back(value ? Int(value->index == index ? 1 : 0) : coefficient(kernel, node, result));
+    } catch (const Refusal&) {  // it needs more than 64 bits
+      result.emplace_back();
+    }
+  }
+  return result;
 }
 
 // The leaves of a mode, merged where they run on.
@@ -85,7 +103,9 @@ void sort_by_memory(const Facts& facts, std::vector<Way::Leaf>& leaves) {
 class WayFinder {
  public:
   WayFinder(const Kernel& kernel, Facts& facts, const std::vector<IndexId>& indices)
-      : kernel_(kernel), facts_(facts), indices_(indices) {}
+      : kernel_(kernel), facts_(facts), indices_(indices) {
+    for (IndexId index : indices) by_.push_back(coefficients(kernel, index));
+  }
 
   Way output(const Assignment& assignment) {
     Way way = begin(assignment.target);
@@ -139,7 +159,7 @@ class WayFinder {
   bool sum(Way& way, int mode, NodeId coordinate) {
     const auto modes = leaves_of(facts_, layout(way)[mode]);
     for (std::size_t axis = 0; axis < indices_.size(); ++axis) {
-      const auto by = coefficient(kernel_, coordinate, indices_[axis]);
+      const auto& by = by_[axis][static_cast<std::size_t>(coordinate)];
       if (!by) return false;
       if (by->is(0)) continue;
       modes_of_.push_back(static_cast<int>(axis));
@@ -168,7 +188,8 @@ class WayFinder {
   const Kernel& kernel_;
   Facts& facts_;
   const std::vector<IndexId>& indices_;
-  std::vector<int> modes_of_;  // the axis of every coordinate's every index
+  std::vector<Coefficients> by_;  // by axis
+  std::vector<int> modes_of_;     // the axis of every coordinate's every index
 };
 
 // The nodes that are evaluated at every element: all but the arms of selections and what `and` and `or` may skip.

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cmake --preset release > /dev/null
-cmake --build build --target lay lay_agreement lay_start lay_tensor_bench
+cmake --build build --target lay lay_agreement lay_start lay_tensor_bench lay_relayout_bench
 results=tests/bench/results
 mkdir -p "$results"
 build/tests/lay_agreement tests/agreement/variants.lay | tee "$results/agreement.txt"
@@ -19,3 +19,4 @@ build/lay bench tests/bench/gemm_bf16.lay --kernel batched --size L=64,M=512,N=5
 build/tests/lay_start tests/bench/sgemm.lay | tee "$results/start.txt"
 build/tests/lay_tensor_bench tests/ir/hopper_persistent.ir --sizes 512x512x512,2048x2048x2048,4096x4096x4096,8192x8192x8192 |
   tee "$results/tensor.txt"
+build/tests/lay_relayout_bench tests/bench/relayout.lay --sizes 16384 --json "$results/relayout.json" | tee "$results/relayout.txt"

@@ -69,6 +69,12 @@ kernel reversed<M>(x: f32 M:1) -> y: f32 M:1 { y[i] = x[M - 1 - i] }
 kernel shifted<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = if j > 0 then X[j-1,i] else 0 }
 kernel spread<M, N>(u: f32 M:1) -> Y: f32 (M,N):(N,1) { Y[i,j] = u[i] }
 kernel counted<M, N>(u: f32 M:1) -> Y: f32 (M,N):(1,M) { Y[i,j] = f32(i * 3) - f32(j) + u[i] }
+kernel stencil<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M-2,N-2):(N-2,1) where M >= 3 and N >= 3 {
+  Y[i,j] = X[i+1,j+1] + X[i+1,j+2] + X[i+2,j+1]
+}
+kernel many<M, N>(X: f32 (M,N):(N,1), Y: f32 (N,M):(M,1)) -> Z: f32 (M,N):(N,1) where M >= 2 and N >= 2 {
+  Z[i,j] = X[i,j] + Y[j,i] + X[M-1-i,j] + X[i,N-1-j] + Y[N-1-j,i] + Y[j,M-1-i] + Y[N-1-j,M-1-i] + X[M-1-i,N-1-j]
+}
 kernel strided<M, N>(X: f32 (M,N):(2*N,2)) -> Y: f32 (N,M):(3*M,3) { Y[i,j] = X[j,i] }
 )";
 
@@ -124,7 +130,8 @@ TEST_CASE("everything else that is computed element by element, in every variant
         "symmetric(random(f32, (68,68)))", "symmetric(random(f32, (33,33)))", "both(random(f32, (36,72)))",
         "both(random(f32, (35,71)))", "update(random(f32, (36,72)), 3, random(f32, (36,72)))",
         "update(random(f32, (7,71)), 3, random(f32, (7,71)))", "diagonal(random(f32, (70,70)))",
-        "reversed(random(f32, 200))", "shifted(random(f32, (36,72)))", "strided(random(f32, (36,40)))"}) {
+        "reversed(random(f32, 200))", "shifted(random(f32, (36,72)))", "strided(random(f32, (36,40)))",
+        "stencil(random(f32, (36,70)))", "many(random(f32, (36,68)), random(f32, (68,36)))"}) {
     INFO(call);
     CHECK(messages(std::string(kOthers) + call) == "");
   }
