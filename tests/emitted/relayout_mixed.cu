@@ -3,7 +3,7 @@
 //   // variant bytes16
 //   // where these are aligned: Y to 8 bytes, X to 16 bytes, Z to 8 bytes
 //   // bound by global memory: a tile moves 65792 bytes of global memory, 3582 cycles of a multiprocessor's share, and takes 512 wavefronts of shared memory
-//   schedule relayout_mixed for simt when (M*N) % 4 == 0 and M % 4 == 0 and N % 4 == 0 {
+//   schedule relayout_mixed for simt when M % 4 == 0 and N % 4 == 0 {
 //     tile      = (1,64,128)
 //     threads   = 256
 //     smem X    = Sw<3,2,7> o 0 o (1,64,128):(0,128,1)
@@ -19,7 +19,6 @@
 //   }
 //
 // Grid (B*ceil_div(M,128)*ceil_div(N,64), 1, 1), 256 threads a block, 32768 bytes of shared memory.
-// Assumes (M*N) % 4 == 0.
 // Assumes M % 4 == 0.
 // Assumes N % 4 == 0.
 
