@@ -52,13 +52,13 @@ void agree(lay::test::Kernels& kernels, std::int64_t m, std::int64_t n, bool wit
 }  // namespace
 
 TEST_CASE("changes of layout: interpreter and reference") {
-  lay::test::Kernels kernels("tests/agreement/relayout.lay");
+  lay::test::Kernels kernels("tests/agreement/relayout.lay", true);
   agree(kernels, 33, 7, false);
   agree(kernels, 16, 72, false);
 }
 
 TEST_CASE("changes of layout on a GPU and on the host", "[.gpu]") {
-  lay::test::Kernels kernels("tests/agreement/relayout.lay");
+  lay::test::Kernels kernels("tests/agreement/relayout.lay", true);
   for (const std::int64_t m : {1, 7, 64, 66, 128, 129})
     for (const std::int64_t n : {1, 12, 31, 64, 130, 256}) agree(kernels, m, n, true);
 }
