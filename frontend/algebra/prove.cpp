@@ -118,8 +118,8 @@ bool nonnegative_by_facts(const Knowledge& known, const Int& a, int& steps, int 
 }
 
 bool search_nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
-  if (known.memory().samples.some_negative(a)) return false;
   if (const auto bound = lower_bound(known, a); bound && *bound >= 0) return true;
+  if (known.memory().samples.some_negative(a)) return false;
   if (depth >= kMaxDepth) return false;
   if (const Atom* atom = find_atom(a, {AtomKind::min, AtomKind::max, AtomKind::select})) {
     return nonnegative_by_cases(known, a, *atom, steps, depth);
@@ -216,6 +216,7 @@ bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, 
   if (std::all_of(p.terms.begin(), p.terms.end(), [&](const Term& t) { return t.coefficient % modulus == 0; })) {
     return true;
   }
+  if (depth == 0 && known.memory().samples.some_break(divides(a, by))) return false;
   if (depth == 0 && p.terms.size() > 1 && zero_for_all_residues(p, modulus)) return true;
   if (depth >= kMaxDepth || p.denominator != 1) return false;
   for (const auto& [f, m] : known.divisible) {
@@ -253,7 +254,6 @@ bool stated(const Knowledge& known, const Predicate& p) {
 
 bool proved(const Knowledge& known, const Predicate& p, int& steps, int depth) {
   if (known.contradiction) return true;
-  if (known.memory().samples.some_break(p)) return false;
   const PredicateNode& n = p.node();
   switch (n.kind) {
     case PredicateKind::always:
@@ -277,7 +277,9 @@ bool proved(const Knowledge& known, const Predicate& p, int& steps, int depth) {
       return proved(known, Predicate::of(n.left), steps, depth) && proved(known, Predicate::of(n.right), steps, depth);
     case PredicateKind::either: {
       const Predicate left = Predicate::of(n.left), right = Predicate::of(n.right);
-      if (stated(known, p) || proved(known, left, steps, depth) || proved(known, right, steps, depth)) return true;
+      if (stated(known, p)) return true;
+      if (known.memory().samples.some_break(p)) return false;
+      if (proved(known, left, steps, depth) || proved(known, right, steps, depth)) return true;
       if (depth >= kMaxDepth) return false;
       const Knowledge more = known.with(negate(left));
       return proved(more, more.normal(right), steps, depth + 1);
