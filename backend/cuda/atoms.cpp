@@ -39,9 +39,15 @@ int values_of(const Layout& threads_values) {
   return static_cast<int>(size(threads_values.shape[1]).value());
 }
 
-// In 32-bit registers.
-int registers_of(const Layout& threads_values, ElementType type) {
-  return std::max(1, values_of(threads_values) * bits(type) / 32);
+// An operand's registers, of 32 bits or, for f64, of 64: how C++ and the constraint of an asm statement name them.
+struct OperandRegisters {
+  int count;
+  std::string_view type, constraint;
+};
+OperandRegisters registers_of(const Layout& threads_values, ElementType type) {
+  const int all = values_of(threads_values) * bits(type);
+  if (type == ElementType::f64) return {all / 64, "double", "d"};
+  return {std::max(1, all / 32), "unsigned", "r"};
 }
 
 }  // namespace
@@ -59,11 +65,15 @@ void Emitter::copy_matrices(const ir::Copy& copy, int line) {
   const ir::Ref& memory = load ? copy.src : copy.dst;
   const ir::Ref& held = load ? copy.dst : copy.src;
   const int mode = load ? copy.dst_mode : copy.src_mode;
-  if (bits(buffer(held.buffer).element) != 16) unsupported("a copy of matrices of other than 16-bit elements");
-  if (!is_vector_access(held, mode, 2)) unsupported("a copy of matrices whose pairs do not lie side by side");
+  const int width = bits(buffer(held.buffer).element), together = 32 / std::max(1, width);
+  if (width != 16 && (copy.transpose || (width != 8 && width != 32))) {
+    unsupported(std::string("a copy of matrices, ") + (copy.transpose ? "transposed, " : "") + "of elements of " +
+                std::to_string(width) + " bits");
+  }
+  if (!is_vector_access(held, mode, together)) unsupported("a copy of matrices whose pairs do not lie side by side");
   if (copy.predicate) unsupported("a copy of matrices under a condition of its own");
   need("shared_address");
-  const int registers = copy.count / 2;
+  const int registers = copy.count / together;
   const std::string address = "\"r\"(shared_address(&" + element(memory).text + "))";
   std::string pairs;
   for (int i = 0; i < registers; ++i) {
@@ -141,12 +151,14 @@ std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) 
   const auto operand = [&](const char* placeholder, const std::optional<Layout>& layout, const ir::Ref& ref) {
     const std::string letter(1, placeholder[1]);
     if (layout) {
-      const int count = registers_of(*layout, buffer(ref.buffer).element);
-      replace(text, placeholder, numbered(next, count));
-      for (int i = 0; i < count; ++i)
-        inputs += (inputs.empty() ? "" : ", ") + ("\"r\"(" + letter) + "[" + std::to_string(i) + "])";
-      parameters += ", const unsigned* " + letter;
-      next += count;
+      const OperandRegisters held = registers_of(*layout, buffer(ref.buffer).element);
+      replace(text, placeholder, numbered(next, held.count));
+      for (int i = 0; i < held.count; ++i) {
+        inputs += (inputs.empty() ? "\"" : ", \"") + std::string(held.constraint) + "\"(" + letter + "[" +
+                  std::to_string(i) + "])";
+      }
+      parameters += ", const " + std::string(held.type) + "* " + letter;
+      next += held.count;
     } else {
       const auto tile = descriptor_of(buffer(ref.buffer).layout, bits(buffer(ref.buffer).element));
       replace(text, "$trans_" + letter, tile && !tile->along_k ? "1" : "0");
@@ -176,8 +188,9 @@ std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) 
             ("\"" + std::string(constraint)) + "\"(d[" + std::to_string(i) + "])";
   }
   body += "\n               : " + inputs + ");\n}\n";
+  const auto what_it_does = [](const std::string& of) { return of.substr(of.find('(', of.find('\n'))); };
   for (const auto& [known, definition] : helpers_.atoms) {
-    if (definition.substr(definition.find('(')) == body.substr(body.find('('))) return known;
+    if (what_it_does(definition) == what_it_does(body)) return known;
   }
   helpers_.atoms.emplace(name, body);
   return name;
@@ -196,7 +209,8 @@ void Emitter::multiply_atom(const ir::Mma& mma, int line) {
   const auto operand = [&](const ir::Ref& ref, const std::optional<Layout>& layout, const char* transposed) {
     if (!layout) return descriptor(ref, atom->instruction.find(transposed) != std::string::npos);
     vectors_.insert(ref.buffer.index);
-    return "(const unsigned*)" + first(ref);
+    const OperandRegisters held = registers_of(*layout, buffer(ref.buffer).element);
+    return "(const " + std::string(held.type) + "*)" + first(ref);
   };
   const std::string d = first(mma.d);
   const std::string operands =

@@ -8,9 +8,10 @@
 namespace lay::interpret::matrix {
 namespace {
 
-constexpr int kRows = 8, kColumns = 8;
+constexpr int kRows = 8, kRowBytes = 16, kRegisterBytes = 4;
 
-template <bool kLoad, bool kTranspose>
+// kBytes: of an element. A lane's register holds neighbours of one row or, transposed, of one column.
+template <int kBytes, bool kLoad, bool kTranspose>
 void move(Warp& warp, const Instruction& at) {
   if (warp.mask != ~Mask{0}) {
     stop(warp, at, ~warp.mask, FaultCode::barrier_divergence, "all lanes of a warp move matrices together");
@@ -19,15 +20,16 @@ void move(Warp& warp, const Instruction& at) {
   const Access& memory = kLoad ? plan.src : plan.dst;
   const Access& held = kLoad ? plan.dst : plan.src;
   const int memory_mode = kLoad ? plan.src_mode : plan.dst_mode, held_mode = kLoad ? plan.dst_mode : plan.src_mode;
-  const int matrices = plan.count / 2;
+  constexpr int together = kRegisterBytes / kBytes;
+  const int matrices = plan.count / together;
   // The lanes whose addresses count.
   const Mask addressing = matrices * kRows == kLanes ? ~Mask{0} : (Mask{1} << matrices * kRows) - 1;
   std::int64_t offset[kLanes];
   warp.mask = addressing;
-  std::byte* base = vector_address(warp, at, memory, {memory_mode, kColumns}, !kLoad, offset);
+  std::byte* base = vector_address(warp, at, memory, {memory_mode, kRowBytes / kBytes}, !kLoad, offset);
   warp.mask = ~Mask{0};
   const BufferPlan& registers = warp.program->buffers[held.buffer];
-  auto* rows = reinterpret_cast<std::uint16_t*>(warp.registers + registers.start * kLanes);
+  std::byte* rows = warp.registers + registers.start * kLanes;
   for (int e = 0; e < plan.count; ++e) {
     const std::int64_t element = register_offset(warp, at, held, {held_mode, plan.count}, e);
     if (kLoad) {
@@ -36,14 +38,14 @@ void move(Warp& warp, const Instruction& at) {
       note_register_read(warp, at, held, registers.shadow + element);
     }
     for (int lane = 0; lane < kLanes; ++lane) {
-      const int major = lane / 4, minor = lane % 4 * 2 + e % 2;
+      const int major = lane / 4, minor = lane % 4 * together + e % together;
       const int row = kTranspose ? minor : major, column = kTranspose ? major : minor;
-      std::byte* there = base + (offset[e / 2 * kRows + row] + column) * 2;
-      std::uint16_t* here = &rows[element * kLanes + lane];
+      std::byte* there = base + (offset[e / together * kRows + row] + column) * kBytes;
+      std::byte* here = rows + (element * kLanes + lane) * kBytes;
       if (kLoad) {
-        std::memcpy(here, there, 2);
+        std::memcpy(here, there, kBytes);
       } else {
-        std::memcpy(there, here, 2);
+        std::memcpy(there, here, kBytes);
       }
     }
   }
@@ -51,9 +53,12 @@ void move(Warp& warp, const Instruction& at) {
 
 }  // namespace
 
-Handler copy(bool load, bool transpose) {
-  if (load) return transpose ? move<true, true> : move<true, false>;
-  return transpose ? move<false, true> : move<false, false>;
+Handler copy(int bytes, bool load, bool transpose) {
+  if (bytes == 2 && transpose) return load ? move<2, true, true> : move<2, false, true>;
+  if (transpose) return nullptr;
+  if (bytes == 1) return load ? move<1, true, false> : move<1, false, false>;
+  if (bytes == 2) return load ? move<2, true, false> : move<2, false, false>;
+  return bytes == 4 ? (load ? move<4, true, false> : move<4, false, false>) : nullptr;
 }
 
 }  // namespace lay::interpret::matrix

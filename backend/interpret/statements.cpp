@@ -106,10 +106,10 @@ void Statements::copy_box(const ir::Copy& copy) {
 void Statements::copy_matrices(const ir::Copy& copy) {
   const bool load = copy.kind == ir::CopyKind::ldmatrix;
   const ir::Ref& shared = load ? copy.src : copy.dst;
-  if (copy.predicate || program_.buffers[shared.buffer.index].bytes != 2)
-    return static_cast<void>(emit(control::unsupported));
+  const Handler run = matrix::copy(program_.buffers[shared.buffer.index].bytes, load, copy.transpose);
+  if (copy.predicate || run == nullptr) return static_cast<void>(emit(control::unsupported));
   CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode, copy.src_mode};
-  Instruction made{.run = matrix::copy(load, copy.transpose), .detail = static_cast<int>(program_.copies.size())};
+  Instruction made{.run = run, .detail = static_cast<int>(program_.copies.size())};
   made.value = expr_.bank_count(shared.buffer.index);
   made.weight = copy.count;
   program_.copies.push_back(std::move(plan));

@@ -21,6 +21,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   std::visit(overloaded{
                  [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
                  [&](const plan::Relayout& relayout) { lower_relayout(declared, relayout); },
+                 [&](const plan::Sm80Gemm& gemm) { lower_sm80(declared, gemm); },
                  [&](const plan::Sm90Gemm& gemm) { lower_sm90(declared, gemm); },
                  [&](const plan::Direct& direct) { lower_direct(declared, direct); },
              },

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/ir/lower_tiles.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/order.h"
@@ -80,32 +81,8 @@ void GemmLowering::run() {
   const auto& order = gemm_.order;
   b_.kernel.launch = {{size(order), 1, 1}, {1, 1, 1}, gemm_.threads(), gemm_.blocks_per_multiprocessor};
   b_.role("all", 0, gemm_.threads(), [&] {
-    declared_.from(declared_.kernel.where, "block -> tile: " + order.to_string());
-    const auto extents = leaves(order.shape), strides = leaves(order.stride);
-    const size_t axes = 2 + gemm_.batch.size();
-    std::vector<Term> tile(axes, number(0));
-    Term rest = b_.special(Builtin::block_x);
-    for (size_t i = 0; i < extents.size(); ++i) {
-      const bool last = i + 1 == extents.size();
-      const Term extent = b_.size(extents[i].value());
-      const Term here = last ? rest : rest % extent;
-      if (strides[i].is_basis()) {
-        Term& at = tile[static_cast<size_t>(strides[i].path()[0])];
-        at = at + here * b_.size(strides[i].value());
-      }
-      if (!last) rest = b_.let(declared_.fresh("rest"), rest / extent);
-    }
-    const char* const names[] = {"tile_m", "tile_n"};
-    for (size_t i = 0; i < axes; ++i) {
-      tile[i] = b_.let(i < 2 ? declared_.name(names[i]) : declared_.index_name(gemm_.batch[i - 2]), tile[i]);
-    }
-    Term real = number(0) == 0;
-    for (size_t i = 0; i < axes; ++i) {
-      const Int count = i < 2 ? plan::tiles(declared_.kernel, i == 0 ? gemm_.m : gemm_.n, gemm_.tile[i])
-                              : declared_.kernel.indices[static_cast<size_t>(gemm_.batch[i - 2])].extent;
-      real = real && tile[i] < b_.size(count);
-    }
-    b_.when(real, [&] { body(tile); });
+    with_tile(declared_, {order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},
+              [&](const std::vector<Term>& tile) { body(tile); });
   });
 }
 
@@ -151,20 +128,9 @@ void GemmLowering::body(const std::vector<Term>& tile) {
 }
 
 Ref GemmLowering::operand_at(const Operand& operand, Term outer, Term k) const {
-  const auto& load = std::get<sema::Load>(declared_.kernel.nodes[static_cast<size_t>(operand.copy->load)].what);
-  Ref made{operand.global, {}};
-  for (sema::NodeId coordinate : load.coordinate) {
-    const sema::IndexId index = plan::bare_index(declared_.kernel, coordinate);
-    if (index == gemm_.k) {
-      made.coordinate.push_back(k);
-    } else if (index == operand.copy->outer) {
-      made.coordinate.push_back(outer);
-    } else {
-      const auto at = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
-      made.coordinate.push_back(batch_[static_cast<size_t>(at)]);
-    }
-  }
-  return made;
+  std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {operand.copy->outer, outer}};
+  for (size_t i = 0; i < batch_.size(); ++i) at.emplace_back(gemm_.batch[i], batch_[i]);
+  return element_at(declared_, operand.copy->load, at);
 }
 
 void GemmLowering::each_access(const Operand& operand, const std::function<void(Term, Term, Term)>& body) {

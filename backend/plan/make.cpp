@@ -12,6 +12,7 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/relayout_variants.h"
 #include "backend/plan/simt.h"
+#include "backend/plan/sm80_variant.h"
 #include "backend/plan/sm90_variant.h"
 #include "backend/plan/support.h"
 #include "frontend/sema/library.h"
@@ -41,7 +42,8 @@ class GemmPlanner {
   void run() {
     follow_schedules();
     if (!plan_.problems.empty()) return;
-    for (const char* target : {"sm90"}) follow_library(target);
+    follow_library("sm90", Width::vectors);
+    for (const Width width : {Width::vectors, Width::elements}) follow_library("sm80", width);
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const SimtPolicy& policy : simt_policies()) {
         if (complete()) return;
@@ -60,11 +62,12 @@ class GemmPlanner {
     std::map<std::string, int> numbers;
     for (const sema::Schedule& schedule : kernel_.schedules) {
       const int number = ++numbers[schedule.target];
-      const std::string name = schedule.target + (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
-      if (schedule.target == "sm90") {
+      const std::string name =
+          schedule.target + (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
+      if (schedule.target == "sm80" || schedule.target == "sm90") {
         TensorSchedule read = read_tensor_schedule(schedule, plan_.problems);
         read.name = name;
-        if (plan_.problems.empty()) follow(read);
+        if (plan_.problems.empty()) follow(read, schedule.target);
         continue;
       }
       if (schedule.target != "simt") {
@@ -90,14 +93,26 @@ class GemmPlanner {
     if (superfluous) plan_.variants.resize(count);
   }
 
-  void follow(const TensorSchedule& schedule) {
+  void follow(const TensorSchedule& schedule, const std::string& target) {
     const bool superfluous = complete();  // checked all the same
-    auto made = sm90_variant(kernel_, form_, schedule, target_, facts_, plan_.problems);
-    if (made && !superfluous) plan_.variants.push_back(std::move(*made));
+    const auto count = plan_.variants.size();
+    add(schedule, target, Width::vectors);
+    if (target == "sm80" && plan_.problems.empty() && (superfluous || !complete())) {
+      add(schedule, target, Width::elements);
+    }
+    if (superfluous) plan_.variants.resize(count);
+  }
+
+  // TMA takes no single elements: sm90 has only vectors.
+  void add(TensorSchedule schedule, const std::string& target, Width width) {
+    if (width == Width::elements) schedule.name += "_any";
+    auto made = target == "sm90" ? sm90_variant(kernel_, form_, schedule, target_, facts_, plan_.problems)
+                                 : sm80_variant(kernel_, form_, schedule, target_, facts_, width, plan_.problems);
+    if (made) plan_.variants.push_back(std::move(*made));
   }
 
   // Rows of the standard library's policies: schedules in Lay, for outputs of so many tiles.
-  void follow_library(const std::string& target) {
+  void follow_library(const std::string& target, Width width) {
     for (const sema::Policy& policy :
          sema::library_policies(target, element(form_.a), element(form_.b), accumulator())) {
       if (complete()) return;
@@ -110,7 +125,7 @@ class GemmPlanner {
         schedule.when = {greater_equal(all, static_cast<std::int64_t>(policy.waves * target_.multiprocessors))};
       }
       if (policy.rows > 0) schedule.when.push_back(less_equal(extent(form_.m), policy.rows));
-      follow(schedule);
+      add(schedule, target, width);
     }
   }
 

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "backend/plan/relayout.h"
+#include "backend/plan/sm80_gemm.h"
 #include "backend/plan/sm90_gemm.h"
 #include "frontend/algebra/facts.h"
 #include "frontend/algebra/int.h"
@@ -114,7 +115,7 @@ struct Variant {
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   int capability = 0;  // ten times the compute capability of the GPUs that it is for; 0: all
-  std::variant<SimtGemm, Sm90Gemm, Relayout, Direct> how;
+  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Relayout, Direct> how;
   Int workspace = Int(0);  // bytes
   Prediction prediction;
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with

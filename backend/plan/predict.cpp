@@ -6,6 +6,8 @@
 #include "backend/plan/copies.h"
 #include "backend/plan/order.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/sm80.h"
+#include "backend/plan/sm80_operand.h"
 #include "backend/plan/sm90.h"
 #include "frontend/algebra/banks.h"
 #include "frontend/algebra/operations.h"
@@ -87,6 +89,28 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm) {
     const auto traffic = shared_traffic(kernel, gemm, is_a ? gemm.a : gemm.b, is_a);
     result.conflicts.push_back(traffic.write);
     result.conflicts.push_back(traffic.read);
+  }
+  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
+  const Int batches = product(kernel, gemm.batch);
+  const Int a = m * k * tiles(kernel, gemm.n, gemm.tile[1]) * element_bytes(loaded(kernel, gemm.a.load));
+  const Int b = n * k * tiles(kernel, gemm.m, gemm.tile[0]) * element_bytes(loaded(kernel, gemm.b.load));
+  result.global_bytes = (a + b) * batches + output_bytes(kernel);
+  result.flops = 2 * m * n * k * batches;
+  return result;
+}
+
+Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm) {
+  Prediction result;
+  constexpr int rest = 40;  // addresses and conditions
+  result.registers = least_registers(gemm) + rest;
+  result.shared_bytes = shared_bytes(gemm, kernel);
+  for (const bool is_a : {true, false}) {
+    const Sm80Operand& operand = is_a ? gemm.a : gemm.b;
+    const std::string name = is_a ? "A" : "B";
+    const int element = bits(loaded(kernel, operand.load).element);
+    const Wavefront write = worst_write(operand, gemm, element), read = worst_read(operand, gemm, element);
+    result.conflicts.push_back({"write " + name, write.taken, write.least});
+    result.conflicts.push_back({"read " + name, read.taken, read.least});
   }
   const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
   const Int batches = product(kernel, gemm.batch);

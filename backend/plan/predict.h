@@ -11,6 +11,7 @@ int least_registers(const SimtGemm& gemm);
 int predict_registers(const SimtGemm& gemm);
 
 Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm);
+Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm);
 Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm);
 Prediction predict(const sema::Kernel& kernel, const Direct& direct);
 Prediction predict(const sema::Kernel& kernel, const Relayout& relayout);  // shared memory apart

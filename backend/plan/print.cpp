@@ -96,6 +96,37 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::v
   lines.push_back("  // outputs, (thread,value) -> " + at + ": " + relayout.work.to_string());
 }
 
+void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
+                   const std::string& name, std::vector<std::string>& lines) {
+  lines.push_back("  smem " + name + " = " + to_string(operand.shared));
+  const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
+  lines.push_back("  // " + loaded(kernel, operand.load).name + " is read " + elements(operand.vector) +
+                  " at once along " + (operand.along_k ? k : outer) + (operand.async ? ", by cp.async" : "") +
+                  "; (thread,value) -> (" + outer + "," + k + "): " + operand.threads.to_string());
+  if (operand.matrices > 0) {
+    lines.push_back("  // fragments by ldmatrix" + std::string(operand.transposed ? ".trans" : "") + ", " +
+                    std::to_string(operand.matrices) + " matrices; lane -> row at (" + outer + "," + k +
+                    "): " + operand.rows.to_string());
+  }
+}
+
+void gemm_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, std::vector<std::string>& lines) {
+  lines.push_back("  tile   = " + tuple_text(gemm.tile));
+  lines.push_back("  mma    = " + gemm.mma.name);
+  lines.push_back("  groups = " + tuple_text(gemm.groups));
+  lines.push_back("  stages = " + std::to_string(gemm.stages));
+  operand_lines(kernel, gemm, gemm.a, "A", lines);
+  operand_lines(kernel, gemm, gemm.b, "B", lines);
+  lines.push_back("  order  = " + gemm.order.to_string());
+  lines.push_back("  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," +
+                  index_name(kernel, gemm.n) + "): " + gemm.accumulators.to_string());
+  for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
+    const auto& target = kernel.assignments[i].target;
+    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
+                    elements(gemm.vectors[i]) + " at once along " + index_name(kernel, gemm.n));
+  }
+}
+
 void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand, const std::string& name,
                    std::vector<std::string>& lines) {
   lines.push_back("  smem " + name + "  = " + to_string(operand.shared));
@@ -159,7 +190,9 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   const sema::Kernel& kernel = *plan.kernel;
   std::vector<std::string> lines;
   const bool scheduled = !std::holds_alternative<Direct>(variant.how);
-  const std::string target = std::holds_alternative<Sm90Gemm>(variant.how) ? "sm90" : "simt";
+  const std::string target = std::holds_alternative<Sm90Gemm>(variant.how)   ? "sm90"
+                             : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
+                                                                             : "simt";
   lines.push_back("// variant " + variant.name);
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
     lines.push_back("// where these are aligned: " + aligned);
@@ -174,6 +207,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   std::visit(overloaded{
                  [&](const SimtGemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Relayout& how) { relayout_lines(kernel, how, lines); },
+                 [&](const Sm80Gemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Sm90Gemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Direct& how) { lines.push_back("// " + std::to_string(how.threads) + " threads a block"); },
              },

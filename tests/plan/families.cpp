@@ -49,7 +49,7 @@ constexpr ElementType f32 = ElementType::f32;
 
 }  // namespace
 
-TEST_CASE("inputs of 16 bits are multiplied in f32") {
+TEST_CASE("inputs of 16 bits are multiplied in f32 by the CUDA cores") {
   KernelMaker k("half");
   const Int M = k.dim("M"), N = k.dim("N"), K = k.dim("K");
   const auto a = k.tensor("A", ElementType::bf16, layout(tuple(M, K), tuple(K, 1)));
@@ -59,6 +59,8 @@ TEST_CASE("inputs of 16 bits are multiplied in f32") {
   const auto wide = [&](NodeId id) { return k.apply(ElementFunction::cast, {id}, f32); };
   k.assign(c, {m, n},
            k.sum({kk}, k.apply(ElementFunction::mul, {wide(k.load(a, {m, kk})), wide(k.load(b, {n, kk}))}, f32), f32));
+  const std::vector<ScheduleEntry> entries{{"tile", "", tuple(128, 256, 8), {}}, {"groups", "", tuple(2, 4, 1, 1), {}}};
+  k.kernel.schedules.push_back({"simt", {}, entries, {}});
   const auto plan = plan::make_plan(k.done());
   const auto simt = std::find_if(plan.variants.begin(), plan.variants.end(), [](const plan::Variant& variant) {
     return std::holds_alternative<plan::SimtGemm>(variant.how);
