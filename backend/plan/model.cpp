@@ -62,6 +62,20 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm, const P
   return blocks * (clocks + alone / std::max(1, gemm.blocks_per_multiprocessor)) / target.hertz;
 }
 
+// A block on each multiprocessor after another; fragments and products share it.
+double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Prediction&, const Binding& sizes,
+                       const Target& target) {
+  const auto extent = [&](sema::IndexId index) {
+    return value(kernel.indices[static_cast<std::size_t>(index)].extent, sizes);
+  };
+  double count = std::ceil(extent(gemm.m) / gemm.tile[0]) * std::ceil(extent(gemm.n) / gemm.tile[1]);
+  for (const sema::IndexId index : gemm.batch) count *= extent(index);
+  const auto repeats = gemm.repeats();
+  const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * repeats[2];
+  const double products = gemm.mma.cost * gemm.groups[0] * gemm.groups[1] * repeats[0] * repeats[1];
+  return std::ceil(count / target.multiprocessors) * steps * products / target.hertz;
+}
+
 // A persistent grid: every cluster of blocks takes one tile of its own after another.
 double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Prediction&, const Binding& sizes,
                        const Target& target) {
@@ -99,6 +113,8 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;
   double seconds = std::max(loaded, needed / target.bytes_per_second);
   if (const auto* gemm = std::get_if<SimtGemm>(&variant.how))
+    seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
+  if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
