@@ -79,14 +79,20 @@ void check_injective(Facts& facts, const Layout& a, const Layout& filtered, cons
   throw r;
 }
 
+// Differences of values come with both signs, so that a mode that steps down is met where one that steps up is.
+Int ascending(const Int& stride) {
+  return stride.is_literal() && stride.value() < 0 ? -stride : stride;
+}
+
 }  // namespace
 
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
   trace::Operation operation("complement", a, cotarget);
   const Layout filtered = filter(facts, a);
+  require_integer_strides("complement", a);
   std::vector<Mode> modes = flat_modes(filtered);
-  require_ascending_strides("complement", a, modes);
   std::erase_if(modes, [](const Mode& mode) { return mode.stride.is_literal(0) || mode.extent.is(1); });
+  for (Mode& mode : modes) mode.stride = ascending(mode.stride.value());
   std::vector<Mode> result;
   Int covered = 1;
   const std::vector<size_t> order = by_stride(facts, modes);

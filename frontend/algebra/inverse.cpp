@@ -118,23 +118,58 @@ ByRule invert_by_rule(Facts& facts, const Layout& a, const Layout& merged) {
   return by_rule;
 }
 
+// Which way the literal strides go.
+struct Signs {
+  bool up = false, down = false;
+};
+
+Signs signs_of(const Layout& a) {
+  Signs signs;
+  for (const Mode& mode : flat_modes(a)) {
+    const Int& stride = mode.stride.value();
+    signs.up |= !stride.is_literal() || stride.value() > 0;
+    signs.down |= stride.is_literal() && stride.value() < 0;
+  }
+  return signs;
+}
+
+Layout mirrored(const Layout& a) {
+  const auto turned = [](const Tuple& stride) { return Tuple(-stride.value()); };
+  return Layout(a.shape, transform(a.stride, turned), a.units, a.names);
+}
+
+// Where the rule gives a guess or nothing.
+Layout search(const Layout& a, const std::optional<Layout>& guess, Refusal refusal) {
+  const auto table = ValueTable::of(a);
+  if (table && guess && is_left_inverse(*table, *guess)) return *guess;
+  const InverseSearch search = table ? search_left_inverse(*table) : InverseSearch();
+  if (!search.found) {
+    refusal.message += search.exhausted ? "; no layout undoes it" : "; no layout that undoes it was found";
+    throw refusal;
+  }
+  Facts facts;
+  trace::report([&] { return trace::Searched{*search.found}; });
+  return coalesce(facts, *search.found);
+}
+
+Layout invert(Facts& facts, const Layout& a) {
+  const Signs signs = signs_of(a);
+  if (signs.up && signs.down) {
+    Refusal r = refusal("left-inverse", "left_inverse of " + a.to_string() + ": strides go up and down");
+    r.operands = {a.to_string()};
+    return search(a, std::nullopt, std::move(r));
+  }
+  if (signs.down) return mirrored(left_inverse(facts, mirrored(a)));  // R(-v) == -R(v)
+  ByRule by_rule = invert_by_rule(facts, a, coalesce(facts, a));
+  return by_rule.refusal ? search(a, by_rule.inverse, *by_rule.refusal) : *by_rule.inverse;
+}
+
 }  // namespace
 
 Layout left_inverse(Facts& facts, const Layout& a) {
   trace::Operation operation("left_inverse", a);
-  const Layout merged = coalesce(facts, a);
-  require_ascending_strides("left_inverse", a, flat_modes(merged));
-  ByRule by_rule = invert_by_rule(facts, a, merged);
-  if (by_rule.refusal && (!by_rule.inverse || !is_left_inverse(a, *by_rule.inverse))) {
-    const InverseSearch search = search_left_inverse(a);
-    if (!search.found) {
-      by_rule.refusal->message += search.exhausted ? "; no layout undoes it" : "; no layout that undoes it was found";
-      throw *by_rule.refusal;
-    }
-    trace::report([&] { return trace::Searched{*search.found}; });
-    by_rule.inverse = coalesce(facts, *search.found);
-  }
-  Layout inverse = *by_rule.inverse;
+  require_integer_strides("left_inverse", a);
+  Layout inverse = invert(facts, a);
   inverse.units = {a.units.codomain, a.units.domain};
   return operation.gives(std::move(inverse));
 }

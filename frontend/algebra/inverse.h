@@ -5,19 +5,28 @@
 #include <optional>
 
 #include "frontend/algebra/layout.h"
+#include "frontend/algebra/value_table.h"
 
 namespace lay {
 
-// a(r(a(i))) == a(i) for every i; literal integer strides, a of at most 2^20 elements (false beyond).
-bool is_left_inverse(const Layout& a, const Layout& r);
+// r gives an index of every value in the table.
+bool is_left_inverse(const ValueTable& table, const Layout& r);
 
 struct InverseSearch {
   std::optional<Layout> found;
-  bool exhausted = false;  // every sequence of extents was tried: there is none
+  bool exhausted = false;  // every layout was ruled out: there is none
 };
-// Tries the extents of r one after another, smallest first. For each, r must give the first index of every value of a:
-// linear equations for the strides. Values that agree above the extents tried so far already give equations, so that
-// most extents are left at once. Bounded in steps; nothing beyond 2^20 elements or for symbols.
-InverseSearch search_left_inverse(const Layout& a);
+
+// What a left inverse must look like. A layout R of extents n0, n1, ..., the last one open, is fixed by the cuts 1, n0,
+// n0*n1, ..., and may be cut wherever a divisor of an extent lies; so the cuts of any R refine to products of primes
+// one after another. With the cuts fixed, R(v) == i for every value v = a(i) are linear equations for R's strides in
+// integers. Two values with the same part above a cut differ by what stands below it, so that the equations of the
+// lowest modes can be had, and contradicted, before the higher cuts are chosen; what they leave free goes on as
+// unknown. So the search takes one extent at a time, and what it carries is the rest of the table: the parts of the
+// values above the cut, each with what the higher modes must give there.
+//
+// Few modes are tried first, then every sequence of primes. Bounded in steps, which
+// dense tables never use up.
+InverseSearch search_left_inverse(const ValueTable& table);
 
 }  // namespace lay

@@ -1,191 +1,323 @@
 #include <algorithm>
+#include <set>
 
+#include "frontend/algebra/integer_equations.h"
 #include "frontend/algebra/inverse.h"
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/polynomial.h"
-#include "frontend/algebra/tuple_operations.h"
 
 namespace lay {
 namespace {
 
-constexpr int64_t kMaxElements = int64_t{1} << 20;
-constexpr int64_t kSteps = int64_t{1} << 24;
-constexpr size_t kMaxModes = 24;
+constexpr size_t kFewEntries = 512;  // the search looks at no more than these and those that it turns out to need
+constexpr std::ptrdiff_t kFirstEntries = 128;
+constexpr std::ptrdiff_t kRuns = 16;
+constexpr int kMostRestarts = 64;
+constexpr int64_t kStepsToBegin = 64;  // what a set of equations costs, in looks at an entry
+constexpr size_t kMostCandidates = 24;
 
-// sum of factors[k] * (stride k) == due.
-struct Equation {
-  std::vector<int64_t> factors;
-  int64_t due;
+// What is left of the table above a cut: the parts of the values there, ascending from 0, each with what the modes
+// above the cut must give. That depends on what the modes below left free: numbers[0] + sum of unknown[k]*numbers[k].
+struct Rest {
+  std::vector<int64_t> at;
+  size_t width = 1;
+  std::vector<int64_t> numbers;   // `width` for each
+  std::optional<int64_t> stride;  // of the mode below the cut, where that is known
+
+  const int64_t* of(size_t i) const { return numbers.data() + i * width; }
 };
 
-struct Overflow {};
-
-int64_t difference_of_products(int64_t a, int64_t b, int64_t c, int64_t d) {
-  int64_t x, y, r;
-  if (__builtin_mul_overflow(a, b, &x) || __builtin_mul_overflow(c, d, &y) || __builtin_sub_overflow(x, y, &r)) {
-    throw Overflow{};
+// Whether no stride of a mode of extent `n` (0: of a last mode) gives what is due, where nothing else is unknown: what
+// most extents fail by, and soon.
+bool is_contradicted(const Rest& rest, int64_t n, int64_t& steps) {
+  std::optional<int64_t> stride;
+  size_t first = 0;
+  int64_t end = n == 0 ? INT64_MAX : n;  // of those with the same part above as the first
+  for (size_t i = 1; i < rest.at.size(); ++i) {
+    --steps;
+    if (rest.at[i] >= end) {
+      first = i;
+      end = rest.at[i] - rest.at[i] % n;
+      if (__builtin_add_overflow(end, n, &end)) return false;
+      continue;
+    }
+    const int64_t distance = rest.at[i] - rest.at[first];
+    int64_t due, reached;
+    if (__builtin_sub_overflow(rest.numbers[i], rest.numbers[first], &due)) return false;
+    if (!stride && due % distance != 0) return true;
+    if (!stride) stride = due / distance;
+    if (__builtin_mul_overflow(*stride, distance, &reached) || reached != due) return true;
   }
-  return r;
+  return false;
 }
 
-// Linear equations in echelon form.
-class Equations {
- public:
-  // False if the equation contradicts those before it.
-  bool add(Equation e) {
-    for (const Row& row : rows_) {
-      const int64_t a = row.pivot < e.factors.size() ? e.factors[row.pivot] : 0;
-      if (a == 0) continue;
-      const int64_t b = row.equation.factors[row.pivot];
-      e.factors.resize(std::max(e.factors.size(), row.equation.factors.size()), 0);
-      for (size_t k = 0; k < e.factors.size(); ++k) {
-        const int64_t factor = k < row.equation.factors.size() ? row.equation.factors[k] : 0;
-        e.factors[k] = difference_of_products(e.factors[k], b, factor, a);
-      }
-      e.due = difference_of_products(e.due, b, row.equation.due, a);
-      reduce(e);
+// The modes above the cut begin with extent `n` (0: nothing is above it): the rest above that mode, nothing if no
+// stride of it gives what is due. Its stride is the last unknown.
+std::optional<Rest> above(const Rest& rest, int64_t n, int64_t& steps) {
+  if (rest.width == 1 && is_contradicted(rest, n, steps)) return std::nullopt;
+  steps -= kStepsToBegin;
+  IntegerEquations equations(rest.width);
+  std::vector<int64_t> factors(rest.width);
+  std::vector<size_t> firsts;  // the first of those with the same part above
+  const auto part = [&](size_t i) { return n == 0 ? 0 : rest.at[i] / n; };
+  for (size_t i = 0; i < rest.at.size(); ++i) {
+    steps -= static_cast<int64_t>(rest.width * (1 + equations.free().size()));
+    if (i == 0 || part(i) != part(i - 1)) {
+      firsts.push_back(i);
+      continue;
     }
-    const auto pivot = std::find_if(e.factors.begin(), e.factors.end(), [](int64_t f) { return f != 0; });
-    if (pivot == e.factors.end()) return e.due == 0;
-    rows_.push_back({e, static_cast<size_t>(pivot - e.factors.begin())});
-    return true;
+    const int64_t *here = rest.of(i), *first = rest.of(firsts.back());
+    for (size_t k = 1; k < rest.width; ++k) factors[k - 1] = checked_sub(here[k], first[k]);
+    factors.back() = rest.at[firsts.back()] - rest.at[i];
+    if (!equations.require(factors, checked_sub(first[0], here[0]))) return std::nullopt;
   }
-
-  size_t rank() const { return rows_.size(); }
-
-  // Integers that solve them, free ones 0.
-  std::optional<std::vector<int64_t>> solve(size_t unknowns) const {
-    std::vector<int64_t> solution(unknowns, 0);
-    for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
-      int64_t rest = row->equation.due;
-      for (size_t k = 0; k < row->equation.factors.size(); ++k) {
-        if (k != row->pivot) rest = difference_of_products(rest, 1, row->equation.factors[k], solution[k]);
-      }
-      const int64_t factor = row->equation.factors[row->pivot];
-      if (rest % factor != 0) return std::nullopt;
-      solution[row->pivot] = rest / factor;
-    }
-    return solution;
+  Rest next{{}, 1 + equations.free().size(), {}, equations.particular().back()};
+  for (const auto& vector : equations.free()) {
+    if (vector.back() != 0) next.stride.reset();
   }
-
- private:
-  struct Row {
-    Equation equation;
-    size_t pivot;
-  };
-
-  static void reduce(Equation& e) {
-    int64_t common = e.due;
-    for (const int64_t f : e.factors) common = gcd(common, f);
-    if (common < 2) return;
-    for (int64_t& f : e.factors) f /= common;
-    e.due /= common;
+  for (const size_t i : firsts) {
+    const int64_t* first = rest.of(i);
+    const int64_t digit = n == 0 ? rest.at[i] : rest.at[i] % n;
+    const auto sum = [&](const std::vector<int64_t>& unknowns, int64_t start) {
+      for (size_t k = 1; k < rest.width; ++k) start = checked_add(start, checked_mul(unknowns[k - 1], first[k]));
+      return checked_sub(start, checked_mul(unknowns.back(), digit));
+    };
+    next.at.push_back(part(i));
+    next.numbers.push_back(sum(equations.particular(), first[0]));
+    for (const auto& vector : equations.free()) next.numbers.push_back(sum(vector, 0));
   }
-
-  std::vector<Row> rows_;
-};
-
-struct Entry {
-  int64_t value;
-  int64_t index;
-};
-
-// The values of a, ascending, each with its first index.
-std::vector<Entry> entries_of(const Layout& a) {
-  const std::vector<int64_t> all = values(a);
-  std::vector<Entry> entries;
-  for (size_t i = 0; i < all.size(); ++i) entries.push_back({all[i], static_cast<int64_t>(i)});
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& x, const Entry& y) { return x.value < y.value; });
-  const auto same = [](const Entry& x, const Entry& y) { return x.value == y.value; };
-  entries.erase(std::unique(entries.begin(), entries.end(), same), entries.end());
-  return entries;
+  return next;
 }
+
+// Without the unknowns that change nothing.
+Rest without_idle(const Rest& rest) {
+  std::vector<size_t> kept{0};
+  for (size_t k = 1; k < rest.width; ++k) {
+    bool idle = true;
+    for (size_t i = 0; i < rest.at.size() && idle; ++i) idle = rest.of(i)[k] == 0;
+    if (!idle) kept.push_back(k);
+  }
+  if (kept.size() == rest.width) return rest;
+  Rest result{rest.at, kept.size(), {}, rest.stride};
+  for (size_t i = 0; i < rest.at.size(); ++i) {
+    for (const size_t k : kept) result.numbers.push_back(rest.of(i)[k]);
+  }
+  return result;
+}
+
+bool is_prime(int64_t n, int64_t& steps) {
+  for (int64_t d = 2; d <= n / d; ++d) {
+    --steps;
+    if (n % d == 0) return false;
+  }
+  return true;
+}
+
+// Which extents are tried at a cut.
+enum class Extents : uint8_t { likely, all, primes };
+
+struct Pass {
+  Extents extents;
+  size_t cuts;
+  int64_t steps;
+};
+
+constexpr Pass kPasses[] = {
+    {Extents::likely, 1, 1 << 16}, {Extents::likely, 2, 1 << 18}, {Extents::all, 1, 1 << 22},
+    {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},    {Extents::primes, 64, 1 << 25},
+};
 
 class Searcher {
  public:
-  explicit Searcher(std::vector<Entry> entries) : entries_(std::move(entries)) {}
-
-  std::optional<Layout> run() {
-    try {
-      return descend(1);
-    } catch (const Overflow&) {
-      cut_ = true;
-      return std::nullopt;
+  explicit Searcher(const ValueTable& table) : table_(table) {
+    std::vector<size_t> unique;
+    for (size_t i = 0; i < table.count(); ++i) {
+      if (table[i].is_unique()) unique.push_back(i);
+      common_ = gcd(common_, table[i].at);
+    }
+    if (unique.size() <= kFewEntries) {
+      looked_at_.insert(unique.begin(), unique.end());
+      return;
+    }
+    looked_at_.insert(unique.begin(), unique.begin() + kFirstEntries);
+    for (std::ptrdiff_t run = 1; run <= kRuns; ++run) {
+      const auto end = unique.begin() + std::ssize(unique) * run / kRuns;
+      looked_at_.insert(end - kRuns, end);
     }
   }
-  bool exhausted() const { return !cut_; }
-  // Of values taken more than once only the first index was tried.
-  bool is_injective(int64_t elements) const { return static_cast<int64_t>(entries_.size()) == elements; }
+
+  InverseSearch run() {
+    for (const Pass& pass : kPasses) {
+      pass_ = pass;
+      for (int restart = 0; restart <= kMostRestarts; ++restart) {
+        cut_short_ = restart_ = false;
+        may_restart_ = restart < kMostRestarts;
+        extents_.clear();
+        const auto found = descend(whole(), 1);
+        if (found) return {found, false};
+        if (!restart_) break;
+      }
+      if (!cut_short_ && pass.extents != Extents::likely) return {std::nullopt, true};
+    }
+    return {};
+  }
 
  private:
-  // The digits of the value below the extents, and what is above.
-  Equation digits(const Entry& entry, int64_t& above) const {
-    Equation e{{}, entry.index};
-    above = entry.value;
-    for (const int64_t extent : extents_) {
-      e.factors.push_back(above % extent);
-      above /= extent;
+  Rest whole() const {
+    Rest rest{{0}, 1, {0}, std::nullopt};
+    for (const size_t i : looked_at_) {
+      rest.at.push_back(table_[i].at);
+      rest.numbers.push_back(table_[i].choices[0]);
     }
-    return e;
+    return rest;
   }
 
-  // The equations of values that agree above the extents, or, where `last`, of all: r is linear above them.
-  std::optional<Equations> equations(bool last) {
-    Equations system;
-    Equation first{{}, 0};
-    int64_t first_above = -1;
-    for (const Entry& entry : entries_) {
-      if (--steps_ < 0) {
-        cut_ = true;
-        return std::nullopt;
-      }
-      int64_t above;
-      Equation e = digits(entry, above);
-      if (last) {
-        e.factors.push_back(above);
-      } else if (above != first_above) {
-        first = e;
-        first_above = above;
-        continue;
-      } else {
-        for (size_t k = 0; k < e.factors.size(); ++k) e.factors[k] -= first.factors[k];
-        e.due -= first.due;
-      }
-      if (!system.add(std::move(e))) return std::nullopt;
-    }
-    return system;
-  }
-
-  std::optional<Layout> descend(int64_t product) {
-    if (!equations(false)) return std::nullopt;
-    if (const auto system = equations(true)) {
-      if (const auto strides = system->solve(extents_.size() + 1)) return layout_of(*strides, product);
-      cut_ |= system->rank() <= extents_.size();  // another choice of a free stride may do
-    }
-    if (extents_.size() == kMaxModes) {
-      cut_ = true;
+  // The left inverse that goes on from the extents chosen so far.
+  std::optional<Layout> descend(const Rest& rest, int64_t product) {
+    if (const auto found = end_here(rest, product)) return found;
+    const int64_t reach = table_.largest() / product;
+    if (reach < 2 || restart_) return std::nullopt;
+    if (extents_.size() == pass_.cuts) {
+      cut_short_ = true;
       return std::nullopt;
     }
-    for (int64_t extent = 2; extent <= entries_.back().value / product && steps_ > 0; ++extent) {
-      extents_.push_back(extent);
-      auto found = descend(product * extent);
-      extents_.pop_back();
-      if (found) return found;
+    if (pass_.extents == Extents::likely) {
+      for (const int64_t extent : likely(rest, product)) {
+        if (auto found = go_on(rest, extent, product)) return found;
+      }
+      return std::nullopt;
+    }
+    for (int64_t extent = 2; extent <= reach && !restart_; ++extent) {
+      if (pass_.steps < 0) {
+        cut_short_ = true;
+        return std::nullopt;
+      }
+      if (pass_.extents == Extents::primes) {
+        if (extent > 2 && extent % 2 == 0) continue;
+        if (rest.width == 1 && is_contradicted(rest, extent, pass_.steps)) continue;
+        if (!is_prime(extent, pass_.steps)) continue;
+      }
+      if (auto found = go_on(rest, extent, product)) return found;
     }
     return std::nullopt;
+  }
+
+  // Extents that bring a step of a, a value, or what all have in common, onto a cut.
+  std::vector<int64_t> likely(const Rest& rest, int64_t product) const {
+    int64_t common = 0;
+    for (const int64_t at : rest.at) common = gcd(common, at);
+    std::vector<int64_t> extents{common};
+    for (const int64_t step : table_.steps()) extents.push_back(step / gcd(step, product));
+    for (size_t i = 0; i < rest.at.size() && extents.size() < kMostCandidates; ++i) extents.push_back(rest.at[i]);
+    const int64_t reach = table_.largest() / product;
+    std::erase_if(extents, [&](int64_t extent) { return extent < 2 || extent > reach; });
+    return extents;
+  }
+
+  std::optional<Layout> go_on(const Rest& rest, int64_t extent, int64_t product) {
+    if (pass_.steps < 0 || restart_) {
+      cut_short_ = true;
+      return std::nullopt;
+    }
+    try {
+      const auto next = above(rest, extent, pass_.steps);
+      if (!next || is_repeated(rest, *next, extent, product)) return std::nullopt;
+      extents_.push_back(extent);
+      auto found = descend(without_idle(*next), product * extent);
+      extents_.pop_back();
+      return found;
+    } catch (const Refusal&) {  // numbers beyond 64 bits
+      cut_short_ = true;
+      return std::nullopt;
+    }
+  }
+
+  // A mode that continues the one below it makes one mode with it, whose extent is tried by itself; of its primes one
+  // order will do. Below a divisor of all values the digits are 0, and any strides continue.
+  bool is_repeated(const Rest& rest, const Rest& next, int64_t extent, int64_t product) const {
+    if (extents_.empty() || (pass_.extents == Extents::primes && extents_.back() <= extent)) return false;
+    if (common_ % product == 0 && common_ / product % extent == 0) return true;
+    int64_t continued;
+    return rest.stride && next.stride && !__builtin_mul_overflow(*rest.stride, extents_.back(), &continued) &&
+           continued == *next.stride;
+  }
+
+  // A last mode above the extents chosen so far.
+  std::optional<Layout> end_here(const Rest& rest, int64_t product) {
+    try {
+      if (!above(rest, 0, pass_.steps)) return std::nullopt;
+      IntegerEquations equations(extents_.size() + 1);
+      pass_.steps -= kStepsToBegin;
+      const auto add = [&](size_t i) {
+        pass_.steps -= std::ssize(extents_);
+        return equations.require(digits(table_[i].at), table_[i].choices[0]);
+      };
+      for (const size_t i : looked_at_) {
+        if (!add(i)) return std::nullopt;
+      }
+      for (size_t i = 0; i < table_.count(); ++i) {
+        if (!table_[i].is_unique() || add(i)) continue;
+        if (may_restart_) restart_ = looked_at_.insert(i).second;
+        return std::nullopt;
+      }
+      const auto strides = choose(equations, 0);
+      return strides ? std::optional(layout_of(*strides, product)) : std::nullopt;
+    } catch (const Refusal&) {  // numbers beyond 64 bits
+      cut_short_ = true;
+      return std::nullopt;
+    }
+  }
+
+  // One index for each value that is taken more than once, from entry `i` on.
+  std::optional<std::vector<int64_t>> choose(const IntegerEquations& equations, size_t i) {
+    for (; i < table_.count(); ++i) {
+      const ValueTable::Entry entry = table_[i];
+      if (entry.is_unique()) continue;
+      if (--pass_.steps < 0) {
+        cut_short_ = true;
+        return std::nullopt;
+      }
+      const std::vector<int64_t> factors = digits(entry.at);
+      int64_t value;
+      if (equations.determines(factors, value)) {
+        if (std::find(entry.choices.begin(), entry.choices.end(), value) == entry.choices.end()) return std::nullopt;
+        continue;
+      }
+      for (const int64_t choice : entry.choices) {
+        IntegerEquations chosen = equations;
+        if (!chosen.require(factors, choice)) continue;
+        if (auto strides = choose(chosen, i + 1)) return strides;
+      }
+      return std::nullopt;
+    }
+    return equations.particular();
+  }
+
+  std::vector<int64_t> digits(int64_t value) const {
+    std::vector<int64_t> digits;
+    for (const int64_t extent : extents_) {
+      digits.push_back(value % extent);
+      value /= extent;
+    }
+    digits.push_back(value);
+    return digits;
   }
 
   Layout layout_of(const std::vector<int64_t>& strides, int64_t product) const {
     std::vector<Mode> modes;
     for (size_t k = 0; k < extents_.size(); ++k) modes.push_back({extents_[k], strides[k]});
-    modes.push_back({entries_.back().value / product + 1, strides.back()});
+    modes.push_back({table_.largest() / product + 1, strides.back()});
     return from_modes(modes, {});
   }
 
-  std::vector<Entry> entries_;
+  const ValueTable& table_;
+  std::set<size_t> looked_at_;  // entries of the table
+  int64_t common_ = 0;          // what divides all values
   std::vector<int64_t> extents_;
-  int64_t steps_ = kSteps;
-  bool cut_ = false;
+  Pass pass_{};
+  bool cut_short_ = false;  // not everything was tried
+  bool restart_ = false;    // an entry was added to those looked at
+  bool may_restart_ = false;
 };
 
 // A literal layout with integer strides at an index.
@@ -199,32 +331,24 @@ int64_t at(const std::vector<Mode>& modes, int64_t index) {
   return value;
 }
 
-bool is_listed(const Layout& a) {
-  if (!a.is_known() || a.has_basis()) return false;
-  int64_t n = 1;
-  for (const Mode& mode : flat_modes(a)) {
-    if (__builtin_mul_overflow(n, mode.extent.value(), &n) || n > kMaxElements) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
-bool is_left_inverse(const Layout& a, const Layout& r) {
-  if (!is_listed(a) || !r.is_known()) return false;
-  const std::vector<Mode> outer = flat_modes(a), inverse = flat_modes(r);
-  for (const int64_t value : values(a)) {
-    if (at(outer, at(inverse, value)) != value) return false;
+bool is_left_inverse(const ValueTable& table, const Layout& r) {
+  if (table.has_mirrored() || !r.is_known() || r.has_basis()) return false;
+  const std::vector<Mode> inverse = flat_modes(r);
+  for (size_t i = 0; i < table.count(); ++i) {
+    const ValueTable::Entry entry = table[i];
+    const int64_t index = at(inverse, entry.at);
+    if (std::find(entry.choices.begin(), entry.choices.end(), index) == entry.choices.end()) return false;
   }
   return true;
 }
 
-InverseSearch search_left_inverse(const Layout& a) {
-  if (!is_listed(a)) return {};
-  Searcher searcher(entries_of(a));
-  auto found = searcher.run();
-  if (found && !is_left_inverse(a, *found)) found.reset();
-  return {found, searcher.exhausted() && searcher.is_injective(size(a.shape).value())};
+InverseSearch search_left_inverse(const ValueTable& table) {
+  if (table.has_mirrored()) return {std::nullopt, true};
+  InverseSearch search = Searcher(table).run();
+  if (search.found && !is_left_inverse(table, *search.found)) search.found.reset();
+  return search;
 }
 
 }  // namespace lay

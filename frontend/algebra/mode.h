@@ -22,8 +22,8 @@ bool steps_into(const Facts& facts, const Int& extent, const Tuple& stride, cons
 // The extent is 1 for all sizes that the facts allow.
 bool is_one(const Facts& facts, const Int& extent);
 
-// Refuses strides that are no integers or literals below 0.
-void require_ascending_strides(const char* operation, const Layout& a, const std::vector<Mode>& modes);
+// Refuses strides that are no integers.
+void require_integer_strides(const char* operation, const Layout& a);
 
 // The positions of the modes by ascending stride: by value where known, by the facts, else as written. Integer strides
 // only.

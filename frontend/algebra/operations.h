@@ -155,18 +155,19 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 // by side are injective where a is (modes of stride 0 aside); and the cosize or the greatest stride*extent of a and R
 // reaches size(cotarget). Without a cotarget: cosize(filter(a)). Gaps that a leaves are filled as far as whole copies
 // of what stands below fit in, as in CuTe; modes that interleave, as in (2,2):(2,3), count as one block, which only
-// gaps below their common divisor enter. Refusal "complement-overlap" if a takes a value twice (beyond 2^20 elements:
-// if a mode steps by less than what the modes below it cover), "negative-stride". Symbols: strides ascend as written
-// where nothing else is known, and that they do is guarded.
+// gaps below their common divisor enter. A mode that steps down differs by what one that steps up differs by: its
+// stride counts by its magnitude. Refusal "complement-overlap" if a takes a value twice (beyond 2^20 elements: if a
+// mode steps by less than what the modes below it cover). Symbols: strides ascend as written where nothing else is
+// known, and that they do is guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
 // Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in coalesce(a). A
 // symbolic stride that may or may not continue is taken not to, and that is guarded.
 Layout right_inverse(Facts& facts, const Layout& a);
-// Law: a(R(a(i))) == a(i) for 0 <= i < |a|. CuTe's form where the strides, in ascending order, divide one another and
-// no mode covers more than the step of the next; for literal a of up to 2^20 elements any layout that does it. Refusal
-// "left-inverse" if there is none (or none was found, which it says), "negative-stride". Symbols: CuTe's conditions are
-// guarded.
+// Law: R(a(i)) is an index of a, and a(R(a(i))) == a(i), for 0 <= i < |a|. CuTe's form where the strides, in ascending
+// order, divide one another and no mode covers more than the step of the next (all strides below 0: its mirror image,
+// R(-v) == -R(v)); for literal a of up to 2^20 elements any layout that does it. Refusal "left-inverse" if there is
+// none, or none was found, which it says. Symbols: CuTe's conditions are guarded.
 Layout left_inverse(Facts& facts, const Layout& a);
 Composed right_inverse(Facts& facts, const Composed& a);
 Composed left_inverse(Facts& facts, const Composed& a);

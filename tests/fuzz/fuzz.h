@@ -35,8 +35,8 @@ struct Report {
   std::string text;
 };
 
-// One random operation on literal layouts.
-Outcome run_literal(laws::Random& random, Report& report);
+// One random operation on literal layouts: that of the row `only` of the table, if it is not empty.
+Outcome run_literal(laws::Random& random, Report& report, const std::string& only);
 
 // One random expression on layouts with symbols, judged at `instantiations` sets of sizes; `count` is told each
 // outcome.

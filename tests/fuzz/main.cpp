@@ -1,10 +1,11 @@
 // lay_fuzz: random expressions against brute force.
 //
-//   lay_fuzz --count N --seed S [--symbolic] [--show K] [--open K]
+//   lay_fuzz --count N --seed S [--symbolic] [--show K] [--open K] [--only OPERATION]
 //
 // Prints the seed, a table of outcomes for each operation, and the first K cases that are wrong or refused where an
 // answer exists; the exit status is 0 if there are none. Case i of seed S is the same whatever N is. --open K prints
-// the first K symbolic cases that are refused though there is a result at each of the sizes tried.
+// the first K symbolic cases that are refused though there is a result at each of the sizes tried; --only draws every
+// case of the literal table from one row.
 
 #include <chrono>
 #include <cstdio>
@@ -24,6 +25,7 @@ struct Options {
   bool symbolic = false;
   int64_t show = 10;
   int64_t open = 0;
+  std::string only;
 };
 
 Options parse(int argc, char** argv) {
@@ -35,6 +37,7 @@ Options parse(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--show")) options.show = number();
     if (!std::strcmp(argv[i], "--open")) options.open = number();
     if (!std::strcmp(argv[i], "--symbolic")) options.symbolic = true;
+    if (!std::strcmp(argv[i], "--only") && i + 1 < argc) options.only = argv[++i];
   }
   return options;
 }
@@ -80,7 +83,7 @@ int main(int argc, char** argv) {
     if (options.symbolic) {
       fuzz::run_symbolic(random, 4, report, count);
     } else {
-      const Outcome outcome = fuzz::run_literal(random, report);
+      const Outcome outcome = fuzz::run_literal(random, report, options.only);
       count(outcome);
     }
   }

@@ -149,8 +149,8 @@ bool complements(const Layout& a, int64_t cotarget, const Layout& r) {
   int64_t reach = 1, last = 0;
   for (const Plain* side : {&base, &rest}) {
     for (size_t k = 0; k < side->extents.size(); ++k) {
-      reach = std::max(reach, side->extents[k] * side->strides[k]);
-      last += (side->extents[k] - 1) * side->strides[k];
+      reach = std::max(reach, side->extents[k] * std::abs(side->strides[k]));
+      last += (side->extents[k] - 1) * std::abs(side->strides[k]);
     }
   }
   return std::max(reach, last + 1) >= cotarget;
@@ -188,7 +188,8 @@ bool right_inverts(const Layout& a, const Layout& r) {
 bool left_inverts(const Layout& a, const Layout& r) {
   const Plain f(a), inverse(r);
   for (int64_t i = 0, n = f.size(); i < n; ++i) {
-    if (f(inverse(f(i))) != f(i)) return false;
+    const int64_t index = inverse(f(i));
+    if (index < 0 || index >= n || f(index) != f(i)) return false;
   }
   return true;
 }

@@ -1,0 +1,120 @@
+// Left inverses by search, against every layout that there could be; equations in integers against plain counting.
+
+#include <catch2/catch.hpp>
+
+#include "frontend/algebra/integer_equations.h"
+#include "tests/laws/oracle.h"
+#include "tests/laws/random_layouts.h"
+
+using namespace lay;
+
+namespace {
+
+struct Outcome {
+  std::string text;
+  bool found = false;
+};
+
+Outcome invert(const Layout& a) {
+  Facts facts;
+  try {
+    const Layout r = left_inverse(facts, a);
+    INFO(a.to_string() << " gives " << r.to_string());
+    REQUIRE(laws::left_inverts(a, r));
+    return {r.to_string(), true};
+  } catch (const Refusal& refusal) {
+    return {refusal.message, false};
+  }
+}
+
+bool is_decided(const Outcome& outcome) {
+  return outcome.found || outcome.text.find("no layout undoes it") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("left inverse: every layout of rank 2, in both directions, gets an answer exactly where there is one") {
+  int found = 0, none = 0;
+  for (const Layout& a : laws::small_layouts(3, 10)) {
+    for (const int turn : {1, -1}) {
+      if (a.shape.is_leaf() && turn < 0) continue;
+      const Layout b = turn > 0 ? a : Layout(a.shape, tuple(a.stride[0], -a.stride[1].value()));
+      const Outcome outcome = invert(b);
+      INFO(b.to_string() << ": " << outcome.text);
+      REQUIRE(is_decided(outcome));
+      REQUIRE(outcome.found == laws::can_left_invert(b));
+      ++(outcome.found ? found : none);
+    }
+  }
+  CHECK(found > 1500);
+  CHECK(none > 100);
+}
+
+TEST_CASE("left inverse: random layouts of three modes") {
+  laws::Random random{77};
+  int none = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Tuple shape = tuple(random.in(2, 4), random.in(2, 4), random.in(1, 3));
+    const Layout a(shape, tuple(random.in(1, 12), random.in(1, 20), random.in(0, 30)));
+    const Outcome outcome = invert(a);
+    INFO(a.to_string() << ": " << outcome.text);
+    REQUIRE(is_decided(outcome));
+    if (!outcome.found) REQUIRE(!laws::can_left_invert(a));
+    none += !outcome.found;
+  }
+  CHECK(none > 20);
+}
+
+TEST_CASE("left inverse: a million elements that no rule covers") {
+  for (const Layout& a : {layout(tuple(1024, 1024), tuple(2, 2051)), layout(tuple(1024, 1024), tuple(3, 3100)),
+                          layout(tuple(512, 2048), tuple(3, 2)), layout(tuple(1000, 1000), tuple(1001, 1002)),
+                          layout(tuple(1024, 1024), tuple(1, -2048)), layout(tuple(1024, 1024), tuple(1, 512)),
+                          layout(tuple(16, 16), tuple(int64_t{1} << 40, int64_t{3} << 39))}) {
+    const Outcome outcome = invert(a);
+    INFO(outcome.text);
+    CHECK(outcome.found);
+  }
+  for (const Layout& a : {layout(tuple(1000, 1000), tuple(7, 5)), layout(tuple(1024, 1024), tuple(-1, 1024))}) {
+    const Outcome outcome = invert(a);
+    INFO(a.to_string() << " gives " << outcome.text);
+    CHECK_FALSE(outcome.found);
+    CHECK(is_decided(outcome));
+  }
+}
+
+TEST_CASE("left inverse: strides below 0 turn round") {
+  CHECK(invert(layout(4, -1)).text == "4:-1");
+  CHECK(invert(layout(tuple(4, 8), tuple(-9, -1))).text == "(9,4):(-4,-1)");
+  Facts facts;
+  const Int m = Int::dim("M");
+  CHECK(left_inverse(facts, layout(tuple(4, m), tuple(-1, -4))).to_string() == "4*M:-1");
+}
+
+TEST_CASE("integer equations: solutions are solutions, and none are missed") {
+  laws::Random random{9};
+  constexpr int64_t kReach = 12;
+  for (int round = 0; round < 2000; ++round) {
+    IntegerEquations equations(2);
+    std::vector<std::vector<int64_t>> rows;
+    bool solvable = true;
+    for (int64_t k = random.in(1, 3); k > 0 && solvable; --k) {
+      rows.push_back({random.in(-4, 4), random.in(-4, 4), random.in(-6, 6)});
+      solvable = equations.require(std::span(rows.back()).first(2), rows.back()[2]);
+    }
+    const auto holds = [&](int64_t x, int64_t y) {
+      for (const auto& row : rows) {
+        if (row[0] * x + row[1] * y != row[2]) return false;
+      }
+      return true;
+    };
+    bool exists = false;
+    for (int64_t x = -kReach; x <= kReach; ++x) {
+      for (int64_t y = -kReach; y <= kReach; ++y) exists |= holds(x, y);
+    }
+    if (exists) REQUIRE(solvable);
+    if (!solvable) continue;
+    const auto& at = equations.particular();
+    REQUIRE(holds(at[0], at[1]));
+    for (const auto& step : equations.free()) REQUIRE(holds(at[0] + step[0], at[1] + step[1]));
+  }
+}
