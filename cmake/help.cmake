@@ -10,29 +10,11 @@ set(help_rows "")
 foreach(file IN LISTS help_files)
   append_embedded(help_rows ${file} ${file})
 endforeach()
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/help_files.cpp @ONLY CONTENT [[
-#include "runtime/help_files.h"
-
-#include <utility>
-
-namespace lay::runtime {
-namespace {
-
-constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
-@help_rows@};
-
-}  // namespace
-
+embed_files(runtime help_files.h "${help_rows}" [[
 std::string_view help_file(std::string_view path) {
   for (const auto& [file, text] : kFiles) {
     if (file == path) return text;
   }
   return {};
 }
-
-}  // namespace lay::runtime
 ]])
-get_target_property(runtime_kind lay_runtime TYPE)
-if(NOT runtime_kind STREQUAL INTERFACE_LIBRARY)
-  target_sources(lay_runtime PRIVATE ${PROJECT_BINARY_DIR}/generated/help_files.cpp)
-endif()

@@ -6,19 +6,7 @@ foreach(file IN LISTS stdlib_files)
   string(REPLACE "/" "." name ${name})
   append_embedded(stdlib_rows ${name} stdlib/${file})
 endforeach()
-file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/stdlib.cpp @ONLY CONTENT [[
-#include "frontend/sema/stdlib.h"
-
-#include <utility>
-
-namespace lay::sema {
-namespace {
-
-constexpr std::pair<std::string_view, std::string_view> kFiles[] = {
-@stdlib_rows@};
-
-}  // namespace
-
+embed_files(frontend/sema stdlib.h "${stdlib_rows}" [[
 std::optional<std::string_view> stdlib_text(const std::string& name) {
   for (const auto& [file, text] : kFiles) {
     if (file == name) return text;
@@ -31,10 +19,4 @@ std::vector<std::string> stdlib_names() {
   for (const auto& [file, text] : kFiles) names.emplace_back(file);
   return names;
 }
-
-}  // namespace lay::sema
 ]])
-get_target_property(sema_kind lay_sema TYPE)
-if(NOT sema_kind STREQUAL INTERFACE_LIBRARY)
-  target_sources(lay_sema PRIVATE ${PROJECT_BINARY_DIR}/generated/stdlib.cpp)
-endif()

@@ -6,6 +6,7 @@
 
 #include "frontend/algebra/compose.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/repair.h"
 #include "frontend/algebra/trace.h"
 
 namespace lay {
@@ -175,13 +176,68 @@ Upcast try_upcast(Facts& facts, const Layout& a, const Int& n) {
   return {result, {}};
 }
 
+// The first element whose word is not the sum of what its modes step to, where each steps evenly through its words.
+std::optional<Counterexample> wrong_word(Facts& facts, const Layout& a, int64_t n) {
+  if (a.has_basis()) return std::nullopt;
+  const std::vector<Mode> modes = flat_modes(a);
+  int64_t count = 1;
+  for (const Mode& mode : modes) {
+    const int64_t s = mode.extent.value(), d = mode.stride.value().value();
+    if (d < 0 || d > (INT64_MAX >> 24) / s || __builtin_mul_overflow(count, s, &count) || count > kMaxListed) {
+      return std::nullopt;
+    }
+  }
+  std::vector<std::vector<int64_t>> stepped;  // by mode and digit
+  for (const Mode& mode : modes) {
+    const int64_t s = mode.extent.value(), d = mode.stride.value().value();
+    std::vector<int64_t> words{0};
+    for (int64_t i = 1; i < s; ++i) {
+      if (i * d / n != words.back()) words.push_back(i * d / n);
+    }
+    const bool even = fit(words).has_value();
+    stepped.emplace_back();
+    for (int64_t i = 0, place = 0; i < s; ++i) {
+      if (static_cast<size_t>(place) + 1 < words.size() && i * d / n == words[static_cast<size_t>(place) + 1]) ++place;
+      stepped.back().push_back(even ? i * d / n : place * words[1]);
+    }
+  }
+  for (int64_t index = 0; index < count; ++index) {
+    int64_t rest = index, element = 0, word = 0;
+    for (size_t k = 0; k < modes.size(); ++k) {
+      const int64_t s = modes[k].extent.value(), digit = rest % s;
+      rest /= s;
+      element += digit * modes[k].stride.value().value();
+      word += stepped[k][static_cast<size_t>(digit)];
+    }
+    if (word == element / n) continue;
+    Counterexample w;
+    w.index = index;
+    if (!a.shape.is_leaf()) w.coordinate = idx2crd(facts, index, a.shape).to_string();
+    w.due = std::to_string(element / n);
+    w.actual = std::to_string(word);
+    return w;
+  }
+  return std::nullopt;
+}
+
 // With what was tried and works: strides rounded up to whole words, fewer elements a word.
-Refusal refuse_upcast(const Layout& a, const Int& n, const std::string& why) {
+Refusal refuse_upcast(const Facts& known, const Layout& a, const Int& n, const std::string& why) {
   Refusal r = refusal("upcast", "upcast of " + a.to_string() + " by " + n.to_string() + ": " + why);
   r.operands = {a.to_string(), n.to_string()};
-  if (!a.is_known() || !n.is_literal()) return r;
+  if (!a.is_known() || !n.is_literal()) {
+    const auto at_sizes = [&](Facts& plain, const Numbers& numbers) {
+      const auto small = small_at(a, numbers);
+      const Int factor = n.substitute(numbers);
+      if (!small || !factor.is_literal() || factor.value() < 1) return false;
+      static_cast<void>(upcast(plain, *small, factor));
+      return true;
+    };
+    show_sizes(known, {a, Layout(1, n)}, at_sizes, r);
+    return r;
+  }
   const trace::Quiet trials;
   Facts facts;
+  r.witness = wrong_word(facts, a, n.value());
   const Layout padded(a.shape, transform(a.stride, [&](const Tuple& d) -> Tuple {
                         if (negative(d.value()) || divides(n, max(d.value(), 1)).is_always()) return d;
                         return Tuple::basis(ceil_div(d.value(), n) * n, d.path());
@@ -202,7 +258,7 @@ Layout upcast(Facts& facts, const Layout& a, const Int& n) {
   if (n.is(1)) return a;
   trace::Operation operation("upcast", a, n);
   Upcast upcast = try_upcast(facts, a, n);
-  if (!upcast.words) throw refuse_upcast(a, n, upcast.why);
+  if (!upcast.words) throw refuse_upcast(facts, a, n, upcast.why);
   return operation.gives(std::move(*upcast.words));
 }
 
@@ -233,6 +289,9 @@ Refusal refuse_downcast(const Layout& a) {
     r.message = "downcast of " + a.to_string() + " needs a mode of stride 1, and whether there is one is not known";
     r.help = "assume " + equal(mode.stride.value(), 1).to_string();
   }
+  if (!r.help.empty()) return r;
+  const Layout widened = prepend(a.shape.is_leaf() ? Layout(tuple(a.shape), tuple(a.stride)) : a, Layout(1, 1));
+  if (neighbours(Facts(), widened)) r.works.push_back("the layout as " + widened.to_string());
   return r;
 }
 
@@ -272,6 +331,8 @@ Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to) {
   return result;
 }
 
+// Where the swizzle shifts up, bits inside a word move bits above it; the law is about the beginnings of words, where
+// these are 0.
 Swizzle upcast(const Swizzle& s, int64_t n) {
   trace::Operation operation("upcast", s, Int(n));
   const int64_t base = s.m - power_of_two("upcast", s, n);

@@ -36,8 +36,10 @@ template <typename Operation>
 Layout by_profile(const char* name, const Layout& a, const Tuple& profile, const Operation& operation) {
   if (profile.is_leaf()) return operation(a);
   if (profile.rank() > a.rank() || (a.shape.is_leaf() && profile.rank() > 1)) {
-    throw refusal("rank",
-                  std::string(name) + ": the profile " + profile.to_string() + " has more modes than " + a.to_string());
+    Refusal r = refusal(
+        "rank", std::string(name) + ": the profile " + profile.to_string() + " has more modes than " + a.to_string());
+    r.operands = {a.to_string(), profile.to_string()};
+    throw r;
   }
   std::vector<Layout> modes;
   for (int i = 0; i < a.rank(); ++i) {
@@ -48,8 +50,36 @@ Layout by_profile(const char* name, const Layout& a, const Tuple& profile, const
 
 }  // namespace
 
+namespace {
+
+// The profile with the modes that the shape has.
+Tuple fitted(const Tuple& profile, const Tuple& shape) {
+  if (profile.is_leaf()) return profile;
+  if (shape.is_leaf()) return 1;
+  std::vector<Tuple> modes;
+  for (int i = 0; i < std::min(profile.rank(), shape.rank()); ++i) modes.push_back(fitted(profile[i], shape[i]));
+  return Tuple(std::move(modes));
+}
+
+// The operation by profile; a profile that does not fit is refused with one that does.
+template <typename Operation>
+Layout by_fitting_profile(const char* name, const Layout& a, const Tuple& profile, const Operation& operation) {
+  try {
+    return by_profile(name, a, profile, operation);
+  } catch (Refusal& r) {
+    if (r.code != "rank") throw;
+    const trace::Quiet trial;
+    const Tuple fit = fitted(profile, a.shape);
+    static_cast<void>(by_profile(name, a, fit, operation));
+    r.works.push_back("the profile " + fit.to_string());
+    throw;
+  }
+}
+
+}  // namespace
+
 Layout coalesce(Facts& facts, const Layout& a, const Tuple& profile) {
-  return by_profile("coalesce", a, profile, [&](const Layout& mode) { return coalesce(facts, mode); });
+  return by_fitting_profile("coalesce", a, profile, [&](const Layout& mode) { return coalesce(facts, mode); });
 }
 
 Layout filter(Facts& facts, const Layout& a) {
@@ -57,7 +87,7 @@ Layout filter(Facts& facts, const Layout& a) {
 }
 
 Layout filter(Facts& facts, const Layout& a, const Tuple& profile) {
-  return by_profile("filter", a, profile, [&](const Layout& mode) { return filter(facts, mode); });
+  return by_fitting_profile("filter", a, profile, [&](const Layout& mode) { return filter(facts, mode); });
 }
 
 }  // namespace lay

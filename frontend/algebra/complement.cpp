@@ -3,6 +3,7 @@
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/polynomial.h"
+#include "frontend/algebra/repair.h"
 #include "frontend/algebra/trace.h"
 
 namespace lay {
@@ -69,13 +70,37 @@ void check_injective(Facts& facts, const Layout& a, const Layout& filtered, cons
       refusal("complement-overlap", "complement of " + a.to_string() + ": a mode steps by " + stride.to_string() +
                                         ", within the " + covered.to_string() + " that the modes below it cover");
   r.operands = {a.to_string()};
-  if (!filtered.is_known() || size(filtered).value() > kMaxListed) throw r;
+  if (!filtered.is_known()) {
+    const auto at_sizes = [&](Facts& plain, const Numbers& numbers) {
+      const auto known = small_at(a, numbers);
+      if (known) static_cast<void>(complement(plain, *known));
+      return known.has_value();
+    };
+    show_sizes(facts, {a}, at_sizes, r);
+    throw r;
+  }
+  if (size(filtered).value() > kMaxListed) throw r;
   const auto twice = find_twice(filtered);
   if (!twice) return;
-  const auto coordinate = [&](int64_t i) { return idx2crd(facts, i, filtered.shape).to_string(); };
+  // Indices of a, whose modes of stride 0 stay at 0.
+  const Layout zeros = filter_zeros(a);
+  const auto all = find_twice(zeros);
+  const auto index = [&](int64_t i) { return crd2idx(facts, idx2crd(facts, i, zeros.shape), a.shape).value(); };
+  const auto coordinate = [&](int64_t i) { return a.shape.is_leaf() ? "" : idx2crd(facts, i, a.shape).to_string(); };
   r.message = "complement of " + a.to_string() + ", which takes a value twice";
-  r.labels.push_back({0, (filtered == a ? "" : "as " + filtered.to_string() + ": ") + coordinate(twice->first) +
-                             " and " + coordinate(twice->second) + " both give " + std::to_string(twice->value)});
+  const int64_t first = index(all->first), second = index(all->second);
+  Counterexample w;
+  w.index = second;
+  w.coordinate = coordinate(second);
+  w.due = "a value other than at " + (a.shape.is_leaf() ? std::to_string(first) : coordinate(first));
+  w.actual = std::to_string(all->value);
+  r.witness = std::move(w);
+  if (const auto apart = spread(a)) {
+    const trace::Quiet trial;
+    Facts plain;
+    static_cast<void>(complement(plain, *apart));
+    r.works.push_back("the layout as " + apart->to_string());
+  }
   throw r;
 }
 

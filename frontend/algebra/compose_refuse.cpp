@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/compose.h"
-#include "frontend/algebra/knowledge.h"
+#include "frontend/algebra/repair.h"
 
 namespace lay {
 namespace {
@@ -65,38 +65,6 @@ std::optional<std::string> repair_count(const Layout& a, const Layout& b, const 
   return std::nullopt;
 }
 
-// At the smallest sizes that the facts allow and at which there is no layout: those sizes, and where it fails there.
-void show_sizes(const Facts& facts, const Layout& a, const Layout& b, Refusal& r) {
-  std::map<DimId, std::string> dims;
-  for (const Layout* side : {&a, &b}) {
-    for (const Tuple& leaf : leaves(side->shape)) leaf.value().collect_dims(dims);
-    for (const Tuple& leaf : leaves(side->stride)) leaf.value().collect_dims(dims);
-  }
-  const auto at_sizes = [](const Layout& side, const Binding& at) {
-    std::map<DimId, Int> numbers;
-    for (const auto& [id, value] : at) numbers[id] = value;
-    return substitute(side, numbers);
-  };
-  const auto small = [](const Layout& side) {
-    const auto n = known_product(side.shape);
-    return n && *n <= kMaxRepair;
-  };
-  const SizeTest composes = [&](const Binding& at) -> std::optional<bool> {
-    try {
-      const Layout outer = at_sizes(a, at), inner = at_sizes(b, at);
-      if (!small(inner) || !outer.is_known() || !inner.is_known()) return std::nullopt;
-      return compose_by_table(outer, inner).has_value();
-    } catch (const Refusal&) {
-      return std::nullopt;
-    }
-  };
-  const Search search = search_counterexample(Knowledge(facts), dims, composes);
-  if (!search.witness) return;
-  r.sizes = *search.witness;
-  Facts plain;
-  r.witness = counterexample(plain, at_sizes(a, search.at), at_sizes(b, search.at));
-}
-
 void word(Refusal& r, const Misfit& misfit) {
   const std::string mode = "mode " + std::to_string(misfit.right_mode);
   const std::string left = "mode " + std::to_string(misfit.left_mode) + " of the left side";
@@ -130,7 +98,18 @@ Refusal refuse_composition(Facts& facts, const Layout& a, const Layout& b, const
   if (!a.is_known() || !b.is_known()) {
     if (misfit.code == "undecided") return r;
     r.message = "no layout was found for this composition";
-    show_sizes(facts, a, b, r);
+    show_sizes(
+        facts, {a, b},
+        [&](Facts& plain, const Numbers& numbers) {
+          const auto outer = substitute(a, numbers);
+          const auto inner = small_at(b, numbers);
+          if (!inner || !outer.is_known()) return false;
+          if (compose_by_table(outer, *inner)) return true;
+          Refusal refused = refusal(r.code, "");
+          refused.witness = counterexample(plain, outer, *inner);
+          throw refused;
+        },
+        r);
     return r;
   }
   r.witness = counterexample(facts, a, b);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/repair.h"
 #include "frontend/algebra/trace.h"
 
 namespace lay {
@@ -97,17 +98,20 @@ ByRule invert_by_rule(Facts& facts, const Layout& a, const Layout& merged) {
   Int last = 1, covered = 1;
   ByRule by_rule;
   size_t largest = modes.size();
+  bool guessed = false;  // from a stride on that is no multiple of the one below it
   for (const size_t i : by_stride(facts, modes)) {
     const Int& stride = modes[i].stride.value();
     if (stride.is(0)) continue;
     if (!facts.try_require(divides(stride, last), "left_inverse")) {
-      return {std::nullopt, refuse_left_inverse(a, last, stride, true)};
+      if (!by_rule.refusal) by_rule.refusal = refuse_left_inverse(a, last, stride, true);
+      if (!merged.is_known()) return by_rule;
+      guessed = true;
     }
     if (!by_rule.refusal && !facts.try_require(less_equal(covered, stride), "left_inverse")) {
       by_rule.refusal = refuse_left_inverse(a, covered, stride, false);
     }
-    trace::report([&] { return trace::Undo{modes[i], last, before[i]}; });
-    result.back().extent = divided(stride, last);
+    if (!guessed) trace::report([&] { return trace::Undo{modes[i], last, before[i]}; });
+    result.back().extent = by_rule.refusal ? max(floor_div(stride, last), 1) : divided(stride, last);
     result.push_back({1, before[i]});
     last = stride;
     covered = stride * modes[i].extent;
@@ -138,18 +142,52 @@ Layout mirrored(const Layout& a) {
   return Layout(a.shape, transform(a.stride, turned), a.units, a.names);
 }
 
-// Where the rule gives a guess or nothing.
-Layout search(const Layout& a, const std::optional<Layout>& guess, Refusal refusal) {
+Layout magnitudes(const Layout& a) {
+  return Layout(a.shape,
+                transform(a.stride, [](const Tuple& stride) { return Tuple(max(stride.value(), -stride.value())); }));
+}
+
+// Strides apart, where that gives the layout an inverse.
+void repair(const Layout& a, Refusal& r) {
+  const auto apart = spread(a);
+  const auto table = apart ? ValueTable::of(*apart) : std::nullopt;
+  if (!table) return;
+  const trace::Quiet trial;
+  Facts facts;
+  const Signs signs = signs_of(*apart);
+  const bool works = signs.up && signs.down
+                         ? search_left_inverse(*table).found.has_value()
+                         : !invert_by_rule(facts, *apart, coalesce(facts, magnitudes(*apart))).refusal;
+  if (works) r.works.push_back("the layout as " + apart->to_string());
+}
+
+// Where the rule gives no more than a guess.
+Layout search(Facts& facts, const Layout& a, const std::optional<Layout>& guess, Refusal r) {
   const auto table = ValueTable::of(a);
   if (table && guess && is_left_inverse(*table, *guess)) return *guess;
   const InverseSearch search = table ? search_left_inverse(*table) : InverseSearch();
-  if (!search.found) {
-    refusal.message += search.exhausted ? "; no layout undoes it" : "; no layout that undoes it was found";
-    throw refusal;
+  if (search.found) {
+    trace::report([&] { return trace::Searched{*search.found}; });
+    return coalesce(facts, *search.found);
   }
-  Facts facts;
-  trace::report([&] { return trace::Searched{*search.found}; });
-  return coalesce(facts, *search.found);
+  r.message += search.exhausted ? "; no layout undoes it" : "; no layout that undoes it was found";
+  if (table && guess) r.witness = first_lost(a, *table, *guess);
+  repair(a, r);
+  if (!a.is_known()) {
+    const auto at_sizes = [&](Facts& plain, const Numbers& numbers) {
+      const auto known = small_at(a, numbers);
+      if (known) static_cast<void>(left_inverse(plain, *known));
+      return known.has_value();
+    };
+    show_sizes(facts, {a}, at_sizes, r);
+  }
+  throw r;
+}
+
+std::optional<Layout> guess_by_magnitudes(Facts& facts, const Layout& a) {
+  if (!a.is_known()) return std::nullopt;
+  const trace::Quiet trial;
+  return invert_by_rule(facts, a, coalesce(facts, magnitudes(a))).inverse;
 }
 
 Layout invert(Facts& facts, const Layout& a) {
@@ -157,11 +195,11 @@ Layout invert(Facts& facts, const Layout& a) {
   if (signs.up && signs.down) {
     Refusal r = refusal("left-inverse", "left_inverse of " + a.to_string() + ": strides go up and down");
     r.operands = {a.to_string()};
-    return search(a, std::nullopt, std::move(r));
+    return search(facts, a, guess_by_magnitudes(facts, a), std::move(r));
   }
   if (signs.down) return mirrored(left_inverse(facts, mirrored(a)));  // R(-v) == -R(v)
   ByRule by_rule = invert_by_rule(facts, a, coalesce(facts, a));
-  return by_rule.refusal ? search(a, by_rule.inverse, *by_rule.refusal) : *by_rule.inverse;
+  return by_rule.refusal ? search(facts, a, by_rule.inverse, *by_rule.refusal) : *by_rule.inverse;
 }
 
 }  // namespace

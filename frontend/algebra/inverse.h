@@ -12,6 +12,9 @@ namespace lay {
 // r gives an index of every value in the table.
 bool is_left_inverse(const ValueTable& table, const Layout& r);
 
+// The first index that r does not give back, where it gives none of the same value.
+std::optional<Counterexample> first_lost(const Layout& a, const ValueTable& table, const Layout& r);
+
 struct InverseSearch {
   std::optional<Layout> found;
   bool exhausted = false;  // every layout was ruled out: there is none

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "frontend/algebra/integer_equations.h"
 #include "frontend/algebra/inverse.h"
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/polynomial.h"
+#include "frontend/algebra/tuple_operations.h"
 
 namespace lay {
 namespace {
@@ -333,15 +335,46 @@ int64_t at(const std::vector<Mode>& modes, int64_t index) {
 
 }  // namespace
 
+namespace {
+
+bool gives_back(const ValueTable::Entry& entry, const std::vector<Mode>& inverse) {
+  const int64_t index = at(inverse, entry.at);
+  return std::find(entry.choices.begin(), entry.choices.end(), index) != entry.choices.end();
+}
+
+}  // namespace
+
 bool is_left_inverse(const ValueTable& table, const Layout& r) {
   if (table.has_mirrored() || !r.is_known() || r.has_basis()) return false;
   const std::vector<Mode> inverse = flat_modes(r);
   for (size_t i = 0; i < table.count(); ++i) {
-    const ValueTable::Entry entry = table[i];
-    const int64_t index = at(inverse, entry.at);
-    if (std::find(entry.choices.begin(), entry.choices.end(), index) == entry.choices.end()) return false;
+    if (!gives_back(table[i], inverse)) return false;
   }
   return true;
+}
+
+std::optional<Counterexample> first_lost(const Layout& a, const ValueTable& table, const Layout& r) {
+  if (!r.is_known() || r.has_basis()) return std::nullopt;
+  const std::vector<Mode> inverse = flat_modes(r);
+  std::optional<int64_t> first;
+  for (size_t i = 0; i < table.count(); ++i) {
+    const auto entry = table[i];
+    for (const int64_t choice : entry.choices) {
+      const bool lost = choice < 0 ? at(inverse, entry.at) >= 0 || !gives_back(entry, inverse)
+                                   : at(inverse, entry.at) < 0 || !gives_back(entry, inverse);
+      if (lost && (!first || std::abs(choice) < *first)) first = std::abs(choice);
+    }
+  }
+  if (!first) return std::nullopt;
+  Facts facts;
+  const int64_t value = at(flat_modes(a), *first);
+  Counterexample w;
+  w.index = *first;
+  if (!a.shape.is_leaf()) w.coordinate = idx2crd(facts, *first, a.shape).to_string();
+  w.due = std::to_string(*first);
+  w.actual = std::to_string(value < 0 ? -at(inverse, -value) : at(inverse, value));
+  w.claimed = r.to_string();
+  return w;
 }
 
 InverseSearch search_left_inverse(const ValueTable& table) {

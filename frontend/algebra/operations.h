@@ -155,10 +155,9 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 // by side are injective where a is (modes of stride 0 aside); and the cosize or the greatest stride*extent of a and R
 // reaches size(cotarget). Without a cotarget: cosize(filter(a)). Gaps that a leaves are filled as far as whole copies
 // of what stands below fit in, as in CuTe; modes that interleave, as in (2,2):(2,3), count as one block, which only
-// gaps below their common divisor enter. A mode that steps down differs by what one that steps up differs by: its
-// stride counts by its magnitude. Refusal "complement-overlap" if a takes a value twice (beyond 2^20 elements: if a
-// mode steps by less than what the modes below it cover). Symbols: strides ascend as written where nothing else is
-// known, and that they do is guarded.
+// gaps below their common divisor enter. A stride below 0 counts by its magnitude. Refusal "complement-overlap" if a
+// takes a value twice (beyond 2^20 elements: if a mode steps by less than what the modes below it cover). Symbols:
+// strides ascend as written where nothing else is known, and that they do is guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
 // Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in coalesce(a). A

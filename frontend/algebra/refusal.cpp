@@ -18,7 +18,8 @@ std::vector<std::pair<std::string, std::string>> Refusal::notes() const {
     if (!witness->middle.empty()) at += "the right side gives " + witness->middle + ", which the left side maps to ";
     at += witness->due;
     at += witness->claimed.empty() ? " is due, and " + witness->actual + " would come"
-                                   : ", but " + witness->claimed + " would give " + witness->actual;
+                                   : (witness->middle.empty() ? " is due, but " : ", but ") + witness->claimed +
+                                         " would give " + witness->actual;
     notes.emplace_back("at", at);
   }
   for (const std::string& repair : works) notes.emplace_back("works", repair);

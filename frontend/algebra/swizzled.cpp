@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdlib>
 
+#include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/trace.h"
 
@@ -137,6 +138,20 @@ Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optio
                 "a swizzle needs groups of neighbouring bits on both sides");
 }
 
+namespace {
+
+// The most indices, no more than `most`, at which a literal layout begins with a layout: whole modes and a part of one.
+Int begin_of(const Layout& a, int64_t most) {
+  int64_t whole = 1;
+  for (const Mode& mode : flat_modes(a)) {
+    if (mode.extent.value() > most / whole) return most / whole * whole;
+    whole *= mode.extent.value();
+  }
+  return whole;
+}
+
+}  // namespace
+
 // Where the swizzle leaves the inner inverse's domain, only the part below the lowest bit that it reads is an inverse.
 Composed right_inverse(Facts& facts, const Composed& a) {
   const Swizzle& s = outer_swizzle("right_inverse", a);
@@ -147,7 +162,8 @@ Composed right_inverse(Facts& facts, const Composed& a) {
   const Int below = s.source_mask() & -s.source_mask();
   if (facts.proves(less_equal(size(whole), below))) return inverse(facts, a, whole, s);
   if (!facts.proves(less_equal(below, size(whole)))) return inverse(facts, a, Layout(1, 0), Swizzle(0, s.m, s.s));
-  return inverse(facts, a, composition(facts, whole, Layout(below, 1)), Swizzle(0, s.m, s.s));
+  const Int count = whole.is_known() ? begin_of(whole, below.value()) : below;
+  return inverse(facts, a, composition(facts, whole, Layout(count, 1)), Swizzle(0, s.m, s.s));
 }
 
 Composed left_inverse(Facts& facts, const Composed& a) {

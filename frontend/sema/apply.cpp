@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/sema/array_operations.h"
+#include "frontend/sema/call_repair.h"
 #include "frontend/sema/derivation.h"
 #include "frontend/sema/kernel_builder.h"
 
@@ -167,11 +168,9 @@ bool is_library(const Session& session, const Closure& closure) {
 }
 
 // What goes wrong inside a library's def is shown at the user's call, its labels at the call's arguments.
-[[noreturn]] void blame_call(const Diagnostic& inner, const std::string& callee, const std::vector<Span>& operands,
-                             Span whole) {
-  Diagnostic d = inner;
+[[noreturn]] void blame_call(Diagnostic d, const std::string& callee, const std::vector<Span>& operands, Span whole) {
   std::vector<Label> labels;
-  for (const Label& label : inner.labels) {
+  for (const Label& label : d.labels) {
     if (label.span.file == whole.file) {
       labels.push_back(label);
     } else {
@@ -179,7 +178,7 @@ bool is_library(const Session& session, const Closure& closure) {
     }
   }
   d.labels = std::move(labels);
-  bool at_argument = std::find(operands.begin(), operands.end(), inner.primary) != operands.end();
+  bool at_argument = std::find(operands.begin(), operands.end(), d.primary) != operands.end();
   if (!at_argument) d.primary = whole;
   if (!callee.empty()) d.notes.push_back({"", "in " + callee + " of the standard library"});
   throw DiagnosticError(std::move(d));
@@ -216,13 +215,44 @@ trace::Begin begin_of(const Session& session, const Function& f,
   return begin;
 }
 
+// A claim of the algebra that was refused: its repairs are about the operands inside the def, and give way to those of
+// the call.
+bool is_refused(const Diagnostic& d) {
+  return !d.witness.empty() || d.code == "refuted" || d.code.starts_with("composition-") ||
+         d.code.starts_with("complement-");
+}
+
+Value apply_function(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole);
+
+// What runs the call, and where it is refused what else would have worked.
+template <typename Run>
+Value repaired(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole,
+               const Run& run) {
+  try {
+    return run();
+  } catch (DiagnosticError& error) {
+    std::vector<Note>& notes = error.diagnostic.notes;
+    if (!is_refused(error.diagnostic) || f->def->parameters.empty()) throw;
+    std::erase_if(notes, [](const Note& note) { return note.kind == "works"; });
+    const auto retry = [&](const std::vector<CallArgument>& other) { apply_function(session, f, other, whole); };
+    for (const std::string& repair : call_repairs(session, f->def->parameters.back().name.text, arguments, retry)) {
+      notes.push_back({"works", repair});
+    }
+    throw;
+  }
+}
+
 Value apply_function(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole) {
   const std::string& name = f->def->name.text;
   Frame frame{f->closure, bind(name, f->def->parameters, arguments, whole)};
   std::optional<trace::Operation> derived;
   if (trace::heard()) derived.emplace(begin_of(session, *f, frame.locals));
+  const auto run = [&] {
+    return run_closure(session, f->closure, name, arguments, whole,
+                       [&] { return evaluate(session, frame, f->def->body); });
+  };
   Value result =
-      run_closure(session, f->closure, name, arguments, whole, [&] { return evaluate(session, frame, f->def->body); });
+      session.library.empty() && is_library(session, f->closure) ? repaired(session, f, arguments, whole, run) : run();
   if (f->def->result && !fits_type(result, f->def->result->text)) {
     fail("argument-kind", name + " promises a " + f->def->result->text + " and gives " + kind_name(result), whole);
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/rows.h"
 #include "tests/laws/oracle.h"
 
 namespace fuzz {
@@ -209,12 +210,6 @@ Outcome recast_case(Random& random, Report& report) {
       });
 }
 
-struct Row {
-  const char* name;
-  int weight;
-  Outcome (*run)(Random&, Report&);
-};
-
 constexpr Row kRows[] = {
     {"composition", 30, composition_case},
     {"composition (basis)", 4, basis_case},
@@ -231,15 +226,8 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-Outcome run_literal(Random& random, Report& report, const std::string& only) {
-  int64_t pick = random.in(0, 99);
-  for (const Row& row : kRows) {
-    pick -= row.weight;
-    if (only.empty() ? pick >= 0 : only != row.name) continue;
-    report.operation = row.name;
-    return row.run(random, report);
-  }
-  return Outcome::wrong;
+std::span<const Row> layout_rows() {
+  return kRows;
 }
 
 }  // namespace fuzz

@@ -2,6 +2,7 @@
 // those sizes. Integers: an expression simplified by the facts has the value of the expression, and what is proved
 // holds.
 
+#include <algorithm>
 #include <functional>
 
 #include "tests/fuzz/fuzz.h"
@@ -130,7 +131,34 @@ Expression random_expression(Random& random, World& world) {
                              : Layout(world.extent(), random.once_in(3) ? world.stride() : 1);
   };
   using Operands = std::vector<Layout>;
-  switch (random.in(0, 15)) {
+  switch (random.in(0, 17)) {
+    case 16: {
+      const Int m = world.extent(), n = world.extent();
+      return {"tile_to_shape",
+              {world.layout(2), Layout(lay::tuple(m, n), lay::tuple(1, 1))},
+              1,
+              [](Facts& f, const Operands& a, const Int&) {
+                const Layout block = coalesce(f, a[0], lay::tuple(1, 1));
+                return tile_to_shape(
+                    f, block,
+                    lay::tuple(size(block[0]) * a[1].shape[0].value(), size(block[1]) * a[1].shape[1].value()));
+              },
+              {},
+              {}};
+    }
+    case 17: {
+      const int widths[] = {8, 16, 32, 64};
+      const int from = widths[random.in(0, 3)], to = widths[random.in(0, 3)];
+      const int64_t up = std::max(1, to / from), down = std::max(1, from / to);
+      return {"recast",
+              {some(3)},
+              1,
+              [from, to](Facts& f, const Operands& a, const Int&) { return recast(f, a[0], from, to); },
+              [up, down](const Operands& a, const Int&, const Layout& r) {
+                return up > 1 ? upcasts(a[0], up, r) : downcasts(a[0], down, r);
+              },
+              {}};
+    }
     case 0:
       return {"coalesce", {some(4)}, 1, [](Facts& f, const Operands& a, const Int&) { return coalesce(f, a[0]); },
               {},         {}};
@@ -230,32 +258,12 @@ Expression random_expression(Random& random, World& world) {
   }
 }
 
-Int random_integer(Random& random, World& world, int depth) {
-  if (depth == 0) return random.once_in(3) ? Int(random.in(-4, 9)) : world.extent();
-  const Int a = random_integer(random, world, depth - 1), b = random_integer(random, world, depth - 1);
-  switch (random.in(0, 6)) {
-    case 0:
-      return a + b;
-    case 1:
-      return a - b;
-    case 2:
-      return a * b;
-    case 3:
-      return floor_div(a, random.in(1, 6));
-    case 4:
-      return mod(a, random.in(1, 6));
-    case 5:
-      return min(a, b);
-    default:
-      return select(less(a, b), a, b + 1);
-  }
-}
-
 // Simplified, it is the same; what is decided is so.
 void run_integers(Random& random, World& world, int instantiations, Report& report, const Count& count) {
   report.operation = "integers";
   try {
-    const Int a = random_integer(random, world, 2), b = random_integer(random, world, 1),
+    const auto leaf = [&] { return random.once_in(3) ? Int(random.in(-4, 9)) : world.extent(); };
+    const Int a = laws::random_integer(random, 2, leaf), b = laws::random_integer(random, 1, leaf),
               simple = world.facts().simplify(a);
     const Predicate claim = random.once_in(3)   ? divides(a, random.in(2, 6))
                             : random.once_in(3) ? equal(a, b)

@@ -12,29 +12,10 @@ using laws::Random;
 namespace {
 
 Int random_int(Random& random, const std::vector<Int>& dims, int depth) {
-  if (depth == 0 || random.in(0, 3) == 0) {
+  return laws::random_integer(random, depth, [&] {
     return random.in(0, 1) ? Int(random.in(-6, 9))
                            : dims[static_cast<size_t>(random.in(0, static_cast<int64_t>(dims.size()) - 1))];
-  }
-  const Int a = random_int(random, dims, depth - 1), b = random_int(random, dims, depth - 1);
-  switch (random.in(0, 7)) {
-    case 0:
-      return a + b;
-    case 1:
-      return a - b;
-    case 2:
-      return a * b;
-    case 3:
-      return floor_div(a, random.in(1, 12));
-    case 4:
-      return ceil_div(a, random.in(1, 12));
-    case 5:
-      return mod(a, random.in(1, 12));
-    case 6:
-      return min(a, b);
-    default:
-      return select(less(a, b), b, a + 1);
-  }
+  });
 }
 
 }  // namespace

@@ -6,6 +6,29 @@ namespace laws {
 
 using namespace lay;
 
+Int random_integer(Random& random, int depth, const std::function<Int()>& leaf) {
+  if (depth == 0 || random.once_in(4)) return leaf();
+  const Int a = random_integer(random, depth - 1, leaf), b = random_integer(random, depth - 1, leaf);
+  switch (random.in(0, 7)) {
+    case 0:
+      return a + b;
+    case 1:
+      return a - b;
+    case 2:
+      return a * b;
+    case 3:
+      return floor_div(a, random.in(1, 12));
+    case 4:
+      return ceil_div(a, random.in(1, 12));
+    case 5:
+      return mod(a, random.in(1, 12));
+    case 6:
+      return min(a, b);
+    default:
+      return select(less(a, b), b, a + 1);
+  }
+}
+
 Tuple random_shape(Random& random, int depth, int64_t max_extent) {
   if (depth == 0 || random.once_in(3)) return random.in(1, max_extent);
   std::vector<Tuple> modes;

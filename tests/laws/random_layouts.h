@@ -3,6 +3,7 @@
 // Random layouts for the law tests, from a generator of our own so that runs repeat everywhere.
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "frontend/algebra/operations.h"
@@ -22,6 +23,9 @@ struct Random {
   }
   bool once_in(int64_t n) { return in(1, n) == 1; }
 };
+
+// Sums, products, roundings, minima and selections of what `leaf` gives.
+lay::Int random_integer(Random& random, int depth, const std::function<lay::Int()>& leaf);
 
 // A shape of at most `depth` levels with extents 1..max_extent.
 lay::Tuple random_shape(Random& random, int depth, int64_t max_extent);
