@@ -86,6 +86,7 @@ class Formatter {
     const std::size_t i = next_++;
     if (line_.code.empty()) {
       line_.indent = indent_of(i);
+      first_on_line_ = i;
     } else if (blank_between(i)) {
       line_.code += ' ';
     }
@@ -110,9 +111,11 @@ class Formatter {
   // The i-th word is the one that is being written, not one that a comment line looks ahead to.
   bool at_line_start(std::size_t i) const { return next_ == i + 1; }
 
+  // Of an entry that stands on a line of its own: not where the braces begin on that line.
   bool is_entry_equals(std::size_t i) const {
     if (words_[i].type != LayLexer::ASSIGN || line_.equals != std::string::npos) return false;
-    return marks_[i].inside != kNowhere && marks_[marks_[i].inside].bracket == Bracket::brace && !in_kernel(i);
+    return marks_[i].inside != kNowhere && marks_[i].inside < first_on_line_ &&
+           marks_[marks_[i].inside].bracket == Bracket::brace && !in_kernel(i);
   }
 
   bool in_kernel(std::size_t i) const {
@@ -210,6 +213,7 @@ class Formatter {
     return result;
   }
 
+  std::size_t first_on_line_ = 0;  // the word
   std::string_view text_;
   std::vector<Word> raw_, words_;  // with comments and newlines, and without
   std::vector<bool> begins_;

@@ -63,6 +63,12 @@ TEST_CASE("lines and comments") {
         "schedule f for simt {\n  // all\n  tile   = (1,2)\n  smem A = 3  // three\n}\n");
 }
 
+TEST_CASE("entries line up where each has a line of its own") {
+  CHECK(formatted("record r {\n a = 1\n bcd = 2\n}") == "record r {\n  a   = 1\n  bcd = 2\n}\n");
+  const std::string lines = "record r { a = 1, bcd = 2 }\nrecord s { bcd = 2 }\n";
+  CHECK(formatted(lines) == lines);
+}
+
 TEST_CASE("the tour and its pieces are formatted once and for all") {
   const std::string text = tour();
   check_idempotent(text);
