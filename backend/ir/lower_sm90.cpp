@@ -93,6 +93,7 @@ void Sm90Lowering::declare_store() {
     const ElementType type = declared_.tensor(store.tensor).element;
     declared_.from(assignments.front().where, "(m,n,buffer,consumer)");
     staged_ = b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {2, gemm_.consumers()}), alignment);
+    prepare_values();
     packed_ = b_.registers(declared_.name("packed"), type, Layout(8, 1));
     std::vector<int> box, onto;
     for (const int mode : store.order) {
@@ -178,7 +179,7 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
              if (gemm_.mask) {
                declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.mask->condition)].where,
                               "no products where the mask leaves none");
-               made.steps = b_.let(declared_.name("steps"), b_.select(live(at), tiles_k_, number(0)));
+               made.steps = b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
              }
              body(made);
            });
@@ -287,8 +288,8 @@ void Sm90Lowering::consumer() {
   const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
   declared_.from(where, "this consumer's part of the tile");
   const auto part = gemm_.part();
-  consumer_ = gemm_.consumers() == 1 ? number(0)
-                                     : b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
+  consumer_ =
+      gemm_.consumers() == 1 ? number(0) : b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
   part_ = {gemm_.groups[0] == 1 ? number(0) : consumer_ % gemm_.groups[0] * part[0],
            gemm_.groups[1] == 1 ? number(0) : consumer_ / gemm_.groups[0] * part[1]};
   const Term thread = b_.special(Builtin::thread) - warpgroup;

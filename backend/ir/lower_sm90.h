@@ -50,19 +50,20 @@ class Sm90Lowering {
   void give_back(RingId ring);
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
   using Range = std::pair<Term, Term>;
-  Term live(const std::vector<Term>& tile);
+  Term has_products(const std::vector<Term>& tile);
   Term maybe(sema::NodeId condition, bool when, const std::vector<Term>& tile);
   std::optional<Range> range(sema::NodeId node, const std::vector<Term>& tile);
   void each_tile(const std::function<void(const Tile&)>& body);
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const;
 
   // The epilogue (lower_sm90_epilogue.cpp).
+  void prepare_values();
+  void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
   void epilogue(const Tile& tile);
   void store_through_shared(const Tile& tile, Term i, Term j);
   void store_from_registers(const Tile& tile, Term i, Term j);
-  Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator);
-  void assign_value(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, const Ref& from,
-                    const Ref& to);
+  Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
+                const Term* v = nullptr);
   Term position(const Tile& tile, int axis, Term value, Term repeat) const;
 
   Term number(std::int64_t value) { return b_.constant(value); }
@@ -75,6 +76,14 @@ class Sm90Lowering {
   RingId load_, use_, freed_;
   BufferId accumulators_, packed_, staged_;
   int store_map_ = -1;
+  // An element of a vector along m or n that the epilogue reads: of each row or column of a stmatrix, read before.
+  struct Ahead {
+    sema::NodeId load = -1;
+    int axis = 0;
+    BufferId held;
+  };
+  std::vector<Ahead> ahead_;
+  bool guarded_ = false;       // the epilogue reads other elements, which must lie inside
   std::vector<BufferId> out_;  // values of one access, of each assignment
   std::array<Term, 2> part_;   // of this consumer, inside the tile
   std::array<Term, 2> held_;   // this thread's first element, inside the tile

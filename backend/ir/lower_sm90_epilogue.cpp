@@ -1,25 +1,27 @@
+#include <algorithm>
+
 #include "backend/ir/lower_sm90.h"
 #include "backend/plan/axes.h"
+#include "backend/plan/recognise.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::ir {
 
 namespace {
 
-constexpr int warpgroup = 128;
-
-// Whether the value depends on more than the sum, coordinates, sizes and scalars: on elements that lie somewhere.
-bool reads_memory(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contraction) {
-  if (node == contraction) return false;
+// The loads of an epilogue, outside the sum.
+void loads_of(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contraction, std::vector<sema::NodeId>& loads,
+              bool& others) {
+  if (node == contraction || std::find(loads.begin(), loads.end(), node) != loads.end()) return;
   const auto& what = kernel.nodes[static_cast<size_t>(node)].what;
-  if (std::holds_alternative<sema::Load>(what) || std::holds_alternative<sema::Contraction>(what)) return true;
-  const auto* apply = std::get_if<sema::Apply>(&what);
-  if (!apply) return false;
-  for (const sema::NodeId operand : apply->operands) {
-    if (reads_memory(kernel, operand, contraction)) return true;
+  if (std::holds_alternative<sema::Load>(what)) loads.push_back(node);
+  if (std::holds_alternative<sema::Contraction>(what)) others = true;
+  if (const auto* apply = std::get_if<sema::Apply>(&what)) {
+    for (const sema::NodeId operand : apply->operands) loads_of(kernel, operand, contraction, loads, others);
   }
-  return false;
 }
+
+constexpr int values_of_stmatrix = 8;
 
 }  // namespace
 
@@ -31,8 +33,54 @@ Term Sm90Lowering::position(const Tile& tile, int axis, Term value, Term repeat)
   return made;
 }
 
-Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator) {
-  ElementLowering element(declared_, {gemm_.contraction});
+// What of the epilogue's reads can be made before its arithmetic: elements of vectors along m or along n.
+void Sm90Lowering::prepare_values() {
+  const sema::Assignment& assignment = declared_.kernel.assignments.front();
+  std::vector<sema::NodeId> loads;
+  loads_of(declared_.kernel, assignment.value, gemm_.contraction, loads, guarded_);
+  for (const sema::NodeId id : loads) {
+    const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(id)];
+    const auto& load = std::get<sema::Load>(node.what);
+    const sema::IndexId index =
+        load.coordinate.size() == 1 ? plan::bare_index(declared_.kernel, load.coordinate[0]) : -1;
+    // Whole numbers are read where they count: arithmetic on a 0 in their place may not be defined.
+    const bool real = is_float(declared_.tensor(load.tensor).element);
+    if (!real || (index != gemm_.m && index != gemm_.n)) {
+      guarded_ = true;
+      continue;
+    }
+    declared_.from(node.where, "read ahead");
+    ahead_.push_back(
+        {id, index == gemm_.m ? 0 : 1,
+         b_.registers(declared_.fresh("ahead"), declared_.tensor(load.tensor).element, Layout(values_of_stmatrix, 1))});
+  }
+}
+
+// The rows and columns of the values `base` and after, of one stmatrix; what lies outside is 0.
+void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base) {
+  for (const Ahead& each : ahead_) {
+    const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(each.load)];
+    const auto& load = std::get<sema::Load>(node.what);
+    declared_.from(node.where);
+    b_.loop("v", number(0), number(values_of_stmatrix), {.unrolled = true}, [&](Term v) {
+      const Term at = position(tile, each.axis, base + v, repeat[static_cast<size_t>(each.axis)]);
+      Copy& made = b_.copy({each.held, {v}}, {declared_.tensors[static_cast<size_t>(load.tensor)], {at}});
+      made.predicate = at < declared_.extent(each.axis == 0 ? gemm_.m : gemm_.n);
+      made.zero_fill = true;
+    });
+  }
+}
+
+Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
+                            const Term* v) {
+  std::vector<sema::NodeId> given{gemm_.contraction};
+  if (v) {
+    for (const Ahead& each : ahead_) given.push_back(each.load);
+  }
+  ElementLowering element(declared_, given);
+  if (v) {
+    for (const Ahead& each : ahead_) element.know(each.load, b_.read({each.held, {*v}}));
+  }
   element.bind(gemm_.m, m);
   element.bind(gemm_.n, n);
   for (size_t i = 0; i < gemm_.batch.size(); ++i) element.bind(gemm_.batch[i], tile.batch[i]);
@@ -64,10 +112,9 @@ void Sm90Lowering::store_through_shared(const Tile& tile, Term i, Term j) {
   const plan::TmaStore& store = *gemm_.store;
   const sema::Assignment& assignment = declared_.kernel.assignments.front();
   const auto repeats = gemm_.repeats();
-  constexpr int columns_of_stmatrix = 16, values_of_stmatrix = 8;
+  constexpr int columns_of_stmatrix = 16;
   const int passes = gemm_.mma.shape[1] / store.width, steps = store.width / columns_of_stmatrix;
   const int all = passes * repeats[0] * repeats[1];
-  const bool guarded = reads_memory(declared_.kernel, assignment.value, gemm_.contraction);
   const Term first_warp = b_.special(Builtin::warp) % 4 == 0;
   const auto pass_body = [&](Term pass) {
     const Term number_of_pass = (i * repeats[1] + j) * passes + pass;
@@ -80,20 +127,21 @@ void Sm90Lowering::store_through_shared(const Tile& tile, Term i, Term j) {
     b_.emit(meet);
     const auto step_body = [&](Term step) {
       const Term base = (pass * steps + step) * values_of_stmatrix;
+      read_vectors(tile, {i, j}, base);
       b_.loop("v", number(0), number(values_of_stmatrix), {.unrolled = true}, [&](Term v) {
         const Term value = base + v;
         const Ref from{accumulators_, {value, i, j}}, to{packed_, {v}};
         declared_.from(assignment.where);
-        if (!guarded) {
+        if (!guarded_) {
           const Term m = position(tile, 0, value, i), n = position(tile, 1, value, j);
-          b_.assign(to, value_at(assignment, tile, m, n, b_.read(from)));
+          b_.assign(to, value_at(assignment, tile, m, n, b_.read(from), &v));
           return;
         }
         const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, i));
         const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, j));
         b_.when(
             m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n),
-            [&] { b_.assign(to, value_at(assignment, tile, m, n, b_.read(from))); },
+            [&] { b_.assign(to, value_at(assignment, tile, m, n, b_.read(from), &v)); },
             [&] {
               b_.assign(to,
                         b_.constant(std::int64_t{0}, b_.kernel.buffers[static_cast<size_t>(packed_.index)].element));

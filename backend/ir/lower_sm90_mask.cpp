@@ -61,7 +61,7 @@ Term Sm90Lowering::maybe(sema::NodeId condition, bool when, const std::vector<Te
   }
 }
 
-Term Sm90Lowering::live(const std::vector<Term>& tile) {
+Term Sm90Lowering::has_products(const std::vector<Term>& tile) {
   return maybe(gemm_.mask->condition, gemm_.mask->when, tile);
 }
 

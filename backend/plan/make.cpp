@@ -42,8 +42,9 @@ class GemmPlanner {
   void run() {
     follow_schedules();
     if (!plan_.problems.empty()) return;
-    follow_library("sm90", Width::vectors);
-    for (const Width width : {Width::vectors, Width::elements}) follow_library("sm80", width);
+    for (const char* target : {"sm90", "sm80"}) {
+      for (const Width width : {Width::vectors, Width::elements}) follow_library(target, width);
+    }
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const SimtPolicy& policy : simt_policies()) {
         if (complete()) return;
@@ -97,18 +98,19 @@ class GemmPlanner {
     const bool superfluous = complete();  // checked all the same
     const auto count = plan_.variants.size();
     add(schedule, target, Width::vectors);
-    if (target == "sm80" && plan_.problems.empty() && (superfluous || !complete())) {
-      add(schedule, target, Width::elements);
-    }
+    if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, target, Width::elements);
     if (superfluous) plan_.variants.resize(count);
   }
 
-  // TMA takes no single elements: sm90 has only vectors.
   void add(TensorSchedule schedule, const std::string& target, Width width) {
     if (width == Width::elements) schedule.name += "_any";
-    auto made = target == "sm90" ? sm90_variant(kernel_, form_, schedule, target_, facts_, plan_.problems)
+    auto made = target == "sm90" ? sm90_variant(kernel_, form_, schedule, width, target_, facts_, plan_.problems)
                                  : sm80_variant(kernel_, form_, schedule, target_, facts_, width, plan_.problems);
-    if (made) plan_.variants.push_back(std::move(*made));
+    // Single elements are a variant of their own where they need less than vectors.
+    const auto same = [&](const Variant& other) { return other.when == made->when && other.aligned == made->aligned; };
+    const bool known =
+        made && width == Width::elements && std::any_of(plan_.variants.begin(), plan_.variants.end(), same);
+    if (made && !known) plan_.variants.push_back(std::move(*made));
   }
 
   // Rows of the standard library's policies: schedules in Lay, for outputs of so many tiles.

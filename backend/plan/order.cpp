@@ -120,17 +120,32 @@ Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
   return ceil_div(extent(kernel, index), tile);
 }
 
-Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
-  constexpr int rows = 8;
-  const Int tiles_m = tiles(kernel, tiling.m, tiling.tile[0]), tiles_n = tiles(kernel, tiling.n, tiling.tile[1]);
-  const Int group = tiles_m.is_literal() && tiles_m.value() < rows ? tiles_m : Int(rows);
-  std::vector<Tuple> shape{group, tiles_n, ceil_div(tiles_m, group)};
+namespace {
+
+// Groups of rows of tiles, then along n, then the next group, then batches.
+Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& group, const Int& groups) {
+  std::vector<Tuple> shape{group, tiles(kernel, tiling.n, tiling.tile[1]), groups};
   std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(group, {0})};
   for (std::size_t i = 0; i < tiling.batch.size(); ++i) {
     shape.emplace_back(extent(kernel, tiling.batch[i]));
     stride.push_back(Tuple::basis(1, {static_cast<int>(i) + 2}));
   }
   return Layout(Tuple(shape), Tuple(stride));
+}
+
+constexpr int rows_of_a_group = 8;
+
+}  // namespace
+
+Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
+  const Int rows = tiles(kernel, tiling.m, tiling.tile[0]);
+  const Int group = rows.is_literal() && rows.value() < rows_of_a_group ? rows : Int(rows_of_a_group);
+  return grouped(kernel, tiling, group, ceil_div(rows, group));
+}
+
+Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling) {
+  const Int rows = tiles(kernel, tiling.m, tiling.tile[0]), groups = ceil_div(rows, rows_of_a_group);
+  return grouped(kernel, tiling, ceil_div(rows, groups), groups);
 }
 
 std::vector<TileAxis> tile_axes(const Tiling& tiling) {

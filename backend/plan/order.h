@@ -21,6 +21,11 @@ struct Tiling {
 //   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
 Layout default_order(const sema::Kernel& kernel, const Tiling& tiling);
 
+// The same for clusters that each take tile after tile: groups of equally many rows, at most eight, so that few of the
+// places in the order are outside the output and every cluster gets as many tiles.
+//   (g, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, g@0), g = ceil_div(tiles_m, ceil_div(tiles_m,8))
+Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling);
+
 // An axis of the tiles' grid: an output index, so many elements a tile.
 struct TileAxis {
   sema::IndexId index = -1;

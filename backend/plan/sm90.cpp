@@ -43,11 +43,12 @@ std::int64_t elements_of(const AnyLayout& layout) {
 
 class Shaper {
  public:
-  Shaper(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule, const Target& target,
-         Facts& facts, Conditions& conditions, std::vector<Problem>& problems)
+  Shaper(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule, Width width,
+         const Target& target, Facts& facts, Conditions& conditions, std::vector<Problem>& problems)
       : kernel_(kernel),
         form_(form),
         schedule_(schedule),
+        width_(width),
         target_(target),
         facts_(facts),
         conditions_(conditions),
@@ -76,6 +77,7 @@ class Shaper {
   const sema::Kernel& kernel_;
   const GemmForm& form_;
   const TensorSchedule& schedule_;
+  const Width width_;
   const Target& target_;
   Facts& facts_;
   Conditions& conditions_;
@@ -262,6 +264,10 @@ void Shaper::take_stores() {
   const int columns = gemm_.part()[1];
   int width = 64;
   while (columns % width != 0) width /= 2;
+  if (width_ == Width::elements) {
+    gemm_.vectors.assign(kernel_.assignments.size(), 1);
+    return;
+  }
   if (kernel_.assignments.size() == 1 && bits(tensor.element) == 16 && width >= 16) {
     Conditions needed;
     const auto order = tma_order(kernel_, first.target, facts_, needed);
@@ -345,7 +351,7 @@ std::optional<Sm90Gemm> Shaper::run() {
   take_stores();
   gemm_.mask = mask_of(kernel_, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
-  gemm_.order = schedule_.order.value_or(default_order(kernel_, tiling));
+  gemm_.order = schedule_.order.value_or(persistent_order(kernel_, tiling));
   const bool ordered = !schedule_.order || check_order(kernel_, tiling, gemm_.order, schedule_.at("order"), problems_);
   if (!ordered || !take_stages() || !take_registers()) return std::nullopt;
   return gemm_;
@@ -365,9 +371,9 @@ bool multiplies_as_stored(const sema::Kernel& kernel, const GemmForm& form) {
 }
 
 std::optional<Sm90Gemm> shape_sm90(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                                   const Target& target, Facts& facts, Conditions& conditions,
+                                   Width width, const Target& target, Facts& facts, Conditions& conditions,
                                    std::vector<Problem>& problems) {
-  return Shaper(kernel, form, schedule, target, facts, conditions, problems).run();
+  return Shaper(kernel, form, schedule, width, target, facts, conditions, problems).run();
 }
 
 int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {

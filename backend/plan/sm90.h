@@ -21,8 +21,9 @@ bool multiplies_as_stored(const sema::Kernel& kernel, const GemmForm& form);
 // the operands whatever their sizes. Problems: "schedule-entry" (no atom or one of another kind), "schedule-types",
 // "schedule-cover", "schedule-order", "schedule-smem", "schedule-cluster", "schedule-shared", "schedule-registers",
 // "schedule-threads", "unsupported".
+// With Width::elements outputs are written element by element, whatever their strides.
 std::optional<Sm90Gemm> shape_sm90(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                                   const Target& target, Facts& facts, Conditions& conditions,
+                                   Width width, const Target& target, Facts& facts, Conditions& conditions,
                                    std::vector<Problem>& problems);
 
 // Bytes of shared memory: stages, the output on its way, barriers.

@@ -8,7 +8,8 @@
 namespace lay::plan {
 
 std::optional<Variant> sm90_variant(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                                    const Target& target, const Facts& facts, std::vector<Problem>& problems) {
+                                    Width width, const Target& target, const Facts& facts,
+                                    std::vector<Problem>& problems) {
   std::vector<Problem> found;
   const auto refuse = [&](std::string message) {
     found.push_back({"unsupported", std::move(message), schedule.where, {}, {}, {}});
@@ -28,7 +29,7 @@ std::optional<Variant> sm90_variant(const sema::Kernel& kernel, const GemmForm& 
     for (const Predicate& condition : *given) known.assume(condition);
   }
   Conditions conditions{*given, {}};
-  auto gemm = shape_sm90(kernel, form, schedule, target, known, conditions, found);
+  auto gemm = shape_sm90(kernel, form, schedule, width, target, known, conditions, found);
   if (!gemm && found.empty()) {
     refuse(
         "TMA cannot read the operands: their modes are plain, one of them has stride 1 and is k's or the output's, "

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "backend/plan/copies.h"
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule.h"
@@ -11,8 +12,10 @@
 
 namespace lay::plan {
 
-// Nothing where the kernel is not one that the schedule can run: with problems if the schedule is the user's.
+// With Width::elements the variant whose outputs are written element by element. Nothing where the kernel
+// is not one that the schedule can run: with problems if the schedule is the user's.
 std::optional<Variant> sm90_variant(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                                    const Target& target, const Facts& facts, std::vector<Problem>& problems);
+                                    Width width, const Target& target, const Facts& facts,
+                                    std::vector<Problem>& problems);
 
 }  // namespace lay::plan

@@ -8,6 +8,9 @@
 #include <cstring>
 #include <limits>
 
+#include "backend/ir/lower.h"
+#include "backend/ir/print.h"
+#include "backend/plan/make.h"
 #include "frontend/sema/reference.h"
 #include "runtime/executor.h"
 #include "tests/agreement/script.h"
@@ -76,11 +79,30 @@ TEST_CASE("tensor cores: every schedule agrees with the reference on ragged size
   agree(kernels, {200, 144, 80}, true, false);
   agree(kernels, {64, 64, 16}, true, false);
   agree(kernels, {8, 16, 208}, true, false);
+  // Where the output's rows are no whole 16 bytes it leaves element by element; the operands that run along it are not
+  // there then.
+  agree(kernels, {70, 37, 48}, true, false);
+}
+
+TEST_CASE("tensor cores: tiles that a mask empties have no products", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/tensor.lay");
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    if (kernel->name != "masked") continue;
+    const plan::Plan plan = plan::make_plan(kernel);
+    REQUIRE(std::holds_alternative<plan::Sm90Gemm>(plan.variants.front().how));
+    CHECK(std::get<plan::Sm90Gemm>(plan.variants.front().how).mask);
+    const std::string text = ir::print(ir::lower(plan, plan.variants.front()));
+    // The least column of the cluster's tile against its greatest row, as far as the output goes.
+    CHECK(text.find("let steps : s32 block = select(tile_n * 64 <= min(tile_m * 128 + 127, [M - 1]), tiles_k, 0)") !=
+          std::string::npos);
+    return;
+  }
+  FAIL("no kernel `masked`");
 }
 
 TEST_CASE("on a GPU, tensor cores: it agrees with the reference", "[.][gpu][tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
-  for (const std::int64_t m : {16, 64, 128, 200, 528})
-    for (const std::int64_t n : {16, 96, 256, 336})
-      for (const std::int64_t k : {16, 64, 80, 640}) agree(kernels, {m, n, k}, false, true);
+  for (const std::int64_t m : {64, 200})
+    for (const std::int64_t n : {37, 96, 336})
+      for (const std::int64_t k : {16, 208}) agree(kernels, {m, n, k}, false, true);
 }

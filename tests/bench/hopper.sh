@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The table of kernels for Hopper beside cuBLASLt, on the GPU at hand: tests/bench/hopper.sh [LAY] [classes...]
+set -uo pipefail
+lay=${1:-build/lay}
+shift || true
+classes=${*:-large orders small skinny ragged types masked fused batched}
+script=$(dirname "$0")/hopper.lay
+options=(--rounds 5 --milliseconds "${MILLISECONDS_A_ROUND:-50}" --algorithms 8)
+
+bench() {
+  local kernel=$1 sizes=()
+  shift
+  for size in "$@"; do
+    IFS=x read -r m n k l <<<"$size"
+    sizes+=(--size "M=$m,N=$n,K=$k${l:+,L=$l}")
+  done
+  "$lay" bench "$script" --kernel "$kernel" "${options[@]}" "${sizes[@]}"
+}
+
+for class in $classes; do
+  echo "== $class"
+  case $class in
+    large)
+      bench tt 4096x4096x4096 8192x8192x8192 8192x4096x4096 8192x14336x4096 8192x28672x4096 8192x4096x14336 16384x6144x4096
+      bench half 4096x4096x4096 8192x8192x8192
+      ;;
+    orders) for kernel in tn nt nn; do bench $kernel 4096x4096x4096 8192x8192x8192; done ;;
+    small) bench tt 512x512x512 1024x1024x1024 2048x2048x2048 8192x8192x512 ;;
+    skinny)
+      bench tt {1,16,64,128}x4096x4096 {1,16,64,128}x14336x4096 {1,16,64,128}x4096x14336
+      ;;
+    ragged) bench tt 4095x4097x4096 5000x3001x1777 2001x2001x2001 4096x4096x4095 1000x1000x1000 333x777x1111 ;;
+    types) for kernel in of_tf32 of_s8 of_e4m3; do bench $kernel 4096x4096x4096 8192x8192x8192; done ;;
+    masked) bench causal 4096x4096x4096 8192x8192x1024 8192x8192x8192 ;;
+    fused) bench activated 8192x4096x4096 8192x14336x4096 ;;
+    batched) bench batched 512x512x512x64 2048x2048x128x16 ;;
+    *) echo "no class $class" >&2 ;;
+  esac
+done
