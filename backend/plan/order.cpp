@@ -123,9 +123,10 @@ Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
 namespace {
 
 // Groups of rows of tiles, then along n, then the next group, then batches.
-Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& group, const Int& groups) {
+Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& group, const Int& step) {
+  const Int groups = ceil_div(tiles(kernel, tiling.m, tiling.tile[0]), step);
   std::vector<Tuple> shape{group, tiles(kernel, tiling.n, tiling.tile[1]), groups};
-  std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(group, {0})};
+  std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(step, {0})};
   for (std::size_t i = 0; i < tiling.batch.size(); ++i) {
     shape.emplace_back(extent(kernel, tiling.batch[i]));
     stride.push_back(Tuple::basis(1, {static_cast<int>(i) + 2}));
@@ -140,12 +141,12 @@ constexpr int rows_of_a_group = 8;
 Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
   const Int rows = tiles(kernel, tiling.m, tiling.tile[0]);
   const Int group = rows.is_literal() && rows.value() < rows_of_a_group ? rows : Int(rows_of_a_group);
-  return grouped(kernel, tiling, group, ceil_div(rows, group));
+  return grouped(kernel, tiling, group, group);
 }
 
 Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling) {
-  const Int rows = tiles(kernel, tiling.m, tiling.tile[0]), groups = ceil_div(rows, rows_of_a_group);
-  return grouped(kernel, tiling, ceil_div(rows, groups), groups);
+  const Int rows = tiles(kernel, tiling.m, tiling.tile[0]);
+  return grouped(kernel, tiling, min(rows, rows_of_a_group), rows_of_a_group);
 }
 
 std::vector<TileAxis> tile_axes(const Tiling& tiling) {

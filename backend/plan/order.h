@@ -21,9 +21,9 @@ struct Tiling {
 //   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
 Layout default_order(const sema::Kernel& kernel, const Tiling& tiling);
 
-// The same for clusters that each take tile after tile: groups of equally many rows, at most eight, so that few of the
-// places in the order are outside the output and every cluster gets as many tiles.
-//   (g, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, g@0), g = ceil_div(tiles_m, ceil_div(tiles_m,8))
+// The same for clusters that each take tile after tile, which find as many tiles each only if few of the places in the
+// order lie outside the output: no more rows than there are.
+//   (min(8,tiles_m), tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
 Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling);
 
 // An axis of the tiles' grid: an output index, so many elements a tile.
