@@ -114,7 +114,10 @@ class GemmPlanner {
   }
 
   // Rows of the standard library's policies: schedules in Lay, for outputs of so many tiles.
+  // They are for operands narrower than their sum, which is what tensor cores multiply; to read the library takes
+  // longer than all else in the plan of another kernel.
   void follow_library(const std::string& target, Width width) {
+    if (element(form_.a) == accumulator()) return;
     for (const sema::Policy& policy :
          sema::library_policies(target, element(form_.a), element(form_.b), accumulator())) {
       if (complete()) return;
