@@ -2,14 +2,14 @@
 // right, and every choice of its schedule as a layout or a named number that `lay plan` prints back as Lay.
 //
 // The launcher takes the first variant whose conditions hold for the sizes and pointers at hand. The last variant has
-// no condition of its own, so that every launch that keeps the kernel's guards finds one. All variants of a plan add in
-// the same order, so they give the same bits; only a schedule that splits K over groups of warps asks for another.
+// no condition of its own, so that every launch that keeps the kernel's guards finds one. The variants of one family
+// (sm90, sm80, simt) add in the same order, so they give the same bits; only a schedule that splits K over groups of
+// warps asks for another.
 //
 //   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32 gives
 //
 //   wide       tile (128,256,8)  where there are tiles for most multiprocessors, K % 4 == 0 and N % 4 == 0, and
-//   pointers
-//                                are aligned to 16 bytes
+//                                pointers are aligned to 16 bytes
 //   tall       tile (256,128,8)  under the same conditions
 //   small      tile (64,64,16)   for any number of tiles
 //   wide_any, tall_any, small_any    the same tiles element by element
