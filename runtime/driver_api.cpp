@@ -6,6 +6,12 @@ namespace {
 bool bind(DriverApi& api) {
   const Library& from = api.library;
   from.get(api.encode_tiled, "cuTensorMapEncodeTiled");
+  from.get(api.graph_nodes, "cuGraphGetNodes");
+  from.get(api.node_type, "cuGraphNodeGetType");
+  from.get(api.kernel_of_node, "cuGraphKernelNodeGetParams_v2");
+  from.get(api.attribute_of_node, "cuGraphKernelNodeGetAttribute");
+  from.get(api.function_name, "cuFuncGetName");
+  from.get(api.kernel_name, "cuKernelGetName");
   return from.get(api.init, "cuInit") && from.get(api.driver_version, "cuDriverGetVersion") &&
          from.get(api.error_name, "cuGetErrorName") && from.get(api.error_string, "cuGetErrorString") &&
          from.get(api.device_count, "cuDeviceGetCount") && from.get(api.device_get, "cuDeviceGet") &&

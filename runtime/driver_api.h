@@ -65,6 +65,14 @@ struct DriverApi {
   int (*event_query)(void*) = nullptr;
   int (*pci_bus_id)(char*, int, int) = nullptr;
 
+  // What a graph consists of. Of CUDA 12.3 on; null before.
+  int (*graph_nodes)(void*, void**, std::size_t*) = nullptr;
+  int (*node_type)(void*, int*) = nullptr;
+  int (*kernel_of_node)(void*, void*) = nullptr;
+  int (*attribute_of_node)(void*, int, void*) = nullptr;
+  int (*function_name)(const char**, void*) = nullptr;
+  int (*kernel_name)(const char**, void*) = nullptr;
+
   std::string why_not;
 };
 

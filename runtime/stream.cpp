@@ -1,10 +1,58 @@
 #include "runtime/stream.h"
 
+#include <array>
+#include <cstddef>
 #include <utility>
 
 #include "runtime/driver_api.h"
 
 namespace lay::runtime {
+
+namespace {
+
+// CUDA_KERNEL_NODE_PARAMS_v2
+struct KernelNode {
+  void* function;
+  std::array<unsigned, 3> grid, block;
+  unsigned shared_bytes;
+  void** parameters;
+  void** extra;
+  void* kernel;
+  void* context;
+};
+
+std::string dim3_text(const char* what, const unsigned* at) {
+  return std::string(" ") + what + " (" + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," +
+         std::to_string(at[2]) + ")";
+}
+
+std::vector<std::string> kernels_of(const DriverApi& api, void* graph) {
+  constexpr int kernel_node = 0, cluster_dimension = 4;  // CU_GRAPH_NODE_TYPE_KERNEL, CU_LAUNCH_ATTRIBUTE_...
+  std::size_t count = 0;
+  std::vector<std::string> kernels;
+  const bool tells = api.graph_nodes && api.node_type && api.kernel_of_node && api.attribute_of_node &&
+                     api.function_name && api.kernel_name;
+  if (!tells || api.graph_nodes(graph, nullptr, &count) != 0) return kernels;
+  std::vector<void*> nodes(count);
+  if (api.graph_nodes(graph, nodes.data(), &count) != 0) return kernels;
+  for (void* node : nodes) {
+    int type = -1;
+    KernelNode what{};
+    if (api.node_type(node, &type) != 0 || type != kernel_node || api.kernel_of_node(node, &what) != 0) continue;
+    const char* name = nullptr;
+    const bool named = (what.kernel && api.kernel_name(&name, what.kernel) == 0) ||
+                       (what.function && api.function_name(&name, what.function) == 0);
+    std::string text = named && name ? name : "a kernel";
+    text += dim3_text("grid", what.grid.data()) + dim3_text("block", what.block.data());
+    alignas(8) std::array<unsigned, 16> value{};  // CUlaunchAttributeValue
+    if (api.attribute_of_node(node, cluster_dimension, value.data()) == 0 && value[0] != 0)
+      text += dim3_text("cluster", value.data());
+    kernels.push_back(std::move(text));
+  }
+  return kernels;
+}
+
+}  // namespace
 
 Stream::Stream() {
   constexpr unsigned follows_default_stream = 0;
@@ -33,6 +81,7 @@ Graph Graph::of(const Stream& stream, const std::function<void()>& record) {
   }
   check_call(api.capture_end(stream.handle(), &recorded), "cuStreamEndCapture");
   Graph graph;
+  graph.kernels_ = kernels_of(api, recorded);
   const int status = api.graph_instantiate(&graph.executable_, recorded, 0);
   api.graph_destroy(recorded);
   check_call(status, "cuGraphInstantiate");
@@ -43,9 +92,11 @@ Graph::~Graph() {
   if (executable_) found_driver().graph_exec_destroy(executable_);
 }
 
-Graph::Graph(Graph&& other) noexcept : executable_(std::exchange(other.executable_, nullptr)) {}
+Graph::Graph(Graph&& other) noexcept
+    : kernels_(std::move(other.kernels_)), executable_(std::exchange(other.executable_, nullptr)) {}
 
 Graph& Graph::operator=(Graph&& other) noexcept {
+  std::swap(kernels_, other.kernels_);
   std::swap(executable_, other.executable_);
   return *this;
 }

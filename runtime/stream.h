@@ -8,6 +8,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "runtime/driver.h"
 
@@ -38,8 +40,13 @@ class Graph {
 
   void launch(const Stream& stream) const;
 
+  // "name grid (132,1,1) block (384,1,1) cluster (2,1,1)" of every kernel that was recorded, in the order in which the
+  // driver names its nodes; empty with drivers that do not tell (before CUDA 12.3).
+  const std::vector<std::string>& kernels() const { return kernels_; }
+
  private:
   Graph() = default;
+  std::vector<std::string> kernels_;
   void* executable_ = nullptr;
 };
 

@@ -9,6 +9,7 @@
 #include "runtime/bench/judge.h"
 #include "runtime/bench/subject.h"
 #include "runtime/bench/unfused.h"
+#include "runtime/stream.h"
 
 namespace lay::bench {
 namespace {
@@ -195,6 +196,8 @@ class Match {
                        : which == 0 ? "of "
                                     : "#" + std::to_string(which + 1) + " of ") +
                       std::to_string(algorithms.size());
+        const auto kernels = kernels_of(launch_of(algorithms[which]));
+        for (const std::string& kernel : kernels) result_.notes.push_back(each.name + ": " + kernel);
         const Verdict verdict = judge_->of_opponent(launch_of(algorithms[which]), side != Side::library);
         each.right = verdict.right;
         each.verdict = verdict.right ? "" : verdict.text;
@@ -203,6 +206,12 @@ class Match {
     } catch (const std::runtime_error& error) {
       fail(std::move(row), error.what());
     }
+  }
+
+  // The kernels that a launch consists of, as far as the driver tells.
+  std::vector<std::string> kernels_of(const std::function<void(int, StreamHandle)>& launch) const {
+    const runtime::Stream stream;
+    return runtime::Graph::of(stream, [&] { launch(0, stream.handle()); }).kernels();
   }
 
   template <class LaunchOf>
