@@ -132,6 +132,7 @@ void add_bench(CLI::App& app, int& code) {
   bench->add_option("--milliseconds", o->milliseconds, "how long, each time (100)")->check(CLI::Range(0.1, 10000.0));
   bench->add_option("--algorithms", o->algorithms, "that cuBLASLt is asked for (12)")->check(CLI::Range(1, 64));
   bench->add_flag("--all-variants", o->all_variants, "every variant that fits, not only the one a launch takes");
+  bench->add_option("--variant", o->variants, "that of this name, where it fits; may be repeated")->type_name("NAME");
   bench->add_flag("--json", o->json, "JSON on standard output, the table on standard error");
   bench->callback([=, &code] {
     for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));

@@ -30,6 +30,7 @@ class Bench {
     arena_.sensors = sensors_ ? &*sensors_ : nullptr;
     arena_.algorithms = options.algorithms;
     arena_.all_variants = options.all_variants;
+    arena_.variants = options.variants;
     arena_.protocol.rounds = options.rounds;
     arena_.protocol.milliseconds = options.milliseconds;
     arena_.protocol.singles = options.singles;

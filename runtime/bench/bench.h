@@ -14,11 +14,12 @@ struct Options {
   std::vector<std::map<std::string, std::int64_t>> sizes;  // one problem each; under no name: of every dim; none: 4096
   std::map<std::string, double> scalars;                   // 1 where not given, but 0 for one called beta
   int rounds = 5;
-  double milliseconds = 100;  // of a contestant, a round
-  int singles = 20;           // launches alone, a round
-  int algorithms = 12;        // that cuBLASLt is asked for
-  bool all_variants = false;
-  bool json = false;  // JSON on standard output and the table on standard error, not the table alone
+  double milliseconds = 100;          // of a contestant, a round
+  int singles = 20;                   // launches alone, a round
+  int algorithms = 12;                // that cuBLASLt is asked for
+  bool all_variants = false;          // every one that fits, not only the one that a launch takes
+  std::vector<std::string> variants;  // by name; none: as above
+  bool json = false;                  // JSON on standard output and the table on standard error, not the table alone
 };
 
 // Returns an ExitCode: exit_machine without a GPU, exit_program where a result is wrong or a size does not fit.

@@ -1,5 +1,6 @@
 #include "runtime/bench/match.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -104,7 +105,14 @@ class Match {
 
   void add_ours() {
     auto fitting = fitting_variants(plan_, problem_.sizes, arena_.gpu.capability());
-    if (!arena_.all_variants && fitting.size() > 1) fitting.resize(1);
+    if (!arena_.variants.empty()) {
+      std::erase_if(fitting, [&](const plan::Variant* variant) {
+        return std::find(arena_.variants.begin(), arena_.variants.end(), variant->name) == arena_.variants.end();
+      });
+      if (fitting.empty()) result_.notes.push_back("none of the variants asked for fits these sizes");
+    } else if (!arena_.all_variants && fitting.size() > 1) {
+      fitting.resize(1);
+    }
     for (const plan::Variant* variant : fitting) {
       Row row{Side::ours, "lay " + variant->name, {}, {}, {}, {}, true, 0, 0, 0};
       try {

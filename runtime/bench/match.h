@@ -15,9 +15,10 @@ struct Arena {
   runtime::Gpu& gpu;
   const CublasLt* library = nullptr;
   const Nvml* sensors = nullptr;
-  Protocol protocol = {};     // its sets are chosen by the problem
-  int algorithms = 12;        // that are asked of the library
-  bool all_variants = false;  // every variant that fits, not only the one that a launch takes
+  Protocol protocol = {};                  // its sets are chosen by the problem
+  int algorithms = 12;                     // that are asked of the library
+  bool all_variants = false;               // every variant that fits, not only the one that a launch takes
+  std::vector<std::string> variants = {};  // these, where there are any, of those that fit
 };
 
 // What is wrong with one side stands in its row; what is wrong with the problem, in the result.

@@ -31,6 +31,7 @@ class Measurement {
     warm_up();
     for (int round = 0; round < protocol_.rounds; ++round)
       for (const std::size_t at : order(round)) {
+        launch_graphs(at);
         timings_[at].graph.push_back(time_graphs(at, &timings_[at].readings));
         timings_[at].single.push_back(time_singles(at, round));
       }
@@ -56,6 +57,7 @@ class Measurement {
     std::vector<std::size_t> order;
     for (std::size_t turn = 0; turn < contestants_.size(); ++turn)
       order.push_back((turn + static_cast<std::size_t>(round)) % contestants_.size());
+    if (round % 2 == 1) std::reverse(order.begin(), order.end());
     return order;
   }
 
@@ -81,12 +83,16 @@ class Measurement {
     }
   }
 
+  void launch_graphs(std::size_t at) const {
+    for (int i = 0; i < recorded_[at].replays; ++i)
+      for (const Graph& graph : recorded_[at].graphs) graph.launch(stream_);
+  }
+
   // Milliseconds a launch.
   double time_graphs(std::size_t at, std::vector<Reading>* readings) {
     const Recorded& recorded = recorded_[at];
     begin_.record(stream_.handle());
-    for (int i = 0; i < recorded.replays; ++i)
-      for (const Graph& graph : recorded.graphs) graph.launch(stream_);
+    launch_graphs(at);
     end_.record(stream_.handle());
     if (readings && sensors_) watch(*readings);
     end_.wait();
