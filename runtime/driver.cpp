@@ -190,6 +190,33 @@ int LoadedKernel::blocks_per_multiprocessor(int threads) const {
   return blocks;
 }
 
+int LoadedKernel::resident_clusters(int blocks, int threads) const {
+  struct Attribute {  // CUlaunchAttribute
+    int id;
+    int padding;
+    std::array<unsigned, 16> value;
+  };
+  struct Configuration {  // CUlaunchConfig
+    std::array<unsigned, 3> grid, block;
+    unsigned shared_bytes;
+    StreamHandle stream;
+    const Attribute* attributes;
+    unsigned attribute_count;
+  };
+  constexpr int cluster_dimension = 4;
+  const auto along_x = static_cast<unsigned>(blocks);
+  const Attribute cluster{cluster_dimension, 0, {along_x, 1, 1}};
+  const Configuration what{{along_x, 1, 1},
+                           {static_cast<unsigned>(threads), 1, 1},
+                           static_cast<unsigned>(dynamic_shared_bytes_),
+                           nullptr,
+                           &cluster,
+                           1};
+  int clusters = 0;
+  const DriverApi& api = driver();
+  return api.active_clusters && api.active_clusters(&clusters, function_, &what) == 0 ? clusters : 0;
+}
+
 Event::Event() {
   check_call(driver().event_create(&event_, 0), "cuEventCreate");
 }

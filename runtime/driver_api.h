@@ -65,6 +65,9 @@ struct DriverApi {
   int (*event_query)(void*) = nullptr;
   int (*pci_bus_id)(char*, int, int) = nullptr;
 
+  // Of CUDA 11.8 on; null before.
+  int (*active_clusters)(int*, void*, const void*) = nullptr;
+
   // What a graph consists of. Of CUDA 12.3 on; null before.
   int (*graph_nodes)(void*, void**, std::size_t*) = nullptr;
   int (*node_type)(void*, int*) = nullptr;

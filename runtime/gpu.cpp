@@ -110,7 +110,10 @@ const GpuKernel* Gpu::prepare(const ir::Kernel& kernel, Outcome& outcome) {
   }
   try {
     LoadedKernel loaded(made.image, emitted.function, emitted.dynamic_bytes);
-    return &kernels_.emplace(emitted.text, GpuKernel{emitted, std::move(made), std::move(loaded)}).first->second;
+    const int clusters =
+        kernel.launch.persistent ? loaded.resident_clusters(kernel.launch.cluster[0], kernel.launch.threads) : 0;
+    GpuKernel ready{emitted, std::move(made), std::move(loaded), clusters};
+    return &kernels_.emplace(emitted.text, std::move(ready)).first->second;
   } catch (const DriverError& error) {
     outcome = failed(error);
     return nullptr;
@@ -122,7 +125,9 @@ Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const L
   const Checked checked = check_launch(kernel, arguments, limits(), prepared.emitted.shared_bytes);
   if (!checked.outcome.ok() || checked.nothing_to_do) return checked.outcome;
   Parameters values = parameters(kernel, arguments);
-  const auto& grid = checked.grid;
+  auto grid = checked.grid;
+  if (prepared.resident_clusters > 0)
+    grid[0] = std::min<std::int64_t>(grid[0], std::int64_t{prepared.resident_clusters} * kernel.launch.cluster[0]);
   try {
     for (const ir::TensorMap& map : kernel.tensor_maps) {
       const auto before = std::count_if(kernel.buffers.begin(), kernel.buffers.begin() + map.tensor.index,

@@ -25,6 +25,7 @@ struct GpuKernel {
   cuda::Emitted emitted;
   Compilation compilation;
   LoadedKernel loaded;
+  int resident_clusters = 0;  // of a persistent kernel, that the device holds at once; 0: not known
 };
 
 struct GpuRun {

@@ -73,6 +73,7 @@ std::string launch_json(const BuiltVariant& built) {
       .raw("grid", each(launch.grid, [](const Int& extent) { return json_string(extent.to_string()); }))
       .raw("cluster", each(launch.cluster, [](int extent) { return std::to_string(extent); }))
       .integer("threads", launch.threads)
+      .boolean("persistent", launch.persistent)
       .integer("dynamic_shared_bytes", built.emitted.dynamic_bytes)
       .string("workspace_bytes", built.variant->workspace.to_string())
       .text();

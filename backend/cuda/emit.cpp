@@ -241,6 +241,7 @@ void Emitter::write_specials() {
     out_.line("int cluster_rank;");
     out_.line("asm(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(cluster_rank));");
   }
+  if (uses(ir::Builtin::grid_x)) out_.line("const int grid_x = (int)gridDim.x;");
   if (uses(ir::Builtin::block_x)) out_.line("const int block_x = (int)blockIdx.x;");
   if (uses(ir::Builtin::block_y)) out_.line("const int block_y = (int)blockIdx.y;");
   if (uses(ir::Builtin::block_z)) out_.line("const int block_z = (int)blockIdx.z;");

@@ -71,6 +71,8 @@ Code Emitter::make_expression(const ir::Expr& expr) {
                 return name("block_z");
               case ir::Builtin::cluster_rank:
                 return name("cluster_rank");
+              case ir::Builtin::grid_x:
+                return name("grid_x");
               case ir::Builtin::cluster_count: {
                 int blocks = 1;
                 for (const int extent : kernel_.launch.cluster) blocks *= extent;

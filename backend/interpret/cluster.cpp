@@ -75,6 +75,7 @@ void set_constants(const Program& program, Warp& warp) {
   set(ir::Builtin::warpgroup, [&](int) { return warp.index / 4; });
   set(ir::Builtin::cluster_rank, [&](int) { return warp.block->rank; });
   set(ir::Builtin::cluster_count, [&](int) { return program.cluster_blocks; });
+  set(ir::Builtin::grid_x, [&](int) { return program.grid[0]; });
 }
 
 void advance(Warp& warp, std::int64_t max_steps) {

@@ -102,7 +102,8 @@ Launched launch(const Program& program, const std::vector<Argument>& arguments, 
   return made;
 }
 
-std::int64_t grid_of(const ir::Kernel& kernel, const Binding& sizes, std::array<std::int64_t, 3>& grid) {
+std::int64_t grid_of(const ir::Kernel& kernel, const Binding& sizes, const Options& options,
+                     std::array<std::int64_t, 3>& grid) {
   std::int64_t blocks = 1;
   for (int i = 0; i < 3; ++i) {
     const auto extent = kernel.launch.grid[i].evaluate(sizes);
@@ -110,7 +111,9 @@ std::int64_t grid_of(const ir::Kernel& kernel, const Binding& sizes, std::array<
       refuse(FaultCode::argument, "the grid's extent " + kernel.launch.grid[i].to_string() + " has no value");
     }
     grid[i] = *extent;
-    blocks = checked_mul(blocks, *extent);
+    if (i == 0 && kernel.launch.persistent && options.resident_clusters > 0)
+      grid[i] = std::min<std::int64_t>(grid[i], std::int64_t{options.resident_clusters} * kernel.launch.cluster[0]);
+    blocks = checked_mul(blocks, grid[i]);
     if (*extent % kernel.launch.cluster[i] != 0) {
       refuse(FaultCode::argument, "the grid's extent " + std::to_string(*extent) +
                                       " is no multiple of the cluster's, " + std::to_string(kernel.launch.cluster[i]));
@@ -250,7 +253,7 @@ Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& argume
   }
   const Binding sizes = bind(kernel, arguments);
   Program program = compile(kernel, sizes, arguments, options);
-  const std::int64_t blocks = grid_of(kernel, sizes, program.grid);
+  const std::int64_t blocks = grid_of(kernel, sizes, options, program.grid);
   Launched launched = launch(program, arguments, options);
   return Run(program, launched, blocks / program.cluster_blocks, options).report();
 }

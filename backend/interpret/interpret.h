@@ -81,6 +81,7 @@ struct Options {
   bool bank_conflicts = false;
   std::uint64_t seed = 0;                           // 0: warps in order, copies as late as can be; else another order
   int threads = 1;                                  // of the host
+  int resident_clusters = 0;                        // that a persistent kernel is launched with at most; 0: its grid
   std::int64_t max_steps = 0;                       // instructions of warps, over all blocks; 0: no limit
   std::int64_t max_memory = std::int64_t{4} << 30;  // bytes for shared memory, registers, workspace and their shadows
   std::function<bool(const Progress&)> progress{};  // about ten times a second; false stops the run

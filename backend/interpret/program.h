@@ -121,7 +121,7 @@ struct Program {
 
   int slots = 0;
   std::vector<std::pair<int, Lanes>> constants;  // slot, value
-  std::array<int, 9> builtin_slot{};             // by ir::Builtin
+  std::array<int, 10> builtin_slot{};            // by ir::Builtin
 
   std::vector<int> first_slot;  // by BarrierId: where its slots begin among those of all barriers
   int barrier_slots = 0;        // of all barriers

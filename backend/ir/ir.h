@@ -136,7 +136,7 @@ struct Ref {
   std::vector<ExprId> coordinate;  // one per top-level mode of the buffer's layout (1-D within a nested mode)
 };
 
-enum class Builtin { thread, lane, warp, warpgroup, block_x, block_y, block_z, cluster_rank, cluster_count };
+enum class Builtin { thread, lane, warp, warpgroup, block_x, block_y, block_z, cluster_rank, cluster_count, grid_x };
 
 struct Constant {
   std::variant<std::int64_t, double> value;
@@ -322,6 +322,9 @@ struct Launch {
   std::array<int, 3> cluster{1, 1, 1};
   int threads = 0;
   int blocks_per_multiprocessor = 1;  // promised to the register allocator
+  // Any whole number of clusters along x does the work, for each goes on by `grid_x`: who launches takes no more of the
+  // grid than the device holds at once.
+  bool persistent = false;
 };
 
 struct Kernel {

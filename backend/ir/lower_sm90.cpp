@@ -115,7 +115,7 @@ void Sm90Lowering::declare_store() {
 
 void Sm90Lowering::run() {
   const Int clusters = min(Int(gemm_.multiprocessors / gemm_.blocks()), size(gemm_.order));
-  b_.kernel.launch = {{clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1};
+  b_.kernel.launch = {{clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1, true};
   prologue();
   const auto budget = [&](size_t which) {
     return gemm_.registers ? std::optional((*gemm_.registers)[which]) : std::nullopt;
@@ -147,7 +147,6 @@ void Sm90Lowering::prologue() {
 
 void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
   const auto tile = gemm_.cluster_tile();
-  const Int clusters = min(Int(gemm_.multiprocessors / gemm_.blocks()), size(gemm_.order));
   std::vector<std::string> names{"tile_m", "tile_n"};
   for (const sema::IndexId index : gemm_.batch) names.push_back(declared_.index_name(index));
   for (size_t i = 0; i < 2; ++i) names[i] = declared_.name(names[i]);
@@ -162,7 +161,7 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
   };
   declared_.from(declared_.kernel.where, "cluster -> tile: " + gemm_.order.to_string());
   const Term count = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
-  const Term stride = b_.let(declared_.name("clusters"), b_.size(clusters));
+  const Term stride = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
   tiles_k_ = b_.let(declared_.name("tiles_k"), b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
   b_.tiles(gemm_.order, names, b_.special(Builtin::block_x) / gemm_.blocks(), count, stride, live,
            [&](const std::vector<Term>& at) {

@@ -177,6 +177,7 @@ void Parser::launch() {
   if (cursor_.accept("blocks_per_multiprocessor")) {
     kernel_.launch.blocks_per_multiprocessor = cursor_.small_integer();
   }
+  kernel_.launch.persistent = cursor_.accept("persistent");
 }
 
 void Parser::role() {

@@ -168,6 +168,7 @@ void Printer::launch() {
   if (launch.blocks_per_multiprocessor != 1) {
     text += " blocks_per_multiprocessor " + std::to_string(launch.blocks_per_multiprocessor);
   }
+  if (launch.persistent) text += " persistent";
   line(text);
 }
 

@@ -45,11 +45,11 @@ inline constexpr auto kBarriers =
 inline constexpr auto kUniformities = words<Uniformity>(
     row(Uniformity::thread, "thread"), row(Uniformity::warp, "warp"), row(Uniformity::warpgroup, "warpgroup"),
     row(Uniformity::block, "block"), row(Uniformity::cluster, "cluster"), row(Uniformity::grid, "grid"));
-inline constexpr auto kBuiltins =
-    words<Builtin>(row(Builtin::thread, "thread"), row(Builtin::lane, "lane"), row(Builtin::warp, "warp"),
-                   row(Builtin::warpgroup, "warpgroup"), row(Builtin::block_x, "block_x"),
-                   row(Builtin::block_y, "block_y"), row(Builtin::block_z, "block_z"),
-                   row(Builtin::cluster_rank, "cluster_rank"), row(Builtin::cluster_count, "cluster_count"));
+inline constexpr auto kBuiltins = words<Builtin>(
+    row(Builtin::thread, "thread"), row(Builtin::lane, "lane"), row(Builtin::warp, "warp"),
+    row(Builtin::warpgroup, "warpgroup"), row(Builtin::block_x, "block_x"), row(Builtin::block_y, "block_y"),
+    row(Builtin::block_z, "block_z"), row(Builtin::cluster_rank, "cluster_rank"),
+    row(Builtin::cluster_count, "cluster_count"), row(Builtin::grid_x, "grid_x"));
 inline constexpr auto kCopies = words<CopyKind>(
     row(CopyKind::plain, "plain"), row(CopyKind::cp_async, "cp_async"), row(CopyKind::tma_load, "tma_load"),
     row(CopyKind::tma_store, "tma_store"), row(CopyKind::ldmatrix, "ldmatrix"), row(CopyKind::stmatrix, "stmatrix"));

@@ -41,6 +41,7 @@ Uniformity uniformity(Builtin builtin) {
     case Builtin::cluster_rank:
       return Uniformity::block;
     case Builtin::cluster_count:
+    case Builtin::grid_x:
       return Uniformity::grid;
   }
   return Uniformity::thread;

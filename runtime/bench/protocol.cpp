@@ -57,7 +57,7 @@ class Measurement {
     std::vector<std::size_t> order;
     for (std::size_t turn = 0; turn < contestants_.size(); ++turn)
       order.push_back((turn + static_cast<std::size_t>(round)) % contestants_.size());
-    if (round % 2 == 1) std::reverse(order.begin(), order.end());
+    if (round / 2 % 2 == 1) std::reverse(order.begin(), order.end());
     return order;
   }
 

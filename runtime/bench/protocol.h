@@ -3,9 +3,9 @@
 // A launch is timed inside a graph of launches on one set of operands after another, together larger than the
 // second-level cache, so that neither the host nor warm caches count; and, in a second column, alone between two
 // events. The contestants warm up until their times settle; then in every round each is timed once, another one first
-// in each round, every second round in the opposite order. A device at its limit of power slows down by what it did
-// before, so a contestant runs untimed for as long first: then the clocks are those of its own work. What is told of a
-// contestant is the median of the rounds and their spread.
+// in each round, two rounds in one order and two in the opposite one. A device at its limit of power slows down by what
+// it did before, so a contestant runs untimed for as long first: then the clocks are those of its own work. What is
+// told of a contestant is the median of the rounds and their spread.
 #pragma once
 
 #include <functional>

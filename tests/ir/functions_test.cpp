@@ -1,4 +1,6 @@
 // Element functions, conversions and control flow of the interpreter, each against the same thing in C++.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -294,9 +296,9 @@ TEST_CASE("persistent blocks take every live tile once, rings walk round") {
   global Z : s32 (3,64):(1,3) write
   ring r stages 3
   ring f stages 3 full
-  launch grid (5,1,1) cluster (1,1,1) threads 32
+  launch grid (5,1,1) cluster (1,1,1) threads 32 persistent
   role all threads 0..32 {
-    tiles p : s32 block, q : s32 block of (4,Q,ceil_div(P,4)):(1@0,1@1,4@0) first block_x count [4*Q*ceil_div(P,4)] stride 5 live p < P {
+    tiles p : s32 block, q : s32 block of (4,Q,ceil_div(P,4)):(1@0,1@1,4@0) first block_x count [4*Q*ceil_div(P,4)] stride grid_x live p < P {
       elect {
         Y[p,q] = Y[p,q] + 1
       }
@@ -314,9 +316,13 @@ TEST_CASE("persistent blocks take every live tile once, rings walk round") {
 })";
   const ir::Kernel kernel = ir::parse(text);
   for (const ir::Problem& p : verify(kernel)) FAIL(p.message + p.statement);
-  for (const auto& [P, Q] : {std::pair{1, 1}, {7, 3}, {8, 5}}) {
+  for (const auto& [P, Q, resident] : {std::array{1, 1, 0}, {7, 3, 0}, {8, 5, 0}, {7, 3, 1}, {8, 5, 3}, {8, 5, 9}}) {
     std::vector<std::int32_t> y(static_cast<size_t>(P * Q)), z(192, -1);
-    require_no_fault(run(kernel, {std::int64_t{P}, std::int64_t{Q}, memory(y), memory(z)}));
+    interpret::Options options;
+    options.resident_clusters = resident;
+    const auto report = run(kernel, {std::int64_t{P}, std::int64_t{Q}, memory(y), memory(z)}, options);
+    require_no_fault(report);
+    REQUIRE(report.blocks == (resident == 0 ? 5 : std::min(resident, 5)));
     for (const std::int32_t count : y) REQUIRE(count == 1);
     for (int i = 0; i < 64; ++i) {
       REQUIRE(z[3 * i] == i % 3);
