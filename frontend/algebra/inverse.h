@@ -28,8 +28,9 @@ struct InverseSearch {
 // unknown. So the search takes one extent at a time, and what it carries is the rest of the table: the parts of the
 // values above the cut, each with what the higher modes must give there.
 //
-// Few modes are tried first, then every sequence of primes. Bounded in steps, which
-// dense tables never use up.
+// Few modes are tried first, then every chain of cuts by primes (cut_chains.h). Bounded in steps, which dense tables and
+// values up to 10^5 do not use up. Where values lie farther apart, few of them are undone by nearly any chain; of more
+// it may stay open whether there is none.
 InverseSearch search_left_inverse(const ValueTable& table);
 
 }  // namespace lay

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "frontend/algebra/cut_chains.h"
 #include "frontend/algebra/integer_equations.h"
 #include "frontend/algebra/inverse.h"
 #include "frontend/algebra/mode.h"
@@ -107,16 +108,8 @@ Rest without_idle(const Rest& rest) {
   return result;
 }
 
-bool is_prime(int64_t n, int64_t& steps) {
-  for (int64_t d = 2; d <= n / d; ++d) {
-    --steps;
-    if (n % d == 0) return false;
-  }
-  return true;
-}
-
 // Which extents are tried at a cut.
-enum class Extents : uint8_t { likely, all, primes };
+enum class Extents : uint8_t { likely, all };
 
 struct Pass {
   Extents extents;
@@ -126,8 +119,9 @@ struct Pass {
 
 constexpr Pass kPasses[] = {
     {Extents::likely, 1, 1 << 16}, {Extents::likely, 2, 1 << 18}, {Extents::all, 1, 1 << 22},
-    {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},    {Extents::primes, 64, 1 << 25},
+    {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},
 };
+constexpr int64_t kStepsForChains = int64_t{1} << 28;
 
 class Searcher {
  public:
@@ -150,21 +144,52 @@ class Searcher {
 
   InverseSearch run() {
     for (const Pass& pass : kPasses) {
-      pass_ = pass;
-      for (int restart = 0; restart <= kMostRestarts; ++restart) {
-        cut_short_ = restart_ = false;
-        may_restart_ = restart < kMostRestarts;
-        extents_.clear();
-        const auto found = descend(whole(), 1);
-        if (found) return {found, false};
-        if (!restart_) break;
-      }
+      const auto found = with_restarts(pass, [&] { return descend(whole(), 1); });
+      if (found) return {found, false};
       if (!cut_short_ && pass.extents != Extents::likely) return {std::nullopt, true};
     }
-    return {};
+    const auto found = with_restarts({Extents::all, 64, kStepsForChains}, [&] { return by_chains(); });
+    return {found, !found && !cut_short_};
   }
 
  private:
+  // Again with the entries that turn out to be needed.
+  template <typename Attempt>
+  std::optional<Layout> with_restarts(const Pass& pass, const Attempt& attempt) {
+    pass_ = pass;
+    for (int restart = 0; restart <= kMostRestarts; ++restart) {
+      cut_short_ = restart_ = false;
+      may_restart_ = restart < kMostRestarts;
+      extents_.clear();
+      if (auto found = attempt()) return found;
+      if (!restart_) break;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Layout> by_chains() {
+    std::vector<int64_t> values, due, open;
+    for (const size_t i : looked_at_) {
+      values.push_back(table_[i].at);
+      due.push_back(table_[i].choices[0]);
+    }
+    bool all = true;  // chains are told apart by every value that may tell them apart
+    for (size_t i = 0; i < table_.count() && all; ++i) {
+      if (!table_[i].is_unique()) open.push_back(table_[i].at);
+      all = open.size() <= kFewEntries;
+    }
+    std::optional<Layout> found;
+    const auto serves = [&](const std::vector<int64_t>& extents) {
+      extents_ = extents;
+      cut_short_ |= !all || pass_.steps < 0;
+      found = solve();
+      return found || restart_;
+    };
+    CutChains chains(std::move(values), due, std::move(open));
+    cut_short_ |= chains.run(serves, kStepsForChains) == CutChains::End::ended;
+    return found;
+  }
+
   Rest whole() const {
     Rest rest{{0}, 1, {0}, std::nullopt};
     for (const size_t i : looked_at_) {
@@ -176,7 +201,7 @@ class Searcher {
 
   // The left inverse that goes on from the extents chosen so far.
   std::optional<Layout> descend(const Rest& rest, int64_t product) {
-    if (const auto found = end_here(rest, product)) return found;
+    if (const auto found = end_here(rest)) return found;
     const int64_t reach = table_.largest() / product;
     if (reach < 2 || restart_) return std::nullopt;
     if (extents_.size() == pass_.cuts) {
@@ -193,11 +218,6 @@ class Searcher {
       if (pass_.steps < 0) {
         cut_short_ = true;
         return std::nullopt;
-      }
-      if (pass_.extents == Extents::primes) {
-        if (extent > 2 && extent % 2 == 0) continue;
-        if (rest.width == 1 && is_contradicted(rest, extent, pass_.steps)) continue;
-        if (!is_prime(extent, pass_.steps)) continue;
       }
       if (auto found = go_on(rest, extent, product)) return found;
     }
@@ -234,10 +254,10 @@ class Searcher {
     }
   }
 
-  // A mode that continues the one below it makes one mode with it, whose extent is tried by itself; of its primes one
-  // order will do. Below a divisor of all values the digits are 0, and any strides continue.
+  // A mode that continues the one below it makes one mode with it, whose extent is tried by itself. Below a divisor of
+  // all values the digits are 0, and any strides continue.
   bool is_repeated(const Rest& rest, const Rest& next, int64_t extent, int64_t product) const {
-    if (extents_.empty() || (pass_.extents == Extents::primes && extents_.back() <= extent)) return false;
+    if (extents_.empty()) return false;
     if (common_ % product == 0 && common_ / product % extent == 0) return true;
     int64_t continued;
     return rest.stride && next.stride && !__builtin_mul_overflow(*rest.stride, extents_.back(), &continued) &&
@@ -245,9 +265,18 @@ class Searcher {
   }
 
   // A last mode above the extents chosen so far.
-  std::optional<Layout> end_here(const Rest& rest, int64_t product) {
+  std::optional<Layout> end_here(const Rest& rest) {
     try {
-      if (!above(rest, 0, pass_.steps)) return std::nullopt;
+      if (above(rest, 0, pass_.steps)) return solve();
+    } catch (const Refusal&) {  // numbers beyond 64 bits
+      cut_short_ = true;
+    }
+    return std::nullopt;
+  }
+
+  // The layout with the extents chosen so far.
+  std::optional<Layout> solve() {
+    try {
       IntegerEquations equations(extents_.size() + 1);
       pass_.steps -= kStepsToBegin;
       const auto add = [&](size_t i) {
@@ -263,7 +292,7 @@ class Searcher {
         return std::nullopt;
       }
       const auto strides = choose(equations, 0);
-      return strides ? std::optional(layout_of(*strides, product)) : std::nullopt;
+      return strides ? std::optional(layout_of(*strides)) : std::nullopt;
     } catch (const Refusal&) {  // numbers beyond 64 bits
       cut_short_ = true;
       return std::nullopt;
@@ -305,9 +334,10 @@ class Searcher {
     return digits;
   }
 
-  Layout layout_of(const std::vector<int64_t>& strides, int64_t product) const {
+  Layout layout_of(const std::vector<int64_t>& strides) const {
     std::vector<Mode> modes;
-    for (size_t k = 0; k < extents_.size(); ++k) modes.push_back({extents_[k], strides[k]});
+    int64_t product = 1;
+    for (size_t k = 0; k < extents_.size(); ++k) modes.push_back({extents_[k], strides[k]}), product *= extents_[k];
     modes.push_back({table_.largest() / product + 1, strides.back()});
     return from_modes(modes, {});
   }

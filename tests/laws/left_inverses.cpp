@@ -82,6 +82,42 @@ TEST_CASE("left inverse: a million elements that no rule covers") {
   }
 }
 
+TEST_CASE("left inverse: few values far apart, against every layout that there could be") {
+  laws::Random random{78};
+  int found = 0, none = 0;
+  for (int round = 0; round < 120; ++round) {
+    const auto stride = [&] { return random.once_in(3) ? 30 * random.in(1, 4) : random.in(1, 120); };
+    const Layout a(tuple(random.in(2, 4), random.in(2, 3), random.in(1, 2)),
+                   tuple(stride(), random.once_in(4) ? -stride() : stride(), stride()));
+    const Outcome outcome = invert(a);
+    INFO(a.to_string() << ": " << outcome.text);
+    REQUIRE(is_decided(outcome));
+    if (!outcome.found) REQUIRE(!laws::can_left_invert(a));
+    ++(outcome.found ? found : none);
+  }
+  CHECK(found > 60);
+  CHECK(none > 5);
+}
+
+TEST_CASE("left inverse: strides to 10^5 and beyond are decided") {
+  for (const Layout& a :
+       {layout(tuple(4, 5, 5), tuple(30562, 39318, 100000)), layout(tuple(4, 4, 5), tuple(51477, 100000, -65803)),
+        layout(tuple(5, 3, 4), tuple(-25000, -95000, 59866)),
+        layout(tuple(2, 2, 2), tuple(int64_t{1} << 50, int64_t{3} << 41, 99991)),
+        layout(tuple(2, 3, 3), tuple(999999000001, 777777000007, 31))}) {
+    const Outcome outcome = invert(a);
+    INFO(outcome.text);
+    CHECK(outcome.found);
+  }
+  for (const Layout& a : {layout(tuple(3, 4, 5, 5), tuple(40000, 30562, 39318, 100000)),
+                          layout(tuple(5, 5, 5), tuple(66143, 52133, 5650))}) {
+    const Outcome outcome = invert(a);
+    INFO(outcome.text);
+    CHECK_FALSE(outcome.found);
+    CHECK(is_decided(outcome));
+  }
+}
+
 TEST_CASE("left inverse: strides below 0 turn round") {
   CHECK(invert(layout(4, -1)).text == "4:-1");
   CHECK(invert(layout(tuple(4, 8), tuple(-9, -1))).text == "(9,4):(-4,-1)");
