@@ -163,9 +163,34 @@ LoadedKernel& LoadedKernel::operator=(LoadedKernel&& other) noexcept {
   return *this;
 }
 
+namespace {
+
+// CUlaunchAttribute and CUlaunchConfig.
+struct LaunchAttribute {
+  int id;
+  int padding;
+  std::array<unsigned, 16> value;
+};
+struct LaunchConfiguration {
+  std::array<unsigned, 3> grid, block;
+  unsigned shared_bytes;
+  StreamHandle stream;
+  const LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
+}  // namespace
+
 void LoadedKernel::launch(std::array<unsigned, 3> grid, unsigned threads, const std::vector<void*>& arguments,
-                          StreamHandle stream) const {
+                          StreamHandle stream, bool overlaps) const {
   std::vector<void*> values = arguments;
+  if (overlaps && driver().launch_with) {
+    constexpr int programmatic_serialization = 6;
+    const LaunchAttribute early{programmatic_serialization, 0, {1}};
+    const LaunchConfiguration what{grid,   {threads, 1, 1}, static_cast<unsigned>(dynamic_shared_bytes_),
+                                   stream, &early,          1};
+    return check_call(driver().launch_with(&what, function_, values.data(), nullptr), "cuLaunchKernelEx");
+  }
   check_call(driver().launch(function_, grid[0], grid[1], grid[2], threads, 1, 1,
                              static_cast<unsigned>(dynamic_shared_bytes_), stream, values.data(), nullptr),
              "cuLaunchKernel");
@@ -191,27 +216,15 @@ int LoadedKernel::blocks_per_multiprocessor(int threads) const {
 }
 
 int LoadedKernel::resident_clusters(int blocks, int threads) const {
-  struct Attribute {  // CUlaunchAttribute
-    int id;
-    int padding;
-    std::array<unsigned, 16> value;
-  };
-  struct Configuration {  // CUlaunchConfig
-    std::array<unsigned, 3> grid, block;
-    unsigned shared_bytes;
-    StreamHandle stream;
-    const Attribute* attributes;
-    unsigned attribute_count;
-  };
   constexpr int cluster_dimension = 4;
   const auto along_x = static_cast<unsigned>(blocks);
-  const Attribute cluster{cluster_dimension, 0, {along_x, 1, 1}};
-  const Configuration what{{along_x, 1, 1},
-                           {static_cast<unsigned>(threads), 1, 1},
-                           static_cast<unsigned>(dynamic_shared_bytes_),
-                           nullptr,
-                           &cluster,
-                           1};
+  const LaunchAttribute cluster{cluster_dimension, 0, {along_x, 1, 1}};
+  const LaunchConfiguration what{{along_x, 1, 1},
+                                 {static_cast<unsigned>(threads), 1, 1},
+                                 static_cast<unsigned>(dynamic_shared_bytes_),
+                                 nullptr,
+                                 &cluster,
+                                 1};
   int clusters = 0;
   const DriverApi& api = driver();
   return api.active_clusters && api.active_clusters(&clusters, function_, &what) == 0 ? clusters : 0;

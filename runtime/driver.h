@@ -104,9 +104,10 @@ class LoadedKernel {
   LoadedKernel(LoadedKernel&& other) noexcept;
   LoadedKernel& operator=(LoadedKernel&& other) noexcept;
 
-  // `arguments` point at the values of the parameters, in order; they are copied. Returns at once.
+  // `arguments` point at the values of the parameters, in order; they are copied. Returns at once. A kernel that
+  // `overlaps` waits by itself for what the stream did before, and may be launched before that has ended.
   void launch(std::array<unsigned, 3> grid, unsigned threads, const std::vector<void*>& arguments,
-              StreamHandle stream = nullptr) const;
+              StreamHandle stream = nullptr, bool overlaps = false) const;
   int registers() const;
   int local_bytes() const;
   int blocks_per_multiprocessor(int threads) const;

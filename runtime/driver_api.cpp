@@ -7,6 +7,7 @@ bool bind(DriverApi& api) {
   const Library& from = api.library;
   from.get(api.encode_tiled, "cuTensorMapEncodeTiled");
   from.get(api.active_clusters, "cuOccupancyMaxActiveClusters");
+  from.get(api.launch_with, "cuLaunchKernelEx");
   from.get(api.graph_nodes, "cuGraphGetNodes");
   from.get(api.node_type, "cuGraphNodeGetType");
   from.get(api.kernel_of_node, "cuGraphKernelNodeGetParams_v2");

@@ -67,6 +67,7 @@ struct DriverApi {
 
   // Of CUDA 11.8 on; null before.
   int (*active_clusters)(int*, void*, const void*) = nullptr;
+  int (*launch_with)(const void*, void*, void**, void**) = nullptr;
 
   // What a graph consists of. Of CUDA 12.3 on; null before.
   int (*graph_nodes)(void*, void**, std::size_t*) = nullptr;

@@ -136,7 +136,7 @@ Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const L
     }
     prepared.loaded.launch(
         {static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2])},
-        static_cast<unsigned>(kernel.launch.threads), values.pointers(), stream);
+        static_cast<unsigned>(kernel.launch.threads), values.pointers(), stream, ir::overlaps(kernel));
   } catch (const DriverError& error) {
     return failed(error);
   }

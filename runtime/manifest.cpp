@@ -74,6 +74,7 @@ std::string launch_json(const BuiltVariant& built) {
       .raw("cluster", each(launch.cluster, [](int extent) { return std::to_string(extent); }))
       .integer("threads", launch.threads)
       .boolean("persistent", launch.persistent)
+      .boolean("overlaps", ir::overlaps(built.kernel))
       .integer("dynamic_shared_bytes", built.emitted.dynamic_bytes)
       .string("workspace_bytes", built.variant->workspace.to_string())
       .text();

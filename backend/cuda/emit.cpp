@@ -188,11 +188,13 @@ void Emitter::write_heading() {
 
 void Emitter::write_signature() {
   std::vector<std::pair<std::string, std::string>> parameters;  // text, comment
+  // The compiler may read what it believes to be constant before any fence.
+  const std::string pointer = ir::overlaps(kernel_) ? "* " : "* __restrict__ ";
   for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const ir::Buffer& buffer = kernel_.buffers[i];
     if (buffer.space != ir::Space::global) continue;
     parameters.emplace_back(std::string(buffer.written ? "" : "const ") + std::string(type_name(buffer.element)) +
-                                "* __restrict__ " + buffer_names_[i],
+                                pointer + buffer_names_[i],
                             layout_text(buffer));
   }
   for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
@@ -269,10 +271,20 @@ void Emitter::write_buffer(std::size_t index) {
             comment);
 }
 
+// The first copy finds its map in the cache.
+void Emitter::fetch_tensor_maps() {
+  if (kernel_.tensor_maps.empty()) return;
+  need("tensor_map");
+  specials_.insert(ir::Builtin::thread);
+  out_.open("if (thread == 0) {");
+  for (const std::string& name : map_names_)
+    out_.line("asm volatile(\"prefetch.tensormap [%0];\" :: \"l\"(&" + name + ") : \"memory\");");
+  out_.close();
+}
+
 Emitted Emitter::run() {
   for (const ir::Buffer& buffer : kernel_.buffers)
     if (buffer.space == ir::Space::cluster_shared) unsupported("the shared memory of a cluster");
-  if (!kernel_.tensor_maps.empty()) need("tensor_map");
   name_everything();
   find_uses(kernel_.prologue);
   for (const ir::Role& role : kernel_.roles) find_uses(role.body);
@@ -283,6 +295,7 @@ Emitted Emitter::run() {
   Writer body(kernel_.script);
   std::swap(out_, body);
   out_.open("");
+  fetch_tensor_maps();
   statements(kernel_.prologue);
   roles();
   statements(kernel_.epilogue);

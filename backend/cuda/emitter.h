@@ -53,6 +53,7 @@ class Emitter {
   void write_heading();
   void write_signature();
   void write_specials();
+  void fetch_tensor_maps();
   void write_buffers();
   void write_buffer(std::size_t index);
 

@@ -302,6 +302,7 @@ void Statements::compile(const ir::Fence& fence) {
       emit(atoms::fence);
       return;
     case ir::FenceKind::acq_rel_cluster:  // barriers order memory here
+    case ir::FenceKind::earlier_grids:    // one grid runs at a time
       return;
   }
 }

@@ -285,7 +285,10 @@ struct Sync {
 
 // warp: the lanes of a warp meet (bar.warp.sync). Values do not depend on it, instructions do: the assembler moves no
 // load behind it, so that copies that shall run ahead of the products are issued before them.
-enum class FenceKind { warp, proxy_async, mbarrier_init, wgmma, acq_rel_cluster };
+// earlier_grids: from here on, what the grids before this one in the stream wrote is there. It stands in the prologue,
+// outside of every branch, and nothing before it touches global memory; then the grid may be launched before those have
+// ended (griddepcontrol).
+enum class FenceKind { warp, proxy_async, mbarrier_init, wgmma, acq_rel_cluster, earlier_grids };
 struct Fence {
   FenceKind kind;
 };
@@ -345,5 +348,8 @@ struct Kernel {
   std::vector<Role> roles;
   Block epilogue;  // by all threads after the roles
 };
+
+// Whether the kernel may be launched before the grids before it in the stream have ended.
+bool overlaps(const Kernel& kernel);
 
 }  // namespace lay::ir

@@ -142,6 +142,7 @@ void Sm90Lowering::prologue() {
       });
     });
     b_.sync(blocks_);
+    b_.emit(Fence{FenceKind::earlier_grids});
   });
 }
 

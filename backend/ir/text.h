@@ -61,10 +61,10 @@ inline constexpr auto kMmas =
 inline constexpr auto kSyncs = words<SyncOp>(
     row(SyncOp::init, "init"), row(SyncOp::arrive, "arrive"), row(SyncOp::arrive_expect_bytes, "arrive_expect_bytes"),
     row(SyncOp::wait, "wait"), row(SyncOp::sync, "sync"), row(SyncOp::invalidate, "invalidate"));
-inline constexpr auto kFences =
-    words<FenceKind>(row(FenceKind::warp, "warp"), row(FenceKind::proxy_async, "proxy_async"),
-                     row(FenceKind::mbarrier_init, "mbarrier_init"), row(FenceKind::wgmma, "wgmma"),
-                     row(FenceKind::acq_rel_cluster, "acq_rel_cluster"));
+inline constexpr auto kFences = words<FenceKind>(
+    row(FenceKind::warp, "warp"), row(FenceKind::proxy_async, "proxy_async"),
+    row(FenceKind::mbarrier_init, "mbarrier_init"), row(FenceKind::wgmma, "wgmma"),
+    row(FenceKind::acq_rel_cluster, "acq_rel_cluster"), row(FenceKind::earlier_grids, "earlier_grids"));
 inline constexpr auto kGroups = words<GroupKind>(row(GroupKind::cp_async, "cp_async"), row(GroupKind::bulk, "bulk"),
                                                  row(GroupKind::wgmma, "wgmma"));
 

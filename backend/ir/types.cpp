@@ -49,6 +49,13 @@ Uniformity uniformity(Builtin builtin) {
 
 }  // namespace
 
+bool overlaps(const Kernel& kernel) {
+  return std::any_of(kernel.prologue.begin(), kernel.prologue.end(), [](const Stmt& statement) {
+    const auto* fence = std::get_if<Fence>(&statement.node);
+    return fence && fence->kind == FenceKind::earlier_grids;
+  });
+}
+
 bool computes(ElementType type) {
   switch (type) {
     case ElementType::f32:

@@ -101,6 +101,7 @@ class Verifier {
   const Role* role_ = nullptr;                   // null in prologue and epilogue
   Uniformity control_ = Uniformity::grid;        // of the conditions around this statement
   bool elected_ = false;                         // one lane runs it
+  bool earlier_grids_done_ = true;               // global memory may be touched
   std::vector<bool> bound_, in_scope_, static_;  // by VarId
   std::vector<VarId> scope_;                     // in scope, the latest last
   std::map<std::string, int> names_in_scope_;    // how many variables have the name

@@ -82,6 +82,7 @@ std::vector<Problem> Verifier::run() {
   rings();
   launch();
   roles();
+  earlier_grids_done_ = !overlaps(kernel_);
   block(kernel_.prologue);
   const size_t after_prologue = scope_.size();
   for (const Role& role : kernel_.roles) {

@@ -107,6 +107,12 @@ void Verifier::check(const Sync& sync) {
 }
 
 void Verifier::check(const Fence& fence) {
+  if (fence.kind == FenceKind::earlier_grids) {
+    const auto is_this = [&](const Stmt& each) { return &each == statement_; };
+    if (std::none_of(kernel_.prologue.begin(), kernel_.prologue.end(), is_this))
+      problem("fence", "what waits for earlier grids stands in the prologue, outside of every branch");
+    earlier_grids_done_ = true;
+  }
   if (fence.kind == FenceKind::warp) needs(Uniformity::warp, "the fence");
   if (fence.kind == FenceKind::wgmma) needs(Uniformity::warpgroup, "the fence");
 }

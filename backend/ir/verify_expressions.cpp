@@ -271,6 +271,8 @@ void Verifier::ref(const Ref& ref, bool written, int without) {
   if (written && !buffer.written) problem("access", quoted_name(buffer.name) + " is declared without `write`");
   if (!written && !buffer.read) problem("access", quoted_name(buffer.name) + " is declared without `read`");
   if (buffer.space == Space::registers) register_index(ref);
+  if (buffer.space == Space::global && !earlier_grids_done_)
+    problem("fence", quoted_name(buffer.name) + " is touched before the grids before this one are known to be done");
 }
 
 // A literal coordinate lies inside a literal extent; the others are the interpreter's.

@@ -126,6 +126,11 @@ lay_linear_sm90(
   int load_slot = 0, load_phase = 1;
   int use_slot = 0, use_phase = 0;
 
+  if (thread == 0) {
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&A_map_) : "memory");
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&B_map_) : "memory");
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&C_map_) : "memory");
+  }
   if (warp == 0) {
     if (elect_one()) {
       #pragma unroll

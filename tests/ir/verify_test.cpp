@@ -230,6 +230,19 @@ TEST_CASE("barriers: kinds, counts, slots, and who reaches them") {
   require_problem("pending 0", "pending 0 read", "group", "only bulk groups");
 }
 
+TEST_CASE("before earlier grids are done nobody touches global memory") {
+  const std::string prologue = "threads 256\n  prologue {\n", launch = "threads 256\n";
+  REQUIRE(overlaps(parse(changed(launch, prologue + "    fence earlier_grids\n  }\n"))));
+  REQUIRE(problems(changed(launch, prologue + "    fence earlier_grids\n    Y[0,0] = 0.0\n  }\n")).empty());
+  REQUIRE(!overlaps(parse(kRight)));
+  require_problem(launch, prologue + "    Y[0,0] = 0.0\n    fence earlier_grids\n  }\n", "fence", "`Y` is touched");
+  require_problem(launch, prologue + "    let z : f32 block = X[0,0]\n    fence earlier_grids\n  }\n", "fence",
+                  "`X` is touched");
+  require_problem(launch, prologue + "    if warp < 2 {\n      fence earlier_grids\n    }\n  }\n", "fence",
+                  "outside of every branch");
+  require_problem("    fence wgmma", "    fence earlier_grids", "fence", "stands in the prologue");
+}
+
 TEST_CASE("roles, registers, launch and shared memory keep the machine's limits") {
   require_problem("threads 128..256 registers 232", "threads 96..256 registers 232", "role", "shares thread 96");
   require_problem("threads 128..256 registers 232", "threads 130..256 registers 232", "role", "splits a warp");
