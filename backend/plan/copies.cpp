@@ -78,10 +78,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
     Wish wish{copy, {}};
     if (vector > 1) {
       wish.conditions.when = vector_conditions(facts, tensor.layout, unit, vector);
-      if (std::any_of(wish.conditions.when.begin(), wish.conditions.when.end(),
-                      [](const Predicate& p) { return p.is_never(); })) {
-        continue;
-      }
+      if (is_never(wish.conditions)) continue;
       wish.conditions.aligned = {{load.tensor, vector * bytes}};
     }
     wish.copy.vector = vector;
@@ -105,9 +102,7 @@ OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& 
   int vector = widest_access / bytes;
   while (held % vector != 0) vector /= 2;
   Conditions needed{vector_conditions(facts, tensor.layout, unit, vector), {{target.target, vector * bytes}}};
-  const bool never =
-      std::any_of(needed.when.begin(), needed.when.end(), [](const Predicate& p) { return p.is_never(); });
-  if (vector == 1 || never) return store;
+  if (vector == 1 || is_never(needed)) return store;
   store.vector = vector;
   add(conditions, needed);
   return store;
@@ -211,10 +206,13 @@ void add(Conditions& to, const Conditions& more) {
   }
 }
 
+bool is_never(const Conditions& conditions) {
+  return std::any_of(conditions.when.begin(), conditions.when.end(), [](const Predicate& p) { return p.is_never(); });
+}
+
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k) {
-  const auto& from = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
-  const int unit = unit_mode(facts, kernel.tensors[static_cast<std::size_t>(from.tensor)].layout);
-  return unit >= 0 && bare_index(kernel, from.coordinate[static_cast<std::size_t>(unit)]) == k;
+  const int unit = unit_mode(facts, kernel.loaded(load).layout);
+  return unit >= 0 && bare_index(kernel, kernel.load(load).coordinate[static_cast<std::size_t>(unit)]) == k;
 }
 
 int fragment_vector(ElementType accumulator, int lane_tile) {

@@ -21,6 +21,8 @@ struct Conditions {
   std::vector<Alignment> aligned;
 };
 void add(Conditions& to, const Conditions& more);
+// One of them holds for no size.
+bool is_never(const Conditions& conditions);
 
 // Whether neighbouring elements of a factor, in memory, are neighbours along k.
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k);

@@ -12,9 +12,8 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/relayout_variants.h"
 #include "backend/plan/simt.h"
-#include "backend/plan/sm80_variant.h"
-#include "backend/plan/sm90_variant.h"
 #include "backend/plan/support.h"
+#include "backend/plan/tensor_variant.h"
 #include "frontend/sema/library.h"
 
 namespace lay::plan {
@@ -55,8 +54,8 @@ class GemmPlanner {
   }
 
  private:
-  ElementType accumulator() const { return kernel_.nodes[static_cast<std::size_t>(form_.contraction)].type; }
-  const Int& extent(sema::IndexId index) const { return kernel_.indices[static_cast<std::size_t>(index)].extent; }
+  ElementType accumulator() const { return kernel_.node(form_.contraction).type; }
+  const Int& extent(sema::IndexId index) const { return kernel_.index(index).extent; }
   bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
 
   void follow_schedules() {
@@ -104,8 +103,7 @@ class GemmPlanner {
 
   void add(TensorSchedule schedule, const std::string& target, Width width) {
     if (width == Width::elements) schedule.name += "_any";
-    auto made = target == "sm90" ? sm90_variant(kernel_, form_, schedule, width, target_, facts_, plan_.problems)
-                                 : sm80_variant(kernel_, form_, schedule, target_, facts_, width, plan_.problems);
+    auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_, plan_.problems);
     // Single elements are a variant of their own where they need less than vectors.
     const auto same = [&](const Variant& other) { return other.when == made->when && other.aligned == made->aligned; };
     const bool known =
@@ -117,9 +115,9 @@ class GemmPlanner {
   // They are for operands narrower than their sum, which is what tensor cores multiply; to read the library takes
   // longer than all else in the plan of another kernel.
   void follow_library(const std::string& target, Width width) {
-    if (element(form_.a) == accumulator()) return;
-    for (const sema::Policy& policy :
-         sema::library_policies(target, element(form_.a), element(form_.b), accumulator())) {
+    const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
+    if (complete() || a == accumulator()) return;
+    for (const sema::Policy& policy : sema::library_policies(target, a, b, accumulator())) {
       if (complete()) return;
       TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
       schedule.name = target + "_" + policy.name;
@@ -132,11 +130,6 @@ class GemmPlanner {
       if (policy.rows > 0) schedule.when.push_back(less_equal(extent(form_.m), policy.rows));
       add(schedule, target, width);
     }
-  }
-
-  ElementType element(sema::NodeId load) const {
-    const auto& what = std::get<sema::Load>(kernel_.nodes[static_cast<std::size_t>(load)].what);
-    return kernel_.tensors[static_cast<std::size_t>(what.tensor)].element;
   }
 
   // Whether this row is taken for all sizes, so that no further one is needed at this width.

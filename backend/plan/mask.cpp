@@ -8,23 +8,19 @@ namespace lay::plan {
 
 namespace {
 
-const sema::Node& node(const sema::Kernel& kernel, sema::NodeId id) {
-  return kernel.nodes[static_cast<std::size_t>(id)];
-}
-
 // Operands have smaller ids, so that one pass over the ids from above finds all that a value depends on.
 bool depends(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId on) {
   std::vector<char> seen(static_cast<std::size_t>(value) + 1, 0);
   seen[static_cast<std::size_t>(value)] = 1;
   for (sema::NodeId id = value; id > on; --id) {
     if (!seen[static_cast<std::size_t>(id)]) continue;
-    for (const sema::NodeId operand : operands(node(kernel, id))) seen[static_cast<std::size_t>(operand)] = 1;
+    for (const sema::NodeId operand : operands(kernel.node(id))) seen[static_cast<std::size_t>(operand)] = 1;
   }
   return on <= value && seen[static_cast<std::size_t>(on)] != 0;
 }
 
 bool is_whole(const sema::Kernel& kernel, sema::NodeId id) {
-  const sema::Node& at = node(kernel, id);
+  const sema::Node& at = kernel.node(id);
   if (std::holds_alternative<sema::IndexValue>(at.what) || std::holds_alternative<sema::SizeValue>(at.what))
     return true;
   if (const auto* literal = std::get_if<sema::Literal>(&at.what)) {
@@ -38,7 +34,7 @@ bool is_whole(const sema::Kernel& kernel, sema::NodeId id) {
 }
 
 bool is_mask(const sema::Kernel& kernel, sema::NodeId id) {
-  const auto* apply = std::get_if<sema::Apply>(&node(kernel, id).what);
+  const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
   if (!apply) return false;
   using enum ElementFunction;
   const auto all = [&](const auto& good) {
@@ -65,10 +61,10 @@ bool is_mask(const sema::Kernel& kernel, sema::NodeId id) {
 std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction) {
   if (kernel.assignments.size() != 1) return std::nullopt;
   sema::NodeId value = kernel.assignments.front().value;
-  const auto* apply = std::get_if<sema::Apply>(&node(kernel, value).what);
+  const auto* apply = std::get_if<sema::Apply>(&kernel.node(value).what);
   while (apply && apply->function == ElementFunction::cast) {
     value = apply->operands[0];
-    apply = std::get_if<sema::Apply>(&node(kernel, value).what);
+    apply = std::get_if<sema::Apply>(&kernel.node(value).what);
   }
   if (!apply || apply->function != ElementFunction::select || !is_mask(kernel, apply->operands[0])) return std::nullopt;
   const bool then = depends(kernel, apply->operands[1], contraction);

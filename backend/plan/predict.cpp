@@ -17,7 +17,7 @@ namespace lay::plan {
 namespace {
 
 Int extent(const sema::Kernel& kernel, sema::IndexId index) {
-  return kernel.indices[static_cast<std::size_t>(index)].extent;
+  return kernel.index(index).extent;
 }
 
 Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices) {
@@ -26,20 +26,11 @@ Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indice
   return result;
 }
 
-int element_bytes(const sema::Tensor& tensor) {
-  return std::max(1, bits(tensor.element) / 8);
-}
-
-const sema::Tensor& loaded(const sema::Kernel& kernel, sema::NodeId load) {
-  const auto& what = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
-  return kernel.tensors[static_cast<std::size_t>(what.tensor)];
-}
-
 // Every element of an input once.
 Int input_bytes(const sema::Kernel& kernel) {
   Int result = 0;
   for (const sema::Tensor& tensor : kernel.tensors) {
-    if (tensor.access == sema::Access::input) result += size(tensor.layout) * element_bytes(tensor);
+    if (tensor.access == sema::Access::input) result += size(tensor.layout) * tensor.element_bytes();
   }
   return result;
 }
@@ -48,11 +39,22 @@ Int input_bytes(const sema::Kernel& kernel) {
 Int output_bytes(const sema::Kernel& kernel) {
   Int result = 0;
   for (const sema::Assignment& assignment : kernel.assignments) {
-    const auto& tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const auto& tensor = kernel.tensor(assignment.target);
     const int times = tensor.access == sema::Access::inout ? 2 : 1;
-    result += product(kernel, assignment.indices) * element_bytes(tensor) * times;
+    result += product(kernel, assignment.indices) * tensor.element_bytes() * times;
   }
   return result;
+}
+
+// The products, and what they move where so much of the output loads its operands together.
+template <class Gemm>
+void take_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm, const std::array<int, 2>& tile) {
+  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
+  const Int batches = product(kernel, gemm.batch);
+  const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * kernel.loaded(gemm.a.load).element_bytes();
+  const Int b = n * k * tiles(kernel, gemm.m, tile[0]) * kernel.loaded(gemm.b.load).element_bytes();
+  result.global_bytes = (a + b) * batches + output_bytes(kernel);
+  result.flops = 2 * m * n * k * batches;
 }
 
 int staged_accesses(const OperandCopy& copy) {
@@ -90,12 +92,7 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm) {
     result.conflicts.push_back(traffic.write);
     result.conflicts.push_back(traffic.read);
   }
-  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
-  const Int batches = product(kernel, gemm.batch);
-  const Int a = m * k * tiles(kernel, gemm.n, gemm.tile[1]) * element_bytes(loaded(kernel, gemm.a.load));
-  const Int b = n * k * tiles(kernel, gemm.m, gemm.tile[0]) * element_bytes(loaded(kernel, gemm.b.load));
-  result.global_bytes = (a + b) * batches + output_bytes(kernel);
-  result.flops = 2 * m * n * k * batches;
+  take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
   return result;
 }
 
@@ -107,17 +104,12 @@ Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm) {
   for (const bool is_a : {true, false}) {
     const Sm80Operand& operand = is_a ? gemm.a : gemm.b;
     const std::string name = is_a ? "A" : "B";
-    const int element = bits(loaded(kernel, operand.load).element);
+    const int element = bits(kernel.loaded(operand.load).element);
     const Wavefront write = worst_write(operand, gemm, element), read = worst_read(operand, gemm, element);
     result.conflicts.push_back({"write " + name, write.taken, write.least});
     result.conflicts.push_back({"read " + name, read.taken, read.least});
   }
-  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
-  const Int batches = product(kernel, gemm.batch);
-  const Int a = m * k * tiles(kernel, gemm.n, gemm.tile[1]) * element_bytes(loaded(kernel, gemm.a.load));
-  const Int b = n * k * tiles(kernel, gemm.m, gemm.tile[0]) * element_bytes(loaded(kernel, gemm.b.load));
-  result.global_bytes = (a + b) * batches + output_bytes(kernel);
-  result.flops = 2 * m * n * k * batches;
+  take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
   return result;
 }
 
@@ -135,13 +127,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
     }
     result.conflicts.push_back({"stmatrix", wavefronts(addresses, row).taken, SharedMemory{}.phases(row)});
   }
-  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
-  const Int batches = product(kernel, gemm.batch);
-  const auto tile = gemm.cluster_tile();
-  const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * element_bytes(loaded(kernel, gemm.a.load));
-  const Int b = n * k * tiles(kernel, gemm.m, tile[0]) * element_bytes(loaded(kernel, gemm.b.load));
-  result.global_bytes = (a + b) * batches + output_bytes(kernel);
-  result.flops = 2 * m * n * k * batches;
+  take_totals(result, kernel, gemm, gemm.cluster_tile());
   return result;
 }
 
@@ -166,14 +152,14 @@ Prediction predict(const sema::Kernel& kernel, const Relayout& relayout) {
   // What is read ahead, the elements of one access, and an address and a condition for each access to global memory.
   int bits_held = 0, accesses = relayout.accesses();
   for (const RelayoutLoad& load : relayout.loads) {
-    const int element = bits(loaded(kernel, load.load).element);
+    const int element = bits(kernel.loaded(load.load).element);
     const int count = load.staged ? accesses_of(load.threads) * load.vector : relayout.accesses() * relayout.vector;
     bits_held += count * element + (load.staged ? relayout.vector * element : 0);
     accesses += count / load.vector;
   }
   for (const RelayoutStore& store : relayout.stores) {
     const auto target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
-    bits_held += relayout.vector * bits(kernel.tensors[static_cast<std::size_t>(target)].element);
+    bits_held += relayout.vector * bits(kernel.tensor(target).element);
   }
   constexpr int access = 2, rest = 24;
   result.registers = bits_held / 32 + access * accesses + rest;

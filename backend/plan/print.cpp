@@ -1,19 +1,15 @@
 #include "backend/plan/print.h"
 
 #include <algorithm>
+#include <concepts>
+#include <type_traits>
 
+#include "backend/plan/text.h"
 #include "frontend/algebra/overloaded.h"
 
 namespace lay::plan {
 
 namespace {
-
-template <std::size_t n>
-std::string tuple_text(const std::array<int, n>& numbers) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < n; ++i) text += (i ? "," : "") + std::to_string(numbers[i]);
-  return text + ")";
-}
 
 std::string joined(const std::vector<Predicate>& when) {
   std::string text;
@@ -21,43 +17,54 @@ std::string joined(const std::vector<Predicate>& when) {
   return text;
 }
 
-const sema::Tensor& loaded(const sema::Kernel& kernel, sema::NodeId load) {
-  const auto& what = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
-  return kernel.tensors[static_cast<std::size_t>(what.tensor)];
-}
-
 std::string elements(int vector) {
   return std::to_string(vector) + (vector == 1 ? " element" : " elements");
 }
 
+// "  tile      = (128,128,8)"
+std::string entry(std::string key, const std::string& value) {
+  constexpr std::size_t widest = 9;  // lane_tile
+  key.resize(std::max(widest, key.size()), ' ');
+  return "  " + key + " = " + value;
+}
+
+std::string written(const sema::Kernel& kernel, std::size_t assignment, int vector) {
+  return "  // " + kernel.tensor(kernel.assignments[assignment].target).name + " is written " + elements(vector) +
+         " at once";
+}
+
 const std::string& index_name(const sema::Kernel& kernel, sema::IndexId index) {
-  return kernel.indices[static_cast<std::size_t>(index)].name;
+  return kernel.index(index).name;
+}
+
+template <class Gemm>
+std::string accumulator_line(const sema::Kernel& kernel, const Gemm& gemm) {
+  return "  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," + index_name(kernel, gemm.n) +
+         "): " + gemm.accumulators.to_string();
 }
 
 void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index, const std::string& name,
                    std::vector<std::string>& lines) {
-  lines.push_back("  smem " + name + "    = " + to_string(copy.shared));
+  lines.push_back(entry("smem " + name, to_string(copy.shared)));
   const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
-  lines.push_back("  // " + loaded(kernel, copy.load).name + " is read " + elements(copy.vector) + " at once along " +
+  lines.push_back("  // " + kernel.loaded(copy.load).name + " is read " + elements(copy.vector) + " at once along " +
                   (copy.along_k ? k : outer) + "; (thread,value) -> (" + outer + "," + k +
                   "): " + copy.threads.to_string());
 }
 
 void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<std::string>& lines) {
-  lines.push_back("  tile      = " + tuple_text(gemm.tile));
-  lines.push_back("  groups    = " + tuple_text(gemm.groups));
-  lines.push_back("  lanes     = " + gemm.lanes.to_string());
-  lines.push_back("  lane_tile = " + tuple_text(gemm.lane_tile));
-  lines.push_back("  stages    = " + std::to_string(gemm.stages));
+  lines.push_back(entry("tile", tuple_text(gemm.tile)));
+  lines.push_back(entry("groups", tuple_text(gemm.groups)));
+  lines.push_back(entry("lanes", gemm.lanes.to_string()));
+  lines.push_back(entry("lane_tile", tuple_text(gemm.lane_tile)));
+  lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm.a, gemm.k, "A", lines);
   operand_lines(kernel, gemm.b, gemm.k, "B", lines);
-  lines.push_back("  order     = " + gemm.order.to_string());
-  lines.push_back("  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," +
-                  index_name(kernel, gemm.n) + "): " + gemm.accumulators.to_string());
+  lines.push_back(entry("order", gemm.order.to_string()));
+  lines.push_back(accumulator_line(kernel, gemm));
   for (const OutputStore& store : gemm.stores) {
-    const auto& target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
-    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
-                    elements(store.vector) + " at once along " + index_name(kernel, store.along_n ? gemm.n : gemm.m));
+    lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) + " along " +
+                    index_name(kernel, store.along_n ? gemm.n : gemm.m));
   }
 }
 
@@ -74,11 +81,11 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::v
   };
   std::string tile;
   for (int extent : relayout.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
-  lines.push_back("  tile      = " + (relayout.tile.size() == 1 ? tile : "(" + tile + ")"));
-  lines.push_back("  threads   = " + std::to_string(relayout.threads));
+  lines.push_back(entry("tile", (relayout.tile.size() == 1 ? tile : "(" + tile + ")")));
+  lines.push_back(entry("threads", std::to_string(relayout.threads)));
   std::vector<std::string> said;
   for (const RelayoutLoad& load : relayout.loads) {
-    const std::string& name = loaded(kernel, load.load).name;
+    const std::string& name = kernel.loaded(load.load).name;
     const bool first = std::find(said.begin(), said.end(), name) == said.end();
     if (load.staged) {
       lines.push_back(std::string(first ? "  smem " : "  // and again ") + name + "    = " + to_string(load.shared));
@@ -87,20 +94,19 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::v
     lines.push_back("  // " + name + " is read " + elements(load.vector) + " at once" + along(load.run_axis) +
                     (load.staged ? "; (thread,value) -> " + at + ": " + load.threads.to_string() : ""));
   }
-  lines.push_back("  order     = " + relayout.order.to_string());
+  lines.push_back(entry("order", relayout.order.to_string()));
   for (const RelayoutStore& store : relayout.stores) {
-    const auto& target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
-    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
-                    elements(store.vector) + " at once" + along(relayout.run_axis));
+    lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
+                    along(relayout.run_axis));
   }
   lines.push_back("  // outputs, (thread,value) -> " + at + ": " + relayout.work.to_string());
 }
 
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back("  smem " + name + " = " + to_string(operand.shared));
+  lines.push_back(entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
-  lines.push_back("  // " + loaded(kernel, operand.load).name + " is read " + elements(operand.vector) +
+  lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " + elements(operand.vector) +
                   " at once along " + (operand.along_k ? k : outer) + (operand.async ? ", by cp.async" : "") +
                   "; (thread,value) -> (" + outer + "," + k + "): " + operand.threads.to_string());
   if (operand.matrices > 0) {
@@ -110,58 +116,44 @@ void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80O
   }
 }
 
-void gemm_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, std::vector<std::string>& lines) {
-  lines.push_back("  tile   = " + tuple_text(gemm.tile));
-  lines.push_back("  mma    = " + gemm.mma.name);
-  lines.push_back("  groups = " + tuple_text(gemm.groups));
-  lines.push_back("  stages = " + std::to_string(gemm.stages));
-  operand_lines(kernel, gemm, gemm.a, "A", lines);
-  operand_lines(kernel, gemm, gemm.b, "B", lines);
-  lines.push_back("  order  = " + gemm.order.to_string());
-  lines.push_back("  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," +
-                  index_name(kernel, gemm.n) + "): " + gemm.accumulators.to_string());
-  for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
-    const auto& target = kernel.assignments[i].target;
-    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
-                    elements(gemm.vectors[i]) + " at once along " + index_name(kernel, gemm.n));
-  }
-}
-
 void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand, const std::string& name,
                    std::vector<std::string>& lines) {
-  lines.push_back("  smem " + name + "  = " + to_string(operand.shared));
+  lines.push_back(entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
-  lines.push_back("  // " + loaded(kernel, operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
+  lines.push_back("  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
                   (boxes == 1 ? " box of " : " boxes of ") + std::to_string(operand.box[0]) + " " + outer + " x " +
                   std::to_string(operand.box[1]) + " " + k + " a block and K tile, swizzled over " +
                   std::to_string(operand.span) + " bytes");
 }
 
-void gemm_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
-  lines.push_back("  tile    = " + tuple_text(gemm.tile));
-  lines.push_back("  mma     = " + gemm.mma.name);
-  lines.push_back("  groups  = " + tuple_text(gemm.groups));
-  lines.push_back("  cluster = " + tuple_text(gemm.cluster));
-  lines.push_back("  stages  = " + std::to_string(gemm.stages));
-  operand_lines(kernel, gemm, gemm.a, "A", lines);
-  operand_lines(kernel, gemm, gemm.b, "B", lines);
-  lines.push_back("  order   = " + gemm.order.to_string());
-  lines.push_back("  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," +
-                  index_name(kernel, gemm.n) + "): " + gemm.accumulators.to_string());
+void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
   if (gemm.store) {
-    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(gemm.store->tensor)].name +
-                    " leaves by stmatrix and TMA through " + to_string(gemm.store->shared));
-  }
-  for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
-    const auto& target = kernel.assignments[i].target;
-    lines.push_back("  // " + kernel.tensors[static_cast<std::size_t>(target)].name + " is written " +
-                    elements(gemm.vectors[i]) + " at once along " + index_name(kernel, gemm.n));
+    lines.push_back("  // " + kernel.tensor(gemm.store->tensor).name + " leaves by stmatrix and TMA through " +
+                    to_string(gemm.store->shared));
   }
   if (gemm.registers) {
     lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) + " for each copying thread, " +
                     std::to_string((*gemm.registers)[1]) + " for each of a consumer");
   }
+}
+
+template <std::derived_from<TensorGemm> Gemm>
+void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::string>& lines) {
+  constexpr bool hopper = std::is_same_v<Gemm, Sm90Gemm>;
+  lines.push_back(entry("tile", tuple_text(gemm.tile)));
+  lines.push_back(entry("mma", gemm.mma.name));
+  lines.push_back(entry("groups", tuple_text(gemm.groups)));
+  if constexpr (hopper) lines.push_back(entry("cluster", tuple_text(gemm.cluster)));
+  lines.push_back(entry("stages", std::to_string(gemm.stages)));
+  operand_lines(kernel, gemm, gemm.a, "A", lines);
+  operand_lines(kernel, gemm, gemm.b, "B", lines);
+  lines.push_back(entry("order", gemm.order.to_string()));
+  lines.push_back(accumulator_line(kernel, gemm));
+  for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
+    lines.push_back(written(kernel, i, gemm.vectors[i]) + " along " + index_name(kernel, gemm.n));
+  }
+  if constexpr (hopper) hopper_lines(kernel, gemm, lines);
 }
 
 void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
@@ -178,7 +170,7 @@ void prediction_lines(const Prediction& prediction, std::vector<std::string>& li
 std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
   std::string text;
   for (const Alignment& alignment : variant.aligned) {
-    text += (text.empty() ? "" : ", ") + kernel.tensors[static_cast<std::size_t>(alignment.tensor)].name + " to " +
+    text += (text.empty() ? "" : ", ") + kernel.tensor(alignment.tensor).name + " to " +
             std::to_string(alignment.bytes) + " bytes";
   }
   return text;

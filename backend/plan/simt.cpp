@@ -5,6 +5,7 @@
 #include "backend/plan/axes.h"
 #include "backend/plan/order.h"
 #include "backend/plan/policy.h"
+#include "backend/plan/text.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -12,10 +13,6 @@ namespace lay::plan {
 namespace {
 
 constexpr int lanes_of_a_warp = 32;
-
-std::string text(const std::array<std::int64_t, 2>& element) {
-  return "(" + std::to_string(element[0]) + "," + std::to_string(element[1]) + ")";
-}
 
 std::string json(const std::array<std::int64_t, 2>& element) {
   return "[" + std::to_string(element[0]) + "," + std::to_string(element[1]) + "]";
@@ -39,15 +36,16 @@ std::array<int, 2> grid_of(const Layout& lanes) {
 std::string describe(const CoverFault& fault, const std::string& who) {
   switch (fault.kind) {
     case CoverFault::missing:
-      return "no " + who + " has element " + text(fault.element);
+      return "no " + who + " has element " + tuple_text(fault.element);
     case CoverFault::twice:
       if (fault.index == fault.other) {
-        return who + " " + std::to_string(fault.index) + " has element " + text(fault.element) + " twice";
+        return who + " " + std::to_string(fault.index) + " has element " + tuple_text(fault.element) + " twice";
       }
       return who + "s " + std::to_string(fault.other) + " and " + std::to_string(fault.index) + " both have element " +
-             text(fault.element);
+             tuple_text(fault.element);
     case CoverFault::outside:
-      return who + " " + std::to_string(fault.index) + " has element " + text(fault.element) + ", which lies outside";
+      return who + " " + std::to_string(fault.index) + " has element " + tuple_text(fault.element) +
+             ", which lies outside";
   }
   return {};
 }

@@ -2,13 +2,9 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
-#include "backend/plan/copies.h"
-#include "backend/plan/recognise.h"
-#include "backend/plan/schedule.h"
 #include "backend/plan/sm80_gemm.h"
-#include "backend/plan/target.h"
+#include "backend/plan/tensor_shape.h"
 
 namespace lay::plan {
 
@@ -18,9 +14,7 @@ namespace lay::plan {
 // where that is never possible for both operands. Problems: "schedule-entry", "schedule-types", "schedule-cover",
 // "schedule-copy", "schedule-order", "schedule-smem", "schedule-shared", "schedule-registers", "schedule-threads",
 // "unsupported".
-std::optional<Sm80Gemm> shape_sm80(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                                   const Target& target, Facts& facts, Width width, Conditions& conditions,
-                                   std::vector<Problem>& problems);
+std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping);
 
 // Bytes of shared memory, all stages.
 int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel);

@@ -6,12 +6,7 @@
 // Everything here follows from the schedule's tile, atom, groups and stages and from the tensors' layouts.
 #pragma once
 
-#include <array>
-#include <vector>
-
-#include "frontend/algebra/layout.h"
-#include "frontend/sema/atom.h"
-#include "frontend/sema/kernel.h"
+#include "backend/plan/tensor_gemm.h"
 
 namespace lay::plan {
 
@@ -31,26 +26,13 @@ struct Sm80Operand {
   Layout rows;              // lane -> (outer, k): where the row lies that the lane names to ldmatrix
 };
 
-struct Sm80Gemm {
-  sema::NodeId contraction = -1;
-  sema::IndexId m = -1, n = -1, k = -1;
-  std::vector<sema::IndexId> batch;  // further output indices: further coordinates of a tile
-  sema::Atom mma;
-  std::array<int, 3> tile{128, 128, 32};
-  std::array<int, 4> groups{2, 2, 1, 1};  // warps over tile M, N, K and over successive tiles
-  int stages = 4;
+// The groups are warps; a block takes one tile.
+struct Sm80Gemm : TensorGemm {
   Sm80Operand a, b;
-  Layout accumulators;       // (thread, value) -> (m, n) in the tile: basis strides; value (of the atom, (i, j))
-  std::vector<int> vectors;  // of each assignment: elements along n that one access writes
-  Layout order;              // block -> (tile m, tile n, batch...): basis strides
 
   int threads() const { return 32 * groups[0] * groups[1]; }
-  // The part of the tile that one warp has.
-  std::array<int, 2> part() const { return {tile[0] / groups[0], tile[1] / groups[1]}; }
-  // Atoms of one warp along m, n and k.
-  std::array<int, 3> repeats() const {
-    return {part()[0] / mma.shape[0], part()[1] / mma.shape[1], tile[2] / mma.shape[2]};
-  }
+  // Ten times the compute capability of the only GPUs that it is for; 0: its instructions are those of all.
+  int capability() const { return 0; }
 };
 
 }  // namespace lay::plan

@@ -69,12 +69,6 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
             tuple(along_axis(1, run_axis), tuple(along_axis(side * vector, run_axis), along_axis(rows, across_axis)))));
 }
 
-Layout fragment_of(const Layout& operand, std::array<int, 2> shape) {
-  Facts facts;
-  const Layout coordinates(tuple(shape[0], shape[1]), tuple(along_axis(1, 0), along_axis(1, 1)));
-  return composition(facts, coordinates, operand);
-}
-
 // ldmatrix gives lane 4i + j the 4 bytes j of row i of each matrix; with .trans, of 16-bit elements, the elements i of
 // rows 2j and 2j + 1 (PTX ISA, ldmatrix). Rows lie in shared memory: along k, or transposed along the outer index. In
 // both cases lane 4i + j holds what lies i along the outer index and, in elements of 4 bytes, j along k.

@@ -15,9 +15,6 @@ namespace lay::plan {
 // Nothing if the threads do not share the tile evenly.
 std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vector, int threads);
 
-// The atom's operand (thread, value) -> column-major index, as (outer, k): basis strides.
-Layout fragment_of(const Layout& operand, std::array<int, 2> shape);
-
 // Sets `matrices`, `transposed` and `rows` where the fragment is one of matrices of 8 rows of 16 bytes, as ldmatrix
 // gives it.
 void take_matrices(Sm80Operand& operand, int element_bits);

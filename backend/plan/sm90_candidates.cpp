@@ -5,20 +5,12 @@
 #include "frontend/sema/library.h"
 
 namespace lay::plan {
-namespace {
-
-ElementType factor_type(const sema::Kernel& kernel, sema::NodeId load) {
-  const auto& what = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what);
-  return kernel.tensors[static_cast<std::size_t>(what.tensor)].element;
-}
-
-}  // namespace
 
 std::vector<sema::Schedule> sm90_proposals(const sema::Kernel& kernel, const GemmForm& form) {
   std::vector<sema::Schedule> schedules;
-  const ElementType factors = factor_type(kernel, form.a);
-  const ElementType sum = kernel.nodes[static_cast<std::size_t>(form.contraction)].type;
-  if (factor_type(kernel, form.b) != factors || bits(factors) > 32) return schedules;
+  const ElementType factors = kernel.loaded(form.a).element;
+  const ElementType sum = kernel.node(form.contraction).type;
+  if (kernel.loaded(form.b).element != factors || bits(factors) > 32) return schedules;
   const auto entry = [&](const char* key, auto value) { return sema::ScheduleEntry{key, "", value, kernel.where}; };
   constexpr int span_bits = 1024;  // of a row of shared memory: the widest swizzle
   for (const int n : {32, 64, 96, 128, 160, 192, 256}) {

@@ -11,9 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "frontend/algebra/layout.h"
-#include "frontend/sema/atom.h"
-#include "frontend/sema/kernel.h"
+#include "backend/plan/tensor_gemm.h"
 
 namespace lay::plan {
 
@@ -46,33 +44,22 @@ struct Mask {
   bool when = true;
 };
 
-struct Sm90Gemm {
-  sema::NodeId contraction = -1;
-  sema::IndexId m = -1, n = -1, k = -1;
-  std::vector<sema::IndexId> batch;  // further output indices: further coordinates of a tile
-  sema::Atom mma;
-  std::array<int, 3> tile{128, 256, 64};
-  std::array<int, 4> groups{2, 1, 1, 1};  // consumers over tile M, N, K and over successive tiles
-  std::array<int, 2> cluster{2, 1};       // blocks over M and N that share what they load
-  int stages = 4;
+// The groups are consumers; a cluster takes one tile of its own, in units of which the order is, after another.
+struct Sm90Gemm : TensorGemm {
+  std::array<int, 2> cluster{1, 1};  // blocks over M and N that share what they load
   TmaOperand a, b;
-  Layout accumulators;                          // (thread of the consumers, value) -> (m, n) in the tile: basis strides
   std::optional<TmaStore> store;                // the only output, where it can leave by TMA
   std::optional<Mask> mask;                     // of the only output
-  std::vector<int> vectors;                     // else, of each assignment: elements along n that one access writes
-  Layout order;                                 // cluster -> (tile m, tile n, batch...) in units of the cluster's tiles
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
   int multiprocessors = 132;
 
   int consumers() const { return groups[0] * groups[1]; }
   int threads() const { return 128 * (1 + consumers()); }
   int blocks() const { return cluster[0] * cluster[1]; }
-  // The part of the tile that one consumer has.
-  std::array<int, 2> part() const { return {tile[0] / groups[0], tile[1] / groups[1]}; }
-  // Atoms of one consumer along m and n.
-  std::array<int, 2> repeats() const { return {part()[0] / mma.shape[0], part()[1] / mma.shape[1]}; }
   // Tiles of the whole cluster.
   std::array<int, 2> cluster_tile() const { return {tile[0] * cluster[0], tile[1] * cluster[1]}; }
+  // Ten times the compute capability of the only GPUs that it is for.
+  int capability() const { return mma.since; }
 };
 
 }  // namespace lay::plan

@@ -48,6 +48,8 @@ struct Tensor {
   Layout layout;
   Access access = Access::input;
   Span where;
+
+  int element_bytes() const { return bits(element) / 8; }
 };
 
 struct Scalar {
@@ -142,6 +144,13 @@ struct Kernel {
   std::vector<Guard> guards;
   std::vector<Schedule> schedules;
   Span where;
+
+  const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+  const Index& index(IndexId id) const { return indices[static_cast<std::size_t>(id)]; }
+  const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+  // Of a node that is a load: it, and the tensor that it reads.
+  const Load& load(NodeId id) const { return std::get<Load>(node(id).what); }
+  const Tensor& loaded(NodeId id) const { return tensor(load(id).tensor); }
 };
 
 using KernelPtr = std::shared_ptr<const Kernel>;

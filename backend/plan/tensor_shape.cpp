@@ -1,0 +1,112 @@
+#include "backend/plan/tensor_shape.h"
+
+#include "backend/plan/axes.h"
+#include "backend/plan/simt.h"
+#include "backend/plan/text.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+std::string text(ElementType type) {
+  return std::string(element_name(type));
+}
+
+}  // namespace
+
+bool TensorShaping::wrong(const char* code, const std::string& entry, std::string message, Notes notes) const {
+  problems.push_back({code, std::move(message), schedule.at(entry), {}, std::move(notes), {}});
+  return false;
+}
+
+bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand) {
+  const sema::Kernel& kernel = at.kernel;
+  const GemmForm& form = at.form;
+  gemm.contraction = form.contraction;
+  gemm.m = form.m;
+  gemm.n = form.n;
+  gemm.k = form.k;
+  gemm.batch = form.batch;
+  if (!at.schedule.mma) {
+    return at.wrong("schedule-entry", "mma", "a schedule for " + demand.family + " names its atom",
+                    {{"works", "mma = " + demand.example}});
+  }
+  gemm.mma = *at.schedule.mma;
+  const sema::Atom& atom = gemm.mma;
+  if (!demand.meets(atom)) {
+    return at.wrong("schedule-entry", "mma", "`mma` takes an atom " + demand.what + ", which " + atom.name + " is not",
+                    {{"works", demand.example}});
+  }
+  const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
+                    sum = kernel.node(form.contraction).type;
+  if (a == atom.a_type && b == atom.b_type && sum == atom.accumulator) return true;
+  return at.wrong("schedule-types", "mma",
+                  atom.name + " multiplies " + text(atom.a_type) + " by " + text(atom.b_type) + " into " +
+                      text(atom.accumulator) + ", and the kernel " + text(a) + " by " + text(b) + " into " + text(sum));
+}
+
+bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least, const char* who) {
+  if (gemm.tile[0] % least[0] == 0 && gemm.tile[1] % least[1] == 0 && gemm.tile[2] % least[2] == 0) return true;
+  return at.wrong("schedule-cover", "tile",
+                  "the accumulators of " + std::to_string(gemm.groups[0]) + " x " + std::to_string(gemm.groups[1]) +
+                      " " + who + " with " + gemm.mma.name + " do not cover the tile " + tuple_text(gemm.tile) +
+                      " exactly once",
+                  {{"works", "a tile of multiples of " + tuple_text(least)}});
+}
+
+bool check_threads(const TensorShaping& at, int threads, const char* whose) {
+  if (threads <= at.target.block_threads) return true;
+  return at.wrong("schedule-threads", "groups",
+                  std::string(whose) + " are " + std::to_string(threads) + " threads, and a block has at most " +
+                      std::to_string(at.target.block_threads),
+                  {{"help", "fewer groups, each with more of the tile"}});
+}
+
+Layout fragment_of(const Layout& operand, std::array<int, 2> shape) {
+  Facts facts;
+  const Layout coordinates(tuple(shape[0], shape[1]), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1})));
+  return composition(facts, coordinates, operand);
+}
+
+// The atom's accumulators, again for each atom of a group and for each group.
+bool take_accumulators(const TensorShaping& at, TensorGemm& gemm) {
+  const auto& shape = gemm.mma.shape;
+  const Layout atom = fragment_of(gemm.mma.c, {shape[0], shape[1]});
+  const auto part = gemm.part();
+  const auto repeats = gemm.repeats();
+  const auto over = [](int m, int n) { return tuple(Tuple::basis(m, {0}), Tuple::basis(n, {1})); };
+  gemm.accumulators =
+      Layout(tuple(tuple(atom.shape[0], tuple(gemm.groups[0], gemm.groups[1])),
+                   tuple(atom.shape[1], tuple(repeats[0], repeats[1]))),
+             tuple(tuple(atom.stride[0], over(part[0], part[1])), tuple(atom.stride[1], over(shape[0], shape[1]))));
+  if (!cover_fault(gemm.accumulators, {gemm.tile[0], gemm.tile[1]})) return true;
+  return at.wrong("schedule-cover", "tile",
+                  "the accumulators " + gemm.accumulators.to_string() + " do not cover the tile exactly once");
+}
+
+void take_vectors(const TensorShaping& at, TensorGemm& gemm) {
+  const Layout held = gemm.accumulators[1];
+  const auto at_m = values(along(held, 0)), at_n = values(along(held, 1));
+  bool pairs = at.width == Width::vectors && at_m.size() % 2 == 0;
+  for (std::size_t i = 0; pairs && i < at_m.size(); i += 2) {
+    pairs = at_m[i] == at_m[i + 1] && at_n[i] + 1 == at_n[i + 1] && at_n[i] % 2 == 0;
+  }
+  for (const sema::Assignment& assignment : at.kernel.assignments) {
+    const sema::Tensor& tensor = at.kernel.tensor(assignment.target);
+    const int unit = pairs ? unit_mode(at.facts, tensor.layout) : -1;
+    int vector = 1;
+    if (unit >= 0 && assignment.indices[static_cast<std::size_t>(unit)] == gemm.n) {
+      const Conditions needed{vector_conditions(at.facts, tensor.layout, unit, 2),
+                              {{assignment.target, 2 * tensor.element_bytes()}}};
+      if (!is_never(needed)) {
+        add(at.conditions, needed);
+        vector = 2;
+      }
+    }
+    gemm.vectors.push_back(vector);
+  }
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,70 @@
+#include "backend/plan/tensor_variant.h"
+
+#include "backend/plan/conditions.h"
+#include "backend/plan/predict.h"
+#include "backend/plan/sm80.h"
+#include "backend/plan/sm90.h"
+
+namespace lay::plan {
+
+namespace {
+
+// Whether the factors of the product are elements that tensor cores multiply as they lie in memory: under casts to the
+// accumulator's type at most, which change no value.
+bool multiplies_as_stored(const sema::Kernel& kernel, const GemmForm& form) {
+  const ElementType sum = kernel.node(form.contraction).type;
+  const auto plain = [&](sema::NodeId value, sema::NodeId load) {
+    for (; value != load; value = std::get<sema::Apply>(kernel.node(value).what).operands[0]) {
+      if (kernel.node(value).type != sum) return false;
+    }
+    return true;
+  };
+  return plain(form.a_value, form.a) && plain(form.b_value, form.b);
+}
+
+template <class Gemm>
+std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping& shaping, const Facts& facts) {
+  if (!gemm) return std::nullopt;
+  const auto open = open_conditions(facts, shaping.conditions.when);
+  if (!open) return std::nullopt;
+  Variant variant;
+  variant.name = shaping.schedule.name;
+  variant.when = *open;
+  variant.aligned = shaping.conditions.aligned;
+  variant.capability = gemm->capability();
+  variant.prediction = predict(shaping.kernel, *gemm);
+  variant.how = std::move(*gemm);
+  if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
+  return variant;
+}
+
+}  // namespace
+
+std::optional<Variant> tensor_variant(const std::string& family, const sema::Kernel& kernel, const GemmForm& form,
+                                      const TensorSchedule& schedule, Width width, const Target& target,
+                                      const Facts& facts, std::vector<Problem>& problems) {
+  const auto given = open_conditions(facts, schedule.when);
+  if (!given) return std::nullopt;
+  std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
+  std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
+  if (!multiplies_as_stored(kernel, form)) {
+    found.push_back({"unsupported",
+                     "tensor cores multiply elements as they lie in memory, and a factor of the product is "
+                     "converted first",
+                     schedule.where,
+                     {},
+                     {},
+                     {}});
+    return std::nullopt;
+  }
+  Facts known = facts;
+  if (schedule.of_script) {
+    for (const Predicate& condition : *given) known.assume(condition);
+  }
+  Conditions conditions{*given, {}};
+  const TensorShaping shaping{kernel, form, schedule, target, width, known, conditions, found};
+  return family == "sm90" ? variant_of(shape_sm90(shaping), shaping, facts)
+                          : variant_of(shape_sm80(shaping), shaping, facts);
+}
+
+}  // namespace lay::plan
