@@ -1,6 +1,7 @@
 #include "frontend/algebra/banks.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace lay {
 namespace {
@@ -28,11 +29,25 @@ int SharedMemory::phases(int bytes) const {
 
 namespace {
 
+// x / n and x % n for x >= 0, without a division where n is a power of two, as the numbers of memories are.
+class Divisor {
+ public:
+  explicit Divisor(int64_t n) : n_(n) {
+    if (std::has_single_bit(static_cast<uint64_t>(n))) shift_ = std::countr_zero(static_cast<uint64_t>(n));
+  }
+  int64_t quotient(int64_t x) const { return shift_ >= 0 ? x >> shift_ : x / n_; }
+  int64_t rest(int64_t x) const { return shift_ >= 0 ? x & (n_ - 1) : x % n_; }
+
+ private:
+  int64_t n_;
+  int shift_ = -1;
+};
+
 // Counts the different words that a phase wants from each bank. Mostly that is one, which is kept apart.
 class BankCount {
  public:
   explicit BankCount(const SharedMemory& memory)
-      : word_bytes_(memory.bank_bytes), first_(static_cast<size_t>(memory.banks)) {}
+      : word_(memory.bank_bytes), banks_(memory.banks), first_(static_cast<size_t>(memory.banks)) {}
 
   int most(std::span<const int64_t> addresses, int bytes) {
     std::fill(first_.begin(), first_.end(), -1);
@@ -41,7 +56,7 @@ class BankCount {
     for (const int64_t address : addresses) {
       if (address < 0) continue;
       any = true;
-      for (int64_t word = address / word_bytes_, last = (address + bytes - 1) / word_bytes_; word <= last; ++word) {
+      for (int64_t word = word_.quotient(address), last = word_.quotient(address + bytes - 1); word <= last; ++word) {
         int64_t& first = first_[bank(word)];
         if (first < 0) {
           first = word;
@@ -54,7 +69,7 @@ class BankCount {
   }
 
  private:
-  size_t bank(int64_t word) const { return static_cast<size_t>(word) % first_.size(); }
+  size_t bank(int64_t word) const { return static_cast<size_t>(banks_.rest(word)); }
 
   int most_beyond_first() {
     if (more_.empty()) return 0;
@@ -64,31 +79,37 @@ class BankCount {
     return *std::max_element(of_bank.begin(), of_bank.end());
   }
 
-  int64_t word_bytes_;
+  Divisor word_, banks_;
   std::vector<int64_t> first_;  // by bank; -1 for none
   std::vector<int64_t> more_;   // words that are not their bank's first
 };
 
+// f(wavefronts) of one phase after the other.
+template <class F>
+void each_phase(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory, const F& f) {
+  const size_t phases = static_cast<size_t>(memory.phases(bytes));
+  const size_t lanes = std::max<size_t>(1, static_cast<size_t>(memory.lanes) / phases);
+  BankCount count(memory);
+  for (size_t begin = 0; begin < addresses.size(); begin += lanes) {
+    f(count.most(addresses.subspan(begin, std::min(lanes, addresses.size() - begin)), bytes));
+  }
+}
+
 }  // namespace
 
 std::vector<int> phase_wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory) {
-  const size_t phases = static_cast<size_t>(memory.phases(bytes));
-  const size_t lanes = std::max<size_t>(1, static_cast<size_t>(memory.lanes) / phases);
   std::vector<int> taken;
-  BankCount count(memory);
-  for (size_t begin = 0; begin < addresses.size(); begin += lanes) {
-    taken.push_back(count.most(addresses.subspan(begin, std::min(lanes, addresses.size() - begin)), bytes));
-  }
+  each_phase(addresses, bytes, memory, [&](int one) { taken.push_back(one); });
   return taken;
 }
 
 Wavefronts wavefronts(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory) {
   Wavefronts sum;
-  for (const int taken : phase_wavefronts(addresses, bytes, memory)) {
+  each_phase(addresses, bytes, memory, [&](int taken) {
     sum.taken += taken;
     sum.least += taken > 0;
     sum.worst = std::max(sum.worst, taken);
-  }
+  });
   return sum;
 }
 

@@ -150,14 +150,26 @@ int64_t fewest_accesses(const LayoutSearch& search) {
   return sum;
 }
 
-// The accesses under a candidate; nothing if a vector asked for is not in one piece, or it takes more than `enough`.
-std::optional<std::vector<Service>> served(const LayoutSearch& search, const Placement& where, int64_t enough) {
+// Of each access, the fewest wavefronts of those behind it.
+std::vector<int64_t> fewest_behind(const LayoutSearch& search) {
+  std::vector<int64_t> behind(search.accesses.size(), 0);
+  for (size_t i = behind.size(); i-- > 1;) {
+    const WantedAccess& a = search.accesses[i];
+    behind[i - 1] = behind[i] + fewest_wavefronts(a.pattern, search.bits, a.vector, search.memory);
+  }
+  return behind;
+}
+
+// The accesses under a candidate; nothing if a vector asked for is not in one piece, or all take more than `enough`.
+std::optional<std::vector<Service>> served(const LayoutSearch& search, const std::vector<int64_t>& behind,
+                                           const Placement& where, int64_t enough) {
   std::vector<Service> services;
-  for (const WantedAccess& access : search.accesses) {
+  for (size_t i = 0; i < search.accesses.size(); ++i) {
+    const WantedAccess& access = search.accesses[i];
     if (access.vector && !moves_as_one(access.pattern, where, *access.vector)) return std::nullopt;
-    services.push_back(shared_service(access.pattern, where, access.vector, search.memory, enough));
+    services.push_back(shared_service(access.pattern, where, access.vector, search.memory, enough - behind[i]));
     enough -= services.back().taken;
-    if (enough < 0) return std::nullopt;
+    if (enough < behind[i]) return std::nullopt;
   }
   return services;
 }
@@ -252,11 +264,12 @@ FoundLayout find_layout(const LayoutSearch& search) {
   std::optional<Key> key;
   const Key ideal{best.fewest, fewest_accesses(search), size(search.tile).value(), Kind::swizzled};
   Placements placements(search.bits);
+  const std::vector<int64_t> behind = fewest_behind(search);
   for (const Candidate& candidate : candidates) {
     if (key && candidate.kind != Kind::plain && *key <= ideal) break;  // none that follows comes before it
     ++best.candidates;
     const Placement& where = placements.of(candidate);
-    const auto services = served(search, where, key ? std::get<0>(*key) : INT64_MAX);
+    const auto services = served(search, behind, where, key ? std::get<0>(*key) : INT64_MAX);
     if (!services) continue;
     const int64_t memory = memory_of(where);
     const Key own{total(*services, [](const Service& s) { return s.taken; }),

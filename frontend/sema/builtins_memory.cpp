@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/sema/memory.h"
+#include "frontend/sema/prelude.h"
 
 namespace lay::sema {
 namespace {
@@ -10,8 +11,7 @@ namespace {
 using Fields = std::vector<std::pair<std::string, Value>>;
 
 int number_of(Session& session, const std::string& record, const std::string& field) {
-  const Module& prelude = *session.prelude();
-  const Module::Entry* entry = prelude.find(record, prelude.generation());
+  const Module::Entry* entry = session.prelude().find(record);
   const auto* values = entry && entry->value ? entry->value->as<RecordPtr>() : nullptr;
   const Value* value = values ? (*values)->find(field) : nullptr;
   if (!value || !value->is_int()) throw std::logic_error("the prelude has no " + record + "." + field);

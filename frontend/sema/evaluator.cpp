@@ -4,6 +4,7 @@
 
 #include "frontend/sema/builtins.h"
 #include "frontend/sema/find.h"
+#include "frontend/sema/prelude.h"
 #include "frontend/sema/statement.h"
 #include "frontend/syntax/parse.h"
 
@@ -108,7 +109,7 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
   if (name == "find") return Help{name, std::string(kFindSignature), std::string(kFindLaw)};
   Frame frame{{nullptr, session_->main, session_->main->generation()}, {}};
   const Module::Entry* entry = session_->main->find(name, session_->main->generation());
-  if (!entry) entry = session_->prelude()->find(name, session_->prelude()->generation());
+  if (!entry) entry = session_->prelude().find(name);
   if (!entry || !entry->value) {
     const auto type = parse_element(name);
     return type ? std::optional(Help{name, name, "an element type of " + std::to_string(bits(*type)) + " bits"})

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/trace.h"
 #include "frontend/sema/builtins.h"
-#include "frontend/sema/stdlib.h"
+#include "frontend/sema/prelude.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -22,27 +21,13 @@ const Module::Entry* Module::find(const std::string& name, int generation) const
   return nullptr;
 }
 
-Session::Session(Sources& s, Host h, Options o) : sources(s), host(std::move(h)), options(std::move(o)) {}
+Session::Session(Sources& s, Host h, Options o)
+    : sources(s), host(std::move(h)), options(std::move(o)), prelude_(std::make_unique<Prelude>(*this)) {}
 
 Session::~Session() {
   main->clear();
-  if (prelude_) prelude_->clear();
+  prelude_->clear();
   for (auto& [name, module] : loaded) module->clear();
-}
-
-std::shared_ptr<Module> Session::prelude() {
-  if (!prelude_) {
-    const trace::Quiet quiet;
-    prelude_ = std::make_shared<Module>();  // what the prelude itself does not find is unknown
-    prelude_ = load_module(*this, "stdlib/prelude", *stdlib_text("prelude"));
-    for (const std::string name : {"tiled"}) {  // each sees the names of those before it
-      const auto module = loaded["stdlib/" + name] = load_module(*this, "stdlib/" + name, *stdlib_text(name));
-      for (const auto& [word, entries] : module->entries()) {
-        prelude_->define(word, entries.back().value, entries.back().where);
-      }
-    }
-  }
-  return prelude_;
 }
 
 void Session::charge(std::int64_t n, Span where) {
@@ -149,7 +134,7 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
     if (const Builtin* builtin = find_builtin(name)) return Value(builtin);
     if (auto type = parse_element(name)) return Value(*type);
     if (is_word(name)) return Value(name);
-    entry = session.prelude()->find(name, session.prelude()->generation());
+    entry = session.prelude().find(name);
   }
   if (!entry) {
     std::vector<Note> notes;
@@ -174,7 +159,7 @@ std::vector<std::string> visible_names(Session& session, const Frame& frame) {
   for (const auto& [name, entries] : frame.closure.module->entries()) names.push_back(name);
   for (const Builtin* builtin : all_builtins()) names.emplace_back(builtin->name);
   for (const ElementRow& row : element_rows()) names.emplace_back(row.name);
-  for (const auto& [name, entries] : session.prelude()->entries()) names.push_back(name);
+  for (std::string& name : session.prelude().names()) names.push_back(std::move(name));
   return names;
 }
 

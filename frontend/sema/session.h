@@ -51,6 +51,8 @@ struct Frame {
 // Thrown instead of a diagnostic where a name's statement failed before: reported once already.
 struct Poisoned {};
 
+class Prelude;
+
 class Session {
  public:
   Session(Sources& s, Host h, Options o);
@@ -83,15 +85,14 @@ class Session {
   std::map<std::string, std::shared_ptr<Module>> loaded;
   std::vector<std::string> loading;
 
-  // The standard prelude, evaluated when first asked for.
-  std::shared_ptr<Module> prelude();
+  Prelude& prelude() { return *prelude_; }
 
   // Counts work; error `limit` beyond the budget of a statement.
   void charge(std::int64_t n, Span where);
   bool running() const { return options.mode == Mode::run; }
 
  private:
-  std::shared_ptr<Module> prelude_;
+  std::unique_ptr<Prelude> prelude_;
 };
 
 inline constexpr std::int64_t kStepBudget = 20'000'000;
@@ -125,7 +126,9 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
 // Every name that the frame can see.
 std::vector<std::string> visible_names(Session& session, const Frame& frame);
 
-// The names that a file defines; throws its first error (use.cpp). Files under "stdlib/" are the library's own.
-std::shared_ptr<Module> load_module(Session& session, const std::string& name, std::string_view text);
+// The names that a file defines; throws its first error (use.cpp). Files under "stdlib/" are the library's own. The
+// text may be a part of the file, which begins at that line.
+std::shared_ptr<Module> load_module(Session& session, const std::string& name, std::string_view text,
+                                    int first_line = 1);
 
 }  // namespace lay::sema

@@ -314,11 +314,11 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   outcome.where = statement.span;
   Outcome* outer = std::exchange(session.outcome, &outcome);
   std::vector<Guard> inherited = std::exchange(session.inherited, {});
+  std::optional<Judgement> refutation = std::exchange(session.refutation, {});
+  const bool claiming = std::exchange(session.claiming, false);
   if (!outer) session.steps = 0;
   bool failed = true;
   try {
-    session.refutation.reset();
-    session.claiming = false;
     GuardScope scope(session.facts);
     StatementEvaluation evaluation(session, module, tree, outcome);
     std::visit(evaluation, statement.node);
@@ -340,6 +340,10 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   if (failed) {
     outcome.value.reset();
     for (const syntax::Identifier& name : defined_names(statement)) module->define(name.text, std::nullopt, name.span);
+  }
+  if (outer) {  // what asked for a name goes on
+    session.refutation = std::move(refutation);
+    session.claiming = claiming;
   }
   session.outcome = outer;
   session.inherited = std::move(inherited);

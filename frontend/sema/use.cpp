@@ -91,8 +91,8 @@ std::shared_ptr<Module> load_once(Session& session, const std::string& key, cons
 
 }  // namespace
 
-std::shared_ptr<Module> load_module(Session& session, const std::string& name, std::string_view text) {
-  int file = session.sources.add(name, text);
+std::shared_ptr<Module> load_module(Session& session, const std::string& name, std::string_view text, int first_line) {
+  int file = session.sources.add(name, text, first_line);
   syntax::Parsed parsed = syntax::parse(session.sources, file);
   auto module = std::make_shared<Module>();
   auto pass_on = [&](const Diagnostics& diagnostics) {

@@ -1,0 +1,67 @@
+#include "frontend/sema/prelude.h"
+
+#include <algorithm>
+
+#include "frontend/algebra/trace.h"
+#include "frontend/sema/stdlib.h"
+
+namespace lay::sema {
+
+namespace {
+
+// The name that the line begins to define; empty where it goes on with what the lines before it began.
+std::string_view defined_by(std::string_view line) {
+  for (const std::string_view word : {"def ", "record "}) {
+    if (!line.starts_with(word)) continue;
+    line.remove_prefix(word.size());
+    return line.substr(0, line.find_first_of("( "));
+  }
+  return {};
+}
+
+}  // namespace
+
+Prelude::Prelude(Session& session) : session_(session) {
+  list("prelude");
+  list("tiled");
+}
+
+void Prelude::list(const std::string& library) {
+  const std::string_view text = *stdlib_text(library);
+  Definition* last = nullptr;
+  int number = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    if (const auto name = defined_by(text.substr(begin, end - begin)); !name.empty()) {
+      last = &definitions_[std::string(name)];
+      *last = {"stdlib/" + library, text.substr(begin, 0), number, nullptr};
+    }
+    if (last) last->text = {last->text.data(), text.data() + end};
+    begin = end;
+  }
+}
+
+const Module::Entry* Prelude::find(const std::string& name) {
+  const auto at = definitions_.find(name);
+  if (at == definitions_.end()) return nullptr;
+  Definition& definition = at->second;
+  if (!definition.module) {
+    const trace::Quiet quiet;
+    definition.module = load_module(session_, definition.file, definition.text, definition.line);
+  }
+  return definition.module->find(name, definition.module->generation());
+}
+
+std::vector<std::string> Prelude::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, definition] : definitions_) names.push_back(name);
+  return names;
+}
+
+void Prelude::clear() {
+  for (auto& [name, definition] : definitions_) {
+    if (definition.module) definition.module->clear();
+  }
+}
+
+}  // namespace lay::sema
