@@ -111,7 +111,7 @@ class GemmPlanner {
     if (made && !known) plan_.variants.push_back(std::move(*made));
   }
 
-  // Rows of the standard library's policies: schedules in Lay, for outputs of so many tiles.
+  // Rows of the standard library's policies: schedules in Lay, and the sizes that they are for.
   // They are for operands narrower than their sum, which is what tensor cores multiply; to read the library takes
   // longer than all else in the plan of another kernel.
   void follow_library(const std::string& target, Width width) {
@@ -122,12 +122,9 @@ class GemmPlanner {
       TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
       schedule.name = target + "_" + policy.name;
       schedule.of_script = false;
-      if (policy.waves > 0 && schedule.tile) {
-        Int all = tiles(kernel_, form_.m, (*schedule.tile)[0]) * tiles(kernel_, form_.n, (*schedule.tile)[1]);
-        for (sema::IndexId index : form_.batch) all *= extent(index);
-        schedule.when = {greater_equal(all, static_cast<std::int64_t>(policy.waves * target_.multiprocessors))};
-      }
-      if (policy.rows > 0) schedule.when.push_back(less_equal(extent(form_.m), policy.rows));
+      Int batches = 1;
+      for (sema::IndexId index : form_.batch) batches *= extent(index);
+      schedule.when = {policy.when_of(extent(form_.m), extent(form_.n), extent(form_.k), batches)};
       add(schedule, target, width);
     }
   }

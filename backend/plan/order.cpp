@@ -144,9 +144,10 @@ Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
   return grouped(kernel, tiling, group, group);
 }
 
-Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling) {
-  const Int rows = tiles(kernel, tiling.m, tiling.tile[0]);
-  return grouped(kernel, tiling, min(rows, rows_of_a_group), rows_of_a_group);
+Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, bool masked) {
+  constexpr int rows_of_masks = 3;
+  const int group = masked ? rows_of_masks : rows_of_a_group;
+  return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), group), group);
 }
 
 std::vector<TileAxis> tile_axes(const Tiling& tiling) {

@@ -13,7 +13,10 @@ namespace {
 
 std::string joined(const std::vector<Predicate>& when) {
   std::string text;
-  for (const Predicate& condition : when) text += (text.empty() ? "" : " and ") + condition.to_string();
+  for (const Predicate& condition : when) {
+    const bool choice = condition.kind() == PredicateKind::either && when.size() > 1;
+    text += (text.empty() ? "" : " and ") + (choice ? "(" + condition.to_string() + ")" : condition.to_string());
+  }
   return text;
 }
 

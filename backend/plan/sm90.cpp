@@ -232,7 +232,7 @@ std::optional<Sm90Gemm> Shaper::run() {
   take_stores();
   gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
-  gemm_.order = at_.schedule.order.value_or(persistent_order(at_.kernel, tiling));
+  gemm_.order = at_.schedule.order.value_or(persistent_order(at_.kernel, tiling, gemm_.mask.has_value()));
   const bool ordered =
       !at_.schedule.order || check_order(at_.kernel, tiling, gemm_.order, at_.schedule.at("order"), at_.problems);
   if (!ordered || !take_stages() || !take_registers()) return std::nullopt;

@@ -55,10 +55,8 @@ Policy policy_of(const Record& row) {
   for (const auto& [field, value] : row.fields) {
     if (field == "name" && value.as<std::string>()) {
       policy.name = *value.as<std::string>();
-    } else if (field == "waves" && real_of(value)) {
-      policy.waves = *real_of(value);
-    } else if (field == "rows" && real_of(value)) {
-      policy.rows = static_cast<std::int64_t>(*real_of(value));
+    } else if (field == "condition" && value.as<Predicate>()) {
+      policy.when = *value.as<Predicate>();
     } else {
       policy.entries.push_back(schedule_entry(field, "", value, {}));
     }
@@ -91,6 +89,15 @@ Atom library_atom(const std::string& library, const std::string& name, const std
   Atom atom = atom_of(**record);
   const std::lock_guard lock(mutex);
   return atoms.emplace(call, std::move(atom)).first->second;
+}
+
+Predicate Policy::when_of(const Int& m, const Int& n, const Int& k, const Int& batches) const {
+  std::map<DimId, std::string> dims;
+  when.collect_dims(dims);
+  const std::map<std::string, Int> extents{{"M", m}, {"N", n}, {"K", k}, {"L", batches}};
+  std::map<DimId, Int> numbers;
+  for (const auto& [dim, word] : dims) numbers.emplace(dim, extents.at(word));
+  return when.substitute(numbers);
 }
 
 std::vector<Policy> library_policies(const std::string& target, ElementType a, ElementType b, ElementType accumulator) {

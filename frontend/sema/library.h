@@ -23,13 +23,13 @@ using LibraryArgument = std::pair<std::string, std::variant<std::int64_t, Elemen
 // instruction, "atom-cover" if the record is wrong, and what else its evaluation refuses.
 Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments);
 
-// A row of stdlib/policies/<target>.lay: a schedule by name, for outputs with at least `waves` tiles a multiprocessor
-// and at most `rows` rows (0: any number).
+// A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition holds.
 struct Policy {
   std::string name;
-  double waves = 0;
-  std::int64_t rows = 0;
+  Predicate when;                      // over the library's M, N, K and L: extents of C[m,n], of k, and of all batches
   std::vector<ScheduleEntry> entries;  // tile, mma, groups, ...
+
+  Predicate when_of(const Int& m, const Int& n, const Int& k, const Int& batches) const;
 };
 
 // The rows for these types in the library's order; none where it has none for them, or nothing for the target.
