@@ -92,6 +92,8 @@ struct TiledTensor {
   std::vector<std::uint64_t> extents, strides;
   std::vector<std::uint32_t> box;
   int swizzle = 0;  // CUtensorMapSwizzle
+
+  friend auto operator<=>(const TiledTensor&, const TiledTensor&) = default;
 };
 TensorMapBits encode(const TiledTensor& tensor);
 

@@ -5,7 +5,6 @@
 
 #include "frontend/algebra/convert.h"
 #include "runtime/device.h"
-#include "runtime/tensor_map.h"
 
 namespace lay::runtime {
 namespace {
@@ -132,7 +131,8 @@ Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const L
     for (const ir::TensorMap& map : kernel.tensor_maps) {
       const auto before = std::count_if(kernel.buffers.begin(), kernel.buffers.begin() + map.tensor.index,
                                         [](const ir::Buffer& b) { return b.space == ir::Space::global; });
-      values.add_map(encode(kernel, map, arguments.sizes, arguments.buffers.at(static_cast<size_t>(before)).address));
+      values.add_map(
+          maps_.find(kernel, map, arguments.sizes, arguments.buffers.at(static_cast<size_t>(before)).address));
     }
     prepared.loaded.launch(
         {static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2])},

@@ -17,6 +17,7 @@
 #include "runtime/compile.h"
 #include "runtime/driver.h"
 #include "runtime/launch_check.h"
+#include "runtime/tensor_map.h"
 
 namespace lay::runtime {
 
@@ -63,6 +64,7 @@ class Gpu {
   const cuda::Target& target_;
   Cache cache_;
   std::map<std::string, GpuKernel> kernels_;  // by emitted text
+  mutable TensorMaps maps_;
 };
 
 }  // namespace lay::runtime

@@ -48,9 +48,7 @@ std::uint64_t number(const Int& value, const Binding& sizes) {
   return static_cast<std::uint64_t>(*known);
 }
 
-}  // namespace
-
-TensorMapBits encode(const ir::Kernel& kernel, const ir::TensorMap& map, const Binding& sizes, Address tensor) {
+TiledTensor tiled_tensor(const ir::Kernel& kernel, const ir::TensorMap& map, const Binding& sizes, Address tensor) {
   const ir::Buffer& buffer = kernel.buffers[static_cast<std::size_t>(map.tensor.index)];
   const Layout& layout = std::get<Layout>(buffer.layout);
   const auto bytes = static_cast<std::uint64_t>(bits(buffer.element) / 8);
@@ -64,7 +62,19 @@ TensorMapBits encode(const ir::Kernel& kernel, const ir::TensorMap& map, const B
     tiled.box.push_back(static_cast<std::uint32_t>(map.box[i]));
   }
   tiled.swizzle = map.swizzle ? static_cast<int>(map.swizzle->b) : 0;  // 1: of 32 bytes, 2: of 64, 3: of 128
-  return encode(tiled);
+  return tiled;
+}
+
+}  // namespace
+
+TensorMapBits TensorMaps::find(const ir::Kernel& kernel, const ir::TensorMap& map, const Binding& sizes,
+                               Address tensor) {
+  constexpr std::size_t many = 4096;
+  const TiledTensor wanted = tiled_tensor(kernel, map, sizes, tensor);
+  const std::lock_guard lock(mutex_);
+  if (const auto known = encoded_.find(wanted); known != encoded_.end()) return known->second;
+  if (encoded_.size() >= many) encoded_.clear();
+  return encoded_.emplace(wanted, encode(wanted)).first->second;
 }
 
 }  // namespace lay::runtime

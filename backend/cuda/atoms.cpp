@@ -90,8 +90,8 @@ void Emitter::copy_matrices(const ir::Copy& copy, int line) {
   }
 }
 
-// The compiler may not move what it does with accumulators across this place.
-void Emitter::hold_accumulators(int line) {
+// The registers that wgmma adds to, anywhere in the kernel.
+std::set<int> Emitter::accumulators_of_wgmma() const {
   std::set<int> held;
   const auto collect = [&](const auto& self, const ir::Block& body) -> void {
     for (const ir::Stmt& stmt : body) {
@@ -107,7 +107,13 @@ void Emitter::hold_accumulators(int line) {
     }
   };
   for (const ir::Role& role : kernel_.roles) collect(collect, role.body);
-  for (const int index : held) {
+  return held;
+}
+
+// The compiler may not move what it does with accumulators across this place.
+void Emitter::hold_accumulators(int line) {
+  if (!held_) held_ = accumulators_of_wgmma();
+  for (const int index : *held_) {
     const ir::Buffer& of = kernel_.buffers[static_cast<std::size_t>(index)];
     const auto extent = extent_in_elements(of.layout);
     const std::string_view constraint = accumulator_constraint(of.element);

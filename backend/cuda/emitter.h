@@ -84,6 +84,7 @@ class Emitter {
   std::string atom_function(const ir::MmaAtom& atom, const ir::Mma& mma);
   std::string descriptor(const ir::Ref& ref, bool takes_transposed);
   std::string pair_register(const ir::Ref& ref, int mode, int pair);
+  std::set<int> accumulators_of_wgmma() const;
   void hold_accumulators(int line);
 
   // machine.cpp
@@ -134,7 +135,8 @@ class Emitter {
   std::vector<ir::VarId> in_scope_;
   std::map<int, std::int64_t> var_multiples_;  // of unrolled loops: what divides the variable
   std::set<ir::Builtin> specials_;
-  std::set<int> vectors_;  // register buffers that are accessed as vectors
+  std::set<int> vectors_;              // register buffers that are accessed as vectors
+  std::optional<std::set<int>> held_;  // accumulators of wgmma, once asked for
   std::vector<std::int64_t> shared_offsets_;
   std::int64_t shared_bytes_ = 0;
   std::int64_t unrolled_ = 1;  // the iterations of the unrolled loops that are open, multiplied

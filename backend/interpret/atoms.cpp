@@ -225,8 +225,7 @@ bool small_integer(ElementType type) {
 
 }  // namespace
 
-Handler multiply(const ir::Mma& mma, ElementType d, ElementType a, ElementType b) {
-  if (mma.kind == ir::MmaKind::simt) return nullptr;
+Handler multiply(ElementType d, ElementType a, ElementType b) {
   if (d == ElementType::f32 && held(a) == Held::single && held(b) == Held::single) return multiply_tile<float, double>;
   if (d == ElementType::f64 && a == d && b == d) return multiply_tile<double, double>;
   if (d == ElementType::s32 && small_integer(a) && small_integer(b)) return multiply_tile<std::int32_t, std::int64_t>;

@@ -11,7 +11,7 @@
 namespace lay::interpret::atoms {
 
 // atoms[detail]; slot a: lanes where the accumulator counts as zero. Null where the types are not executed.
-Handler multiply(const ir::Mma& mma, ElementType d, ElementType a, ElementType b);
+Handler multiply(ElementType d, ElementType a, ElementType b);
 
 // wgmma in groups: fence, commit, and wait until at most `value` groups are in flight.
 extern const Handler fence;

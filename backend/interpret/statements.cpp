@@ -178,7 +178,7 @@ void Statements::compile(const ir::Mma& mma) {
   const auto element = [&](const ir::Ref& ref) { return program_.buffers[ref.buffer.index].element; };
   const bool simt = mma.kind == ir::MmaKind::simt;
   const Handler run = simt ? multiply(element(mma.d), element(mma.a), element(mma.b))
-                           : atoms::multiply(mma, element(mma.d), element(mma.a), element(mma.b));
+                           : atoms::multiply(element(mma.d), element(mma.a), element(mma.b));
   if (run == nullptr) return static_cast<void>(emit(control::unsupported));
   if (!simt) return multiply_atom(mma, run);
   MmaPlan plan;

@@ -15,7 +15,9 @@ namespace lay::plan {
 
 namespace {
 
-// Runs that one tile reads and writes at once, and the elements of a tile: what measurements asked for.
+// Bytes of a tile that lie side by side in memory: whole sectors, and as many as keep a page of DRAM open, of which a
+// tile that is turned round in shared memory has some on both sides; and the bytes of a tile, which are on their way at
+// once: a block's share of what hides the latency of memory.
 constexpr int staged_run_bytes = 256, plain_run_bytes = 512, tile_bytes = 16384;
 constexpr int accesses_wanted = 4;  // of a thread, 16 bytes each
 constexpr std::int64_t most_staged_bytes = 65536;

@@ -58,6 +58,7 @@ T value(void* at) {
 }
 
 unsigned grid_seen[5];
+int maps_encoded = 0;
 
 }  // namespace
 
@@ -73,6 +74,10 @@ extern "C" bool fake_kernel_lay_scale(const unsigned* launch, void** arguments) 
   if (value<signed char>(arguments[6]) != -3) return false;
   for (int i = 0; i < n; ++i) y[i] = y[n + i] = alpha * x[i] + static_cast<float>(shift) + 0.5f - 3.0f;
   return true;
+}
+
+extern "C" void fake_encoded() {
+  ++maps_encoded;
 }
 
 TEST_CASE("a kernel runs on memory of the host, copied there and back") {
@@ -151,4 +156,24 @@ TEST_CASE("a graph replays what was recorded, and an exception ends the recordin
   CHECK(end.happened());
   CHECK(end.milliseconds_since(begin) == 40 * 0.25);
   CHECK_THROWS_AS(lay::runtime::Graph::of(stream, [] { throw std::runtime_error("stopped"); }), std::runtime_error);
+}
+
+TEST_CASE("a tensor map is encoded once for the same tensor") {
+  if (!gpu()) return;
+  const auto kernel = scale();
+  const lay::ir::TensorMap map{"Y_map", lay::ir::BufferId{1}, {0, 1}, {8, 2}, {0, 1}, std::nullopt};
+  const auto sizes = [&](std::int64_t n) { return lay::Binding{{*kernel.params[0].symbol.dim_id(), n}}; };
+  lay::runtime::TensorMaps maps;
+  const int before = maps_encoded;
+  maps.find(kernel, map, sizes(64), 1024);
+  maps.find(kernel, map, sizes(64), 1024);
+  CHECK(maps_encoded == before + 1);
+  maps.find(kernel, map, sizes(128), 1024);
+  maps.find(kernel, map, sizes(64), 4096);
+  auto narrower = map;
+  narrower.box = {4, 2};
+  maps.find(kernel, narrower, sizes(64), 1024);
+  CHECK(maps_encoded == before + 4);
+  maps.find(kernel, map, sizes(64), 1024);
+  CHECK(maps_encoded == before + 4);
 }

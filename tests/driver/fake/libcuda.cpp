@@ -164,6 +164,8 @@ bool fake_launch() {
 
 int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const void*, const void*, const void*, const void*, int, int,
                            int, int) {
+  const auto encoded = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "fake_encoded"));
+  if (encoded) encoded();
   return success;
 }
 
