@@ -2,6 +2,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <map>
 
 #include "backend/cuda/limits.h"
 #include "runtime/commands.h"
@@ -88,8 +89,19 @@ class Builder {
   }
 
   BuiltVariant build(const plan::Plan& plan, const plan::Variant& variant) {
-    BuiltVariant built{&variant, lowered(script_.sources, plan, variant), {}, {}};
-    const std::string stem = plan.kernel->name + "." + variant.name;
+    BuiltVariant built{&variant, {}};
+    for (ir::Kernel& kernel : lowered(script_.sources, plan, variant)) {
+      // Named like the function: the kernel's name and the variant's, or that of what comes first.
+      const std::string stem = plan.kernel->name + "." + kernel.name.substr(plan.kernel->name.size() + 1);
+      auto& known = built_[stem];  // a launch that several variants begin with is built once
+      if (known.files.empty()) known = build(plan, variant, std::move(kernel), stem);
+      built.launches.push_back(known);
+    }
+    return built;
+  }
+
+  BuiltLaunch build(const plan::Plan& plan, const plan::Variant& variant, ir::Kernel kernel, const std::string& stem) {
+    BuiltLaunch built{std::move(kernel), {}, {}};
     const cuda::Target& first = *source_target(variant);
     built.emitted = emitted(*plan.kernel, built.kernel, first);
     write(stem + ".cu", built.emitted.text);
@@ -128,6 +140,7 @@ class Builder {
   bool can_compile_ = false;
   std::string why_not_;
   Cache cache_;
+  std::map<std::string, BuiltLaunch> built_;  // by the stem of their files
 };
 
 void make_folder(const std::string& folder) {

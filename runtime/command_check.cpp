@@ -68,11 +68,12 @@ int dump_tree(const std::string& file) {
 }
 
 void dump_variant(const Script& script, const plan::Plan& plan, const plan::Variant& variant, bool as_cuda) {
-  const ir::Kernel kernel = lowered(script.sources, plan, variant);
-  if (as_cuda)
-    std::cout << emitted(*plan.kernel, kernel, *cuda::find_target("sm_90a")).text;
-  else
-    std::cout << ir::print(kernel);
+  for (const ir::Kernel& kernel : lowered(script.sources, plan, variant)) {
+    if (as_cuda)
+      std::cout << emitted(*plan.kernel, kernel, *cuda::find_target("sm_90a")).text;
+    else
+      std::cout << ir::print(kernel);
+  }
 }
 
 int dump(const std::string& file, const std::string& stage) {

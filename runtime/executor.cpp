@@ -44,7 +44,7 @@ std::vector<sema::Array> untouched_outputs(const sema::KernelCall& call) {
 
 struct Executor::Prepared {
   plan::Plan plan;
-  std::map<const plan::Variant*, ir::Kernel> lowered;
+  std::map<const plan::Variant*, Launches> lowered;
 };
 
 Executor::Executor(const Sources& sources, MachineChoice on, Say say)
@@ -57,7 +57,7 @@ Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
   return *slot;
 }
 
-const ir::Kernel& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant) {
+const Launches& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant) {
   auto found = prepared.lowered.find(&variant);
   if (found == prepared.lowered.end())
     found = prepared.lowered.emplace(&variant, lowered(sources_, prepared.plan, variant)).first;
@@ -70,11 +70,11 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   if (std::all_of(untouched.begin(), untouched.end(), is_empty)) return {untouched, {}};  // a success without a launch
   Prepared& prepared = prepare(call.kernel);
   const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes, gpu() ? gpu()->capability() : 0);
-  const ir::Kernel& kernel = lowered_variant(prepared, variant);
-  PackedCall arguments = packed(kernel, call);
+  const Launches& launches = lowered_variant(prepared, variant);
+  PackedCall arguments = packed(call);
   std::optional<std::string> ran;
-  if (gpu()) ran = run_on_gpu(kernel, arguments);
-  if (!ran) ran = run_on_host(kernel, arguments, variant);
+  if (gpu()) ran = run_on_gpu(launches, arguments);
+  if (!ran) ran = run_on_host(launches, arguments, variant);
   if (say_) say_(call.kernel->name + ": " + *ran + ", variant " + variant.name);
   return {unpacked_outputs(call, arguments), {}};
 }
@@ -88,8 +88,14 @@ Gpu* Executor::gpu() {
   return gpu_.get();
 }
 
-std::optional<std::string> Executor::run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments) {
-  const GpuRun run = gpu_->run(kernel, arguments.sizes, arguments.scalars, arguments.memory);
+std::optional<std::string> Executor::run_on_gpu(const Launches& launches, PackedCall& arguments) {
+  HostArguments host{arguments.sizes, {}, {}};
+  const sema::Kernel& kernel = *arguments.kernel;
+  for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+    host.scalars[kernel.scalars[i].name] = arguments.scalars.at(i);
+  }
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) host.tensors[kernel.tensors[i].name] = &arguments.memory[i];
+  const GpuRun run = gpu_->run(launches, host);
   const auto say_once = [&](const std::string& text) {
     if (say_ && !text.empty() && warned_.insert(text).second) say_(text);
   };
@@ -102,9 +108,9 @@ std::optional<std::string> Executor::run_on_gpu(const ir::Kernel& kernel, Packed
   return time_text(run.milliseconds * 1e-3) + " on " + gpu_->device().name;
 }
 
-std::string Executor::run_on_host(const ir::Kernel& kernel, PackedCall& arguments, const plan::Variant& variant) {
+std::string Executor::run_on_host(const Launches& launches, PackedCall& arguments, const plan::Variant& variant) {
   const auto operations = variant.prediction.flops.evaluate(arguments.sizes);
-  const HostRun run = runtime::run_on_host(kernel, arguments, operations && *operations <= most_checked_operations);
+  const HostRun run = runtime::run_on_host(launches, arguments, operations && *operations <= most_checked_operations);
   return time_text(run.seconds) + " in the host interpreter (" + std::to_string(run.threads) +
          (run.threads == 1 ? " thread" : " threads") + (run.checked ? ", checked)" : ")");
 }

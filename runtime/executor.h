@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 
-#include "backend/ir/ir.h"
 #include "backend/plan/plan.h"
 #include "frontend/sema/kernel_call.h"
 #include "frontend/source/source.h"
@@ -39,11 +38,11 @@ class Executor {
   struct Prepared;
   Gpu* gpu();
   Prepared& prepare(const sema::KernelPtr& kernel);
-  const ir::Kernel& lowered_variant(Prepared& prepared, const plan::Variant& variant);
+  const Launches& lowered_variant(Prepared& prepared, const plan::Variant& variant);
   // Each runs the kernel and says how: "0.12 ms on NVIDIA H200".
   // Nothing where the kernel is not for this GPU and the host may run it.
-  std::optional<std::string> run_on_gpu(const ir::Kernel& kernel, PackedCall& arguments);
-  std::string run_on_host(const ir::Kernel& kernel, PackedCall& arguments, const plan::Variant& variant);
+  std::optional<std::string> run_on_gpu(const Launches& launches, PackedCall& arguments);
+  std::string run_on_host(const Launches& launches, PackedCall& arguments, const plan::Variant& variant);
 
   const Sources& sources_;
   MachineChoice on_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "frontend/algebra/convert.h"
 #include "runtime/device.h"
@@ -143,42 +144,89 @@ Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const L
   return {};
 }
 
+std::vector<const GpuKernel*> Gpu::prepare(const Launches& launches, Outcome& outcome) {
+  std::vector<const GpuKernel*> prepared;
+  for (const ir::Kernel& kernel : launches) {
+    prepared.push_back(prepare(kernel, outcome));
+    if (!prepared.back()) return {};
+  }
+  return prepared;
+}
+
+Outcome Gpu::launch(const Launches& launches, const std::vector<const GpuKernel*>& prepared,
+                    const NamedArguments& arguments, StreamHandle stream) const {
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    Outcome outcome = launch(launches[i], *prepared.at(i), arguments_of(launches[i], arguments), stream);
+    if (!outcome.ok()) return outcome;
+  }
+  return {};
+}
+
+Outcome Gpu::reserve_workspace(std::int64_t bytes, Region& workspace) {
+  constexpr int no_memory_left = 2;  // CUDA_ERROR_OUT_OF_MEMORY
+  try {
+    if (std::cmp_less(workspace_.bytes(), bytes)) {
+      workspace_ = {};  // before there is more, for both may be too much
+      workspace_ = DeviceMemory(static_cast<std::size_t>(bytes));
+    }
+  } catch (const DriverError& error) {
+    if (error.status != no_memory_left) return failed(error);
+    return {Status::out_of_memory, "the device has no memory for a workspace of " + std::to_string(bytes) +
+                                       " bytes, into which operands are copied: " + error.text};
+  }
+  workspace = {workspace_.address(), static_cast<std::int64_t>(workspace_.bytes())};
+  return {};
+}
+
 GpuRun Gpu::run(const ir::Kernel& kernel, const Binding& sizes,
                 const std::vector<std::variant<std::int64_t, double>>& scalars,
                 std::vector<std::vector<std::byte>>& memory) {
+  HostArguments arguments{sizes, {}, {}};
+  std::size_t scalar = 0, given = 0;
+  for (const ir::Param& param : kernel.params) {
+    if (!param.is_size && scalar < scalars.size()) arguments.scalars[param.name] = scalars[scalar++];
+  }
+  for (const ir::Buffer& buffer : kernel.buffers) {
+    if (buffer.space == ir::Space::global && !buffer.workspace) arguments.tensors[buffer.name] = &memory.at(given++);
+  }
+  return run(Launches{kernel}, arguments);
+}
+
+GpuRun Gpu::run(const Launches& launches, const HostArguments& host) {
   GpuRun run;
-  run.kernel = prepare(kernel, run.outcome);
-  if (!run.kernel) return run;
+  const auto prepared = prepare(launches, run.outcome);
+  if (prepared.empty()) return run;
+  run.kernel = prepared.back();
   try {
     device_.use();
-    LaunchArguments arguments{sizes, scalars, {}};
-    std::vector<DeviceMemory> copies;
-    std::size_t given = 0;
-    for (const ir::Buffer& buffer : kernel.buffers) {
-      if (buffer.space != ir::Space::global) continue;
-      const auto span = span_of(buffer, sizes);
-      const std::size_t bytes =
-          buffer.workspace ? static_cast<std::size_t>(span ? span->bytes : 0) : memory.at(given).size();
-      DeviceMemory& copy = copies.emplace_back(bytes);
-      if (!buffer.workspace) copy.upload(memory[given++].data(), bytes);
-      arguments.buffers.push_back({copy.address(), static_cast<std::int64_t>(bytes)});
+    NamedArguments arguments{host.sizes, host.scalars, {}, {}};
+    const auto workspace = workspace_bytes(launches, host.sizes);
+    if (!workspace) {
+      run.outcome = {Status::extent_too_large, "the workspace does not fit 64 bits at these sizes"};
+    } else {
+      run.outcome = reserve_workspace(*workspace, arguments.workspace);
+    }
+    if (!run.outcome.ok()) return run;
+    std::map<std::string, DeviceMemory> copies;
+    for (const auto& [name, memory] : host.tensors) {
+      DeviceMemory& copy = copies.emplace(name, memory->size()).first->second;
+      copy.upload(memory->data(), memory->size());
+      arguments.tensors[name] = {copy.address(), static_cast<std::int64_t>(memory->size())};
     }
     const Event begin, end;
     begin.record();
-    run.outcome = launch(kernel, *run.kernel, arguments);
+    run.outcome = launch(launches, prepared, arguments);
     end.record();
     if (!run.outcome.ok()) return run;
     end.wait();
     synchronize();
     run.milliseconds = end.milliseconds_since(begin);
-    std::size_t next = 0, copy = 0;
-    for (const ir::Buffer& buffer : kernel.buffers) {
-      if (buffer.space != ir::Space::global) continue;
-      if (!buffer.workspace) {
-        auto& host = memory[next++];
-        if (buffer.written) copies[copy].download(host.data(), host.size());
+    for (const ir::Kernel& kernel : launches) {
+      for (const ir::Buffer& buffer : kernel.buffers) {
+        if (buffer.space != ir::Space::global || buffer.workspace || !buffer.written) continue;
+        auto& memory = *host.tensors.at(buffer.name);
+        copies.at(buffer.name).download(memory.data(), memory.size());
       }
-      ++copy;
     }
   } catch (const DriverError& error) {
     run.outcome = failed(error);

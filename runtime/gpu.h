@@ -16,7 +16,7 @@
 #include "runtime/cache.h"
 #include "runtime/compile.h"
 #include "runtime/driver.h"
-#include "runtime/launch_check.h"
+#include "runtime/launches.h"
 #include "runtime/tensor_map.h"
 
 namespace lay::runtime {
@@ -29,10 +29,17 @@ struct GpuKernel {
   int resident_clusters = 0;  // of a persistent kernel, that the device holds at once; 0: not known
 };
 
+// Memory of the host for the buffers of launches, and scalars, by name.
+struct HostArguments {
+  Binding sizes;
+  std::map<std::string, std::variant<std::int64_t, double>> scalars;
+  std::map<std::string, std::vector<std::byte>*> tensors;
+};
+
 struct GpuRun {
   Outcome outcome;
-  double milliseconds = 0;            // of the kernel, between two events
-  const GpuKernel* kernel = nullptr;  // null where nothing was launched
+  double milliseconds = 0;            // of all launches, between two events
+  const GpuKernel* kernel = nullptr;  // the last; null where nothing was launched
 };
 
 class Gpu {
@@ -48,14 +55,28 @@ class Gpu {
   // Emitted, compiled and loaded, the first time; null with the reason in `outcome`.
   const GpuKernel* prepare(const ir::Kernel& kernel, Outcome& outcome);
 
+  // The same of every launch; empty with the reason in `outcome`.
+  std::vector<const GpuKernel*> prepare(const Launches& launches, Outcome& outcome);
+
   // Checks and launches on memory of the device; returns before the kernel is done. Workspace buffers too are given.
   Outcome launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
                  StreamHandle stream = nullptr) const;
+
+  // All launches of a variant, one behind the other on the stream.
+  Outcome launch(const Launches& launches, const std::vector<const GpuKernel*>& prepared,
+                 const NamedArguments& arguments, StreamHandle stream = nullptr) const;
 
   // On memory of the host, one vector a global buffer that is no workspace, copied there and, where written, back.
   GpuRun run(const ir::Kernel& kernel, const Binding& sizes,
              const std::vector<std::variant<std::int64_t, double>>& scalars,
              std::vector<std::vector<std::byte>>& memory);
+
+  // The same of all launches of a variant, by name.
+  GpuRun run(const Launches& launches, const HostArguments& arguments);
+
+  // Memory for what launches hand on: as many bytes at least, the same memory in every call, which therefore must not
+  // be in use by a launch of the last. Given back with the Gpu. Status::out_of_memory where the device has not so much.
+  Outcome reserve_workspace(std::int64_t bytes, Region& workspace);
 
  private:
   explicit Gpu(const cuda::Target& target) : target_(target) {}
@@ -65,6 +86,7 @@ class Gpu {
   Cache cache_;
   std::map<std::string, GpuKernel> kernels_;  // by emitted text
   mutable TensorMaps maps_;
+  DeviceMemory workspace_;
 };
 
 }  // namespace lay::runtime

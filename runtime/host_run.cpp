@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
-#include <stdexcept>
 #include <thread>
 
-#include "backend/interpret/interpret.h"
+#include "backend/interpret/launches.h"
 #include "frontend/algebra/refusal.h"
 #include "runtime/interrupt.h"
 
@@ -53,40 +52,32 @@ interpret::Argument scalar_argument(const sema::Number& number, ElementType type
   return std::visit([](auto v) { return interpret::Argument(static_cast<std::int64_t>(v)); }, number);
 }
 
-std::vector<interpret::Argument> arguments_of(const ir::Kernel& kernel, PackedCall& call) {
-  std::vector<interpret::Argument> arguments;
-  auto scalar = call.scalars.begin();
-  for (const ir::Param& param : kernel.params) {
-    if (!param.is_size) {
-      arguments.push_back(scalar_argument(*scalar++, param.type));
-    } else if (const auto value = param.symbol.evaluate(call.sizes)) {
-      arguments.push_back(*value);
-    } else {
-      throw std::logic_error("internal: size `" + param.name + "` has no value");
-    }
+interpret::NamedArguments named_arguments(PackedCall& call) {
+  interpret::NamedArguments named;
+  const sema::Kernel& kernel = *call.kernel;
+  for (const sema::Dim& dim : kernel.dims) {
+    if (const auto value = dim.symbol.evaluate(call.sizes)) named[dim.name] = *value;
   }
-  auto memory = call.memory.begin();
-  for (const ir::Buffer& buffer : kernel.buffers) {
-    if (buffer.space != ir::Space::global) continue;
-    if (buffer.workspace) {
-      arguments.push_back(interpret::Memory{});
-    } else {
-      static std::byte nothing;  // where an empty tensor lies
-      void* data = memory->empty() ? &nothing : memory->data();
-      arguments.push_back(interpret::Memory{data, static_cast<std::int64_t>(memory->size()), !buffer.written});
-      ++memory;
-    }
+  for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+    named[kernel.scalars[i].name] = scalar_argument(call.scalars.at(i), kernel.scalars[i].type);
   }
-  return arguments;
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+    static std::byte nothing;  // where an empty tensor lies
+    auto& memory = call.memory[i];
+    const bool constant = kernel.tensors[i].access == sema::Access::input;
+    named[kernel.tensors[i].name] = interpret::Memory{memory.empty() ? &nothing : memory.data(),
+                                                      static_cast<std::int64_t>(memory.size()), constant};
+  }
+  return named;
 }
 
 }  // namespace
 
-HostRun run_on_host(const ir::Kernel& kernel, PackedCall& call, bool checked) {
+HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked) {
   HostRun result;
   result.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   result.checked = checked;
-  ProgressLine progress(kernel.name);
+  ProgressLine progress(launches.back().name);
   interpret::Options options;
   options.checks = checked;
   options.threads = result.threads;
@@ -94,9 +85,9 @@ HostRun run_on_host(const ir::Kernel& kernel, PackedCall& call, bool checked) {
     progress.update(p.blocks_done, p.blocks);
     return !interrupted();
   };
-  const auto arguments = arguments_of(kernel, call);
+  const auto arguments = named_arguments(call);
   const auto start = Clock::now();
-  const auto report = interpret::run(kernel, arguments, options);
+  const auto report = interpret::run_all(launches, arguments, options);
   result.seconds = seconds_since(start);
   if (report.fault) {
     std::string code(interpret::fault_name(report.fault->code));

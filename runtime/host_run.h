@@ -1,7 +1,7 @@
-// One launch in the host interpreter.
+// The launches of a variant in the host interpreter.
 #pragma once
 
-#include "backend/ir/ir.h"
+#include "runtime/launches.h"
 #include "runtime/packed_call.h"
 
 namespace lay::runtime {
@@ -12,8 +12,8 @@ struct HostRun {
   bool checked = true;  // uninitialised reads, races and overflow were looked for
 };
 
-// Writes the outputs into the memory of the call. What the kernel does wrong is a Refusal with the thread, the
+// Writes the outputs into the memory of the call. What a launch does wrong is a Refusal with the thread, the
 // coordinate and the line. Shows progress on standard error under the kernel's name when it takes long.
-HostRun run_on_host(const ir::Kernel& kernel, PackedCall& call, bool checked);
+HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked);
 
 }  // namespace lay::runtime

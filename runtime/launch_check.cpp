@@ -140,6 +140,8 @@ std::string_view status_name(Status status) {
       return "compile-failed";
     case Status::unsupported:
       return "unsupported";
+    case Status::out_of_memory:
+      return "out-of-memory";
     case Status::device_failed:
       return "device-failed";
   }

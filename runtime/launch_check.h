@@ -37,6 +37,7 @@ enum class Status {
   no_compiler,       //
   compile_failed,    //
   unsupported,       // the kernel cannot be emitted for the device yet
+  out_of_memory,     // of the device, for the workspace
   device_failed,     // the driver reported an error
 };
 std::string_view status_name(Status status);  // "guard-failed"

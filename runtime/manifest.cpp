@@ -50,24 +50,46 @@ std::string guard_json(const Guard& guard) {
   return object.text();
 }
 
-// The function's parameters in order: the pointers of the global buffers, then sizes (32-bit) and scalars.
+// A descriptor for TMA that the launcher encodes (cuTensorMapEncodeTiled) for the tensor of this name: modes of its
+// layout from the fastest on, the box in the same order, the swizzle's span in bytes (0: none); zeros outside.
+std::string tensor_map_json(const ir::Kernel& kernel, const ir::TensorMap& map) {
+  const auto numbers = [](const std::vector<int>& list) { return each(list, [](int n) { return std::to_string(n); }); };
+  const ir::Buffer& buffer = kernel.buffers.at(static_cast<std::size_t>(map.tensor.index));
+  return JsonObject()
+      .string("kind", "tensor_map")
+      .string("name", map.name)
+      .string("tensor", buffer.name)
+      .string("element", element_name(buffer.element))
+      .string("layout", to_string(buffer.layout))
+      .raw("order", numbers(map.order))
+      .raw("box", numbers(map.box))
+      .integer("swizzle_bytes", map.swizzle ? 16 << map.swizzle->b : 0)
+      .text();
+}
+
+// The function's parameters in order: the pointers of the global buffers, sizes (32-bit) and scalars, tensor maps. A
+// buffer in workspace lies so many bytes, an expression in the sizes, behind the start of the workspace.
 std::string arguments_json(const ir::Kernel& kernel) {
   std::vector<std::string> arguments;
-  for (const auto& buffer : kernel.buffers)
-    if (buffer.space == ir::Space::global)
-      arguments.push_back(
-          JsonObject().string("kind", buffer.workspace ? "workspace" : "pointer").string("name", buffer.name).text());
+  for (const auto& buffer : kernel.buffers) {
+    if (buffer.space != ir::Space::global) continue;
+    JsonObject object;
+    object.string("kind", buffer.workspace ? "workspace" : "pointer").string("name", buffer.name);
+    if (buffer.workspace) object.string("offset_bytes", buffer.offset.to_string());
+    arguments.push_back(object.text());
+  }
   for (const auto& param : kernel.params)
     arguments.push_back(JsonObject()
                             .string("kind", param.is_size ? "size" : "scalar")
                             .string("name", param.name)
                             .string("type", element_name(param.type))
                             .text());
+  for (const auto& map : kernel.tensor_maps) arguments.push_back(tensor_map_json(kernel, map));
   return json_array(arguments);
 }
 
-// How to launch: the grid's extents as Lay expressions in the kernel's sizes.
-std::string launch_json(const BuiltVariant& built) {
+// The grid's extents as Lay expressions in the kernel's sizes.
+std::string launch_json(const BuiltLaunch& built) {
   const ir::Launch& launch = built.kernel.launch;
   return JsonObject()
       .raw("grid", each(launch.grid, [](const Int& extent) { return json_string(extent.to_string()); }))
@@ -76,11 +98,24 @@ std::string launch_json(const BuiltVariant& built) {
       .boolean("persistent", launch.persistent)
       .boolean("overlaps", ir::overlaps(built.kernel))
       .integer("dynamic_shared_bytes", built.emitted.dynamic_bytes)
-      .string("workspace_bytes", built.variant->workspace.to_string())
       .text();
 }
 
-// One way to execute the kernel, right where its conditions hold.
+// One launch: a function, what it takes, and where its code is.
+std::string built_launch_json(const BuiltLaunch& built) {
+  const auto file = [](const BuiltFile& f) {
+    return JsonObject().string("name", f.name).string("kind", f.kind).string("target", f.target).text();
+  };
+  return JsonObject()
+      .string("function", built.emitted.function)
+      .raw("arguments", arguments_json(built.kernel))
+      .raw("launch", launch_json(built))
+      .raw("files", each(built.files, file))
+      .text();
+}
+
+// One way to execute the kernel, right where its conditions hold: launches in order on one stream. They share so many
+// bytes of workspace, aligned to 128, of any contents: memory that nobody else uses until the last of them is done.
 std::string variant_json(const plan::Plan& plan, const BuiltVariant& built) {
   const plan::Variant& variant = *built.variant;
   const auto alignment = [&](const plan::Alignment& a) {
@@ -89,18 +124,13 @@ std::string variant_json(const plan::Plan& plan, const BuiltVariant& built) {
         .integer("bytes", a.bytes)
         .text();
   };
-  const auto file = [](const BuiltFile& f) {
-    return JsonObject().string("name", f.name).string("kind", f.kind).string("target", f.target).text();
-  };
   return JsonObject()
       .string("name", variant.name)
-      .string("function", built.emitted.function)
       .raw("when", each(variant.when, [](const Predicate& p) { return json_string(p.to_string()); }))
       .raw("aligned", each(variant.aligned, alignment))
       .raw("compute_capability", variant.capability ? std::to_string(variant.capability) : "null")
-      .raw("arguments", arguments_json(built.kernel))
-      .raw("launch", launch_json(built))
-      .raw("files", each(built.files, file))
+      .string("workspace_bytes", variant.workspace.to_string())
+      .raw("launches", each(built.launches, built_launch_json))
       .text();
 }
 
@@ -125,7 +155,7 @@ std::string kernel_json(const BuiltKernel& built) {
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {
   return json_indented(JsonObject()
-                           .integer("manifest", 1)  // the version of this format
+                           .integer("manifest", 2)  // the version of this format
                            .string("lay", LAY_VERSION)
                            .string("script", script)
                            .raw("kernels", each(kernels, kernel_json))

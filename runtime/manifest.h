@@ -15,11 +15,15 @@ struct BuiltFile {
   std::string name, kind, target;  // "linear.any.sm_90a.cubin", "cubin", "sm_90a"
 };
 
-struct BuiltVariant {
-  const plan::Variant* variant = nullptr;
+struct BuiltLaunch {
   ir::Kernel kernel;
   cuda::Emitted emitted;
   std::vector<BuiltFile> files;
+};
+
+struct BuiltVariant {
+  const plan::Variant* variant = nullptr;
+  std::vector<BuiltLaunch> launches;  // in order
 };
 
 struct BuiltKernel {

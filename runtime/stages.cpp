@@ -34,13 +34,13 @@ Diagnostics problems_of(const plan::Plan& plan) {
   return diagnostics;
 }
 
-ir::Kernel lowered(const Sources& sources, const plan::Plan& plan, const plan::Variant& variant) {
+std::vector<ir::Kernel> lowered(const Sources& sources, const plan::Plan& plan, const plan::Variant& variant) {
   ir::LowerOptions options;
   const Span& where = plan.kernel->where;
   // The file's name alone: what is emitted does not tell where on this machine the script lay.
   if (where.known()) options.script = std::filesystem::path(sources[where.file].name).filename().string();
   options.line_of = [&](const Span& span) { return span.known() ? sources.position(span).line : 0; };
-  return ir::lower(plan, variant, options);
+  return ir::lower_all(plan, variant, options);
 }
 
 cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, const cuda::Target& target) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backend/cuda/emit.h"
 #include "backend/ir/ir.h"
@@ -20,8 +21,8 @@ plan::Plan planned(const sema::KernelPtr& kernel);
 // The problems of a plan.
 Diagnostics problems_of(const plan::Plan& plan);
 
-// One variant as IR, with marks that lead back to the script.
-ir::Kernel lowered(const Sources& sources, const plan::Plan& plan, const plan::Variant& variant);
+// The launches of one variant as IR, in order, with marks that lead back to the script.
+std::vector<ir::Kernel> lowered(const Sources& sources, const plan::Plan& plan, const plan::Variant& variant);
 
 // One variant as CUDA; DiagnosticError where it does not fit the target.
 cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, const cuda::Target& target);

@@ -87,8 +87,11 @@ void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argum
   } else if (buffer.written && memory->constant) {
     refuse(FaultCode::argument, "`" + buffer.name + "` is written and its memory is constant");
   }
-  if (buffer.workspace && options.checks) made.written = written.emplace_back(count).data();
-  if (!buffer.workspace && buffer.written && options.write_once) made.owner = owner.emplace_back(count).data();
+  if (buffer.workspace && options.checks) {
+    made.written = memory->written != nullptr ? memory->written : written.emplace_back(count).data();
+  }
+  const bool once = buffer.written && !(buffer.workspace && buffer.read);
+  if (once && options.write_once) made.owner = owner.emplace_back(count).data();
   global.push_back(made);
 }
 

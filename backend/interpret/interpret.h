@@ -32,6 +32,8 @@ struct Memory {
   void* data = nullptr;
   std::int64_t bytes = 0;
   bool constant = false;  // the kernel must not write it
+  // Of workspace that outlives the launch: for each element whether it has been written, the cosize of its layout.
+  std::uint8_t* written = nullptr;
 };
 
 // In the order of Kernel::params, then of the global buffers in Kernel::buffers.

@@ -57,15 +57,16 @@ BufferId Builder::global(std::string name, ElementType element, AnyLayout layout
                  access.read,
                  access.written,
                  access.workspace,
-                 {}});
+                 {},
+                 access.offset});
 }
 
 BufferId Builder::shared(std::string name, ElementType element, AnyLayout layout, int alignment) {
-  return buffer({std::move(name), Space::shared, element, std::move(layout), alignment, true, true, false, {}});
+  return buffer({std::move(name), Space::shared, element, std::move(layout), alignment, true, true, false, {}, {}});
 }
 
 BufferId Builder::registers(std::string name, ElementType element, Layout layout) {
-  return buffer({std::move(name), Space::registers, element, std::move(layout), 0, true, true, false, {}});
+  return buffer({std::move(name), Space::registers, element, std::move(layout), 0, true, true, false, {}, {}});
 }
 
 BarrierId Builder::block_barrier() {

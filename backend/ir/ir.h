@@ -91,8 +91,10 @@ struct Buffer {
   AnyLayout layout;
   int alignment = 0;  // bytes: of the base pointer
   bool read = true, written = true;
-  bool workspace = false;  // global, given by the launcher, contents undefined at the start
+  // Global, the launcher's own: contents undefined until this launch or one before, of the same variant, writes them.
+  bool workspace = false;
   Origin origin;
+  Int offset;  // of workspace: bytes from where all that the variant's launches share begins
 };
 
 // A TMA descriptor that the launcher encodes before the launch: the recipe, not the 128 bytes.

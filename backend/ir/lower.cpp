@@ -21,6 +21,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   std::visit(overloaded{
                  [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
                  [&](const plan::Relayout& relayout) { lower_relayout(declared, relayout); },
+                 [&](const plan::Copies& copies) { lower_copies(declared, copies); },
                  [&](const plan::Sm80Gemm& gemm) { lower_sm80(declared, gemm); },
                  [&](const plan::Sm90Gemm& gemm) { lower_sm90(declared, gemm); },
                  [&](const plan::Direct& direct) { lower_direct(declared, direct); },
@@ -32,6 +33,13 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
     verify_after(pass.name, kernel);
   }
   return kernel;
+}
+
+std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant, const LowerOptions& options) {
+  std::vector<Kernel> kernels;
+  for (const plan::Plan& before : variant.before) kernels.push_back(lower(before, before.variants.at(0), options));
+  kernels.push_back(lower(plan, variant, options));
+  return kernels;
 }
 
 }  // namespace lay::ir

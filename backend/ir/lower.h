@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/ir/ir.h"
 #include "backend/plan/plan.h"
@@ -28,6 +29,10 @@ struct Pass {
 // The passes, in the order in which they run.
 std::span<const Pass> passes();
 
+// The launch that gives a variant its name. What it reads from workspace the launches before have written.
 Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOptions& options = {});
+
+// All launches of a variant, in order: that one last.
+std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant, const LowerOptions& options = {});
 
 }  // namespace lay::ir

@@ -1,9 +1,18 @@
+#include <algorithm>
+
 #include "backend/ir/lower_parts.h"
 #include "backend/plan/print.h"
 
 namespace lay::ir {
 
 namespace {
+
+// Where a tensor lies in the variant's workspace, if it does.
+const plan::Held* held(const plan::Variant& variant, const sema::Tensor& tensor) {
+  const auto found = std::find_if(variant.held.begin(), variant.held.end(),
+                                  [&](const plan::Held& each) { return each.name == tensor.name; });
+  return found == variant.held.end() ? nullptr : &*found;
+}
 
 int alignment_of(const plan::Variant& variant, sema::TensorId tensor) {
   for (const plan::Alignment& alignment : variant.aligned) {
@@ -15,7 +24,7 @@ int alignment_of(const plan::Variant& variant, sema::TensorId tensor) {
 }  // namespace
 
 Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant& variant, const LowerOptions& options)
-    : b(builder), kernel(*plan.kernel), options_(options) {
+    : b(builder), kernel(plan::executed(plan, variant)), options_(options) {
   Kernel& made = b.kernel;
   made.name = kernel.name + "_" + variant.name;
   made.script = options.script;
@@ -36,10 +45,14 @@ Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant
     const sema::Tensor& tensor = kernel.tensors[id];
     taken_.insert(tensor.name);
     from(tensor.where);
-    tensors.push_back(b.global(tensor.name, tensor.element, tensor.layout,
-                               {.alignment = alignment_of(variant, static_cast<sema::TensorId>(id)),
-                                .read = tensor.access != sema::Access::output,
-                                .written = tensor.access != sema::Access::input}));
+    const plan::Held* inside = held(variant, tensor);
+    tensors.push_back(b.global(
+        tensor.name, tensor.element, tensor.layout,
+        {.alignment = inside ? plan::workspace_alignment : alignment_of(variant, static_cast<sema::TensorId>(id)),
+         .read = tensor.access != sema::Access::output,
+         .written = tensor.access != sema::Access::input,
+         .workspace = inside != nullptr,
+         .offset = inside ? inside->offset : Int(0)}));
   }
   for (const sema::Index& index : kernel.indices) index_names_.push_back(name(index.name));
   taken_.insert(index_names_.begin(), index_names_.end());

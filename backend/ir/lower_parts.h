@@ -106,6 +106,7 @@ class ElementLowering {
 
 void lower_gemm(Declared& declared, const plan::SimtGemm& gemm);
 void lower_relayout(Declared& declared, const plan::Relayout& relayout);
+void lower_copies(Declared& declared, const plan::Copies& copies);
 void lower_sm80(Declared& declared, const plan::Sm80Gemm& gemm);
 void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm);
 void lower_direct(Declared& declared, const plan::Direct& direct);

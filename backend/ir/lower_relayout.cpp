@@ -5,8 +5,10 @@
 //   barrier
 //   for every access to the outputs: shared -> registers, the values, registers -> global
 //
-// Coordinates outside the outputs are neither read nor written; nothing else depends on the sizes.
+// Coordinates outside the outputs are neither read nor written; nothing else depends on the sizes. Of several layout
+// changes in one launch each has a range of blocks.
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "backend/ir/lower_parts.h"
@@ -28,30 +30,30 @@ bool stays(const Layout& layout) {
 class RelayoutLowering {
  public:
   RelayoutLowering(Declared& declared, const plan::Relayout& relayout)
-      : declared_(declared), b_(declared.b), relayout_(relayout) {}
-
-  void run() {
+      : declared_(declared), b_(declared.b), relayout_(relayout) {
     for (const plan::RelayoutLoad& load : relayout_.loads) declare(load);
     for (const plan::RelayoutStore& store : relayout_.stores) declare(store);
-    const bool staged = std::any_of(inputs_.begin(), inputs_.end(), [](const Input& i) { return i.load->staged; });
-    if (staged) all_ = b_.block_barrier();
-    b_.kernel.launch = {
-        {size(relayout_.order), 1, 1}, {1, 1, 1}, relayout_.threads, relayout_.blocks_per_multiprocessor};
-    b_.role("all", 0, relayout_.threads, [&] {
-      declared_.from(declared_.kernel.where, "block -> tile: " + relayout_.order.to_string());
-      const Term real = find_tile();
-      b_.when(real, [&] {
-        Place work = place(relayout_.work, "outputs", "");
-        for (Input& input : inputs_) read(input, work);
-        for (Input& input : inputs_) {
-          if (input.load->staged) put(input);
-        }
-        if (staged) {
-          declared_.from(declared_.kernel.where, "the tile is in shared memory");
-          b_.sync(all_);
-        }
-        compute(work);
-      });
+  }
+
+  bool is_staged() const {
+    return std::any_of(inputs_.begin(), inputs_.end(), [](const Input& i) { return i.load->staged; });
+  }
+
+  // What the block of this number does; `all` is there where something is staged.
+  void run(Term block, BarrierId all) {
+    declared_.from(declared_.kernel.where, "block -> tile: " + relayout_.order.to_string());
+    const Term real = find_tile(block);
+    b_.when(real, [&] {
+      Place work = place(relayout_.work, "outputs", "");
+      for (Input& input : inputs_) read(input, work);
+      for (Input& input : inputs_) {
+        if (input.load->staged) put(input);
+      }
+      if (is_staged()) {
+        declared_.from(declared_.kernel.where, "the tile is in shared memory");
+        b_.sync(all);
+      }
+      compute(work);
     });
   }
 
@@ -123,10 +125,10 @@ class RelayoutLowering {
   }
 
   // The coordinates of the block's tile; whether there is one.
-  Term find_tile() {
+  Term find_tile(Term block) {
     const auto extents = leaves(relayout_.order.shape), strides = leaves(relayout_.order.stride);
     tile_.assign(axes(), number(0));
-    Term rest = b_.special(Builtin::block_x);
+    Term rest = block;
     for (size_t i = 0; i < extents.size(); ++i) {
       const bool last = i + 1 == extents.size();
       const Term extent = b_.size(extents[i].value());
@@ -273,7 +275,8 @@ class RelayoutLowering {
   }
 
   void compute(const Place& work) {
-    declared_.from(declared_.kernel.assignments[0].where, "the elements of this thread");
+    const auto first = static_cast<size_t>(relayout_.stores.front().assignment);
+    declared_.from(declared_.kernel.assignments[first].where, "the elements of this thread");
     each_access(work, [&](Term access, const Coordinates& inside, const Coordinates& at, Term real) {
       b_.when(real, [&] {
         for (const Input& input : inputs_) {
@@ -307,7 +310,7 @@ class RelayoutLowering {
         lowering.know(input.load->load, b_.cast(b_.read(held(input, access, element)), input.node->type));
       }
       for (size_t o = 0; o < outputs_.size(); ++o) {
-        const sema::Assignment& assignment = kernel.assignments[o];
+        const auto& assignment = kernel.assignments[static_cast<size_t>(relayout_.stores[o].assignment)];
         if (!outputs_[o]) continue;
         declared_.from(assignment.where);
         b_.assign({outputs_[o], {element}},
@@ -337,13 +340,43 @@ class RelayoutLowering {
   std::vector<Place> places_;      // of staged inputs, in order
   size_t next_place_ = 0;
   std::set<std::string> named_;
-  BarrierId all_;
 };
+
+void lower_parts(Declared& declared, const std::vector<const plan::Relayout*>& parts) {
+  Builder& b = declared.b;
+  std::vector<RelayoutLowering> lowerings;
+  const int threads = parts.front()->threads;
+  int together = parts.front()->blocks_per_multiprocessor;
+  Int blocks = 0;
+  bool staged = false;
+  for (const plan::Relayout* part : parts) {
+    staged = lowerings.emplace_back(declared, *part).is_staged() || staged;
+    blocks += size(part->order);
+    together = std::min(together, part->blocks_per_multiprocessor);
+  }
+  const BarrierId barrier = staged ? b.block_barrier() : BarrierId{};
+  b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, threads, together};
+  // A part takes the blocks up to its count, the next one the rest.
+  const std::function<void(size_t, Term)> run = [&](size_t i, Term block) {
+    if (i + 1 == parts.size()) return lowerings[i].run(block, barrier);
+    const Term count = b.let(declared.name("blocks"), b.size(size(parts[i]->order)));
+    b.when(
+        block < count, [&] { lowerings[i].run(block, barrier); },
+        [&] { run(i + 1, b.let(declared.name("block"), block - count)); });
+  };
+  b.role("all", 0, threads, [&] { run(0, b.special(Builtin::block_x)); });
+}
 
 }  // namespace
 
 void lower_relayout(Declared& declared, const plan::Relayout& relayout) {
-  RelayoutLowering(declared, relayout).run();
+  lower_parts(declared, {&relayout});
+}
+
+void lower_copies(Declared& declared, const plan::Copies& copies) {
+  std::vector<const plan::Relayout*> parts;
+  for (const plan::Relayout& part : copies.parts) parts.push_back(&part);
+  lower_parts(declared, parts);
 }
 
 }  // namespace lay::ir

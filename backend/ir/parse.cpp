@@ -101,6 +101,7 @@ void Parser::buffer(Space space) {
   made.layout = expr_.layouts.layout();
   if (space == Space::global) {
     made.workspace = cursor_.accept("workspace");
+    if (made.workspace && cursor_.accept("at")) made.offset = expr_.layouts.integer();
     made.read = cursor_.accept("read");
     made.written = cursor_.accept("write");
   }

@@ -125,6 +125,7 @@ void Printer::buffer(const Buffer& buffer) {
                      word(element_name(buffer.element)) + " " + to_string(buffer.layout);
   if (buffer.space == Space::global) {
     if (buffer.workspace) text += " workspace";
+    if (!buffer.offset.is(0)) text += " at " + buffer.offset.to_string();
     if (buffer.read) text += " read";
     if (buffer.written) text += " write";
   }

@@ -145,6 +145,7 @@ void Verifier::buffer(const Buffer& buffer) {
   if (alignment < 0 || (alignment & (alignment - 1)) != 0) {
     problem("layout", name + " is aligned to " + std::to_string(alignment) + ", which is no power of two");
   }
+  if (!buffer.workspace && !buffer.offset.is(0)) problem("layout", name + " has an offset and is no workspace");
   if (buffer.space == Space::global) return;
   if (buffer.workspace) problem("layout", name + " is workspace and not global");
   if (buffer.space == Space::registers && composed != nullptr) {

@@ -9,6 +9,7 @@
 #include "backend/plan/order.h"
 #include "backend/plan/policy.h"
 #include "backend/plan/predict.h"
+#include "backend/plan/prepass.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/relayout_variants.h"
 #include "backend/plan/simt.h"
@@ -43,6 +44,7 @@ class GemmPlanner {
     if (!plan_.problems.empty()) return;
     for (const char* target : {"sm90", "sm80"}) {
       for (const Width width : {Width::vectors, Width::elements}) follow_library(target, width);
+      if (target == std::string("sm90")) follow_library_on_copies();
     }
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const SimtPolicy& policy : simt_policies()) {
@@ -96,36 +98,90 @@ class GemmPlanner {
   void follow(const TensorSchedule& schedule, const std::string& target) {
     const bool superfluous = complete();  // checked all the same
     const auto count = plan_.variants.size();
-    add(schedule, target, Width::vectors);
-    if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, target, Width::elements);
+    const auto copies = target == "sm90" ? copy_choices(kernel_, form_, schedule, facts_) : CopyChoices{};
+    if (!copies.needed || copies.all.empty()) {
+      add(schedule, target, Width::vectors);
+      if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, target, Width::elements);
+    }
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (const CopiedFactors& factors : copies.all) {
+        if (plan_.problems.empty() && (superfluous || !complete())) add_on_copies(schedule, factors, width);
+      }
+    }
     if (superfluous) plan_.variants.resize(count);
   }
 
   void add(TensorSchedule schedule, const std::string& target, Width width) {
     if (width == Width::elements) schedule.name += "_any";
     auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_, plan_.problems);
-    // Single elements are a variant of their own where they need less than vectors.
-    const auto same = [&](const Variant& other) { return other.when == made->when && other.aligned == made->aligned; };
-    const bool known =
-        made && width == Width::elements && std::any_of(plan_.variants.begin(), plan_.variants.end(), same);
-    if (made && !known) plan_.variants.push_back(std::move(*made));
+    if (made) keep(std::move(*made), width);
+  }
+
+  // Single elements are a variant of their own where they need less than vectors.
+  void keep(Variant made, Width width) {
+    const auto same = [&](const Variant& other) { return other.when == made.when && other.aligned == made.aligned; };
+    const bool known = width == Width::elements && std::any_of(plan_.variants.begin(), plan_.variants.end(), same);
+    if (!known) plan_.variants.push_back(std::move(made));
+  }
+
+  // What is only turned round is copied in wide accesses where it can be.
+  void add_on_copies(TensorSchedule schedule, const CopiedFactors& factors, Width width) {
+    if (width == Width::elements) schedule.name += "_any";
+    for (const int bytes : {16, 0}) {
+      if (bytes > 0 && !factors.turned) continue;
+      auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_, plan_.problems);
+      if (made) keep(std::move(*made), width);
+    }
   }
 
   // Rows of the standard library's policies: schedules in Lay, and the sizes that they are for.
   // They are for operands narrower than their sum, which is what tensor cores multiply; to read the library takes
   // longer than all else in the plan of another kernel.
-  void follow_library(const std::string& target, Width width) {
+  std::vector<sema::Policy> policies(const std::string& target) const {
     const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
-    if (complete() || a == accumulator()) return;
-    for (const sema::Policy& policy : sema::library_policies(target, a, b, accumulator())) {
+    if (complete() || a == accumulator()) return {};
+    return sema::library_policies(target, a, b, accumulator());
+  }
+
+  Predicate here(const Predicate& condition) const {
+    Int batches = 1;
+    for (sema::IndexId index : form_.batch) batches *= extent(index);
+    return sema::for_extents(condition, extent(form_.m), extent(form_.n), extent(form_.k), batches);
+  }
+
+  TensorSchedule schedule_of(const sema::Policy& policy, const std::string& target) {
+    TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
+    schedule.name = target + "_" + policy.name;
+    schedule.of_script = false;
+    schedule.when = {here(policy.when)};
+    return schedule;
+  }
+
+  void follow_library(const std::string& target, Width width) {
+    for (const sema::Policy& policy : policies(target)) {
       if (complete()) return;
-      TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
-      schedule.name = target + "_" + policy.name;
-      schedule.of_script = false;
-      Int batches = 1;
-      for (sema::IndexId index : form_.batch) batches *= extent(index);
-      schedule.when = {policy.when_of(extent(form_.m), extent(form_.n), extent(form_.k), batches)};
-      add(schedule, target, width);
+      add(schedule_of(policy, target), target, width);
+    }
+  }
+
+  // The same rows once more, as far as they say that products of these sizes are worth copying factors for.
+  void follow_library_on_copies() {
+    std::vector<TensorSchedule> schedules;
+    for (const sema::Policy& policy : policies("sm90")) {
+      const auto worth = open_conditions(facts_, {here(policy.copies)});
+      if (!worth) continue;
+      schedules.push_back(schedule_of(policy, "sm90"));
+      schedules.back().when.insert(schedules.back().when.end(), worth->begin(), worth->end());
+    }
+    if (schedules.empty()) return;
+    const CopyChoices choices = copy_choices(kernel_, form_, schedules.front(), facts_);
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (const CopiedFactors& factors : choices.all) {
+        for (const TensorSchedule& schedule : schedules) {
+          if (complete()) return;
+          add_on_copies(schedule, factors, width);
+        }
+      }
     }
   }
 

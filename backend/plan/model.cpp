@@ -107,7 +107,13 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
 double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, const Binding& sizes,
                          const Target& target) {
   const Prediction& prediction = variant.prediction;
-  const double loaded = value(prediction.global_bytes, sizes) / (cache_bytes * target.hertz);
+  double before = 0, moved_before = 0;  // by launches that come first, which do nothing else
+  for (const Plan& plan : variant.before) {
+    const double bytes = value(plan.variants.at(0).prediction.global_bytes, sizes);
+    before += launch + bytes / target.bytes_per_second;
+    moved_before += bytes;
+  }
+  const double loaded = (value(prediction.global_bytes, sizes) - moved_before) / (cache_bytes * target.hertz);
   double needed = 0;
   for (const sema::Tensor& tensor : kernel.tensors)
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;
@@ -118,7 +124,7 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
-  return launch + seconds;
+  return before + launch + seconds;
 }
 
 }  // namespace lay::plan

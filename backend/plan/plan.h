@@ -15,6 +15,9 @@
 //   wide_any, tall_any, small_any    the same tiles element by element
 //
 // and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a change of layout (relayout.h).
+//
+// A variant may need operands in another layout than the caller's: then it begins with a launch that copies them into
+// workspace, memory of the launcher's that nobody else sees (prepass.h).
 #pragma once
 
 #include <array>
@@ -89,6 +92,11 @@ struct Direct {
   int threads = 256;
 };
 
+// Changes of layout in one launch: a block takes a tile of one of them.
+struct Copies {
+  std::vector<Relayout> parts;  // part i makes assignment i of the kernel, with as many threads as the others
+};
+
 // The base address of a tensor is a multiple of `bytes`.
 struct Alignment {
   sema::TensorId tensor;
@@ -110,14 +118,27 @@ struct Prediction {
   Int flops;
 };
 
+// A tensor in workspace, by its name in the kernels that write and read it.
+struct Held {
+  std::string name;
+  Int offset;  // bytes from the start of the workspace, whole workspace_alignment
+};
+inline constexpr int workspace_alignment = 128;  // bytes, of the workspace too
+
+struct Plan;
+
 struct Variant {
   std::string name;             // unique in the plan; part of the emitted kernel's name
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   int capability = 0;  // ten times the compute capability of the GPUs that it is for; 0: all
-  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Relayout, Direct> how;
-  Int workspace = Int(0);  // bytes
-  Prediction prediction;
+  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Relayout, Copies, Direct> how;
+  // Launches that come first, in order: plans of one variant each, right wherever this one is.
+  std::vector<Plan> before;
+  sema::KernelPtr kernel;   // what is executed then: the plan's kernel, some of its tensors in workspace; else null
+  Int workspace = Int(0);   // bytes that all its launches share
+  std::vector<Held> held;   // what lies there
+  Prediction prediction;    // of all its launches together, registers and shared memory of its own
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
 };
@@ -137,5 +158,10 @@ struct Plan {
   std::vector<Variant> variants;
   std::vector<Problem> problems;  // when there are any, the plan must not be run
 };
+
+// The kernel that the variant itself executes.
+inline const sema::Kernel& executed(const Plan& plan, const Variant& variant) {
+  return variant.kernel ? *variant.kernel : *plan.kernel;
+}
 
 }  // namespace lay::plan

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <set>
 #include <type_traits>
 
 #include "backend/plan/text.h"
@@ -179,12 +180,48 @@ std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
   return text;
 }
 
+std::string declared(const sema::Tensor& tensor) {
+  return tensor.name + ": " + std::string(element_name(tensor.element)) + " " + tensor.layout.to_string();
+}
+
+// Each copy as a kernel and its schedule.
+void copies_lines(const sema::Kernel& kernel, const Copies& copies, std::vector<std::string>& lines) {
+  std::string dims, where;
+  for (const sema::Dim& dim : kernel.dims) dims += (dims.empty() ? "" : ", ") + dim.name;
+  for (const Guard& guard : kernel.guards) where += (where.empty() ? " where " : " and ") + guard.predicate.to_string();
+  for (std::size_t i = 0; i < copies.parts.size(); ++i) {
+    const sema::Assignment& assignment = kernel.assignments[i];
+    const sema::Tensor& source = loaded(kernel, assignment.value);
+    const sema::Tensor& target = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const std::string name = kernel.name + "_copy_" + source.name;
+    const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";
+    lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" + declared(source) + ") -> " +
+                    declared(target) + where);
+    lines.push_back("{ " + target.name + at + " = " + source.name + at + " }");
+    lines.push_back("schedule " + name + " for simt {");
+    relayout_lines(kernel, copies.parts[i], lines);
+    lines.push_back("}");
+  }
+}
+
+// Which tensors a launch writes to or finds in workspace.
+void workspace_lines(const sema::Kernel& kernel, const Variant& variant, std::vector<std::string>& lines) {
+  if (variant.held.empty()) return;
+  lines.push_back("// in " + variant.workspace.to_string() + " bytes of workspace:");
+  for (const Held& held : variant.held) {
+    for (const sema::Tensor& tensor : kernel.tensors) {
+      if (tensor.name != held.name) continue;
+      lines.push_back("//   " + declared(tensor) + ", from byte " + held.offset.to_string() + " on");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant) {
-  const sema::Kernel& kernel = *plan.kernel;
+  const sema::Kernel& kernel = executed(plan, variant);
   std::vector<std::string> lines;
-  const bool scheduled = !std::holds_alternative<Direct>(variant.how);
+  const bool scheduled = !std::holds_alternative<Direct>(variant.how) && !std::holds_alternative<Copies>(variant.how);
   const std::string target = std::holds_alternative<Sm90Gemm>(variant.how)   ? "sm90"
                              : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
                                                                              : "simt";
@@ -192,6 +229,8 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
     lines.push_back("// where these are aligned: " + aligned);
   }
+  for (const Plan& before : variant.before) lines.push_back("// after " + before.variants.at(0).name);
+  workspace_lines(kernel, variant, lines);
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
   if (scheduled) {
     lines.push_back("schedule " + kernel.name + " for " + target +
@@ -202,6 +241,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   std::visit(overloaded{
                  [&](const SimtGemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Relayout& how) { relayout_lines(kernel, how, lines); },
+                 [&](const Copies& how) { copies_lines(kernel, how, lines); },
                  [&](const Sm80Gemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Sm90Gemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Direct& how) { lines.push_back("// " + std::to_string(how.threads) + " threads a block"); },
@@ -214,9 +254,16 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
 
 std::string print_plan(const Plan& plan) {
   std::string text;
-  for (const Variant& variant : plan.variants) {
+  std::set<std::string> said;  // launches that several variants begin with
+  const auto say = [&](const Plan& of, const Variant& variant) {
     if (!text.empty()) text += "\n";
-    for (const std::string& line : schedule_lines(plan, variant)) text += line + "\n";
+    for (const std::string& line : schedule_lines(of, variant)) text += line + "\n";
+  };
+  for (const Variant& variant : plan.variants) {
+    for (const Plan& before : variant.before) {
+      if (said.insert(before.variants.at(0).name).second) say(before, before.variants.at(0));
+    }
+    say(plan, variant);
   }
   return text;
 }

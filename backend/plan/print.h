@@ -1,4 +1,5 @@
-// The complete schedules of a plan as Lay, ready to paste and edit, with predictions as comments.
+// The complete schedules of a plan as Lay, ready to paste and edit, with predictions as comments. A launch that copies
+// operands first comes before the first variant that begins with it, as a kernel for each copy.
 #pragma once
 
 #include <string>

@@ -57,6 +57,8 @@ Policy policy_of(const Record& row) {
       policy.name = *value.as<std::string>();
     } else if (field == "condition" && value.as<Predicate>()) {
       policy.when = *value.as<Predicate>();
+    } else if (field == "copies" && value.as<Predicate>()) {
+      policy.copies = *value.as<Predicate>();
     } else {
       policy.entries.push_back(schedule_entry(field, "", value, {}));
     }
@@ -91,13 +93,13 @@ Atom library_atom(const std::string& library, const std::string& name, const std
   return atoms.emplace(call, std::move(atom)).first->second;
 }
 
-Predicate Policy::when_of(const Int& m, const Int& n, const Int& k, const Int& batches) const {
+Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches) {
   std::map<DimId, std::string> dims;
-  when.collect_dims(dims);
+  condition.collect_dims(dims);
   const std::map<std::string, Int> extents{{"M", m}, {"N", n}, {"K", k}, {"L", batches}};
   std::map<DimId, Int> numbers;
   for (const auto& [dim, word] : dims) numbers.emplace(dim, extents.at(word));
-  return when.substitute(numbers);
+  return condition.substitute(numbers);
 }
 
 std::vector<Policy> library_policies(const std::string& target, ElementType a, ElementType b, ElementType accumulator) {

@@ -23,14 +23,17 @@ using LibraryArgument = std::pair<std::string, std::variant<std::int64_t, Elemen
 // instruction, "atom-cover" if the record is wrong, and what else its evaluation refuses.
 Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments);
 
-// A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition holds.
+// A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition holds. Conditions are
+// over the library's M, N, K and L: extents of C[m,n], of k, and of all batches.
 struct Policy {
   std::string name;
-  Predicate when;                      // over the library's M, N, K and L: extents of C[m,n], of k, and of all batches
-  std::vector<ScheduleEntry> entries;  // tile, mma, groups, ...
-
-  Predicate when_of(const Int& m, const Int& n, const Int& k, const Int& batches) const;
+  Predicate when;
+  Predicate copies = Predicate(false);  // and where factors that cannot be read as they lie are copied for it
+  std::vector<ScheduleEntry> entries;   // tile, mma, groups, ...
 };
+
+// One of those conditions for a kernel's extents.
+Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches);
 
 // The rows for these types in the library's order; none where it has none for them, or nothing for the target.
 std::vector<Policy> library_policies(const std::string& target, ElementType a, ElementType b, ElementType accumulator);

@@ -119,7 +119,7 @@ class Match {
         auto subject = std::make_shared<Subject>(arena_.gpu, sources_, problem_, plan_, *variant);
         row.registers = subject->compiled().loaded.registers();
         row.local_bytes = subject->compiled().loaded.local_bytes();
-        row.compile_seconds = subject->compiled().compilation.seconds;
+        row.compile_seconds = subject->compile_seconds();
         const auto launch = [this, subject](int set, StreamHandle stream) { subject->launch(*sets_, set, stream); };
         Verdict verdict = judge_->of_ours(launch);
         row.right = verdict.right;

@@ -82,42 +82,46 @@ Subject::Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& probl
   name_ = variant.name;
 }
 
-Subject::Subject(runtime::Gpu& gpu, const Problem& problem, ir::Kernel kernel)
-    : gpu_(gpu), name_(kernel.name), kernel_(std::move(kernel)) {
+Subject::Subject(runtime::Gpu& gpu, const Problem& problem, runtime::Launches launches)
+    : gpu_(gpu), name_(launches.back().name), launches_(std::move(launches)) {
   runtime::Outcome outcome;
-  prepared_ = gpu.prepare(kernel_, outcome);
-  if (!prepared_) throw NotMeasured(outcome.message);
+  prepared_ = gpu.prepare(launches_, outcome);
+  if (prepared_.empty()) throw NotMeasured(outcome.message);
   arguments_.sizes = problem.sizes;
-  for (const ir::Param& param : kernel_.params) {
-    if (param.is_size) {  // which may be another symbol of that name
-      for (const auto& [name, value] : problem.named_sizes())
-        if (name == param.name) arguments_.sizes[*param.symbol.dim_id()] = value;
-      continue;
+  for (const ir::Kernel& kernel : launches_) {
+    for (const ir::Param& param : kernel.params) {
+      if (param.is_size) {  // which may be another symbol of that name
+        for (const auto& [name, value] : problem.named_sizes())
+          if (name == param.name) arguments_.sizes[*param.symbol.dim_id()] = value;
+        continue;
+      }
+      for (std::size_t i = 0; i < problem.kernel->scalars.size(); ++i)
+        if (problem.kernel->scalars[i].name == param.name) arguments_.scalars[param.name] = problem.scalars[i];
     }
-    for (std::size_t i = 0; i < problem.kernel->scalars.size(); ++i)
-      if (problem.kernel->scalars[i].name == param.name) arguments_.scalars.push_back(problem.scalars[i]);
+    for (const ir::Buffer& buffer : kernel.buffers)
+      if (buffer.space == ir::Space::global && !buffer.workspace)
+        tensors_[buffer.name] = tensor_named(problem, buffer.name);
   }
-  for (const ir::Buffer& buffer : kernel_.buffers) {
-    if (buffer.space != ir::Space::global) continue;
-    tensors_.push_back(buffer.workspace ? -1 : tensor_named(problem, buffer.name));
-    if (!buffer.workspace) continue;
-    const auto span = runtime::span_of(buffer, problem.sizes);
-    workspace_.emplace_back(static_cast<std::size_t>(span ? span->bytes : 0));
+  const auto bytes = runtime::workspace_bytes(launches_, arguments_.sizes);
+  if (!bytes) throw NotMeasured("its workspace does not fit 64 bits at these sizes");
+  try {
+    workspace_ = DeviceMemory(static_cast<std::size_t>(*bytes));
+  } catch (const runtime::DriverError& error) {
+    throw NotMeasured("a workspace of " + std::to_string(*bytes) + " bytes: " + error.text);
   }
+  arguments_.workspace = {workspace_.address(), *bytes};
+}
+
+double Subject::compile_seconds() const {
+  double seconds = 0;
+  for (const runtime::GpuKernel* kernel : prepared_) seconds += kernel->compilation.seconds;
+  return seconds;
 }
 
 void Subject::launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const {
-  runtime::LaunchArguments arguments = arguments_;
-  std::size_t next = 0;
-  for (const sema::TensorId tensor : tensors_) {
-    if (tensor >= 0) {
-      arguments.buffers.push_back(sets.region(set, tensor));
-      continue;
-    }
-    const DeviceMemory& memory = workspace_[next++];
-    arguments.buffers.push_back({memory.address(), static_cast<std::int64_t>(memory.bytes())});
-  }
-  const runtime::Outcome outcome = gpu_.launch(kernel_, *prepared_, arguments, stream);
+  runtime::NamedArguments arguments = arguments_;
+  for (const auto& [name, tensor] : tensors_) arguments.tensors[name] = sets.region(set, tensor);
+  const runtime::Outcome outcome = gpu_.launch(launches_, prepared_, arguments, stream);
   if (!outcome.ok()) throw NotMeasured(outcome.message);
 }
 

@@ -1,6 +1,7 @@
 // What is measured, on the device: sets of operands, and kernels of ours bound to them.
 #pragma once
 
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,27 +41,29 @@ class DeviceSets {
   std::vector<std::vector<runtime::DeviceMemory>> sets_;
 };
 
-// A variant of a plan, or a kernel in the IR with the tensors and scalars of a problem, compiled and loaded.
+// A variant of a plan, or kernels in the IR with the tensors and scalars of a problem, compiled and loaded.
 class Subject {
  public:
   Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& problem, const plan::Plan& plan,
           const plan::Variant& variant);
-  Subject(runtime::Gpu& gpu, const Problem& problem, ir::Kernel kernel);
+  Subject(runtime::Gpu& gpu, const Problem& problem, runtime::Launches launches);
 
   // On sets of the problem. NotMeasured.
   void launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const;
 
   const std::string& name() const { return name_; }
-  const runtime::GpuKernel& compiled() const { return *prepared_; }
+  // The launch that does the work; the others copy operands for it.
+  const runtime::GpuKernel& compiled() const { return *prepared_.back(); }
+  double compile_seconds() const;  // of all launches
 
  private:
   runtime::Gpu& gpu_;
   std::string name_;
-  ir::Kernel kernel_;
-  const runtime::GpuKernel* prepared_ = nullptr;
-  runtime::LaunchArguments arguments_;            // without the tensors' regions
-  std::vector<sema::TensorId> tensors_;           // by global buffer; -1 for workspace
-  std::vector<runtime::DeviceMemory> workspace_;  // of those that are
+  runtime::Launches launches_;
+  std::vector<const runtime::GpuKernel*> prepared_;
+  runtime::NamedArguments arguments_;              // without the tensors' regions
+  std::map<std::string, sema::TensorId> tensors_;  // by name, those of the launches
+  runtime::DeviceMemory workspace_;
 };
 
 // The kernel as its definition says, one thread an output element: for what is compared bit by bit.

@@ -1,0 +1,277 @@
+#include "backend/plan/prepass.h"
+
+#include <algorithm>
+#include <set>
+
+#include "backend/plan/plan_relayout.h"
+#include "backend/plan/tensor_variant.h"
+#include "backend/plan/tma.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int line_bits = 1024;  // of what memory moves at once: rows begin on whole lines
+constexpr int threads_of_copies = 256;
+
+const sema::Tensor& tensor_of(const sema::Kernel& kernel, sema::TensorId id) {
+  return kernel.tensors[static_cast<std::size_t>(id)];
+}
+
+// A factor as it lies, and what TMA would ask for.
+struct Factor {
+  const sema::Load* load = nullptr;
+  bool copyable = false;
+  bool unreadable = false;      // by TMA or by the atom, at all sizes
+  bool turned = false;          // it runs along the outer index, which the atom does not take
+  int run_mode = 0;             // the mode along which the copy runs
+  std::vector<Predicate> open;  // on the sizes, for it to be readable
+
+  sema::TensorId tensor() const { return load->tensor; }
+};
+
+Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId outer, sema::IndexId k, bool takes_outer,
+                 const Facts& known) {
+  Factor made;
+  made.load = &std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(node)].what);
+  const sema::Tensor& tensor = tensor_of(kernel, made.tensor());
+  const auto index_at = [&](int mode) {
+    return bare_index(kernel, made.load->coordinate[static_cast<std::size_t>(mode)]);
+  };
+  Facts facts = known;
+  Conditions conditions;
+  const auto order = tma_order(kernel, made.tensor(), facts, conditions);
+  const sema::IndexId run = order ? index_at(order->front()) : -1;
+  made.unreadable = !order || (run != k && (run != outer || !takes_outer));
+  made.open = conditions.when;
+  constexpr int least_modes = 2, most_modes = 5;  // of a tensor that TMA takes
+  const int rank = tensor.layout.rank();
+  made.copyable = tensor.access == sema::Access::input && rank >= least_modes && rank <= most_modes;
+  const int unit = unit_mode(facts, tensor.layout);
+  const bool runs_outside = unit >= 0 && index_at(unit) == outer;
+  made.turned = runs_outside && !takes_outer;
+  for (int mode = 0; mode < rank; ++mode) {
+    if (index_at(mode) == (runs_outside && takes_outer ? outer : k)) made.run_mode = mode;
+  }
+  return made;
+}
+
+// In whole lines.
+struct Pitched {
+  Layout layout;
+  Int bytes;
+};
+
+// Every mode one extent with one stride: the run first, then the other mode of the matrix, then the batches.
+Pitched pitched(const sema::Kernel& kernel, const Factor& factor, sema::IndexId outer, sema::IndexId k) {
+  const sema::Tensor& tensor = tensor_of(kernel, factor.tensor());
+  const int rank = tensor.layout.rank(), unit = line_bits / bits(tensor.element);
+  std::vector<Tuple> extents, strides(static_cast<std::size_t>(rank), Tuple(1));
+  for (int mode = 0; mode < rank; ++mode) extents.emplace_back(size(tensor.layout[mode].shape));
+  const auto extent = [&](int mode) { return extents[static_cast<std::size_t>(mode)].value(); };
+  Int step = ceil_div(extent(factor.run_mode), unit) * unit;
+  const auto place = [&](int mode) {
+    strides[static_cast<std::size_t>(mode)] = Tuple(step);
+    step *= extent(mode);
+  };
+  const auto of_matrix = [&](int mode) {
+    const auto index = bare_index(kernel, factor.load->coordinate[static_cast<std::size_t>(mode)]);
+    return index == outer || index == k;
+  };
+  for (const bool matrix : {true, false}) {
+    for (int mode = rank - 1; mode >= 0; --mode) {
+      if (mode != factor.run_mode && of_matrix(mode) == matrix) place(mode);
+    }
+  }
+  return {Layout(Tuple(extents), Tuple(strides)), step * (bits(tensor.element) / 8)};
+}
+
+class Maker {
+ public:
+  Maker(const sema::Kernel& kernel, const GemmForm& form) : kernel_(kernel), form_(form) {
+    for (const auto& dim : kernel.dims) taken_.insert(dim.name);
+    for (const auto& tensor : kernel.tensors) taken_.insert(tensor.name);
+    for (const auto& scalar : kernel.scalars) taken_.insert(scalar.name);
+    main_ = std::make_shared<sema::Kernel>(kernel);
+    copies_ = std::make_shared<sema::Kernel>();
+    copies_->name = kernel.name;
+    copies_->dims = kernel.dims;
+    copies_->guards = kernel.guards;
+    copies_->where = kernel.where;
+  }
+
+  void copy(const Factor& factor, sema::IndexId outer) {
+    const auto id = static_cast<std::size_t>(factor.tensor());
+    if (std::find(copied_.begin(), copied_.end(), factor.tensor()) != copied_.end()) return;
+    copied_.push_back(factor.tensor());
+    sema::Tensor& moved = main_->tensors[id];
+    const Pitched made = pitched(kernel_, factor, outer, form_.k);
+    moved.layout = made.layout;
+    moved.name += factor.turned ? "_turned" : "_rows";
+    while (!taken_.insert(moved.name).second) moved.name += "_";
+    end_ = ceil_div(end_, workspace_alignment) * workspace_alignment;
+    held_.push_back({moved.name, end_});
+    end_ += made.bytes;
+    add_assignment(tensor_of(kernel_, factor.tensor()), moved, *factor.load);
+  }
+
+  const sema::KernelPtr main() const { return main_; }
+  const sema::KernelPtr copies() const { return copies_; }
+  const std::vector<sema::TensorId>& copied() const { return copied_; }
+  const std::vector<Held>& held() const { return held_; }
+  const Int& workspace() const { return end_; }
+
+  // Read and written by the copies.
+  Int traffic() const {
+    Int bytes = 0;
+    for (const sema::TensorId id : copied_) {
+      const sema::Tensor& tensor = tensor_of(kernel_, id);
+      bytes += size(tensor.layout) * (bits(tensor.element) / 8) * 2;
+    }
+    return bytes;
+  }
+
+ private:
+  void add_assignment(const sema::Tensor& source, const sema::Tensor& target, const sema::Load& load) {
+    sema::Kernel& made = *copies_;
+    const auto from = static_cast<sema::TensorId>(made.tensors.size()), to = from + 1;
+    made.tensors.push_back(source);
+    made.tensors.push_back(target);
+    made.tensors.back().access = sema::Access::output;
+    made.signature.push_back({false, from});
+    made.signature.push_back({false, to});
+    sema::Load read{from, {}};
+    sema::Assignment assignment{to, {}, -1, source.where};
+    for (int mode = 0; mode < source.layout.rank(); ++mode) {
+      const sema::IndexId index = bare_index(kernel_, load.coordinate[static_cast<std::size_t>(mode)]);
+      assignment.indices.push_back(static_cast<sema::IndexId>(made.indices.size()));
+      sema::Index named = kernel_.indices[static_cast<std::size_t>(index)];
+      named.extent = size(source.layout[mode].shape);
+      named.summed = false;
+      made.indices.push_back(named);
+      read.coordinate.push_back(static_cast<sema::NodeId>(made.nodes.size()));
+      made.nodes.push_back({sema::IndexValue{assignment.indices.back()}, ElementType::s64, source.where});
+    }
+    assignment.value = static_cast<sema::NodeId>(made.nodes.size());
+    made.nodes.push_back({read, source.element, source.where});
+    made.assignments.push_back(assignment);
+  }
+
+  const sema::Kernel& kernel_;
+  const GemmForm& form_;
+  std::shared_ptr<sema::Kernel> main_, copies_;
+  std::vector<sema::TensorId> copied_;
+  std::vector<Held> held_;
+  Int end_ = 0;
+  std::set<std::string> taken_;
+};
+
+// All copies in one launch: each a layout change of its own that takes its share of the blocks.
+std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes, const Target& target,
+                                      const Facts& facts, std::vector<Problem>& problems) {
+  Variant made;
+  Copies parts;
+  for (std::size_t i = 0; i < copies->assignments.size(); ++i) {
+    sema::Kernel one = *copies;
+    one.assignments = {copies->assignments[i]};
+    Facts known = facts;
+    const auto form = recognise_relayout(one, known);
+    if (!std::holds_alternative<RelayoutForm>(form)) return std::nullopt;
+    RelayoutSchedule schedule;
+    schedule.threads = threads_of_copies;
+    schedule.where = copies->where;
+    auto part = plan_relayout(one, std::get<RelayoutForm>(form), known, schedule, bytes, target, problems);
+    if (!part) return std::nullopt;
+    auto& relayout = std::get<Relayout>(part->how);
+    for (RelayoutStore& store : relayout.stores) store.assignment = static_cast<int>(i);
+    parts.parts.push_back(std::move(relayout));
+    made.when.insert(made.when.end(), part->when.begin(), part->when.end());
+    made.aligned.insert(made.aligned.end(), part->aligned.begin(), part->aligned.end());
+    made.prediction.registers = std::max(made.prediction.registers, part->prediction.registers);
+    made.prediction.shared_bytes += part->prediction.shared_bytes;
+    const auto& conflicts = part->prediction.conflicts;
+    made.prediction.conflicts.insert(made.prediction.conflicts.end(), conflicts.begin(), conflicts.end());
+  }
+  made.how = std::move(parts);
+  return made;
+}
+
+void add_new(std::vector<Predicate>& to, const std::vector<Predicate>& more) {
+  for (const Predicate& p : more) {
+    if (std::find(to.begin(), to.end(), p) == to.end()) to.push_back(p);
+  }
+}
+
+bool all_of(const std::vector<Predicate>& some, const std::vector<Predicate>& in) {
+  return std::all_of(some.begin(), some.end(),
+                     [&](const Predicate& p) { return std::find(in.begin(), in.end(), p) != in.end(); });
+}
+
+struct Factors {
+  Factor a, b;
+};
+
+Factors factors_of(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
+                   const Facts& facts) {
+  return {factor_of(kernel, form.a, form.m, form.k, schedule.mma->takes_transposed_a(), facts),
+          factor_of(kernel, form.b, form.n, form.k, schedule.mma->takes_transposed_b(), facts)};
+}
+
+}  // namespace
+
+CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
+                         const Facts& facts) {
+  CopyChoices made;
+  if (!schedule.mma) return made;
+  const auto [a, b] = factors_of(kernel, form, schedule, facts);
+  made.needed = a.unreadable || b.unreadable;
+  if ((a.unreadable && !a.copyable) || (b.unreadable && !b.copyable)) return made;
+  const bool same = a.tensor() == b.tensor();
+  const auto alone = [](const Factor& copied, const Factor& other) {
+    return copied.copyable && !other.unreadable && (copied.unreadable || !all_of(copied.open, other.open));
+  };
+  if (!same && alone(a, b)) made.all.push_back({true, false, a.turned});
+  if (!same && alone(b, a)) made.all.push_back({false, true, b.turned});
+  if (a.copyable && b.copyable && (!same || a.run_mode == b.run_mode))
+    made.all.push_back({true, true, a.turned && b.turned});
+  return made;
+}
+
+std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
+                                       const CopiedFactors& factors, int bytes, Width width, const Target& target,
+                                       const Facts& facts, std::vector<Problem>& problems) {
+  const auto [a, b] = factors_of(kernel, form, schedule, facts);
+  Maker maker(kernel, form);
+  if (factors.a) maker.copy(a, form.m);
+  if (factors.b) maker.copy(b, form.n);
+  auto copies = copies_variant(maker.copies(), bytes, target, facts, problems);
+  if (!copies) return std::nullopt;
+  auto made = tensor_variant("sm90", *maker.main(), form, schedule, width, target, facts, problems);
+  if (!made) return std::nullopt;
+  std::string suffix = "_copy";
+  for (const sema::TensorId id : maker.copied()) suffix += "_" + tensor_of(kernel, id).name;
+  copies->name = suffix.substr(1) + (bytes > 0 ? "_bytes" + std::to_string(bytes) : "");
+  made->name += suffix;
+  if (bytes > 0) made->name += "_bytes" + std::to_string(bytes);
+  // What the launcher keeps is aligned; what the copies ask of the caller's tensors, this variant does.
+  const auto is_copied = [&](sema::TensorId id) {
+    return std::find(maker.copied().begin(), maker.copied().end(), id) != maker.copied().end();
+  };
+  std::erase_if(made->aligned, [&](const Alignment& each) { return is_copied(each.tensor); });
+  add_new(made->when, copies->when);
+  std::erase_if(copies->aligned, [](const Alignment& each) { return each.tensor % 2 != 0; });
+  for (const Alignment& each : copies->aligned) {
+    made->aligned.push_back({maker.copied()[static_cast<std::size_t>(each.tensor / 2)], each.bytes});
+  }
+  copies->prediction.global_bytes = maker.traffic();
+  made->prediction.global_bytes += maker.traffic();
+  copies->held = made->held = maker.held();
+  copies->workspace = made->workspace = maker.workspace();
+  made->kernel = maker.main();
+  made->before.push_back({maker.copies(), {std::move(*copies)}, {}});
+  return made;
+}
+
+}  // namespace lay::plan
