@@ -155,6 +155,13 @@ void load_box(Warp& warp, const Instruction& at, int lane) {
   for (size_t i = 0; i < elements.size(); ++i) {
     made.offsets.push_back(elements[i].shared);
     if (elements[i].tensor) {
+      if (global.written != nullptr) {
+        const Mask saved = std::exchange(warp.mask, Mask{1} << lane);
+        std::int64_t offset[kLanes];
+        offset[lane] = *elements[i].tensor;
+        note_read(warp, at, plan.tensor, offset, 1);
+        warp.mask = saved;
+      }
       std::memcpy(&made.data[i * bytes], global.data + *elements[i].tensor * static_cast<std::int64_t>(bytes), bytes);
     }
     for (const int rank : made.ranks) {

@@ -15,6 +15,9 @@ namespace {
 
 constexpr int line_bits = 1024;  // of what memory moves at once: rows begin on whole lines
 constexpr int threads_of_copies = 256;
+// Of a tile that is not turned round, element by element: a thread has an element of each row. More rows take registers
+// for their addresses, and with them the blocks that keep memory busy.
+constexpr int tile_run = 256, tile_rows = 8;
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, sema::TensorId id) {
   return kernel.tensors[static_cast<std::size_t>(id)];
@@ -168,6 +171,20 @@ class Maker {
   std::set<std::string> taken_;
 };
 
+// The tile of a copy that runs as its source does; nothing for others.
+std::optional<std::vector<int>> straight_tile(const RelayoutForm& form) {
+  const Way& to = form.outputs.front();
+  if (form.inputs.empty() || form.inputs.front().way.run_axis != to.run_axis || to.run_axis < 0) return std::nullopt;
+  std::vector<int> tile(form.indices.size(), 1);
+  tile[static_cast<std::size_t>(to.run_axis)] = tile_run;
+  for (const Way::Leaf& leaf : to.leaves) {
+    if (leaf.axis == to.run_axis) continue;
+    tile[static_cast<std::size_t>(leaf.axis)] = tile_rows;
+    break;
+  }
+  return tile;
+}
+
 // All copies in one launch: each a layout change of its own that takes its share of the blocks.
 std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes, const Target& target,
                                       const Facts& facts, std::vector<Problem>& problems) {
@@ -182,6 +199,7 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes, 
     RelayoutSchedule schedule;
     schedule.threads = threads_of_copies;
     schedule.where = copies->where;
+    if (bytes == 0) schedule.tile = straight_tile(std::get<RelayoutForm>(form));
     auto part = plan_relayout(one, std::get<RelayoutForm>(form), known, schedule, bytes, target, problems);
     if (!part) return std::nullopt;
     auto& relayout = std::get<Relayout>(part->how);

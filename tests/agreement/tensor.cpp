@@ -13,6 +13,8 @@
 #include "backend/plan/make.h"
 #include "frontend/sema/reference.h"
 #include "runtime/executor.h"
+#include "runtime/host_run.h"
+#include "runtime/launches.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -100,9 +102,103 @@ TEST_CASE("tensor cores: tiles that a mask empties have no products", "[tensor]"
   FAIL("no kernel `masked`");
 }
 
+TEST_CASE("tensor cores: factors that TMA cannot read are copied first", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/copied.lay");
+  // Odd in every combination, sizes at which some factors need no copy, and less than a tile.
+  agree(kernels, {70, 37, 45}, true, false);
+  agree(kernels, {65, 48, 72}, true, false);
+  agree(kernels, {80, 33, 48}, true, false);
+  agree(kernels, {64, 80, 131}, true, false);
+  agree(kernels, {1, 3, 1}, true, false);
+}
+
+TEST_CASE("tensor cores: what is copied depends on the sizes", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/copied.lay");
+  const auto chosen = [&](const std::string& name, const Extents& sizes) {
+    for (const sema::KernelPtr& kernel : kernels.all()) {
+      if (kernel->name != name) continue;
+      const plan::Plan plan = plan::make_plan(kernel);
+      Binding bound;
+      for (const sema::Dim& dim : kernel->dims) {
+        bound[*dim.symbol.dim_id()] = dim.name == "M" ? sizes.m : dim.name == "N" ? sizes.n : sizes.k;
+      }
+      return runtime::chosen_variant(plan, bound).name;
+    }
+    return std::string();
+  };
+  CHECK(chosen("along", {70, 37, 48}) == "sm90_any");
+  CHECK(chosen("along", {70, 37, 45}) == "sm90_any_copy_A_B");
+  CHECK(chosen("along", {70, 40, 45}) == "sm90_copy_A_B");
+  CHECK(chosen("a_across", {70, 37, 48}) == "sm90_copy_A");
+  CHECK(chosen("a_across", {72, 37, 45}) == "sm90_copy_B");
+  CHECK(chosen("a_across", {71, 37, 45}) == "sm90_copy_A_B");
+  CHECK(chosen("tf32_b", {70, 36, 44}) == "sm90_copy_B_bytes16");
+  CHECK(chosen("tf32_b", {70, 37, 44}) == "sm90_any_copy_B");
+  CHECK(chosen("tf32_b", {70, 37, 45}) == "sm90_any_copy_A_B");
+  CHECK(chosen("gram", {70, 0, 45}) == "sm90_copy_A");
+}
+
+TEST_CASE("tensor cores: pointers that are not aligned are for the variant that copies", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/copied.lay");
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    if (kernel->name != "along") continue;
+    const plan::Plan plan = plan::make_plan(kernel);
+    runtime::NamedArguments arguments;
+    const std::int64_t m = 16, n = 24, k = 32;
+    for (const sema::Dim& dim : kernel->dims) {
+      arguments.sizes[*dim.symbol.dim_id()] = dim.name == "M" ? m : dim.name == "N" ? n : k;
+    }
+    constexpr std::uint64_t a = 0x10002, b = 0x20004, c = 0x30000, workspace = 0x40000;
+    arguments.tensors = {{"A", {a, 2 * m * k}}, {"B", {b, 2 * n * k}}, {"C", {c, 2 * m * n}}};
+    int copying = 0;
+    for (const plan::Variant& variant : plan.variants) {
+      if (!variant.name.starts_with("sm90")) continue;
+      const runtime::Launches launches = ir::lower_all(plan, variant);
+      const auto bytes = runtime::workspace_bytes(launches, arguments.sizes);
+      REQUIRE(bytes);
+      arguments.workspace = {workspace, *bytes};
+      runtime::Status status = runtime::Status::ok;
+      for (const ir::Kernel& launch : launches) {
+        const auto checked = runtime::check_launch(launch, runtime::arguments_of(launch, arguments), {}, 0);
+        if (!checked.outcome.ok()) status = checked.outcome.status;
+      }
+      INFO(variant.name);
+      CHECK(status == (variant.before.empty() ? runtime::Status::misaligned : runtime::Status::ok));
+      if (variant.before.empty()) continue;
+      ++copying;
+      CHECK(*bytes == (m + n) * 128 - (128 - 2 * k));  // what pads the last row is not there
+      CHECK(variant.workspace.evaluate(arguments.sizes) == (m + n) * 128);
+      arguments.workspace.bytes = *bytes - 1;
+      const auto& last = launches.back();
+      CHECK(runtime::check_launch(last, runtime::arguments_of(last, arguments), {}, 0).outcome.status ==
+            runtime::Status::too_small);
+    }
+    CHECK(copying == 2);
+  }
+}
+
+TEST_CASE("tensor cores: to multiply before the copies is found", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/copied.lay");
+  const sema::KernelPtr& kernel = kernels.all().front();
+  const plan::Plan plan = plan::make_plan(kernel);
+  const sema::KernelCall call = make_call(kernel, {70, 37, 45});
+  runtime::PackedCall packed = runtime::packed(call);
+  runtime::Launches launches = ir::lower_all(plan, runtime::chosen_variant(plan, call.sizes));
+  REQUIRE(launches.size() == 2);
+  std::swap(launches[0], launches[1]);
+  CHECK_THROWS_WITH(runtime::run_on_host(launches, packed, true), Catch::Contains("nothing has been written"));
+}
+
 TEST_CASE("on a GPU, tensor cores: it agrees with the reference", "[.][gpu][tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   for (const std::int64_t m : {64, 200})
     for (const std::int64_t n : {37, 96, 336})
       for (const std::int64_t k : {16, 208}) agree(kernels, {m, n, k}, false, true);
+}
+
+TEST_CASE("on a GPU, tensor cores: factors that TMA cannot read are copied first", "[.][gpu][tensor]") {
+  lay::test::Kernels kernels("tests/agreement/copied.lay");
+  for (const std::int64_t m : {1, 64, 201})
+    for (const std::int64_t n : {37, 96, 336})
+      for (const std::int64_t k : {1, 45, 208}) agree(kernels, {m, n, k}, false, true);
 }

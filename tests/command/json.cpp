@@ -98,12 +98,46 @@ TEST_CASE("the manifest says all that a launcher needs") {
   const auto& variants = kernel.at("variants");
   CHECK(variants.size() > 1);
   for (const auto& variant : variants) {
-    const std::string source = slurp(folder / variant.at("files").at(0).at("name").get<std::string>());
-    CHECK(source.find(variant.at("function").get<std::string>() + "(") != std::string::npos);
-    CHECK(variant.at("arguments").size() == 7);  // four pointers, three sizes
-    CHECK(variant.at("launch").at("threads") > 0);
+    CHECK(variant.at("workspace_bytes") == "0");
+    REQUIRE(variant.at("launches").size() == 1);
+    const auto& launch = variant.at("launches").at(0);
+    const std::string source = slurp(folder / launch.at("files").at(0).at("name").get<std::string>());
+    CHECK(source.find(launch.at("function").get<std::string>() + "(") != std::string::npos);
+    CHECK(launch.at("arguments").size() == 7);  // four pointers, three sizes
+    CHECK(launch.at("launch").at("threads") > 0);
   }
   CHECK(variants.back().at("when").empty());  // every launch finds a variant
   CHECK(variants.back().at("aligned").empty());
   CHECK(slurp(folder / "manifest.json").find(LAY_SOURCE_DIR) == std::string::npos);  // no path of this machine
+}
+
+TEST_CASE("the manifest says what is launched before, and how much workspace that takes") {
+  TemporaryFolder folder;
+  folder.write("odd.lay",
+               "kernel odd<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+               "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n");
+  const auto made = run_lay(
+      {"build", (folder / "odd.lay").string(), "-o", (folder / "out").string(), "--source-only", "--arch", "sm_90a"});
+  REQUIRE(made.code == 0);
+  const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
+  int copying = 0;
+  for (const auto& variant : manifest.at("kernels").at(0).at("variants")) {
+    if (variant.at("launches").size() == 1) continue;
+    ++copying;
+    CHECK(variant.at("workspace_bytes") == "128*M*ceil_div(K,64) + 128*N*ceil_div(K,64)");
+    const auto& copies = variant.at("launches").at(0).at("arguments");
+    const auto& product = variant.at("launches").at(1).at("arguments");
+    // Both name the same places: the first writes there, the second reads.
+    const nlohmann::json rows_of_b{{"kind", "workspace"}, {"name", "B_rows"}, {"offset_bytes", "128*M*ceil_div(K,64)"}};
+    CHECK(copies.at(0) == nlohmann::json{{"kind", "pointer"}, {"name", "A"}});
+    CHECK(copies.at(3) == rows_of_b);
+    CHECK(product.at(1) == rows_of_b);
+    const auto& map = product.at(7);
+    CHECK(map.at("kind") == "tensor_map");
+    CHECK(map.at("tensor") == "B_rows");
+    CHECK(map.at("layout") == "(N,K):(64*ceil_div(K,64),1)");
+    CHECK(map.at("order") == nlohmann::json{1, 0});
+    CHECK(map.at("swizzle_bytes") == 128);
+  }
+  CHECK(copying > 0);
 }

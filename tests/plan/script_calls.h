@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/interpret/interpret.h"
+#include "backend/interpret/launches.h"
 #include "backend/ir/lower.h"
 #include "backend/plan/make.h"
 #include "tests/language/script.h"
@@ -21,10 +21,10 @@ inline interpret::Argument scalar(const sema::Number& number, ElementType type) 
 inline std::vector<sema::Array> outputs(const plan::Plan& plan, const plan::Variant& variant,
                                         const sema::KernelCall& call) {
   const sema::Kernel& kernel = *plan.kernel;
-  std::vector<interpret::Argument> arguments;
-  for (const sema::Dim& dim : kernel.dims) arguments.emplace_back(call.sizes.at(*dim.symbol.dim_id()));
+  interpret::NamedArguments arguments;
+  for (const sema::Dim& dim : kernel.dims) arguments[dim.name] = call.sizes.at(*dim.symbol.dim_id());
   for (size_t i = 0; i < kernel.scalars.size(); ++i) {
-    arguments.push_back(scalar(call.scalars[i], kernel.scalars[i].type));
+    arguments[kernel.scalars[i].name] = scalar(call.scalars[i], kernel.scalars[i].type);
   }
   std::vector<std::vector<std::byte>> memory;
   for (size_t i = 0; i < kernel.tensors.size(); ++i) {
@@ -32,9 +32,10 @@ inline std::vector<sema::Array> outputs(const plan::Plan& plan, const plan::Vari
   }
   for (size_t i = 0; i < memory.size(); ++i) {
     const bool constant = kernel.tensors[i].access == sema::Access::input;
-    arguments.emplace_back(interpret::Memory{memory[i].data(), static_cast<std::int64_t>(memory[i].size()), constant});
+    arguments[kernel.tensors[i].name] =
+        interpret::Memory{memory[i].data(), static_cast<std::int64_t>(memory[i].size()), constant};
   }
-  const auto report = interpret::run(ir::lower(plan, variant), arguments, {.write_once = true});
+  const auto report = interpret::run_all(ir::lower_all(plan, variant), arguments, {.write_once = true});
   if (report.fault) FAIL(report.fault->message);
   std::vector<sema::Array> result;
   for (size_t i = 0; i < memory.size(); ++i) {
