@@ -51,7 +51,7 @@ class Builder {
   struct Access {
     int alignment = 0;  // bytes; 0: of the element
     bool read = true, written = true, workspace = false;
-    Int offset;  // in workspace
+    Int offset = 0;  // in workspace
   };
   BufferId global(std::string name, ElementType element, AnyLayout layout, Access access);
   BufferId shared(std::string name, ElementType element, AnyLayout layout, int alignment = 0);

@@ -94,7 +94,7 @@ struct Buffer {
   // Global, the launcher's own: contents undefined until this launch or one before, of the same variant, writes them.
   bool workspace = false;
   Origin origin;
-  Int offset;  // of workspace: bytes from where all that the variant's launches share begins
+  Int offset = 0;  // of workspace: bytes from where all that the variant's launches share begins
 };
 
 // A TMA descriptor that the launcher encodes before the launch: the recipe, not the 128 bytes.

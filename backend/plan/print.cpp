@@ -191,7 +191,7 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies, std::vector<
   for (const Guard& guard : kernel.guards) where += (where.empty() ? " where " : " and ") + guard.predicate.to_string();
   for (std::size_t i = 0; i < copies.parts.size(); ++i) {
     const sema::Assignment& assignment = kernel.assignments[i];
-    const sema::Tensor& source = loaded(kernel, assignment.value);
+    const sema::Tensor& source = kernel.loaded(assignment.value);
     const sema::Tensor& target = kernel.tensors[static_cast<std::size_t>(assignment.target)];
     const std::string name = kernel.name + "_copy_" + source.name;
     const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";

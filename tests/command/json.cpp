@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -113,11 +114,9 @@ TEST_CASE("the manifest says all that a launcher needs") {
 
 TEST_CASE("the manifest says what is launched before, and how much workspace that takes") {
   TemporaryFolder folder;
-  folder.write("odd.lay",
-               "kernel odd<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
-               "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n");
-  const auto made = run_lay(
-      {"build", (folder / "odd.lay").string(), "-o", (folder / "out").string(), "--source-only", "--arch", "sm_90a"});
+  std::ofstream(folder / "odd.lay") << "kernel odd<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 "
+                                       "(M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+  const auto made = run_lay({"build", folder / "odd.lay", "-o", folder / "out", "--source-only", "--arch", "sm_90a"});
   REQUIRE(made.code == 0);
   const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
   int copying = 0;

@@ -23,7 +23,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
   assume N <= M and (M == 3 or 7 <= M + N)
   global X : f32 (M,N):(N,1) read align 16  @2
   global Y : f32 (M,(2,N)):(2*N,(N,1)) write align 4
-  global W : f16 N*ceil_div(M,128) + 1:1 workspace read write align 16
+  global W : f16 N*ceil_div(M,128) + 1:1 workspace at 128*M read write align 16
   shared s : bf16 Sw<3,3,3> o 0 o (8,64):(64,1) align 1024  @3 "one stage"
   register acc : f32 (8,8):(1,8)  @4 "behind a stride"
   tensor_map x_map of X order (1,0) box (64,128) swizzle Sw<3,4,3>
