@@ -11,6 +11,7 @@ void Emitter::copy(const ir::Copy& copy, int line) {
   if (copy.kind == ir::CopyKind::cp_async) return copy_async(copy, line);
   if (copy.kind == ir::CopyKind::tma_load || copy.kind == ir::CopyKind::tma_store) return copy_box(copy, line);
   if (copy.kind == ir::CopyKind::ldmatrix || copy.kind == ir::CopyKind::stmatrix) return copy_matrices(copy, line);
+  if (copy.kind == ir::CopyKind::st_async) return copy_to_block(copy, line);
   if (copy.completion != ir::Completion::none) unsupported("a plain copy that signals a barrier");
   const auto in_registers = [&](const ir::Ref& ref) { return buffer(ref.buffer).space == ir::Space::registers; };
   if (copy.count == 1 || (in_registers(copy.dst) && in_registers(copy.src))) return copy_elements(copy, line);

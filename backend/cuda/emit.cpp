@@ -35,7 +35,7 @@ std::vector<ir::ExprId> expressions_of(const ir::Stmt& statement) {
                  [&](const ir::Assign& s) { add(uses, {s.value}), add(uses, s.to); },
                  [&](const ir::Fill& s) { add(uses, {s.value}); },
                  [&](const ir::Copy& s) {
-                   add(uses, {s.predicate, s.slot, s.multicast});
+                   add(uses, {s.predicate, s.slot, s.multicast, s.remote});
                    add(uses, s.dst), add(uses, s.src);
                  },
                  [&](const ir::Mma& s) {
@@ -283,8 +283,6 @@ void Emitter::fetch_tensor_maps() {
 }
 
 Emitted Emitter::run() {
-  for (const ir::Buffer& buffer : kernel_.buffers)
-    if (buffer.space == ir::Space::cluster_shared) unsupported("the shared memory of a cluster");
   name_everything();
   find_uses(kernel_.prologue);
   for (const ir::Role& role : kernel_.roles) find_uses(role.body);

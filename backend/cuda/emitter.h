@@ -89,6 +89,7 @@ class Emitter {
 
   // machine.cpp
   void copy_box(const ir::Copy& copy, int line);
+  void copy_to_block(const ir::Copy& copy, int line);
   void mbarrier(const ir::Sync& sync, int line);
   void cluster_barrier(const ir::Sync& sync, int line);
   void fence(const ir::Fence& fence, int line);

@@ -69,6 +69,23 @@ void Emitter::copy_box(const ir::Copy& copy, int line) {
   out_.line("             :: " + operands + " : \"memory\");");
 }
 
+// ---- stores to other blocks of the cluster
+
+void Emitter::copy_to_block(const ir::Copy& copy, int line) {
+  const ElementType type = buffer(copy.src.buffer).element;
+  if (bits(type) != 32) unsupported("a store of " + std::string(element_name(type)) + " to another block");
+  const std::string_view helper = copy.count == 1 ? "st_async_1" : copy.count == 2 ? "st_async_2" : "st_async_4";
+  need(helper);
+  std::string words;
+  for (int i = 0; i < copy.count; ++i) {
+    const std::string value = shifted_element(copy.src, copy.src_mode, i).text;
+    words += type == ElementType::f32 ? ", __float_as_uint(" + value + ")" : ", (unsigned)" + value;
+  }
+  out_.line(std::string(helper) + "(&" + element(copy.dst).text + ", " + barrier_at(copy.barrier, copy.slot) + ", " +
+                expression(copy.remote).text + words + ");",
+            line);
+}
+
 // ---- barriers
 
 void Emitter::mbarrier(const ir::Sync& sync, int line) {

@@ -67,6 +67,45 @@ static __device__ __forceinline__ void mbarrier_wait(unsigned long long* barrier
 }
 )",
            90},
+    Helper{"st_async_1",
+           R"(// A word to the same place in a block of the cluster, which counts the bytes at its barrier.
+static __device__ __forceinline__ void st_async_1(const void* to, unsigned long long* barrier, int rank,
+                                                  unsigned a) {
+  asm volatile(
+      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [place], %3, [done]; }" ::
+          "r"(shared_address(to)),
+      "r"(shared_address(barrier)), "r"(rank), "r"(a)
+      : "memory");
+}
+)",
+           90},
+    Helper{"st_async_2",
+           R"(// 2 words to the same place in a block of the cluster, which counts the bytes at its barrier.
+static __device__ __forceinline__ void st_async_2(const void* to, unsigned long long* barrier, int rank,
+                                                  unsigned a, unsigned b) {
+  asm volatile(
+      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [place], {%3, %4}, [done]; }" ::
+          "r"(shared_address(to)),
+      "r"(shared_address(barrier)), "r"(rank), "r"(a), "r"(b)
+      : "memory");
+}
+)",
+           90},
+    Helper{"st_async_4",
+           R"(// 4 words to the same place in a block of the cluster, which counts the bytes at its barrier.
+static __device__ __forceinline__ void st_async_4(const void* to, unsigned long long* barrier, int rank,
+                                                  unsigned a, unsigned b, unsigned c, unsigned d) {
+  asm volatile(
+      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [place], {%3, %4, %5, %6}, [done]; }" ::
+          "r"(shared_address(to)),
+      "r"(shared_address(barrier)), "r"(rank), "r"(a), "r"(b), "r"(c), "r"(d)
+      : "memory");
+}
+)",
+           90},
     Helper{
         "matrix_descriptor",
         R"(// A tile in shared memory for wgmma: rows of one swizzle span, `stride` bytes from one group of 8 rows to the next, and

@@ -62,21 +62,6 @@ void count_banks(Warp& warp, const Instruction& at, const Access& access, const 
   sum.worst = std::max(sum.worst, counted.taken);
 }
 
-// A vector access lies on a multiple of its size.
-void check_alignment(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count) {
-  for_each_lane(warp.mask, [&](int lane) {
-    if (offset[lane] % count == 0) return;
-    Fault details;
-    details.buffer = warp.program->kernel->buffers[access.buffer].name;
-    details.coordinate = coordinate_of(warp, access, lane);
-    const int bytes = plan_of(warp, access).bytes;
-    stop(warp, at, Mask{1} << lane, FaultCode::misaligned,
-         "a vector of " + std::to_string(count * bytes) + " bytes of `" + details.buffer + "` starts at byte " +
-             std::to_string(offset[lane] * bytes),
-         details);
-  });
-}
-
 // ---- one element
 
 template <class C>
@@ -252,6 +237,20 @@ Handler copy_handler(Space dst, Space src) {
 
 }  // namespace
 
+void check_alignment(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count) {
+  for_each_lane(warp.mask, [&](int lane) {
+    if (offset[lane] % count == 0) return;
+    Fault details;
+    details.buffer = warp.program->kernel->buffers[access.buffer].name;
+    details.coordinate = coordinate_of(warp, access, lane);
+    const int bytes = plan_of(warp, access).bytes;
+    stop(warp, at, Mask{1} << lane, FaultCode::misaligned,
+         "a vector of " + std::to_string(count * bytes) + " bytes of `" + details.buffer + "` starts at byte " +
+             std::to_string(offset[lane] * bytes),
+         details);
+  });
+}
+
 std::byte* vector_address(Warp& warp, const Instruction& at, const Access& access, Run run, bool written,
                           std::int64_t* offset) {
   offsets(warp, at, access, run, offset);
@@ -264,6 +263,13 @@ std::byte* vector_address(Warp& warp, const Instruction& at, const Access& acces
   const BufferPlan& plan = plan_of(warp, access);
   if (plan.space == Space::shared) count_banks(warp, at, access, offset, run.count * plan.bytes);
   return address(warp, plan);
+}
+
+const std::byte* register_row(Warp& warp, const Instruction& at, const Access& access, Run run, int e) {
+  const BufferPlan& plan = plan_of(warp, access);
+  const std::int64_t element = register_offset(warp, at, access, run, e);
+  if (warp.program->checks) note_register_read(warp, at, access, plan.shadow + element);
+  return warp.registers + (plan.start + element * plan.bytes) * kLanes;
 }
 
 Handler load(Space space, ElementType element) {

@@ -22,6 +22,13 @@ Handler copy_zeros(int bytes);
 std::byte* vector_address(Warp& warp, const Instruction& at, const Access& access, Run run, bool written,
                           std::int64_t* offset);
 
+// A vector access lies on a multiple of its size.
+void check_alignment(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count);
+
+// One side of a vector copy that is in registers and read: element `e` of the run, checked and noted; the row of its 32
+// lanes.
+const std::byte* register_row(Warp& warp, const Instruction& at, const Access& access, Run run, int e);
+
 // Every element of register buffer `detail` <- slot a.
 Handler fill(ElementType element);
 

@@ -138,6 +138,7 @@ Arrivals& mbarrier(Warp& warp, const Instruction& at, int barrier, std::int64_t 
   if (rank < 0 || rank >= static_cast<int>(cluster.blocks.size())) {
     stop(warp, at, me, FaultCode::out_of_bounds, "the cluster has no block " + std::to_string(rank));
   }
+  check_targets(warp, at, {rank});
   Arrivals& made = cluster.at(rank, barrier, slot);
   if (!made.initialised) {
     stop(warp, at, me, FaultCode::barrier_misuse, "mbarrier " + name_of(cluster, made) + " is not initialised");
@@ -270,6 +271,18 @@ int mbarrier_slot(Warp& warp, const Instruction& at, int barrier, std::int64_t s
   }
   mbarrier(warp, at, barrier, slot, rank, lane);
   return warp.program->first_slot[barrier] + static_cast<int>(slot);
+}
+
+void check_targets(const Warp& warp, const Instruction& at, const std::vector<int>& ranks) {
+  for (const int rank : ranks) {
+    if (rank == warp.block->rank) continue;
+    const std::vector<Warp>& warps = warp.cluster->blocks[static_cast<size_t>(rank)].warps;
+    if (std::any_of(warps.begin(), warps.end(), [](const Warp& each) { return each.state != Warp::State::done; })) {
+      continue;
+    }
+    stop(warp, at, warp.all, FaultCode::block_ended,
+         "this reaches block " + std::to_string(rank) + " of the cluster, which has ended");
+  }
 }
 
 void bytes_arrive(Cluster& cluster, Arrivals& at, std::int64_t bytes) {

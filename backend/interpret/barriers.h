@@ -30,6 +30,8 @@ extern const Handler fence_proxy;
 
 // The mbarrier that a copy completes on, checked: initialised and announced. Its slot among those of a block.
 int mbarrier_slot(Warp& warp, const Instruction& at, int barrier, std::int64_t slot, int rank, int lane);
+// What goes to other blocks of the cluster finds them at work: a block that has ended has no shared memory any more.
+void check_targets(const Warp& warp, const Instruction& at, const std::vector<int>& ranks);
 // Bytes have arrived; whoever waits for the phase that this completes goes on.
 void bytes_arrive(Cluster& cluster, Arrivals& at, std::int64_t bytes);
 

@@ -264,10 +264,10 @@ Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& argume
 }  // namespace
 
 std::string_view fault_name(FaultCode code) {
-  constexpr std::array<std::string_view, 17> kNames{
-      "argument", "out-of-bounds",    "uninitialised", "in-flight",   "race",       "barrier-divergence",
-      "deadlock", "barrier-misuse",   "missing-fence", "bytes",       "misaligned", "written-twice",
-      "overflow", "division-by-zero", "limit",         "unsupported", "stopped"};
+  constexpr std::array<std::string_view, 18> kNames{
+      "argument",      "out-of-bounds",  "uninitialised",    "in-flight", "race",        "barrier-divergence",
+      "deadlock",      "barrier-misuse", "missing-fence",    "bytes",     "block-ended", "misaligned",
+      "written-twice", "overflow",       "division-by-zero", "limit",     "unsupported", "stopped"};
   return kNames[static_cast<size_t>(code)];
 }
 

@@ -50,6 +50,7 @@ enum class FaultCode {
   barrier_misuse,      // an mbarrier that is not initialised, or arrived at too often; a wait without an arrival
   missing_fence,       // what the async proxy or a wgmma touches has not been fenced
   bytes,               // an mbarrier expects other than the bytes that come
+  block_ended,         // a copy or an arrival goes to a block of the cluster that has ended
   misaligned,          // a vector access at an address that is no multiple of its size
   written_twice,       // two threads write one global element
   overflow,            // signed integer arithmetic left its type

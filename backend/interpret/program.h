@@ -67,6 +67,7 @@ struct Access {
 struct CopyPlan {
   Access dst, src;
   int count = 1, dst_mode = 0, src_mode = 0;
+  int barrier = -1;  // BarrierId of the mbarrier on which a store to another block completes
 };
 
 // Element offsets of a[i], b[j] and d[i*J+j] from the accesses' own offsets.

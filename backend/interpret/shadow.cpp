@@ -202,12 +202,13 @@ bool is_being_multiplied(const Warp& warp, std::int64_t element) {
 // ---- the async proxy
 
 void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where, std::int64_t element,
-                      int lane) {
+                      int lane, bool by_async_proxy) {
   if (!warp.program->checks) return;
   const BufferPlan& plan = warp.program->buffers[access.buffer];
   Shadow& shadow = where.shadows[static_cast<size_t>(plan.shadow + element)];
   shared_write(warp, at, access, shadow, lane, now(warp));
-  shadow.in_flight = shadow.by_async_proxy = true;
+  shadow.in_flight = true;
+  shadow.by_async_proxy = by_async_proxy;
 }
 
 void note_arrival(Block& where, const BufferPlan& plan, std::int64_t element) {

@@ -18,12 +18,13 @@ void note_write(Warp& warp, const Instruction& at, const Access& access, const s
 // The elements that note_write has just noted arrive later: whoever touches them before that is at fault.
 void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count, bool in_flight);
 
-// The async proxy: TMA and wgmma. A write is issued, arrives later, and is a write of the thread that issued it, in its
+// The async proxy: TMA and wgmma. A write (here also a store to another block of the cluster, which is asynchronous but
+// no access of that proxy) is issued, arrives later, and is a write of the thread that issued it, in its
 // own block or another of the cluster. A read begins, and until it ends nobody may write there; then it is a read of
 // the thread that has waited for it, or of its warpgroup. What it reads must have been made known to the async proxy
 // (PTX ISA, proxies) if an ordinary store wrote it.
 void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where, std::int64_t element,
-                      int lane);
+                      int lane, bool by_async_proxy);
 void note_arrival(Block& where, const BufferPlan& plan, std::int64_t element);
 void begin_async_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element, int lane,
                       Reading& reading);

@@ -9,6 +9,7 @@
 #include "backend/interpret/control.h"
 #include "backend/interpret/matrix.h"
 #include "backend/interpret/multiply.h"
+#include "backend/interpret/remote.h"
 #include "backend/interpret/tma.h"
 #include "backend/ir/tiles.h"
 
@@ -74,6 +75,8 @@ void Statements::compile(const ir::Copy& copy) {
     case ir::CopyKind::ldmatrix:
     case ir::CopyKind::stmatrix:
       return copy_matrices(copy);
+    case ir::CopyKind::st_async:
+      return copy_to_block(copy);
     case ir::CopyKind::cp_async:
       if (copy.completion != ir::Completion::group) return static_cast<void>(emit(control::unsupported));
       break;
@@ -100,6 +103,17 @@ void Statements::copy_box(const ir::Copy& copy) {
   if (copy.multicast) made.b = expr_.value(copy.multicast);
   for (const int extent : program_.kernel->tensor_maps[copy.tensor_map].box) made.weight *= extent;
   program_.boxes.push_back(std::move(plan));
+  expr_.emit(made);
+}
+
+void Statements::copy_to_block(const ir::Copy& copy) {
+  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode, copy.src_mode};
+  plan.barrier = copy.barrier.index;
+  Instruction made{.run = remote::store, .detail = static_cast<int>(program_.copies.size())};
+  made.a = expr_.value(copy.slot);
+  made.b = expr_.value(copy.remote);
+  made.weight = copy.count;
+  program_.copies.push_back(std::move(plan));
   expr_.emit(made);
 }
 

@@ -34,6 +34,7 @@ class Statements {
 
   void copy_elements(const ir::Copy& copy, bool zeros);
   void copy_box(const ir::Copy& copy);
+  void copy_to_block(const ir::Copy& copy);
   void copy_matrices(const ir::Copy& copy);
   void multiply_atom(const ir::Mma& mma, Handler run);
   std::vector<int> element_offsets(const Access& access, int modes);

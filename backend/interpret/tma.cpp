@@ -165,7 +165,8 @@ void load_box(Warp& warp, const Instruction& at, int lane) {
       std::memcpy(&made.data[i * bytes], global.data + *elements[i].tensor * static_cast<std::int64_t>(bytes), bytes);
     }
     for (const int rank : made.ranks) {
-      note_async_write(warp, at, plan.shared, cluster.blocks[static_cast<size_t>(rank)], elements[i].shared, lane);
+      note_async_write(warp, at, plan.shared, cluster.blocks[static_cast<size_t>(rank)], elements[i].shared, lane,
+                       true);
     }
   }
   ++cluster.clock[static_cast<size_t>(warp.actor)];
@@ -221,6 +222,7 @@ bool deliver(Cluster& cluster) {
   if (cluster.transfers.empty()) return false;
   const Transfer transfer = std::move(cluster.transfers.front());
   cluster.transfers.pop_front();
+  barriers::check_targets(cluster.warp(transfer.actor), *transfer.at, transfer.ranks);
   const BufferPlan& plan = cluster.program->buffers[transfer.buffer];
   const auto bytes = static_cast<size_t>(plan.bytes);
   for (const int rank : transfer.ranks) {

@@ -110,7 +110,7 @@ struct Arrivals {
   std::int64_t bytes = 0;  // expected and not yet arrived
 };
 
-// A TMA load on its way.
+// A TMA load, or a store to a block of the cluster, on its way.
 struct Transfer {
   const Instruction* at = nullptr;
   int actor = 0;

@@ -81,7 +81,7 @@ struct Param {
   Int symbol;  // the dim, when is_size
 };
 
-enum class Space { global, shared, cluster_shared, registers };
+enum class Space { global, shared, registers };
 
 // A piece of memory with a layout from coordinate to element offset. Global buffers are pointer parameters, in order.
 struct Buffer {
@@ -202,13 +202,15 @@ struct Fill {
 };
 
 // How a copy is executed and how its completion is signalled: the closed tables.
-enum class CopyKind { plain, cp_async, tma_load, tma_store, ldmatrix, stmatrix };
+enum class CopyKind { plain, cp_async, tma_load, tma_store, ldmatrix, stmatrix, st_async };
 enum class Completion { none, group, mbarrier, bulk_group };
 
 // dst <- src: `count` consecutive elements along mode dst_mode of dst and src_mode of src, starting at the coordinates.
 // With count > 1 it is one vector access on each side that is memory: contiguous and aligned there, which the verifier
 // proves from the layouts. A false predicate reads nothing; with zero_fill it then writes zeros, else nothing.
 // For TMA kinds the box of the tensor map stands in place of count and mode.
+// st_async goes from registers to the same buffer of another block of the cluster (or of this one), where it counts its
+// bytes at the same mbarrier of that block.
 struct Copy {
   CopyKind kind = CopyKind::plain;
   Ref dst, src;
@@ -221,6 +223,7 @@ struct Copy {
   ExprId slot;
   int tensor_map = -1;
   ExprId multicast;  // mask over the cluster's blocks, optional
+  ExprId remote;     // st_async: the rank of the block that it goes to
   bool transpose = false;
   std::string atom;  // the stdlib record it comes from; empty for plain
 };

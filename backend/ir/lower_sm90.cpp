@@ -45,11 +45,12 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
                                make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
   b_.kernel.atoms.push_back(mma_atom(gemm.mma));
   declare_store();
+  if (gemm.split) declare_split();
   const int consumers = gemm.consumers();
   blocks_ =
       gemm.blocks() > 1 ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0}) : b_.block_barrier();
   filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
-  drained_ = b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, consumers * gemm.blocks(), 0});
+  drained_ = b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, consumers * gemm.sharers(), 0});
   load_ = b_.ring(declared.name("load"), gemm.stages, true);
   use_ = b_.ring(declared.name("use"), gemm.stages);
   if (consumers == 1) freed_ = b_.ring(declared.name("freed"), gemm.stages);
@@ -92,7 +93,8 @@ void Sm90Lowering::declare_store() {
     constexpr int alignment = 1024, rows = 64;
     const ElementType type = declared_.tensor(store.tensor).element;
     declared_.from(assignments.front().where, "(m,n,buffer,consumer)");
-    staged_ = b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {2, gemm_.consumers()}), alignment);
+    staged_ = b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {store.buffers, gemm_.consumers()}),
+                        alignment);
     prepare_values();
     packed_ = b_.registers(declared_.name("packed"), type, Layout(8, 1));
     std::vector<int> box, onto;
@@ -131,19 +133,29 @@ void Sm90Lowering::prologue() {
   b_.inside(b_.kernel.prologue, [&] {
     b_.when(b_.special(Builtin::warp) == 0, [&] {
       b_.elect([&] {
-        b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term stage) {
-          for (const BarrierId barrier : {filled_, drained_}) {
-            Sync made{SyncOp::init, barrier, {}, {}, {}, {}};
-            made.slot = stage;
-            b_.emit(made);
-          }
-        });
+        const auto init = [&](std::initializer_list<BarrierId> barriers, int slots) {
+          b_.loop("s", number(0), number(slots), {.unrolled = true}, [&](Term slot) {
+            for (const BarrierId barrier : barriers) {
+              Sync made{SyncOp::init, barrier, {}, {}, {}, {}};
+              made.slot = slot;
+              b_.emit(made);
+            }
+          });
+        };
+        init({filled_, drained_}, gemm_.stages);
+        if (gemm_.split) init({given_, taken_}, gemm_.consumers());
         b_.emit(Fence{FenceKind::mbarrier_init});
       });
     });
     b_.sync(blocks_);
     b_.emit(Fence{FenceKind::earlier_grids});
   });
+}
+
+Term Sm90Lowering::along_n_of_cluster(Term rank) {
+  if (gemm_.cluster[1] == 1) return number(0);
+  const Term row = rank / gemm_.cluster[0];
+  return gemm_.split ? row % gemm_.cluster[1] : row;
 }
 
 void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
@@ -168,18 +180,26 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
            [&](const std::vector<Term>& at) {
              const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
              const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
-                                             gemm_.cluster[1] == 1 ? number(0) : rank / gemm_.cluster[0]};
+                                             along_n_of_cluster(rank)};
              Tile made;
              for (size_t i = 0; i < 2; ++i) {
                made.first[i] = b_.let(declared_.name(i == 0 ? "m_first" : "n_first"),
                                       (at[i] * gemm_.cluster[i] + block[i]) * gemm_.tile[i]);
              }
              made.batch.assign(at.begin() + 2, at.end());
-             made.steps = tiles_k_;
+             Term steps = tiles_k_;
              if (gemm_.mask) {
                declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.mask->condition)].where,
                               "no products where the mask leaves none");
-               made.steps = b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
+               steps = b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
+             }
+             made.k_first = number(0);
+             made.steps = steps;
+             if (gemm_.split) {
+               declared_.from(declared_.kernel.where, "this block's part of K");
+               const Term part = rank / gemm_.sharers();
+               made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
+               made.steps = b_.let(declared_.name("k_steps"), steps * (part + 1) / gemm_.cluster[2] - made.k_first);
              }
              body(made);
            });
@@ -207,11 +227,12 @@ void Sm90Lowering::producer() {
           expect.slot = b_.slot(load_);
           expect.bytes = number(bytes);
           b_.emit(expect);
-          for (const Operand* operand : {&a_, &b_operand_}) load(*operand, tile, tile_k * gemm_.tile[2]);
+          for (const Operand* operand : {&a_, &b_operand_})
+            load(*operand, tile, (tile.k_first + tile_k) * gemm_.tile[2]);
           b_.emit(Advance{load_});
         });
       });
-      if (gemm_.blocks() == 1) return;
+      if (gemm_.sharers() == 1) return;
       declared_.from(where, "no block leaves before its stages have been given back");
       b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
         wait_for_stage();
@@ -242,7 +263,7 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
   const auto axis = static_cast<size_t>(operand.axis);
   const int sharers = gemm_.cluster[1 - axis];
   const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
-  const Term share = axis == 0 ? rank / gemm_.cluster[0] : rank % gemm_.cluster[0];
+  const Term share = axis == 0 ? along_n_of_cluster(rank) : rank % gemm_.cluster[0];
   const bool over_outer = plan.slice[0] < gemm_.tile[axis];
   const Term outer_first = over_outer ? share * plan.slice[0] : number(0);
   const Term k_first = plan.slice[1] < gemm_.tile[2] ? share * plan.slice[1] : number(0);
@@ -251,11 +272,17 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
   std::int64_t mask = 0;
   for (int i = 0; i < sharers; ++i) mask |= std::int64_t{1} << (i * step);
   const int places = gemm_.cluster[axis];
-  const Term own = axis == 0 ? rank % places : rank / gemm_.cluster[0];
+  const Term own = axis == 0 ? rank % places : along_n_of_cluster(rank);
   Term bits_of_mask = number(mask);
   for (int i = 1; i < places; ++i) {
     const int shift = axis == 0 ? i : i * gemm_.cluster[0];
     bits_of_mask = b_.select(own == i, number(mask << shift), bits_of_mask);
+  }
+  if (gemm_.split && sharers > 1) {
+    const Term of_first = bits_of_mask;
+    for (int part = 1; part < gemm_.cluster[2]; ++part) {
+      bits_of_mask = b_.select(rank / gemm_.sharers() == part, of_first * (1 << part * gemm_.sharers()), bits_of_mask);
+    }
   }
   declared_.from(declared_.kernel.nodes[static_cast<size_t>(plan.load)].where,
                  operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
@@ -293,6 +320,10 @@ void Sm90Lowering::consumer() {
   part_ = {gemm_.groups[0] == 1 ? number(0) : consumer_ % gemm_.groups[0] * part[0],
            gemm_.groups[1] == 1 ? number(0) : consumer_ / gemm_.groups[0] * part[1]};
   const Term thread = b_.special(Builtin::thread) - warpgroup;
+  if (gemm_.split) {
+    declared_.from(where, "this block's number among those that share K");
+    split_ = b_.let(declared_.name("part"), b_.special(Builtin::cluster_rank) / gemm_.sharers());
+  }
   declared_.from(where, "this thread's first accumulator");
   for (int axis = 0; axis < 2; ++axis) {
     held_[static_cast<size_t>(axis)] =
@@ -316,8 +347,15 @@ void Sm90Lowering::consumer() {
       b_.emit(Wait{GroupKind::wgmma, 0, false});
       b_.when(tile.steps > 0, [&] { give_back(freed_); });
     }
-    epilogue(tile);
+    if (gemm_.split) {
+      exchange();
+      sum_up();
+      epilogue_of_sums(tile);
+    } else {
+      epilogue(tile);
+    }
   });
+  if (gemm_.split) wait_until_read();
   if (!gemm_.store) return;
   declared_.from(declared_.kernel.assignments.front().where, "what was stored has left shared memory");
   b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); }); });
@@ -364,8 +402,8 @@ void Sm90Lowering::give_back(RingId ring) {
   const Term thread = b_.special(Builtin::thread) % warpgroup;
   Sync made{SyncOp::arrive, drained_, {}, {}, {}, {}};
   made.slot = b_.slot(ring);
-  if (gemm_.blocks() > 1) made.remote = thread;
-  b_.when(thread < gemm_.blocks(), [&] { b_.emit(made); });
+  if (gemm_.sharers() > 1) made.remote = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
+  b_.when(thread < gemm_.sharers(), [&] { b_.emit(made); });
   b_.emit(Advance{ring});
 }
 

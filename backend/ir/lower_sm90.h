@@ -7,6 +7,9 @@
 //     wait until the stage has arrived, wgmma, give the stage back
 //     epilogue, while the next tile is on its way: registers -> shared -> TMA, or registers -> global
 //
+// Where blocks of the cluster share K each multiplies its own range of the K tiles; then every one gives each of the
+// others the accumulators that that one adds up, and stores what it has added up itself (lower_sm90_split.cpp).
+//
 // What lies outside the tensors arrives as zeros, and TMA stores nothing there.
 #pragma once
 
@@ -35,7 +38,8 @@ class Sm90Lowering {
   struct Tile {
     std::array<Term, 2> first;
     std::vector<Term> batch;
-    Term steps;  // K tiles: none where no product counts
+    Term k_first;  // K tile
+    Term steps;    // K tiles: none where no product counts
   };
 
   void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
@@ -53,18 +57,36 @@ class Sm90Lowering {
   Term has_products(const std::vector<Term>& tile);
   Term maybe(sema::NodeId condition, bool when, const std::vector<Term>& tile);
   std::optional<Range> range(sema::NodeId node, const std::vector<Term>& tile);
+  Term along_n_of_cluster(Term rank);
   void each_tile(const std::function<void(const Tile&)>& body);
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const;
 
   // The epilogue (lower_sm90_epilogue.cpp).
   void prepare_values();
   void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
+  // A part of a consumer's accumulators: atom (i, j), the columns of that pass.
+  struct Pass {
+    Term i, j, pass;
+  };
+  Pass pass_of(Term number, int passes) const;
+  // A value of the pass, counted from its first.
+  using Source = std::function<Term(Term)>;
   void epilogue(const Tile& tile);
-  void store_through_shared(const Tile& tile, Term i, Term j);
-  void store_from_registers(const Tile& tile, Term i, Term j);
+  void consumer_meets();
+  void wait_for_stores(int in_flight);
+  void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source);
+  void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
   Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
                 const Term* v = nullptr);
   Term position(const Tile& tile, int axis, Term value, Term repeat) const;
+
+  // K shared by blocks (lower_sm90_split.cpp).
+  void declare_split();
+  Term rank_of(Term part) const;
+  void exchange();
+  void sum_up();
+  void epilogue_of_sums(const Tile& tile);
+  void wait_until_read();
 
   Term number(std::int64_t value) { return b_.constant(value); }
 
@@ -75,6 +97,11 @@ class Sm90Lowering {
   BarrierId blocks_, stored_, filled_, drained_;
   RingId load_, use_, freed_;
   BufferId accumulators_, packed_, staged_;
+  // Where blocks share K.
+  BarrierId given_, taken_;
+  RingId give_, take_;
+  BufferId parts_, own_, piece_, sums_;
+  Term split_;  // this block's number among those that share K
   int store_map_ = -1;
   // An element of a vector along m or n that the epilogue reads: of each row or column of a stmatrix, read before.
   struct Ahead {

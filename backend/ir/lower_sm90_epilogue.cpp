@@ -97,127 +97,133 @@ void Sm90Lowering::epilogue(const Tile& tile) {
   declared_.from(declared_.kernel.assignments.front().where);
   over("i", repeats[0], [&](Term i) {
     over("j", repeats[1], [&](Term j) {
-      if (gemm_.store) {
-        store_through_shared(tile, i, j);
-      } else {
-        store_from_registers(tile, i, j);
+      if (!gemm_.store) {
+        const auto held = [&](Term value) { return b_.read({accumulators_, {value, i, j}}); };
+        return store_from_registers(tile, {i, j, number(0)}, gemm_.mma.shape[1] / 2, held);
       }
+      const int width = gemm_.store->width, passes = gemm_.mma.shape[1] / width, all = passes * repeats[0] * repeats[1];
+      over("pass", passes, [&](Term pass) {
+        const Term number_of_pass = (i * repeats[1] + j) * passes + pass;
+        const Term buffer = all == 1 ? number(0) : number_of_pass % 2;
+        declared_.from(declared_.kernel.assignments.front().where);
+        // With an odd number of passes the next tile begins with the buffer of this one's last.
+        wait_for_stores(all % 2 == 0 ? 1 : 0);
+        store_through_shared(tile, {i, j, pass}, buffer, [&](Term value) {
+          return b_.read({accumulators_, {pass * (width / 2) + value, i, j}});
+        });
+      });
     });
   });
 }
 
-// 64 rows and `width` columns at a time: the values of 16 columns go to shared memory by one stmatrix, the whole by
-// TMA.
-void Sm90Lowering::store_through_shared(const Tile& tile, Term i, Term j) {
+void Sm90Lowering::consumer_meets() {
+  Sync meet{SyncOp::sync, stored_, {}, {}, {}, {}};
+  if (gemm_.consumers() > 1) meet.slot = consumer_;
+  b_.emit(meet);
+}
+
+// Until at most so many stores are read from shared memory.
+void Sm90Lowering::wait_for_stores(int in_flight) {
+  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] {
+    b_.elect([&] { b_.emit(Wait{GroupKind::bulk, in_flight, true}); });
+  });
+  consumer_meets();
+}
+
+// 64 rows and `width` columns: the values of 16 columns go to shared memory by one stmatrix, the whole by TMA.
+void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source) {
   const plan::TmaStore& store = *gemm_.store;
   const sema::Assignment& assignment = declared_.kernel.assignments.front();
-  const auto repeats = gemm_.repeats();
   constexpr int columns_of_stmatrix = 16;
-  const int passes = gemm_.mma.shape[1] / store.width, steps = store.width / columns_of_stmatrix;
-  const int all = passes * repeats[0] * repeats[1];
+  const int steps = store.width / columns_of_stmatrix;
   const Term first_warp = b_.special(Builtin::warp) % 4 == 0;
-  const auto pass_body = [&](Term pass) {
-    const Term number_of_pass = (i * repeats[1] + j) * passes + pass;
-    const Term buffer = all == 1 ? number(0) : number_of_pass % 2;
-    declared_.from(assignment.where);
-    // With an odd number of passes the next tile begins with the buffer of this one's last.
-    b_.when(first_warp, [&] { b_.elect([&] { b_.emit(Wait{GroupKind::bulk, all % 2 == 0 ? 1 : 0, true}); }); });
-    Sync meet{SyncOp::sync, stored_, {}, {}, {}, {}};
-    if (gemm_.consumers() > 1) meet.slot = consumer_;
-    b_.emit(meet);
-    const auto step_body = [&](Term step) {
-      const Term base = (pass * steps + step) * values_of_stmatrix;
-      read_vectors(tile, {i, j}, base);
-      b_.loop("v", number(0), number(values_of_stmatrix), {.unrolled = true}, [&](Term v) {
-        const Term value = base + v;
-        const Ref from{accumulators_, {value, i, j}}, to{packed_, {v}};
-        declared_.from(assignment.where);
-        if (!guarded_) {
-          const Term m = position(tile, 0, value, i), n = position(tile, 1, value, j);
-          b_.assign(to, value_at(assignment, tile, m, n, b_.read(from), &v));
-          return;
-        }
-        const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, i));
-        const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, j));
-        b_.when(
-            m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n),
-            [&] { b_.assign(to, value_at(assignment, tile, m, n, b_.read(from), &v)); },
-            [&] {
-              b_.assign(to,
-                        b_.constant(std::int64_t{0}, b_.kernel.buffers[static_cast<size_t>(packed_.index)].element));
-            });
-      });
+  declared_.from(assignment.where);
+  const auto step_body = [&](Term step) {
+    const Term base = (at.pass * steps + step) * values_of_stmatrix;
+    read_vectors(tile, {at.i, at.j}, base);
+    b_.loop("v", number(0), number(values_of_stmatrix), {.unrolled = true}, [&](Term v) {
+      const Term value = base + v;
+      const auto accumulator = [&] { return source(step * values_of_stmatrix + v); };
+      const Ref to{packed_, {v}};
       declared_.from(assignment.where);
-      Copy put;
-      put.kind = CopyKind::stmatrix;
-      put.dst = {staged_, {put_[0], put_[1] + step * columns_of_stmatrix, buffer, consumer_}};
-      put.src = {packed_, {number(0)}};
-      put.count = values_of_stmatrix;
-      put.dst_mode = store.along_n ? 1 : 0;
-      put.transpose = !store.along_n;
-      put.atom = store.along_n ? "sm90.stmatrix(4)" : "sm90.stmatrix_trans(4)";
-      b_.emit(put);
-    };
-    if (steps == 1) {
-      step_body(number(0));
-    } else {
-      b_.loop("step", number(0), number(steps), {.unrolled = true}, step_body);
-    }
-    b_.emit(Fence{FenceKind::proxy_async});
-    b_.emit(meet);
-    b_.when(first_warp, [&] {
-      b_.elect([&] {
-        Copy leave;
-        leave.kind = CopyKind::tma_store;
-        std::vector<ExprId> to;
-        for (const sema::IndexId index : assignment.indices) {
-          if (index == gemm_.m) {
-            to.push_back(tile.first[0] + part_[0] + i * gemm_.mma.shape[0]);
-          } else if (index == gemm_.n) {
-            to.push_back(tile.first[1] + part_[1] + j * gemm_.mma.shape[1] + pass * store.width);
-          } else {
-            const auto at = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
-            to.push_back(tile.batch[static_cast<size_t>(at)]);
-          }
-        }
-        leave.dst = {declared_.tensors[static_cast<size_t>(store.tensor)], to};
-        leave.src = {staged_, {number(0), number(0), buffer, consumer_}};
-        leave.completion = Completion::bulk_group;
-        leave.tensor_map = store_map_;
-        b_.emit(leave);
-        b_.emit(Commit{GroupKind::bulk});
-      });
+      if (!guarded_) {
+        const Term m = position(tile, 0, value, at.i), n = position(tile, 1, value, at.j);
+        b_.assign(to, value_at(assignment, tile, m, n, accumulator(), &v));
+        return;
+      }
+      const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
+      const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
+      b_.when(
+          m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n),
+          [&] { b_.assign(to, value_at(assignment, tile, m, n, accumulator(), &v)); },
+          [&] {
+            b_.assign(to, b_.constant(std::int64_t{0}, b_.kernel.buffers[static_cast<size_t>(packed_.index)].element));
+          });
     });
+    declared_.from(assignment.where);
+    Copy put;
+    put.kind = CopyKind::stmatrix;
+    put.dst = {staged_, {put_[0], put_[1] + step * columns_of_stmatrix, buffer, consumer_}};
+    put.src = {packed_, {number(0)}};
+    put.count = values_of_stmatrix;
+    put.dst_mode = store.along_n ? 1 : 0;
+    put.transpose = !store.along_n;
+    put.atom = store.along_n ? "sm90.stmatrix(4)" : "sm90.stmatrix_trans(4)";
+    b_.emit(put);
   };
-  if (passes == 1) {
-    pass_body(number(0));
+  if (steps == 1) {
+    step_body(number(0));
   } else {
-    b_.loop("pass", number(0), number(passes), {.unrolled = true}, pass_body);
+    b_.loop("step", number(0), number(steps), {.unrolled = true}, step_body);
   }
+  b_.emit(Fence{FenceKind::proxy_async});
+  consumer_meets();
+  b_.when(first_warp, [&] {
+    b_.elect([&] {
+      Copy leave;
+      leave.kind = CopyKind::tma_store;
+      std::vector<ExprId> to;
+      for (const sema::IndexId index : assignment.indices) {
+        if (index == gemm_.m) {
+          to.push_back(tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0]);
+        } else if (index == gemm_.n) {
+          to.push_back(tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width);
+        } else {
+          const auto which = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
+          to.push_back(tile.batch[static_cast<size_t>(which)]);
+        }
+      }
+      leave.dst = {declared_.tensors[static_cast<size_t>(store.tensor)], to};
+      leave.src = {staged_, {number(0), number(0), buffer, consumer_}};
+      leave.completion = Completion::bulk_group;
+      leave.tensor_map = store_map_;
+      b_.emit(leave);
+      b_.emit(Commit{GroupKind::bulk});
+    });
+  });
 }
 
 // Each thread its own elements, two neighbours along n at once where they may be.
-void Sm90Lowering::store_from_registers(const Tile& tile, Term i, Term j) {
+void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source) {
   const auto& kernel = declared_.kernel;
   const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
-  const int held = static_cast<int>(size(gemm_.mma.c.shape[1]).value());
-  b_.loop("v", number(0), number(held), {.step = together, .unrolled = true}, [&](Term value) {
+  b_.loop("v", number(0), number(values), {.step = together, .unrolled = true}, [&](Term v) {
+    const Term value = at.pass * values + v;
     declared_.from(kernel.assignments.front().where);
-    const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, i));
-    const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, j));
+    const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
+    const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
     b_.when(m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n), [&] {
       for (size_t o = 0; o < kernel.assignments.size(); ++o) {
         declared_.from(kernel.assignments[o].where);
         for (int e = 0; e < together; ++e) {
-          const Term value_of =
-              value_at(kernel.assignments[o], tile, m, n + e, b_.read({accumulators_, {value + e, i, j}}));
+          const Term value_of = value_at(kernel.assignments[o], tile, m, n + e, source(v + e));
           b_.assign({out_[o], {number(e)}}, value_of);
         }
       }
       for (size_t o = 0; o < kernel.assignments.size(); ++o) {
         const sema::Assignment& assignment = kernel.assignments[o];
         declared_.from(assignment.where);
-        const auto at = [&](int e) {
+        const auto place = [&](int e) {
           std::vector<ExprId> to;
           for (const sema::IndexId index : assignment.indices) {
             if (index == gemm_.m) {
@@ -235,9 +241,9 @@ void Sm90Lowering::store_from_registers(const Tile& tile, Term i, Term j) {
             std::find(assignment.indices.begin(), assignment.indices.end(), gemm_.n) - assignment.indices.begin();
         for (int e = 0; e < together; e += gemm_.vectors[o]) {
           if (gemm_.vectors[o] == 1) {
-            b_.assign(at(e), b_.read({out_[o], {number(e)}}));
+            b_.assign(place(e), b_.read({out_[o], {number(e)}}));
           } else {
-            b_.copy(at(e), {out_[o], {number(e)}}, gemm_.vectors[o], static_cast<int>(mode), 0);
+            b_.copy(place(e), {out_[o], {number(e)}}, gemm_.vectors[o], static_cast<int>(mode), 0);
           }
         }
       }

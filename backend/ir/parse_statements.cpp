@@ -114,6 +114,7 @@ void Parser::copy_completion(Copy& made) {
     made.tensor_map = found->second;
   }
   if (cursor_.accept("multicast")) made.multicast = expr_.expression();
+  if (cursor_.accept("remote")) made.remote = expr_.expression();
 }
 
 Mma Parser::mma() {

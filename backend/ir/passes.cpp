@@ -57,7 +57,8 @@ class Used {
                    [&](const Assign& assign) { use(assign.to), use(assign.value); },
                    [&](const Fill& fill) { use(fill.value); },
                    [&](const Copy& copy) {
-                     use(copy.dst), use(copy.src), use(copy.predicate), use(copy.slot), use(copy.multicast);
+                     use(copy.dst), use(copy.src), use(copy.predicate);
+                     use(copy.slot), use(copy.multicast), use(copy.remote);
                    },
                    [&](const Mma& mma) { use(mma.d), use(mma.a), use(mma.b), use(mma.zero); },
                    [&](const For& loop) { visit(loop.body), use(loop.begin), use(loop.end); },

@@ -238,6 +238,7 @@ void Printer::write(const Copy& copy) {
   if (copy.completion == Completion::mbarrier) text += " " + barrier_slot(copy.barrier, copy.slot);
   if (copy.tensor_map >= 0) text += " map " + text::name(kernel_.tensor_maps[copy.tensor_map].name);
   if (copy.multicast) text += " multicast " + expr(copy.multicast);
+  if (copy.remote) text += " remote " + expr(copy.remote);
   if (copy.transpose) text += " transpose";
   if (!copy.atom.empty()) text += " atom " + text::quoted(copy.atom);
   head(text);

@@ -37,8 +37,7 @@ constexpr std::pair<E, std::string_view> row(E value, std::string_view word) {
 }
 
 inline constexpr auto kSpaces =
-    words<Space>(row(Space::global, "global"), row(Space::shared, "shared"),
-                 row(Space::cluster_shared, "cluster_shared"), row(Space::registers, "register"));
+    words<Space>(row(Space::global, "global"), row(Space::shared, "shared"), row(Space::registers, "register"));
 inline constexpr auto kBarriers =
     words<BarrierKind>(row(BarrierKind::block, "block"), row(BarrierKind::named, "named"),
                        row(BarrierKind::mbarrier, "mbarrier"), row(BarrierKind::cluster, "cluster"));
@@ -52,7 +51,8 @@ inline constexpr auto kBuiltins = words<Builtin>(
     row(Builtin::cluster_count, "cluster_count"), row(Builtin::grid_x, "grid_x"));
 inline constexpr auto kCopies = words<CopyKind>(
     row(CopyKind::plain, "plain"), row(CopyKind::cp_async, "cp_async"), row(CopyKind::tma_load, "tma_load"),
-    row(CopyKind::tma_store, "tma_store"), row(CopyKind::ldmatrix, "ldmatrix"), row(CopyKind::stmatrix, "stmatrix"));
+    row(CopyKind::tma_store, "tma_store"), row(CopyKind::ldmatrix, "ldmatrix"), row(CopyKind::stmatrix, "stmatrix"),
+    row(CopyKind::st_async, "st_async"));
 inline constexpr auto kCompletions =
     words<Completion>(row(Completion::none, "none"), row(Completion::group, "group"),
                       row(Completion::mbarrier, "mbarrier"), row(Completion::bulk_group, "bulk_group"));

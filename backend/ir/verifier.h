@@ -78,6 +78,7 @@ class Verifier {
   void tma_copy(const Copy& copy);
   void async_copy(const Copy& copy);
   void matrix_copy(const Copy& copy);
+  void remote_copy(const Copy& copy);
   void completion(const Copy& copy, std::vector<Completion> allowed);
   void simt(const Mma& mma);
   void check_atom(const Mma& mma);

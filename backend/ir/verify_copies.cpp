@@ -96,6 +96,10 @@ void Verifier::check(const Copy& copy) {
   ref(copy.dst, true);
   ref(copy.src, false);
   if (copy.predicate) use(copy.predicate, "the predicate", ElementType::pred);
+  if (copy.remote) use_integer(copy.remote, "the remote block");
+  if (static_cast<bool>(copy.remote) != (copy.kind == CopyKind::st_async)) {
+    problem("copy", copy.remote ? "only st_async goes to a remote block" : "st_async names the block that it goes to");
+  }
   if (copy.zero_fill && !copy.predicate)
     problem("copy", "zeros are filled in where a predicate is false, and there is none");
   if (buffer_of(copy.dst).element != buffer_of(copy.src).element) {
@@ -113,6 +117,8 @@ void Verifier::check(const Copy& copy) {
     case CopyKind::ldmatrix:
     case CopyKind::stmatrix:
       return matrix_copy(copy);
+    case CopyKind::st_async:
+      return remote_copy(copy);
   }
 }
 
@@ -222,6 +228,21 @@ void Verifier::matrix_copy(const Copy& copy) {
     problem("copy-length",
             std::string(text::kCopies[copy.kind]) + " moves 4, 8 or 16 bytes a lane, not " + std::to_string(bytes));
   }
+}
+
+// st.async (PTX ISA): 1, 2 or 4 words of 32 bits, to a block that is named.
+void Verifier::remote_copy(const Copy& copy) {
+  completion(copy, {Completion::mbarrier});
+  if (space(copy.dst) != Space::shared || space(copy.src) != Space::registers) {
+    problem("copy", "st_async copies from registers to the shared memory of a block of the cluster");
+  }
+  const int each = bits(buffer_of(copy.dst).element);
+  if (each != 32 || (copy.count != 1 && copy.count != 2 && copy.count != 4)) {
+    problem("copy-length", "st_async moves 1, 2 or 4 elements of 32 bits, not " + std::to_string(copy.count) + " of " +
+                               std::to_string(each));
+  }
+  vector_side(copy, copy.dst, copy.dst_mode, "destination");
+  if (copy.predicate) problem("copy", "st_async has no predicate: put it under a condition");
 }
 
 // ---- multiply-accumulate

@@ -44,7 +44,7 @@ class Ids {
   bool good_node(const Fill& n) const { return good(n.buffer) && good(n.value); }
   bool good_node(const Copy& n) const {
     return good(n.dst) && good(n.src) && optional(n.predicate) && (!n.barrier || good(n.barrier)) && optional(n.slot) &&
-           optional(n.multicast) && n.tensor_map < static_cast<int>(kernel_.tensor_maps.size());
+           optional(n.multicast) && optional(n.remote) && n.tensor_map < static_cast<int>(kernel_.tensor_maps.size());
   }
   bool good_node(const Mma& n) const { return good(n.d) && good(n.a) && good(n.b) && optional(n.zero); }
   bool good_node(const For& n) const { return good(n.var) && good(n.begin) && good(n.end) && good(n.body); }

@@ -88,12 +88,13 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   const double at_once = std::floor(target.multiprocessors / static_cast<double>(gemm.blocks()));
   const double rounds = std::ceil(count / at_once);
   const auto repeats = gemm.repeats();
-  const double instructions = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2] / gemm.mma.shape[2];
+  const double steps = std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.cluster[2]);
+  const double instructions = steps * gemm.tile[2] / gemm.mma.shape[2];
   const double products = instructions * gemm.mma.cost * gemm.consumers() * repeats[0] * repeats[1];
   // What every block loads, over the share of the second-level cache that it has.
   const double element = bits(gemm.mma.a_type) / 8.0;
   const double loaded =
-      extent(gemm.k) * element *
+      steps * gemm.tile[2] * element *
       (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) + gemm.tile[1] / static_cast<double>(gemm.cluster[0]));
   const double loads = loaded / (cache_bytes / target.multiprocessors);
   // One consumer alone does not keep the tensor cores busy; a short ring does not hide the latency of loads.

@@ -136,6 +136,11 @@ void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<
     lines.push_back("  // " + kernel.tensor(gemm.store->tensor).name + " leaves by stmatrix and TMA through " +
                     to_string(gemm.store->shared));
   }
+  if (gemm.split) {
+    lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) + " blocks, each of which adds up " +
+                    std::to_string(gemm.split->each * gemm.split->values) + " of a thread's " +
+                    std::to_string(gemm.split->passes * gemm.split->values) + " accumulators");
+  }
   if (gemm.registers) {
     lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) + " for each copying thread, " +
                     std::to_string((*gemm.registers)[1]) + " for each of a consumer");
@@ -148,7 +153,11 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
   lines.push_back(entry("tile", tuple_text(gemm.tile)));
   lines.push_back(entry("mma", gemm.mma.name));
   lines.push_back(entry("groups", tuple_text(gemm.groups)));
-  if constexpr (hopper) lines.push_back(entry("cluster", tuple_text(gemm.cluster)));
+  if constexpr (hopper) {
+    lines.push_back(entry(
+        "cluster", gemm.split ? tuple_text(gemm.cluster) : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
+    if (gemm.swapped) lines.push_back(entry("swapped", "1"));
+  }
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm, gemm.a, "A", lines);
   operand_lines(kernel, gemm, gemm.b, "B", lines);

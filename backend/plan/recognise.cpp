@@ -123,6 +123,13 @@ std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts&
 
 }  // namespace
 
+GemmForm swapped(GemmForm form) {
+  std::swap(form.m, form.n);
+  std::swap(form.a, form.b);
+  std::swap(form.a_value, form.b_value);
+  return form;
+}
+
 std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts) {
   GemmForm form;
   const auto live = reachable(kernel);

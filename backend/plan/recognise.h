@@ -30,6 +30,9 @@ struct NotGemm {
   std::string reason;
 };
 
+// The same product with its factors in the other order: the output transposed.
+GemmForm swapped(GemmForm form);
+
 std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts);
 
 // The nodes that the assignments depend on, by node id.

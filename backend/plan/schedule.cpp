@@ -57,14 +57,14 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
 
 constexpr std::string_view keys_of_simt[] = {"tile",   "groups", "lanes",  "lane_tile",
                                              "stages", "smem A", "smem B", "order"};
-constexpr std::string_view keys_of_tensor_cores[] = {"tile",   "mma",    "groups", "cluster",
+constexpr std::string_view keys_of_tensor_cores[] = {"tile",   "mma",    "groups", "cluster", "swapped",
                                                      "stages", "smem A", "smem B", "order"};
 
 // No key of this target: of another one, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target, std::span<const std::string_view> keys,
                    std::vector<Problem>& problems) {
-  static const std::set<std::string_view> all = {"mma",       "cluster", "roles",      "registers", "lanes",
-                                                 "lane_tile", "split_k", "accumulate", "epilogue",  "copy"};
+  static const std::set<std::string_view> all = {"mma",       "cluster", "swapped",    "roles",    "registers", "lanes",
+                                                 "lane_tile", "split_k", "accumulate", "epilogue", "copy"};
   if (all.contains(entry.key)) {
     problems.push_back({"unsupported", "`" + entry.key + "` has no meaning for " + target, entry.where, {}, {}, {}});
     return;
@@ -121,7 +121,14 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     wants((into.groups = numbers<4>(entry.value)).has_value(),
           "four positive numbers: the atom's groups of threads over tile M, N, K and over successive tiles");
   } else if (entry.key == "cluster") {
-    wants((into.cluster = numbers<2>(entry.value)).has_value(), "two positive numbers: blocks over M and N");
+    if (const auto plane = numbers<2>(entry.value)) into.cluster = {{(*plane)[0], (*plane)[1], 1}};
+    if (!into.cluster) into.cluster = numbers<3>(entry.value);
+    wants(into.cluster.has_value(), "two or three positive numbers: blocks over M, N and K");
+  } else if (entry.key == "swapped" && target == "sm90") {
+    const auto* leaf = std::get_if<Tuple>(&entry.value);
+    into.swapped = leaf && leaf->is_literal(1);
+    wants(into.swapped || (leaf && leaf->is_literal(0)),
+          "0 or 1: whether the rows of the atom are the output's columns");
   } else if (entry.key == "order") {
     wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block or cluster -> (tile m, tile n)");
   } else if (entry.key == "stages") {

@@ -40,7 +40,8 @@ struct TensorSchedule : ScheduleHead {
   std::optional<std::array<int, 3>> tile;
   std::optional<sema::Atom> mma;
   std::optional<std::array<int, 4>> groups;
-  std::optional<std::array<int, 2>> cluster;
+  std::optional<std::array<int, 3>> cluster;
+  bool swapped = false;  // the atom's first operand is the product's second factor, its rows are the output's columns
   std::optional<int> stages;
   std::optional<Layout> order;
   std::optional<AnyLayout> shared_a, shared_b;

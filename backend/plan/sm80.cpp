@@ -37,7 +37,7 @@ bool Shaper::take_tile() {
   gemm_.tile = at_.schedule.tile.value_or(std::array<int, 3>{8 * shape[0], 16 * shape[1], 2 * shape[2]});
   gemm_.groups = at_.schedule.groups.value_or(std::array<int, 4>{2, 2, 1, 1});
   gemm_.stages = at_.schedule.stages.value_or(3);
-  if (at_.schedule.cluster && *at_.schedule.cluster != std::array<int, 2>{1, 1}) {
+  if (at_.schedule.cluster && *at_.schedule.cluster != std::array<int, 3>{1, 1, 1}) {
     return at_.wrong("unsupported", "cluster", "blocks of compute capability 8 form no clusters");
   }
   if (gemm_.groups[2] != 1 || gemm_.groups[3] != 1) {

@@ -33,7 +33,9 @@ class Shaper {
   bool unreadable() const;
   bool take_slice(TmaOperand& operand, int axis);
   bool take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
+  int pass_width(int least) const;
   void take_stores();
+  void take_split();
   bool take_stages();
   bool take_registers();
 
@@ -46,7 +48,7 @@ bool Shaper::take_tile() {
   gemm_.tile = at_.schedule.tile.value_or(std::array<int, 3>{2 * rows_of_atom, gemm_.mma.shape[1], 4 * k_of_atom});
   gemm_.groups = at_.schedule.groups.value_or(std::array<int, 4>{
       std::max(1, gemm_.tile[0] / rows_of_atom), std::max(1, gemm_.tile[1] / gemm_.mma.shape[1]), 1, 1});
-  gemm_.cluster = at_.schedule.cluster.value_or(std::array<int, 2>{1, 1});
+  gemm_.cluster = at_.schedule.cluster.value_or(std::array<int, 3>{1, 1, 1});
   if (gemm_.groups[2] != 1 || gemm_.groups[3] != 1) {
     return at_.wrong("unsupported", "groups", "groups along K and over successive tiles are not supported for sm90",
                      {{"help", "write 1 for the last two numbers"}});
@@ -159,14 +161,30 @@ std::optional<Layout> rows_of_stmatrix(Facts& facts, const Layout& atom, bool al
                              : Layout(tuple(2, 4, 4, 4), tuple(warpgroup, 1, 2 * warpgroup, 32)));
 }
 
+// Columns that a consumer stores at a time, of 64 rows: as many as can be, but where blocks share K few enough that
+// each has as much to add up as the others. 0: not `least`.
+int Shaper::pass_width(int least) const {
+  const int columns = gemm_.mma.shape[1], all = gemm_.repeats()[0] * gemm_.repeats()[1] * columns;
+  int best = 0, cost = 0;
+  for (const int width : {64, 32, 16, 8}) {
+    if (width < least || columns % width != 0) continue;
+    const int each = (all / width + gemm_.cluster[2] - 1) / gemm_.cluster[2] * width;
+    if (gemm_.cluster[2] == 1 && best > 0) break;
+    if (best == 0 || each < cost) {
+      best = width;
+      cost = each;
+    }
+  }
+  return best;
+}
+
 // How outputs leave: by TMA where there is one of 16-bit elements that runs along m or n, else from the registers.
 void Shaper::take_stores() {
   const sema::Assignment& first = at_.kernel.assignments.front();
   const sema::Tensor& tensor = at_.kernel.tensors[static_cast<std::size_t>(first.target)];
-  const int columns = gemm_.part()[1];
-  int width = 64;
-  while (columns % width != 0) width /= 2;
-  if (at_.width == Width::vectors && at_.kernel.assignments.size() == 1 && bits(tensor.element) == 16 && width >= 16) {
+  constexpr int columns_of_stmatrix = 16;
+  const int width = pass_width(columns_of_stmatrix);
+  if (at_.width == Width::vectors && at_.kernel.assignments.size() == 1 && bits(tensor.element) == 16 && width > 0) {
     Conditions needed;
     const auto order = tma_order(at_.kernel, first.target, at_.facts, needed);
     const sema::IndexId run = order ? first.indices[static_cast<std::size_t>(order->front())] : -1;
@@ -176,7 +194,7 @@ void Shaper::take_stores() {
               at_.facts, fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]}), along_n)) {
         add(at_.conditions, needed);
         gemm_.store =
-            TmaStore{first.target, along_n, width, *order, store_layout(rows_of_atom, width, along_n, 16), *rows};
+            TmaStore{first.target, along_n, width, 2, *order, store_layout(rows_of_atom, width, along_n, 16), *rows};
         return;
       }
     }
@@ -184,18 +202,29 @@ void Shaper::take_stores() {
   take_vectors(at_, gemm_);
 }
 
+// Who adds up what, where blocks share K.
+void Shaper::take_split() {
+  if (gemm_.cluster[2] == 1) return;
+  constexpr int least = 8;
+  const int width = gemm_.store ? gemm_.store->width : pass_width(least);
+  const int passes = gemm_.repeats()[0] * gemm_.repeats()[1] * gemm_.mma.shape[1] / width;
+  const int each = (passes + gemm_.cluster[2] - 1) / gemm_.cluster[2];
+  gemm_.split = Split{width * rows_of_atom / warpgroup, passes, each};
+  if (gemm_.store) gemm_.store->buffers = each;
+}
+
 bool Shaper::take_stages() {
-  constexpr int most_stages = 8;
+  constexpr int enough_stages = 8, enough_bytes = 128 * 1024;  // on their way
   gemm_.stages = 0;
   const int without = shared_bytes(gemm_, at_.kernel);
   gemm_.stages = 1;
   const int stage = shared_bytes(gemm_, at_.kernel) - without;
   const int fit = (at_.target.shared_bytes - without) / stage;
-  gemm_.stages = at_.schedule.stages.value_or(std::min(fit, most_stages));
+  gemm_.stages = at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
   if (gemm_.stages >= 2 && gemm_.stages <= fit) return true;
   return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
                    std::to_string(std::max(2, gemm_.stages)) + " stages of " + std::to_string(stage) + " bytes and " +
-                       std::to_string(without) + " for outputs take more than the " +
+                       std::to_string(without) + " for sums and outputs take more than the " +
                        std::to_string(at_.target.shared_bytes) + " bytes of shared memory of a block",
                    {{"help", fit >= 2 ? "at most " + std::to_string(fit) + " stages" : "a smaller tile"}});
 }
@@ -225,11 +254,13 @@ std::optional<Sm90Gemm> Shaper::run() {
                                    atom.shape[0] == rows_of_atom && atom.a_shared && atom.b_shared;
                           }};
   gemm_.multiprocessors = at_.target.multiprocessors;
+  gemm_.swapped = at_.schedule.swapped;
   if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_operand(gemm_.a, at_.form.a, 0) ||
       !take_operand(gemm_.b, at_.form.b, 1) || !take_accumulators(at_, gemm_)) {
     return std::nullopt;
   }
   take_stores();
+  take_split();
   gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
   gemm_.order = at_.schedule.order.value_or(persistent_order(at_.kernel, tiling, gemm_.mask.has_value()));
@@ -249,8 +280,11 @@ int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   constexpr int slack = 1024, barriers = 512;  // what alignment can cost
   const int a = gemm.tile[0] * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
   const int b = gemm.tile[1] * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
-  const int out = gemm.store ? gemm.consumers() * 2 * rows_of_atom * gemm.store->width * 2 : 0;
-  return gemm.stages * (a + b) + out + slack + barriers;
+  const int out = gemm.store ? gemm.consumers() * gemm.store->buffers * rows_of_atom * gemm.store->width * 2 : 0;
+  const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values * warpgroup *
+                                     gemm.consumers() * bits(gemm.mma.accumulator) / 8
+                               : 0;
+  return gemm.stages * (a + b) + out + given + slack + barriers;
 }
 
 }  // namespace lay::plan

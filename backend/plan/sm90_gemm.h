@@ -33,6 +33,7 @@ struct TmaStore {
   sema::TensorId tensor = -1;
   bool along_n = true;  // neighbours in memory are neighbours along n, not m
   int width = 64;
+  int buffers = 2;         // of a consumer
   std::vector<int> order;  // the tensor's modes, fastest first
   AnyLayout shared;        // (m, n) -> offset in elements
   Layout rows;             // thread of a consumer -> (m, n): where the row of 8 elements lies that it names to stmatrix
@@ -44,18 +45,30 @@ struct Mask {
   bool when = true;
 };
 
+// What the blocks of a cluster that split K give each other: a consumer's accumulators in passes of `values` a thread.
+// Block r of the split adds up, in the order of ranks, and stores the passes r * each to r * each + each - 1, as far as
+// there are.
+struct Split {
+  int values = 0;
+  int passes = 0;
+  int each = 0;
+};
+
 // The groups are consumers; a cluster takes one tile of its own, in units of which the order is, after another.
 struct Sm90Gemm : TensorGemm {
-  std::array<int, 2> cluster{1, 1};  // blocks over M and N that share what they load
+  std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
+  bool swapped = false;                 // a is the product's second factor, m the output's columns
   TmaOperand a, b;
   std::optional<TmaStore> store;                // the only output, where it can leave by TMA
   std::optional<Mask> mask;                     // of the only output
+  std::optional<Split> split;                   // where blocks share K
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
   int multiprocessors = 132;
 
   int consumers() const { return groups[0] * groups[1]; }
   int threads() const { return 128 * (1 + consumers()); }
-  int blocks() const { return cluster[0] * cluster[1]; }
+  int blocks() const { return sharers() * cluster[2]; }
+  int sharers() const { return cluster[0] * cluster[1]; }  // blocks with the same part of K
   // Tiles of the whole cluster.
   std::array<int, 2> cluster_tile() const { return {tile[0] * cluster[0], tile[1] * cluster[1]}; }
   // Ten times the compute capability of the only GPUs that it is for.

@@ -62,7 +62,8 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
     for (const Predicate& condition : *given) known.assume(condition);
   }
   Conditions conditions{*given, {}};
-  const TensorShaping shaping{kernel, form, schedule, target, width, known, conditions, found};
+  const GemmForm taken = schedule.swapped ? swapped(form) : form;
+  const TensorShaping shaping{kernel, taken, schedule, target, width, known, conditions, found};
   return family == "sm90" ? variant_of(shape_sm90(shaping), shaping, facts)
                           : variant_of(shape_sm80(shaping), shaping, facts);
 }

@@ -5,17 +5,18 @@
 #include <sstream>
 #include <string>
 #include <tuple>
-#include <vector>
 
-#include "backend/interpret/interpret.h"
 #include "backend/ir/parse.h"
 #include "backend/ir/print.h"
 #include "backend/ir/verify.h"
-#include "frontend/algebra/convert.h"
+#include "tests/ir/mistakes.h"
 
 namespace {
 
 using namespace lay;
+using test::Mistake;
+using test::Product;
+using test::with;
 
 std::string golden() {
   std::ifstream file(std::string(LAY_SOURCE_DIR) + "/tests/ir/hopper_persistent.ir");
@@ -43,48 +44,6 @@ TEST_CASE("it fills the machine, and not more") {
   REQUIRE(verify(kernel)[0].code == "role-registers");
 }
 
-namespace {
-
-float number(std::uint16_t bits) {
-  return bf16_to_f32(bits);
-}
-
-// C = A B' of small integers in bf16, and what a triple loop says.
-struct Product {
-  std::int64_t m, n, k;
-  std::vector<std::uint16_t> a, b, c;
-
-  Product(std::int64_t rows, std::int64_t columns, std::int64_t depth)
-      : m(rows), n(columns), k(depth), a(m * k), b(n * k), c(m * n, 0x7fc0) {
-    std::uint32_t state = 12345;
-    const auto next = [&] {
-      return f32_to_bf16(static_cast<float>(static_cast<int>((state = state * 1664525 + 1013904223) >> 29) - 3));
-    };
-    for (auto& x : a) x = next();
-    for (auto& x : b) x = next();
-  }
-  interpret::Report run(const ir::Kernel& kernel, interpret::Options options = {}) {
-    const auto memory = [](std::vector<std::uint16_t>& v, bool constant) {
-      return interpret::Memory{v.data(), static_cast<std::int64_t>(v.size() * 2), constant};
-    };
-    options.write_once = true;
-    return interpret::run(kernel, {m, n, k, memory(a, true), memory(b, true), memory(c, false)}, options);
-  }
-  std::int64_t wrong() const {
-    std::int64_t count = 0;
-    for (std::int64_t i = 0; i < m; ++i) {
-      for (std::int64_t j = 0; j < n; ++j) {
-        float sum = 0;
-        for (std::int64_t l = 0; l < k; ++l) sum += number(a[i * k + l]) * number(b[j * k + l]);
-        count += c[i * n + j] != f32_to_bf16(sum);
-      }
-    }
-    return count;
-  }
-};
-
-}  // namespace
-
 TEST_CASE("the persistent Hopper kernel multiplies on the host, ragged sizes and all") {
   const ir::Kernel kernel = ir::parse(golden());
   for (const auto& [m, n, k] : {std::tuple{200, 264, 136}, {1, 8, 8}, {300, 520, 72}}) {
@@ -106,27 +65,6 @@ TEST_CASE("another order of warps and copies gives the same bits") {
     CHECK(product.wrong() == 0);
   }
 }
-
-namespace {
-
-// A mistake in the kernel: one text in place of another, the first time it stands there or every time.
-struct Mistake {
-  std::string what, from, to;
-  interpret::FaultCode code;
-  bool everywhere = false;
-};
-
-std::string with(std::string text, const Mistake& mistake) {
-  size_t at = text.find(mistake.from);
-  REQUIRE(at != std::string::npos);
-  do {
-    text.replace(at, mistake.from.size(), mistake.to);
-    at = text.find(mistake.from, at + mistake.to.size());
-  } while (mistake.everywhere && at != std::string::npos);
-  return text;
-}
-
-}  // namespace
 
 TEST_CASE("planted faults of the asynchronous kernel are found on the host") {
   using enum interpret::FaultCode;

@@ -57,6 +57,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
       }
     }
     copy cp_async s[0,0] <- X[0,0] count 4 then group
+    copy st_async s[0,0] <- acc[0,0] count 4 then mbarrier full[0] remote 1
     copy ldmatrix acc[0,0] <- s[0,0] count 4 transpose atom "ldmatrix"
     mma simt acc[] += acc[0] * acc[1] zero m_done(X)
     tiles a : s32 block, b : s32 block of (2,3):(1@0,1@1) first block_x count 6 stride 132 live a < N {

@@ -55,6 +55,7 @@ const std::string kRight = R"(kernel right from "right.lay" {
       arrive_expect_bytes full[1] bytes 1024
     }
     copy cp_async s[0,i] <- X[block_x,i] count 4 along 1, 1 then group
+    copy st_async s[0,i] <- b[0] count 4 along 1, 0 then mbarrier full[0] remote lane % 2
     wait full[slot(r)] phase phase(r)
     commit cp_async
     wait_group cp_async pending 0
@@ -202,6 +203,16 @@ TEST_CASE("tensor maps and what uses them") {
   require_problem("h[0,0] <- H[block_x,0]", "a[0] <- X[block_x,0]", "copy", "describes another tensor");
   require_problem("ldmatrix q[0] <- h[lane % 8,0] count 8", "ldmatrix q[0] <- h[lane % 8,0] count 16", "copy-length",
                   "not 32");
+}
+
+TEST_CASE("stores to other blocks of the cluster") {
+  require_problem(" remote lane % 2", "", "copy", "names the block that it goes to");
+  require_problem("full[slot(r)] map h_map", "full[slot(r)] map h_map remote 1", "copy", "only st_async");
+  require_problem("then mbarrier full[0] remote", "then group remote", "copy-completion", "st_async does not complete");
+  require_problem("st_async s[0,i] <- b[0]", "st_async Y[0,i] <- b[0]", "copy", "from registers to the shared memory");
+  require_problem("st_async s[0,i] <- b[0] count 4 along 1, 0", "st_async h[0,i] <- q[0] count 8 along 1, 0",
+                  "copy-length", "not 8 of 16");
+  require_problem("st_async s[0,i] <- b[0]", "st_async s[0,i + 1] <- b[0]", "copy-alignment", "is only known");
 }
 
 TEST_CASE("multiply-accumulate: shapes, types, places") {
