@@ -1,39 +1,27 @@
 // Kernels as IR text beside the CUDA they are emitted as. LAY_BLESS=1 rewrites the goldens; `git diff` is the review.
-#include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
+#include <algorithm>
 
-#include "backend/cuda/emit.h"
 #include "backend/ir/parse.h"
 #include "backend/ir/verify.h"
-#include "runtime/compile.h"
+#include "tests/emitted/emitted.h"
+
+using namespace lay::test;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folder = fs::path(LAY_SOURCE_DIR) / "tests/emitted";
-
-std::string contents(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::vector<fs::path> kernels() {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(folder))
+  for (const auto& entry : fs::directory_iterator(source("tests/emitted")))
     if (entry.path().extension() == ".lir") paths.push_back(entry.path());
-  paths.push_back(fs::path(LAY_SOURCE_DIR) / "tests/ir/hopper_persistent.ir");
+  paths.push_back(source("tests/ir/hopper_persistent.ir"));
   std::sort(paths.begin(), paths.end());
   return paths;
 }
 
 lay::cuda::Emitted emitted(const fs::path& path, std::string_view target) {
-  const auto result = lay::cuda::emit(lay::ir::parse(contents(path)), *lay::cuda::find_target(target));
-  if (const auto* problem = std::get_if<lay::cuda::Problem>(&result)) FAIL(problem->message);
-  return std::get<lay::cuda::Emitted>(result);
+  return lay::test::emitted(lay::ir::parse(contents(path)), target);
 }
 
 }  // namespace
@@ -50,11 +38,7 @@ TEST_CASE("the golden kernels are ones that the verifier accepts") {
 TEST_CASE("emitted text is the golden one") {
   REQUIRE(!kernels().empty());
   for (const fs::path& path : kernels()) {
-    INFO(path.filename().string());
-    const std::string text = emitted(path, "sm_90a").text;
-    const fs::path golden = folder / path.filename().replace_extension(".cu");
-    if (std::getenv("LAY_BLESS")) std::ofstream(golden, std::ios::binary) << text;
-    CHECK(text == contents(golden));
+    check_golden(emitted(path, "sm_90a").text, source("tests/emitted") / path.filename().replace_extension(".cu"));
   }
 }
 
@@ -77,11 +61,6 @@ TEST_CASE("emitted text compiles for every target, without local memory") {
       const bool newer = path.stem() == "types" || path.stem() == "hopper_persistent";  // 8-bit floats, TMA, wgmma
       if (newer && target == std::string("sm_80")) continue;
       const auto made = lay::runtime::compile(emitted(path, target), *lay::cuda::find_target(target));
-      INFO(made.log);
-      CHECK(made.ok());
-      CHECK(made.messages.empty());
-      CHECK(made.resources.registers > 0);
-      CHECK(made.resources.stack_bytes == 0);
-      CHECK(made.resources.spill_store_bytes == 0);
+      check_compiled(made);
     }
 }

@@ -1,0 +1,60 @@
+// Kernels as CUDA, for the tests of this folder.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "backend/cuda/emit.h"
+#include "frontend/sema/evaluator.h"
+#include "runtime/compile.h"
+
+namespace lay::test {
+
+inline std::filesystem::path source(const std::string& path) {
+  return std::filesystem::path(LAY_SOURCE_DIR) / path;
+}
+
+inline std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The kernels of a script without errors.
+inline std::vector<sema::KernelPtr> kernels_of(const std::filesystem::path& script) {
+  Sources sources;
+  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
+  for (const sema::Outcome& outcome : evaluator.run(script.filename().string(), contents(script))) {
+    INFO(render(sources, outcome.diagnostics));
+    REQUIRE(outcome.ok());
+  }
+  return evaluator.kernels();
+}
+
+inline cuda::Emitted emitted(const ir::Kernel& kernel, std::string_view target) {
+  const auto result = cuda::emit(kernel, *cuda::find_target(target));
+  if (const auto* problem = std::get_if<cuda::Problem>(&result)) FAIL(problem->message);
+  return std::get<cuda::Emitted>(result);
+}
+
+// LAY_BLESS=1 rewrites the golden file; `git diff` is the review.
+inline void check_golden(const std::string& text, const std::filesystem::path& golden) {
+  INFO(golden.filename().string());
+  if (std::getenv("LAY_BLESS")) std::ofstream(golden, std::ios::binary) << text;
+  CHECK(text == contents(golden));
+}
+
+// Compiled without a word, and with everything in registers.
+inline void check_compiled(const runtime::Compilation& made) {
+  INFO(made.log);
+  CHECK(made.ok());
+  CHECK(made.messages.empty());
+  CHECK(made.resources.registers > 0);
+  CHECK(made.resources.stack_bytes == 0);
+  CHECK(made.resources.spill_store_bytes == 0);
+}
+
+}  // namespace lay::test
