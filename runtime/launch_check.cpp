@@ -86,6 +86,19 @@ Outcome check_overlap(const std::vector<Placed>& placed) {
   return {};
 }
 
+// Index arithmetic is of 32 bits: what it counts, tiles too, must fit.
+Outcome check_counts(const ir::Kernel& kernel, const Binding& sizes) {
+  for (const ir::Expr& expr : kernel.exprs) {
+    const auto* size = std::get_if<ir::Size>(&expr.node);
+    if (!size || expr.type != ElementType::s32 || size->value.is_literal() || size->value.dim_id()) continue;
+    const auto value = size->value.evaluate(sizes);
+    if (!value || *value < -largest_extent || *value > largest_extent)
+      return {Status::extent_too_large,
+              "`" + size->value.to_string() + "` does not fit 32 bits at " + sizes_text(kernel, sizes)};
+  }
+  return {};
+}
+
 Outcome check_grid(const ir::Kernel& kernel, const LaunchArguments& arguments, const LaunchLimits& limits,
                    std::array<std::int64_t, 3>& grid) {
   for (std::size_t i = 0; i < 3; ++i) {
@@ -211,6 +224,7 @@ Checked check_launch(const ir::Kernel& kernel, const LaunchArguments& arguments,
   }
   outcome = check_overlap(placed);
   if (outcome.ok()) outcome = check_grid(kernel, arguments, limits, checked.grid);
+  if (outcome.ok()) outcome = check_counts(kernel, arguments.sizes);
   if (outcome.ok() && (kernel.launch.threads > limits.threads || shared_bytes > limits.shared_bytes))
     outcome = {Status::shared_memory, "a block needs " + number(kernel.launch.threads) + " threads and " +
                                           number(shared_bytes) + " bytes of shared memory, and the device has " +

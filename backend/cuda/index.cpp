@@ -201,15 +201,17 @@ void collect_leaves(const Tuple& shape, const Tuple& stride, std::vector<Leaf>& 
 
 Code layout_code(const Layout& layout, const std::vector<Code>& coordinate, bool wide, const SizeNames& names) {
   Code total = integer(0);
+  // Where the layout's size fits an int, so do products of its extents.
+  const auto size_code = [&](const Int& value) { return SizeWriter(names, wide && !fits_int(value)).value(value); };
   for (std::size_t mode = 0; mode < coordinate.size(); ++mode) {
     const std::vector<Leaf> leaves = leaves_of(layout[static_cast<int>(mode)]);
     Code rest = coordinate[mode];
     Int divisor = 1;
     for (std::size_t i = 0; i < leaves.size(); ++i) {
-      Code digit = quotient(rest, size_code(divisor, names));
-      if (i + 1 < leaves.size()) digit = remainder(digit, size_code(leaves[i].extent, names));
+      Code digit = quotient(rest, size_code(divisor));
+      if (i + 1 < leaves.size()) digit = remainder(digit, size_code(leaves[i].extent));
       divisor = divisor * leaves[i].extent;
-      Code stride = size_code(leaves[i].stride, names);
+      Code stride = size_code(leaves[i].stride);
       // A product of two ints may leave 32 bits; a coordinate alone does not.
       if (wide && !leaves[i].stride.is(1)) (digit.known ? stride : digit) = widened(digit.known ? stride : digit);
       total = sum(total, product(digit, stride));

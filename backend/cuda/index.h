@@ -39,8 +39,9 @@ struct Leaf {
 // The leaves of a mode without extents of 1, neighbours joined where they are contiguous. Never empty.
 std::vector<Leaf> leaves_of(const Layout& mode);
 
-// The offset in elements of a coordinate, one code per top-level mode; `wide` computes it as long long. Nothing for a
-// composed layout that is not a swizzle after a layout.
+// The offset in elements of a coordinate, one code per top-level mode; `wide` computes it as long long. Without, the
+// layout's size and its offsets fit an int: what lies in shared memory and registers, and orders of tiles, of which the
+// launcher has checked that there are no more. Nothing for a composed layout that is not a swizzle after a layout.
 std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>& coordinate, bool wide,
                                 const SizeNames& names);
 

@@ -20,7 +20,9 @@ struct Fixture {
   global Y : f32 (M,N):(N,1) write align 4
   launch grid (ceil_div(M,32),ceil_div(N,32),1) cluster (1,1,1) threads 128
   role all threads 0..128 {
-    Y[0,0] = X[0,0]
+    if block_x < [M*lda] {
+      Y[0,0] = X[0,0]
+    }
   }
 })");
 
@@ -102,5 +104,8 @@ TEST_CASE_METHOD(Fixture, "offsets beyond 64 bits and grids beyond the device's 
   auto tall = arguments(32, 32 * 65536, 4);
   tall.buffers = {{0x10000, 1LL << 40}, {1LL << 45, 1LL << 40}};
   CHECK(status(tall) == Status::grid_too_large);
+  auto many = arguments(60000, 33, 60000);  // M * lda counts in 32 bits
+  many.buffers = {{0x10000, 1LL << 40}, {1LL << 45, 1LL << 40}};
+  CHECK(status(many) == Status::extent_too_large);
   CHECK(lay::runtime::check_launch(kernel, arguments(10, 10, 12), {}, 232449).outcome.status == Status::shared_memory);
 }
