@@ -52,6 +52,8 @@ interpret::Argument scalar_argument(const sema::Number& number, ElementType type
   return std::visit([](auto v) { return interpret::Argument(static_cast<std::int64_t>(v)); }, number);
 }
 
+}  // namespace
+
 interpret::NamedArguments named_arguments(PackedCall& call) {
   interpret::NamedArguments named;
   const sema::Kernel& kernel = *call.kernel;
@@ -70,8 +72,6 @@ interpret::NamedArguments named_arguments(PackedCall& call) {
   }
   return named;
 }
-
-}  // namespace
 
 HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked) {
   HostRun result;

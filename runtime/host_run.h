@@ -1,6 +1,7 @@
 // The launches of a variant in the host interpreter.
 #pragma once
 
+#include "backend/interpret/launches.h"
 #include "runtime/launches.h"
 #include "runtime/packed_call.h"
 
@@ -11,6 +12,9 @@ struct HostRun {
   int threads = 1;
   bool checked = true;  // uninitialised reads, races and overflow were looked for
 };
+
+// What the interpreter takes for the call: its sizes, scalars and memory by name; the memory must outlive the run.
+interpret::NamedArguments named_arguments(PackedCall& call);
 
 // Writes the outputs into the memory of the call. What a launch does wrong is a Refusal with the thread, the
 // coordinate and the line. Shows progress on standard error under the kernel's name when it takes long.

@@ -56,7 +56,7 @@ std::vector<ir::ExprId> expressions_of(const ir::Stmt& statement) {
                  [&](const ir::Fence&) {},
                  [&](const ir::Commit&) {},
                  [&](const ir::Wait&) {},
-                 [&](const ir::Advance&) {},
+                 [&](const ir::Advance& s) { add(uses, {s.count}); },
              },
              statement.node);
   return uses;

@@ -194,10 +194,14 @@ void Emitter::tiles(const ir::TileLoop& loop, int line) {
 
 void Emitter::advance(const ir::Advance& advance, int line) {
   const auto at = static_cast<std::size_t>(advance.ring.index);
-  const std::string& ring = ring_names_[at];
-  out_.line("if (++" + ring + "slot == " + std::to_string(kernel_.rings[at].stages) + ") " + ring + "slot = 0, " +
-                ring + "phase ^= 1;",
-            line);
+  const std::string &ring = ring_names_[at], stages = std::to_string(kernel_.rings[at].stages);
+  if (advance.count) {
+    out_.line(ring + "slot += " + expression(advance.count).text + ", " + ring + "phase ^= " + ring + "slot / " +
+                  stages + " & 1, " + ring + "slot %= " + stages + ";",
+              line);
+    return;
+  }
+  out_.line("if (++" + ring + "slot == " + stages + ") " + ring + "slot = 0, " + ring + "phase ^= 1;", line);
 }
 
 // Each role in its threads; registers move between them by setmaxnreg.

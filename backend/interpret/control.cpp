@@ -109,6 +109,17 @@ void advance_ring(Warp& warp, const Instruction& at) {
   ++warp.rings[at.detail];
 }
 
+void advance_ring_by(Warp& warp, const Instruction& at) {
+  const std::int64_t* count = as<std::int64_t>(warp.slots[at.a]);
+  const std::int64_t stages = count[first_lane(warp.mask)];
+  for_each_lane(warp.mask, [&](int lane) {
+    if (count[lane] >= 0 && count[lane] == stages) return;
+    stop(warp, at, Mask{1} << lane, FaultCode::limit,
+         "a warp advances its ring by one number of stages, 0 or more, not by " + std::to_string(count[lane]));
+  });
+  warp.rings[at.detail] += stages;
+}
+
 void all_arrive(Warp& warp, const Instruction& at) {
   if (warp.mask == warp.all) return;
   stop(warp, at, warp.all & ~warp.mask, FaultCode::barrier_divergence,
@@ -164,6 +175,7 @@ const Handler at_layout = layout_value;
 const Handler ring_slot = slot_of_ring;
 const Handler ring_phase = phase_of_ring;
 const Handler advance = advance_ring;
+const Handler advance_by = advance_ring_by;
 const Handler meet = meet_in_warp;
 const Handler enter_role = role;
 const Handler jump = go;

@@ -35,6 +35,7 @@ extern const Handler at_layout;
 extern const Handler ring_slot;
 extern const Handler ring_phase;
 extern const Handler advance;
+extern const Handler advance_by;
 
 // The lanes of the warp meet: what they did before is ordered before what they do after.
 extern const Handler meet;

@@ -344,7 +344,9 @@ void Statements::compile(const ir::Wait& wait) {
 }
 
 void Statements::compile(const ir::Advance& advance) {
-  expr_.emit({.run = control::advance, .detail = advance.ring.index});
+  Instruction made{.run = advance.count ? control::advance_by : control::advance, .detail = advance.ring.index};
+  if (advance.count) made.a = expr_.value(advance.count);
+  expr_.emit(made);
 }
 
 }  // namespace lay::interpret

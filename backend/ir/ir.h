@@ -307,8 +307,10 @@ struct Wait {
   int pending = 0;
   bool read = false;
 };
+// On to the next stage, or by `count` stages (0 or more) at once: those that another takes.
 struct Advance {
   RingId ring;
+  ExprId count;
 };
 
 struct Stmt {

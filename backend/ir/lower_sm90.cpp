@@ -46,14 +46,18 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   b_.kernel.atoms.push_back(mma_atom(gemm.mma));
   declare_store();
   if (gemm.split) declare_split();
-  const int consumers = gemm.consumers();
+  constexpr int warps = warpgroup / 32;
   blocks_ =
       gemm.blocks() > 1 ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0}) : b_.block_barrier();
   filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
-  drained_ = b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, consumers * gemm.sharers(), 0});
+  drained_ =
+      b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, gemm.of_team() * gemm.sharers(), 0});
   load_ = b_.ring(declared.name("load"), gemm.stages, true);
   use_ = b_.ring(declared.name("use"), gemm.stages);
-  if (consumers == 1) freed_ = b_.ring(declared.name("freed"), gemm.stages);
+  if (gemm.of_team() == 1) freed_ = b_.ring(declared.name("freed"), gemm.stages);
+  if (gemm.teams() == 1) return;
+  turns_ = b_.barrier({declared.name("turns"), BarrierKind::mbarrier, gemm.teams(), warps * gemm.of_team(), 0});
+  turn_ = b_.ring(declared.name("turn"), gemm.teams());
 }
 
 int Sm90Lowering::tensor_map(const std::string& name, BufferId tensor, const std::vector<int>& order,
@@ -90,27 +94,30 @@ void Sm90Lowering::declare_store() {
   declared_.from(assignments.front().where);
   if (gemm_.store) {
     const plan::TmaStore& store = *gemm_.store;
-    constexpr int alignment = 1024, rows = 64;
+    constexpr int alignment = 1024;
     const ElementType type = declared_.tensor(store.tensor).element;
     declared_.from(assignments.front().where, "(m,n,buffer,consumer)");
     staged_ = b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {store.buffers, gemm_.consumers()}),
                         alignment);
     prepare_values();
-    packed_ = b_.registers(declared_.name("packed"), type, Layout(8, 1));
+    packed_ = b_.registers(declared_.name("packed"), type, Layout(store.values(), 1));
+    if (!store.matrices) together_ = b_.registers(declared_.name("together"), type, Layout(store.vector, 1));
     std::vector<int> box, onto;
     for (const int mode : store.order) {
       const sema::IndexId index = assignments.front().indices[static_cast<size_t>(mode)];
-      box.push_back(index == gemm_.m ? rows : index == gemm_.n ? store.width : 1);
+      box.push_back(index == gemm_.m ? store.box[0] : index == gemm_.n ? store.box[1] : 1);
       onto.push_back(index == gemm_.n ? 1 : 0);
     }
     store_map_ = tensor_map("C_map", declared_.tensors[static_cast<size_t>(store.tensor)], store.order, std::move(box),
-                            std::move(onto), 2 * (store.along_n ? store.width : rows));
+                            std::move(onto), bits(type) / 8 * store.box[store.along_n ? 1 : 0]);
     stored_ = b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
+    // Where the buffers do not divide a tile's stores the next tile does not begin with the first.
+    if (gemm_.stores() % store.buffers != 0) out_ = b_.ring(declared_.name("out"), store.buffers);
     return;
   }
   const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
   for (size_t i = 0; i < assignments.size(); ++i) {
-    out_.push_back(
+    values_.push_back(
         b_.registers(declared_.fresh("out"), declared_.tensor(assignments[i].target).element, Layout(together, 1)));
   }
 }
@@ -133,7 +140,7 @@ void Sm90Lowering::prologue() {
   b_.inside(b_.kernel.prologue, [&] {
     b_.when(b_.special(Builtin::warp) == 0, [&] {
       b_.elect([&] {
-        const auto init = [&](std::initializer_list<BarrierId> barriers, int slots) {
+        const auto init = [&](int slots, const std::vector<BarrierId>& barriers) {
           b_.loop("s", number(0), number(slots), {.unrolled = true}, [&](Term slot) {
             for (const BarrierId barrier : barriers) {
               Sync made{SyncOp::init, barrier, {}, {}, {}, {}};
@@ -142,8 +149,9 @@ void Sm90Lowering::prologue() {
             }
           });
         };
-        init({filled_, drained_}, gemm_.stages);
-        if (gemm_.split) init({given_, taken_}, gemm_.consumers());
+        init(gemm_.stages, {filled_, drained_});
+        if (gemm_.split) init(gemm_.consumers(), {given_, taken_});
+        if (turns_) init(gemm_.teams(), {turns_});
         b_.emit(Fence{FenceKind::mbarrier_init});
       });
     });
@@ -229,14 +237,14 @@ void Sm90Lowering::producer() {
           b_.emit(expect);
           for (const Operand* operand : {&a_, &b_operand_})
             load(*operand, tile, (tile.k_first + tile_k) * gemm_.tile[2]);
-          b_.emit(Advance{load_});
+          b_.emit(Advance{load_, {}});
         });
       });
       if (gemm_.sharers() == 1) return;
       declared_.from(where, "no block leaves before its stages have been given back");
       b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
         wait_for_stage();
-        b_.emit(Advance{load_});
+        b_.emit(Advance{load_, {}});
       });
     });
   });
@@ -317,9 +325,13 @@ void Sm90Lowering::consumer() {
   const auto part = gemm_.part();
   consumer_ =
       gemm_.consumers() == 1 ? number(0) : b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
-  part_ = {gemm_.groups[0] == 1 ? number(0) : consumer_ % gemm_.groups[0] * part[0],
-           gemm_.groups[1] == 1 ? number(0) : consumer_ / gemm_.groups[0] * part[1]};
-  const Term thread = b_.special(Builtin::thread) - warpgroup;
+  const int of_team = gemm_.of_team();
+  team_ = of_team == 1 ? consumer_ : consumer_ / of_team;
+  const Term member = gemm_.teams() == 1 ? consumer_ : of_team == 1 ? number(0) : consumer_ % of_team;
+  part_ = {gemm_.groups[0] == 1 ? number(0) : member % gemm_.groups[0] * part[0],
+           gemm_.groups[1] == 1 ? number(0) : member / gemm_.groups[0] * part[1]};
+  const Term thread = gemm_.teams() == 1 ? b_.special(Builtin::thread) - warpgroup
+                                         : (b_.special(Builtin::thread) - warpgroup) % (of_team * warpgroup);
   if (gemm_.split) {
     declared_.from(where, "this block's number among those that share K");
     split_ = b_.let(declared_.name("part"), b_.special(Builtin::cluster_rank) / gemm_.sharers());
@@ -330,35 +342,74 @@ void Sm90Lowering::consumer() {
         b_.let(declared_.name(axis == 0 ? "row" : "column"), b_.at(along(gemm_.accumulators[0], axis), thread));
   }
   if (gemm_.store) {
-    const Layout& put = gemm_.store->rows;
-    declared_.from(declared_.kernel.assignments.front().where, "where this lane puts a row of 8: " + put.to_string());
+    const plan::TmaStore& store = *gemm_.store;
+    declared_.from(declared_.kernel.assignments.front().where,
+                   (store.matrices ? "where this lane puts a row of 8: " : "where this thread puts its values: ") +
+                       store.lanes.to_string());
     for (int axis = 0; axis < 2; ++axis) {
-      put_[static_cast<size_t>(axis)] = b_.let(declared_.name(axis == 0 ? "put_row" : "put_column"),
-                                               b_.at(along(put, axis), b_.special(Builtin::thread) % warpgroup));
+      put_[static_cast<size_t>(axis)] =
+          b_.let(declared_.name(axis == 0 ? "put_row" : "put_column"),
+                 b_.at(along(store.lanes, axis), b_.special(Builtin::thread) % warpgroup));
+    }
+    if (store.turned) {
+      declared_.from(declared_.kernel.assignments.front().where, "lanes that write later values first");
+      turned_ = b_.let(declared_.name("turned"), b_.special(Builtin::lane) / (1 << store.turned->bit) % 2 == 1);
     }
   }
   each_tile([&](const Tile& tile) {
-    declared_.from(where, "a sum of nothing");
-    b_.when(tile.steps == 0, [&] { b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); });
-    declared_.from(where);
-    b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) { products(tile_k); });
-    if (freed_) {
-      declared_.from(where, "the last stage");
-      b_.emit(Wait{GroupKind::wgmma, 0, false});
-      b_.when(tile.steps > 0, [&] { give_back(freed_); });
-    }
-    if (gemm_.split) {
+    const auto take = [&] {
+      multiply(tile);
+      if (!gemm_.split) return epilogue(tile);
       exchange();
       sum_up();
       epilogue_of_sums(tile);
-    } else {
-      epilogue(tile);
-    }
+    };
+    if (gemm_.teams() == 1) return take();
+    declared_.from(where);
+    b_.when(b_.slot(turn_) == team_, take, [&] {
+      declared_.from(where, "a tile of another team");
+      for (const RingId ring : {use_, freed_}) {
+        if (ring) b_.emit(Advance{ring, tile.steps});
+      }
+    });
+    b_.emit(Advance{turn_, {}});
   });
   if (gemm_.split) wait_until_read();
   if (!gemm_.store) return;
   declared_.from(declared_.kernel.assignments.front().where, "what was stored has left shared memory");
   b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); }); });
+}
+
+void Sm90Lowering::multiply(const Tile& tile) {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  if (turns_) wait_for_turn();
+  declared_.from(where, "a sum of nothing");
+  b_.when(tile.steps == 0, [&] { b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); });
+  declared_.from(where);
+  b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) { products(tile_k); });
+  if (turns_) pass_turn();
+  if (!freed_) return;
+  declared_.from(where, "the last stage");
+  b_.emit(Wait{GroupKind::wgmma, 0, false});
+  b_.when(tile.steps > 0, [&] { give_back(freed_); });
+}
+
+// The products of the tile before have been issued, so that this tile's do not come between them, and its stages have
+// arrived: what the parity of the next ones' barriers says is then about this round of the ring. Nothing is before the
+// first tile of the first team: its first wait passes.
+void Sm90Lowering::wait_for_turn() {
+  Sync made{SyncOp::wait, turns_, {}, {}, {}, {}};
+  made.slot = team_;
+  made.phase = b_.select(team_ == 0, number(1) - b_.phase(turn_), b_.phase(turn_));
+  b_.emit(made);
+}
+
+void Sm90Lowering::pass_turn() {
+  b_.elect([&] {
+    Sync made{SyncOp::arrive, turns_, {}, {}, {}, {}};
+    made.slot = (team_ + 1) % gemm_.teams();
+    b_.emit(made);
+  });
 }
 
 // One K tile. Where another consumer keeps the tensor cores busy its stage is given back at once, else when the next
@@ -394,7 +445,7 @@ void Sm90Lowering::products(Term tile_k) {
   }
   b_.emit(Wait{GroupKind::wgmma, 1, false});
   b_.when(tile_k > 0, [&] { give_back(freed_); });
-  b_.emit(Advance{use_});
+  b_.emit(Advance{use_, {}});
 }
 
 // The stage may be filled again: every block that loads into it, in any block of the cluster, is told.
@@ -404,7 +455,7 @@ void Sm90Lowering::give_back(RingId ring) {
   made.slot = b_.slot(ring);
   if (gemm_.sharers() > 1) made.remote = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
   b_.when(thread < gemm_.sharers(), [&] { b_.emit(made); });
-  b_.emit(Advance{ring});
+  b_.emit(Advance{ring, {}});
 }
 
 void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm) {

@@ -7,6 +7,9 @@
 //     wait until the stage has arrived, wgmma, give the stage back
 //     epilogue, while the next tile is on its way: registers -> shared -> TMA, or registers -> global
 //
+// Where teams of consumers take the tiles in turns, a team walks past the tiles of the others: its place in the ring
+// moves on by their K tiles. It begins its products when those of the tile before have been issued.
+//
 // Where blocks of the cluster share K each multiplies its own range of the K tiles; then every one gives each of the
 // others the accumulators that that one adds up, and stores what it has added up itself (lower_sm90_split.cpp).
 //
@@ -50,7 +53,10 @@ class Sm90Lowering {
   void producer();
   void load(const Operand& operand, const Tile& tile, Term k);
   void consumer();
+  void multiply(const Tile& tile);
   void products(Term tile_k);
+  void wait_for_turn();
+  void pass_turn();
   void give_back(RingId ring);
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
   using Range = std::pair<Term, Term>;
@@ -75,6 +81,10 @@ class Sm90Lowering {
   void consumer_meets();
   void wait_for_stores(int in_flight);
   void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source);
+  void pack(const Tile& tile, const Pass& at, Term step, const Source& source);
+  void put_matrices(Term step, Term buffer);
+  void put_values(Term buffer);
+  void take_away(const Tile& tile, const Pass& at, Term buffer);
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
   Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
                 const Term* v = nullptr);
@@ -94,9 +104,9 @@ class Sm90Lowering {
   Builder& b_;
   const plan::Sm90Gemm& gemm_;
   Operand a_, b_operand_;
-  BarrierId blocks_, stored_, filled_, drained_;
-  RingId load_, use_, freed_;
-  BufferId accumulators_, packed_, staged_;
+  BarrierId blocks_, stored_, filled_, drained_, turns_;
+  RingId load_, use_, freed_, turn_, out_;
+  BufferId accumulators_, packed_, together_, staged_;
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;
@@ -110,12 +120,13 @@ class Sm90Lowering {
     BufferId held;
   };
   std::vector<Ahead> ahead_;
-  bool guarded_ = false;       // the epilogue reads other elements, which must lie inside
-  std::vector<BufferId> out_;  // values of one access, of each assignment
-  std::array<Term, 2> part_;   // of this consumer, inside the tile
-  std::array<Term, 2> held_;   // this thread's first element, inside the tile
-  std::array<Term, 2> put_;    // where this lane points stmatrix, inside its consumer's 64 rows and 16 columns
-  Term consumer_;
+  bool guarded_ = false;          // the epilogue reads other elements, which must lie inside
+  std::vector<BufferId> values_;  // of one access, of each assignment
+  std::array<Term, 2> part_;      // of this consumer, inside the tile
+  std::array<Term, 2> held_;      // this thread's first element, inside the tile
+  std::array<Term, 2> put_;       // where this lane points stmatrix, or its first value, inside its consumer's 64 rows
+  Term turned_;                   // whether it begins with later values
+  Term consumer_, team_;
   Term tiles_k_;
 };
 

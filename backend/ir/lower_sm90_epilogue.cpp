@@ -9,6 +9,8 @@ namespace lay::ir {
 
 namespace {
 
+constexpr int warpgroup = 128, rows_of_atom = 64;
+
 // The loads of an epilogue, outside the sum.
 void loads_of(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contraction, std::vector<sema::NodeId>& loads,
               bool& others) {
@@ -20,8 +22,6 @@ void loads_of(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contra
     for (const sema::NodeId operand : apply->operands) loads_of(kernel, operand, contraction, loads, others);
   }
 }
-
-constexpr int values_of_stmatrix = 8;
 
 }  // namespace
 
@@ -50,19 +50,19 @@ void Sm90Lowering::prepare_values() {
       continue;
     }
     declared_.from(node.where, "read ahead");
-    ahead_.push_back(
-        {id, index == gemm_.m ? 0 : 1,
-         b_.registers(declared_.fresh("ahead"), declared_.tensor(load.tensor).element, Layout(values_of_stmatrix, 1))});
+    ahead_.push_back({id, index == gemm_.m ? 0 : 1,
+                      b_.registers(declared_.fresh("ahead"), declared_.tensor(load.tensor).element,
+                                   Layout(gemm_.store->values(), 1))});
   }
 }
 
-// The rows and columns of the values `base` and after, of one stmatrix; what lies outside is 0.
+// The rows and columns of the values `base` and after, of one step; what lies outside is 0.
 void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base) {
   for (const Ahead& each : ahead_) {
     const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(each.load)];
     const auto& load = std::get<sema::Load>(node.what);
     declared_.from(node.where);
-    b_.loop("v", number(0), number(values_of_stmatrix), {.unrolled = true}, [&](Term v) {
+    b_.loop("v", number(0), number(gemm_.store->values()), {.unrolled = true}, [&](Term v) {
       const Term at = position(tile, each.axis, base + v, repeat[static_cast<size_t>(each.axis)]);
       Copy& made = b_.copy({each.held, {v}}, {declared_.tensors[static_cast<size_t>(load.tensor)], {at}});
       made.predicate = at < declared_.extent(each.axis == 0 ? gemm_.m : gemm_.n);
@@ -101,16 +101,16 @@ void Sm90Lowering::epilogue(const Tile& tile) {
         const auto held = [&](Term value) { return b_.read({accumulators_, {value, i, j}}); };
         return store_from_registers(tile, {i, j, number(0)}, gemm_.mma.shape[1] / 2, held);
       }
-      const int width = gemm_.store->width, passes = gemm_.mma.shape[1] / width, all = passes * repeats[0] * repeats[1];
+      const plan::TmaStore& store = *gemm_.store;
+      const int passes = gemm_.mma.shape[1] / store.width;
       over("pass", passes, [&](Term pass) {
-        const Term number_of_pass = (i * repeats[1] + j) * passes + pass;
-        const Term buffer = all == 1 ? number(0) : number_of_pass % 2;
+        const Term buffer = out_ ? b_.slot(out_) : ((i * repeats[1] + j) * passes + pass) % store.buffers;
         declared_.from(declared_.kernel.assignments.front().where);
-        // With an odd number of passes the next tile begins with the buffer of this one's last.
-        wait_for_stores(all % 2 == 0 ? 1 : 0);
+        wait_for_stores(store.buffers - 1);
         store_through_shared(tile, {i, j, pass}, buffer, [&](Term value) {
-          return b_.read({accumulators_, {pass * (width / 2) + value, i, j}});
+          return b_.read({accumulators_, {pass * (store.width / 2) + value, i, j}});
         });
+        if (out_) b_.emit(Advance{out_, {}});
       });
     });
   });
@@ -130,47 +130,21 @@ void Sm90Lowering::wait_for_stores(int in_flight) {
   consumer_meets();
 }
 
-// 64 rows and `width` columns: the values of 16 columns go to shared memory by one stmatrix, the whole by TMA.
+// 64 rows and `width` columns: the values go to shared memory in steps, the whole is taken away by TMA.
 void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source) {
   const plan::TmaStore& store = *gemm_.store;
-  const sema::Assignment& assignment = declared_.kernel.assignments.front();
-  constexpr int columns_of_stmatrix = 16;
-  const int steps = store.width / columns_of_stmatrix;
-  const Term first_warp = b_.special(Builtin::warp) % 4 == 0;
-  declared_.from(assignment.where);
+  const Span& where = declared_.kernel.assignments.front().where;
+  const int steps = store.width * rows_of_atom / warpgroup / store.values();
   const auto step_body = [&](Term step) {
-    const Term base = (at.pass * steps + step) * values_of_stmatrix;
-    read_vectors(tile, {at.i, at.j}, base);
-    b_.loop("v", number(0), number(values_of_stmatrix), {.unrolled = true}, [&](Term v) {
-      const Term value = base + v;
-      const auto accumulator = [&] { return source(step * values_of_stmatrix + v); };
-      const Ref to{packed_, {v}};
-      declared_.from(assignment.where);
-      if (!guarded_) {
-        const Term m = position(tile, 0, value, at.i), n = position(tile, 1, value, at.j);
-        b_.assign(to, value_at(assignment, tile, m, n, accumulator(), &v));
-        return;
-      }
-      const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
-      const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
-      b_.when(
-          m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n),
-          [&] { b_.assign(to, value_at(assignment, tile, m, n, accumulator(), &v)); },
-          [&] {
-            b_.assign(to, b_.constant(std::int64_t{0}, b_.kernel.buffers[static_cast<size_t>(packed_.index)].element));
-          });
-    });
-    declared_.from(assignment.where);
-    Copy put;
-    put.kind = CopyKind::stmatrix;
-    put.dst = {staged_, {put_[0], put_[1] + step * columns_of_stmatrix, buffer, consumer_}};
-    put.src = {packed_, {number(0)}};
-    put.count = values_of_stmatrix;
-    put.dst_mode = store.along_n ? 1 : 0;
-    put.transpose = !store.along_n;
-    put.atom = store.along_n ? "sm90.stmatrix(4)" : "sm90.stmatrix_trans(4)";
-    b_.emit(put);
+    pack(tile, at, step, source);
+    declared_.from(where);
+    if (store.matrices) {
+      put_matrices(step, buffer);
+    } else {
+      put_values(buffer);
+    }
   };
+  declared_.from(where);
   if (steps == 1) {
     step_body(number(0));
   } else {
@@ -178,29 +152,95 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
   }
   b_.emit(Fence{FenceKind::proxy_async});
   consumer_meets();
-  b_.when(first_warp, [&] {
-    b_.elect([&] {
-      Copy leave;
-      leave.kind = CopyKind::tma_store;
-      std::vector<ExprId> to;
-      for (const sema::IndexId index : assignment.indices) {
-        if (index == gemm_.m) {
-          to.push_back(tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0]);
-        } else if (index == gemm_.n) {
-          to.push_back(tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width);
-        } else {
-          const auto which = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
-          to.push_back(tile.batch[static_cast<size_t>(which)]);
-        }
-      }
-      leave.dst = {declared_.tensors[static_cast<size_t>(store.tensor)], to};
-      leave.src = {staged_, {number(0), number(0), buffer, consumer_}};
-      leave.completion = Completion::bulk_group;
-      leave.tensor_map = store_map_;
-      b_.emit(leave);
-      b_.emit(Commit{GroupKind::bulk});
-    });
+  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { take_away(tile, at, buffer); }); });
+}
+
+// The output's elements of one step.
+void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term step, const Source& source) {
+  const sema::Assignment& assignment = declared_.kernel.assignments.front();
+  const ElementType type = b_.kernel.buffers[static_cast<size_t>(packed_.index)].element;
+  const int values = gemm_.store->values(), steps = gemm_.store->width * rows_of_atom / warpgroup / values;
+  const Term base = (at.pass * steps + step) * values;
+  read_vectors(tile, {at.i, at.j}, base);
+  b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
+    const Term value = base + v;
+    const auto accumulator = [&] { return source(step * values + v); };
+    const Ref to{packed_, {v}};
+    declared_.from(assignment.where);
+    if (!guarded_) {
+      const Term m = position(tile, 0, value, at.i), n = position(tile, 1, value, at.j);
+      b_.assign(to, value_at(assignment, tile, m, n, accumulator(), &v));
+      return;
+    }
+    const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
+    const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
+    b_.when(
+        m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n),
+        [&] { b_.assign(to, value_at(assignment, tile, m, n, accumulator(), &v)); },
+        [&] { b_.assign(to, b_.constant(std::int64_t{0}, type)); });
   });
+}
+
+// By one stmatrix, 16 columns.
+void Sm90Lowering::put_matrices(Term step, Term buffer) {
+  const plan::TmaStore& store = *gemm_.store;
+  constexpr int columns = 16;
+  Copy put;
+  put.kind = CopyKind::stmatrix;
+  put.dst = {staged_, {put_[0], put_[1] + step * columns, buffer, consumer_}};
+  put.src = {packed_, {number(0)}};
+  put.count = store.values();
+  put.dst_mode = store.along_n ? 1 : 0;
+  put.transpose = !store.along_n;
+  put.atom = store.along_n ? "sm90.stmatrix(4)" : "sm90.stmatrix_trans(4)";
+  b_.emit(put);
+}
+
+// Each thread its own, some at once; half of the lanes in another order, where their places share banks.
+void Sm90Lowering::put_values(Term buffer) {
+  const plan::TmaStore& store = *gemm_.store;
+  b_.loop("v", number(0), number(store.values()), {.step = store.vector, .unrolled = true}, [&](Term v) {
+    const auto of = [&](const std::function<Term(Term)>& value) {
+      if (!store.turned) return value(v);
+      return b_.select(turned_, value((v + store.turned->values) % store.values()), value(v));
+    };
+    for (int e = 0; e < store.vector; ++e) {
+      b_.assign({together_, {number(e)}}, of([&](Term at) { return b_.read({packed_, {at + e}}); }));
+    }
+    std::vector<ExprId> to;
+    for (int axis = 0; axis < 2; ++axis) {
+      const Layout places = plan::along(store.held, axis);
+      to.push_back(put_[static_cast<size_t>(axis)] + of([&](Term at) { return b_.at(places, at); }));
+    }
+    to.insert(to.end(), {buffer, consumer_});
+    b_.copy({staged_, to}, {together_, {number(0)}}, store.vector, store.along_n ? 1 : 0, 0);
+  });
+}
+
+void Sm90Lowering::take_away(const Tile& tile, const Pass& at, Term buffer) {
+  const plan::TmaStore& store = *gemm_.store;
+  const sema::Assignment& assignment = declared_.kernel.assignments.front();
+  for (int row = 0; row < gemm_.mma.shape[0]; row += store.box[0]) {
+    Copy leave;
+    leave.kind = CopyKind::tma_store;
+    std::vector<ExprId> to;
+    for (const sema::IndexId index : assignment.indices) {
+      if (index == gemm_.m) {
+        to.push_back(tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row);
+      } else if (index == gemm_.n) {
+        to.push_back(tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width);
+      } else {
+        const auto which = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
+        to.push_back(tile.batch[static_cast<size_t>(which)]);
+      }
+    }
+    leave.dst = {declared_.tensors[static_cast<size_t>(store.tensor)], to};
+    leave.src = {staged_, {number(row), number(0), buffer, consumer_}};
+    leave.completion = Completion::bulk_group;
+    leave.tensor_map = store_map_;
+    b_.emit(leave);
+  }
+  b_.emit(Commit{GroupKind::bulk});
 }
 
 // Each thread its own elements, two neighbours along n at once where they may be.
@@ -217,7 +257,7 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
         declared_.from(kernel.assignments[o].where);
         for (int e = 0; e < together; ++e) {
           const Term value_of = value_at(kernel.assignments[o], tile, m, n + e, source(v + e));
-          b_.assign({out_[o], {number(e)}}, value_of);
+          b_.assign({values_[o], {number(e)}}, value_of);
         }
       }
       for (size_t o = 0; o < kernel.assignments.size(); ++o) {
@@ -241,9 +281,9 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
             std::find(assignment.indices.begin(), assignment.indices.end(), gemm_.n) - assignment.indices.begin();
         for (int e = 0; e < together; e += gemm_.vectors[o]) {
           if (gemm_.vectors[o] == 1) {
-            b_.assign(place(e), b_.read({out_[o], {number(e)}}));
+            b_.assign(place(e), b_.read({values_[o], {number(e)}}));
           } else {
-            b_.copy(place(e), {out_[o], {number(e)}}, gemm_.vectors[o], static_cast<int>(mode), 0);
+            b_.copy(place(e), {values_[o], {number(e)}}, gemm_.vectors[o], static_cast<int>(mode), 0);
           }
         }
       }

@@ -55,7 +55,7 @@ void Sm90Lowering::exchange() {
   const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
   declared_.from(where, "until the others have read what they were given before");
   wait_until_read();
-  b_.emit(Advance{give_});
+  b_.emit(Advance{give_, {}});
   declared_.from(where, "what this block will be given");
   const int bytes = split.values * warpgroup * others * bits(gemm_.mma.accumulator) / 8;
   b_.when(b_.special(Builtin::warp) % warps == 0, [&] {
@@ -103,7 +103,7 @@ void Sm90Lowering::sum_up() {
   arrived.slot = consumer_;
   arrived.phase = b_.phase(take_);
   b_.emit(arrived);
-  b_.emit(Advance{take_});
+  b_.emit(Advance{take_, {}});
   const auto each_vector = [&](Term first, const std::function<void(Term)>& body) {
     b_.loop("v", number(0), number(split.values), {.step = vector, .unrolled = true}, [&](Term v) { body(first + v); });
   };

@@ -197,7 +197,9 @@ Advance Parser::advance() {
   const Token token = cursor_.peek();
   const auto found = expr_.rings.find(cursor_.name());
   if (found == expr_.rings.end()) cursor_.fail("`" + token.text + "` is no ring", token);
-  return {found->second};
+  Advance made{found->second, {}};
+  if (cursor_.accept("by")) made.count = expr_.expression();
+  return made;
 }
 
 }  // namespace lay::ir

@@ -71,7 +71,7 @@ class Used {
                    [](const Fence&) {},
                    [](const Commit&) {},
                    [](const Wait&) {},
-                   [](const Advance&) {},
+                   [&](const Advance& advance) { use(advance.count); },
                },
                stmt.node);
   }

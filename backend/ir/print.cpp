@@ -310,7 +310,8 @@ void Printer::write(const Wait& wait) {
 }
 
 void Printer::write(const Advance& advance) {
-  head("advance " + text::name(kernel_.rings[advance.ring.index].name));
+  head("advance " + text::name(kernel_.rings[advance.ring.index].name) +
+       (advance.count ? " by " + expr(advance.count) : ""));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class Ids {
   bool good_node(const Fence&) const { return true; }
   bool good_node(const Commit&) const { return true; }
   bool good_node(const Wait&) const { return true; }
-  bool good_node(const Advance& n) const { return good(n.ring); }
+  bool good_node(const Advance& n) const { return good(n.ring) && optional(n.count); }
 
   const Kernel& kernel_;
 };

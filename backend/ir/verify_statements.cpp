@@ -135,6 +135,13 @@ void Verifier::check(const TileLoop& tiles) {
   body(tiles.body, tiles.tile.size(), std::min(derived, live));
 }
 
-void Verifier::check(const Advance&) {}
+void Verifier::check(const Advance& advance) {
+  if (!advance.count) return;
+  use_integer(advance.count, "the number of stages");
+  if (uniform(advance.count) < Uniformity::warpgroup) {
+    problem("ring", "a warpgroup advances " + quoted_name(kernel_.rings[advance.ring.index].name) +
+                        " by one number of stages, and this one is not the same for all its threads");
+  }
+}
 
 }  // namespace lay::ir

@@ -90,7 +90,7 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   const auto repeats = gemm.repeats();
   const double steps = std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.cluster[2]);
   const double instructions = steps * gemm.tile[2] / gemm.mma.shape[2];
-  const double products = instructions * gemm.mma.cost * gemm.consumers() * repeats[0] * repeats[1];
+  const double products = instructions * gemm.mma.cost * gemm.of_team() * repeats[0] * repeats[1];
   // What every block loads, over the share of the second-level cache that it has.
   const double element = bits(gemm.mma.a_type) / 8.0;
   const double loaded =
@@ -100,7 +100,10 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   // One consumer alone does not keep the tensor cores busy; a short ring does not hide the latency of loads.
   const double busy = (gemm.consumers() == 1 ? 0.85 : 0.97) * (gemm.stages < 4 ? 0.97 : 1);
   const double store = 600 + gemm.tile[0] * gemm.tile[1] / 24.0;
-  return rounds * (std::max(products / busy, loads) + store) / target.hertz;
+  const double inner = std::max(products / busy, loads);
+  // Teams in turns store while another multiplies, but for the last tile.
+  const double clocks = gemm.teams() == 1 ? rounds * (inner + store) : rounds * std::max(inner, store) + store;
+  return clocks / target.hertz;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "backend/plan/sm80.h"
 #include "backend/plan/sm80_operand.h"
 #include "backend/plan/sm90.h"
+#include "backend/plan/sm90_store.h"
 #include "frontend/algebra/banks.h"
 #include "frontend/algebra/operations.h"
 
@@ -117,16 +118,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
   Prediction result;
   result.registers = gemm.registers ? (*gemm.registers)[1] : 255;
   result.shared_bytes = shared_bytes(gemm, kernel);
-  if (gemm.store) {
-    constexpr int row = 16;
-    const auto at_m = values(along(gemm.store->rows, 0)), at_n = values(along(gemm.store->rows, 1));
-    const auto offsets = values(gemm.store->shared);
-    std::array<std::int64_t, 32> addresses;
-    for (std::size_t lane = 0; lane < addresses.size(); ++lane) {
-      addresses[lane] = 2 * offsets[static_cast<std::size_t>(at_m[lane] + 64 * at_n[lane])];
-    }
-    result.conflicts.push_back({"stmatrix", wavefronts(addresses, row).taken, SharedMemory{}.phases(row)});
-  }
+  if (gemm.store) result.conflicts.push_back(worst_write(*gemm.store, kernel));
   take_totals(result, kernel, gemm, gemm.cluster_tile());
   return result;
 }

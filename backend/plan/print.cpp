@@ -133,8 +133,9 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
 
 void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
   if (gemm.store) {
-    lines.push_back("  // " + kernel.tensor(gemm.store->tensor).name + " leaves by stmatrix and TMA through " +
-                    to_string(gemm.store->shared));
+    lines.push_back("  // " + kernel.tensor(gemm.store->tensor).name +
+                    (gemm.store->matrices ? " leaves by stmatrix and TMA through " : " leaves by TMA through ") +
+                    to_string(gemm.store->shared) + ", " + std::to_string(gemm.store->buffers) + " buffers a consumer");
   }
   if (gemm.split) {
     lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) + " blocks, each of which adds up " +

@@ -5,6 +5,7 @@
 #include "backend/plan/mask.h"
 #include "backend/plan/order.h"
 #include "backend/plan/simt.h"
+#include "backend/plan/sm90_store.h"
 #include "backend/plan/text.h"
 #include "backend/plan/tma.h"
 #include "backend/plan/vectors.h"
@@ -33,10 +34,10 @@ class Shaper {
   bool unreadable() const;
   bool take_slice(TmaOperand& operand, int axis);
   bool take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
-  int pass_width(int least) const;
   void take_stores();
   void take_split();
   bool take_stages();
+  void take_buffers();
   bool take_registers();
 
   const TensorShaping& at_;
@@ -49,9 +50,13 @@ bool Shaper::take_tile() {
   gemm_.groups = at_.schedule.groups.value_or(std::array<int, 4>{
       std::max(1, gemm_.tile[0] / rows_of_atom), std::max(1, gemm_.tile[1] / gemm_.mma.shape[1]), 1, 1});
   gemm_.cluster = at_.schedule.cluster.value_or(std::array<int, 3>{1, 1, 1});
-  if (gemm_.groups[2] != 1 || gemm_.groups[3] != 1) {
-    return at_.wrong("unsupported", "groups", "groups along K and over successive tiles are not supported for sm90",
-                     {{"help", "write 1 for the last two numbers"}});
+  if (gemm_.groups[2] != 1) {
+    return at_.wrong("unsupported", "groups", "groups along K are not supported for sm90",
+                     {{"help", "write 1 for the third number"}});
+  }
+  if (gemm_.groups[3] != 1 && gemm_.cluster[2] != 1) {
+    return at_.wrong("unsupported", "groups", "groups over successive tiles do not go with blocks that share K",
+                     {{"help", "write 1 for the last number of the groups or of the cluster"}});
   }
   if (!check_threads(at_, gemm_.threads(), "the groups and the copying warpgroup")) return false;
   constexpr int most_blocks = 8;
@@ -149,64 +154,20 @@ bool Shaper::take_operand(TmaOperand& operand, sema::NodeId load, int axis) {
          take_slice(operand, axis);
 }
 
-// A fragment of 8x8 matrices holds, of matrix j, values 2j and 2j+1 of a quad of threads, and row r in the threads 4r
-// to 4r+3 of a warp (PTX ISA, stmatrix); lane l of the warp names row l % 8 of matrix l / 8. Transposed, rows in memory
-// are the fragment's columns. Nothing where the atom's accumulators are no such matrices.
-std::optional<Layout> rows_of_stmatrix(Facts& facts, const Layout& atom, bool along_n) {
-  const Layout quad = composition(facts, atom, Layout(tuple(4, 8, 2), tuple(1, 4, warpgroup)));
-  const Tuple matrix = tuple(Tuple::basis(2, {1}), Tuple::basis(1, {0}), Tuple::basis(1, {1}));
-  if (!(coalesce(facts, quad) == Layout(tuple(4, 8, 2), matrix))) return std::nullopt;
-  return composition(facts, atom,
-                     along_n ? Layout(tuple(8, 4, 4), tuple(4, 2 * warpgroup, 32))
-                             : Layout(tuple(2, 4, 4, 4), tuple(warpgroup, 1, 2 * warpgroup, 32)));
-}
-
-// Columns that a consumer stores at a time, of 64 rows: as many as can be, but where blocks share K few enough that
-// each has as much to add up as the others. 0: not `least`.
-int Shaper::pass_width(int least) const {
-  const int columns = gemm_.mma.shape[1], all = gemm_.repeats()[0] * gemm_.repeats()[1] * columns;
-  int best = 0, cost = 0;
-  for (const int width : {64, 32, 16, 8}) {
-    if (width < least || columns % width != 0) continue;
-    const int each = (all / width + gemm_.cluster[2] - 1) / gemm_.cluster[2] * width;
-    if (gemm_.cluster[2] == 1 && best > 0) break;
-    if (best == 0 || each < cost) {
-      best = width;
-      cost = each;
-    }
-  }
-  return best;
-}
-
-// How outputs leave: by TMA where there is one of 16-bit elements that runs along m or n, else from the registers.
+// How outputs leave: by TMA where it stores them, else from the registers.
 void Shaper::take_stores() {
-  const sema::Assignment& first = at_.kernel.assignments.front();
-  const sema::Tensor& tensor = at_.kernel.tensors[static_cast<std::size_t>(first.target)];
-  constexpr int columns_of_stmatrix = 16;
-  const int width = pass_width(columns_of_stmatrix);
-  if (at_.width == Width::vectors && at_.kernel.assignments.size() == 1 && bits(tensor.element) == 16 && width > 0) {
-    Conditions needed;
-    const auto order = tma_order(at_.kernel, first.target, at_.facts, needed);
-    const sema::IndexId run = order ? first.indices[static_cast<std::size_t>(order->front())] : -1;
-    if (run == gemm_.m || run == gemm_.n) {
-      const bool along_n = run == gemm_.n;
-      if (const auto rows = rows_of_stmatrix(
-              at_.facts, fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]}), along_n)) {
-        add(at_.conditions, needed);
-        gemm_.store =
-            TmaStore{first.target, along_n, width, 2, *order, store_layout(rows_of_atom, width, along_n, 16), *rows};
-        return;
-      }
-    }
+  if (at_.width == Width::vectors) {
+    const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
+    gemm_.store = tma_store(at_.kernel, gemm_, atom, at_.facts, at_.conditions);
   }
-  take_vectors(at_, gemm_);
+  if (!gemm_.store) take_vectors(at_, gemm_);
 }
 
 // Who adds up what, where blocks share K.
 void Shaper::take_split() {
   if (gemm_.cluster[2] == 1) return;
-  constexpr int least = 8;
-  const int width = gemm_.store ? gemm_.store->width : pass_width(least);
+  constexpr int least = 8, most = 64;
+  const int width = gemm_.store ? gemm_.store->width : pass_width(gemm_, least, most);
   const int passes = gemm_.repeats()[0] * gemm_.repeats()[1] * gemm_.mma.shape[1] / width;
   const int each = (passes + gemm_.cluster[2] - 1) / gemm_.cluster[2];
   gemm_.split = Split{width * rows_of_atom / warpgroup, passes, each};
@@ -221,12 +182,29 @@ bool Shaper::take_stages() {
   const int stage = shared_bytes(gemm_, at_.kernel) - without;
   const int fit = (at_.target.shared_bytes - without) / stage;
   gemm_.stages = at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
-  if (gemm_.stages >= 2 && gemm_.stages <= fit) return true;
+  if (gemm_.stages >= 2 && gemm_.stages <= fit) {
+    if (gemm_.store && !gemm_.split) take_buffers();
+    return true;
+  }
   return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
                    std::to_string(std::max(2, gemm_.stages)) + " stages of " + std::to_string(stage) + " bytes and " +
                        std::to_string(without) + " for sums and outputs take more than the " +
                        std::to_string(at_.target.shared_bytes) + " bytes of shared memory of a block",
                    {{"help", fit >= 2 ? "at most " + std::to_string(fit) + " stages" : "a smaller tile"}});
+}
+
+// What the stages leave goes to further buffers of the output, so that stores need not be waited for: as many as a tile
+// fills, or a part of them that divides that, for then each store has its buffer in every tile.
+void Shaper::take_buffers() {
+  const int fewest = gemm_.store->buffers, all = gemm_.stores();
+  for (int buffers = fewest + 1; buffers <= all; ++buffers) {
+    TmaStore more = *gemm_.store;
+    more.buffers = buffers;
+    Sm90Gemm with = gemm_;
+    with.store = more;
+    if (shared_bytes(with, at_.kernel) > at_.target.shared_bytes) break;
+    if (all % buffers == 0) gemm_.store = more;
+  }
 }
 
 // Registers move from the copying threads to the consumers, in eights (PTX ISA, setmaxnreg).
@@ -280,7 +258,7 @@ int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   constexpr int slack = 1024, barriers = 512;  // what alignment can cost
   const int a = gemm.tile[0] * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
   const int b = gemm.tile[1] * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
-  const int out = gemm.store ? gemm.consumers() * gemm.store->buffers * rows_of_atom * gemm.store->width * 2 : 0;
+  const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values * warpgroup *
                                      gemm.consumers() * bits(gemm.mma.accumulator) / 8
                                : 0;

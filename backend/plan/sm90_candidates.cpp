@@ -1,5 +1,5 @@
-// What the Hopper family proposes: one or two consumers of 64 rows each, the widths of the instruction, with and
-// without neighbours that share what they load, and rings of several depths.
+// What the Hopper family proposes: one or two consumers of 64 rows each and two in turns, the widths of the
+// instruction, with and without neighbours that share what they load, and rings of several depths.
 #include "backend/plan/candidates.h"
 #include "frontend/algebra/refusal.h"
 #include "frontend/sema/library.h"
@@ -20,14 +20,17 @@ std::vector<sema::Schedule> sm90_proposals(const sema::Kernel& kernel, const Gem
     } catch (const Refusal&) {
       continue;  // no instruction for these types and this width
     }
-    for (const int consumers : {1, 2})
+    struct Consumers {
+      int atoms, together, in_turns;  // of 64 rows; consumers of a tile; tiles at once
+    };
+    for (const Consumers& of : {Consumers{1, 1, 1}, {2, 2, 1}, {1, 1, 2}, {2, 1, 2}})
       for (const auto& [rows, columns] : {std::pair{1, 1}, std::pair{2, 1}})
         for (const int stages : {3, 4, 6})
           schedules.push_back({"sm90",
                                {},
-                               {entry("tile", tuple(64 * consumers, n, span_bits / bits(factors))), entry("mma", mma),
-                                entry("groups", tuple(consumers, 1, 1, 1)), entry("cluster", tuple(rows, columns)),
-                                entry("stages", Tuple(stages))},
+                               {entry("tile", tuple(64 * of.atoms, n, span_bits / bits(factors))), entry("mma", mma),
+                                entry("groups", tuple(of.together, 1, 1, of.in_turns)),
+                                entry("cluster", tuple(rows, columns)), entry("stages", Tuple(stages))},
                                kernel.where});
   }
   return schedules;

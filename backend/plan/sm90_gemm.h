@@ -1,5 +1,6 @@
 // A GEMM on Hopper's tensor cores: a persistent grid of blocks, each with one warpgroup that copies tiles into shared
-// memory by TMA and others, the consumers, that multiply them by wgmma.
+// memory by TMA and others, the consumers, that multiply them by wgmma. A team of consumers shares a tile; several
+// teams take the tiles of a block in turns, so that one multiplies while the others store (ping-pong).
 //
 //   C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n)
 //
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "backend/plan/tensor_gemm.h"
+#include "frontend/algebra/operations.h"
 
 namespace lay::plan {
 
@@ -27,16 +29,28 @@ struct TmaOperand {
   AnyLayout shared;          // (outer, k) -> offset in elements, one stage
 };
 
-// An output that leaves through shared memory: 64 rows and `width` columns of a consumer at a time, by stmatrix and
-// TMA.
+// An output that leaves through shared memory by TMA: 64 rows and `width` columns of a consumer at a time. 16-bit
+// elements are put there by stmatrix, wider ones by the threads that hold them.
 struct TmaStore {
   sema::TensorId tensor = -1;
   bool along_n = true;  // neighbours in memory are neighbours along n, not m
   int width = 64;
-  int buffers = 2;         // of a consumer
+  int buffers = 2;         // of a consumer, taken in turns
   std::vector<int> order;  // the tensor's modes, fastest first
+  std::array<int, 2> box;  // extents of one copy along (m, n)
   AnyLayout shared;        // (m, n) -> offset in elements
-  Layout rows;             // thread of a consumer -> (m, n): where the row of 8 elements lies that it names to stmatrix
+  bool matrices = true;    // put by stmatrix
+  Layout lanes;            // thread of a consumer -> (m, n): the row of 8 elements that it names to stmatrix, or its
+                           // first value
+  Layout held{8, 1};       // value of a step -> (m, n), from the thread's first
+  int vector = 8;          // values that one write takes
+  // Lanes whose number has this bit write so many values further on, so that a warp meets no bank twice.
+  struct Turned {
+    int bit = 0, values = 0;
+  };
+  std::optional<Turned> turned;
+
+  int values() const { return static_cast<int>(size(held).value()); }  // of a step
 };
 
 // The products count only where the condition has this value, so that tiles where it never has it need none.
@@ -65,10 +79,14 @@ struct Sm90Gemm : TensorGemm {
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
   int multiprocessors = 132;
 
-  int consumers() const { return groups[0] * groups[1]; }
+  int teams() const { return groups[3]; }
+  int of_team() const { return groups[0] * groups[1]; }  // consumers that share a tile
+  int consumers() const { return teams() * of_team(); }
   int threads() const { return 128 * (1 + consumers()); }
   int blocks() const { return sharers() * cluster[2]; }
   int sharers() const { return cluster[0] * cluster[1]; }  // blocks with the same part of K
+  // Times that a consumer stores, a tile.
+  int stores() const { return mma.shape[1] / store->width * repeats()[0] * repeats()[1]; }
   // Tiles of the whole cluster.
   std::array<int, 2> cluster_tile() const { return {tile[0] * cluster[0], tile[1] * cluster[1]}; }
   // Ten times the compute capability of the only GPUs that it is for.

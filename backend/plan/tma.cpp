@@ -63,10 +63,4 @@ AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_b
   return Composed{span_swizzle(span, element_bits), 0, rows};
 }
 
-AnyLayout store_layout(int rows, int columns, bool along_n, int element_bits) {
-  const int run = along_n ? columns : rows, span = run * element_bits / 8;
-  const Layout plain(tuple(rows, columns), along_n ? tuple(columns, 1) : tuple(1, rows));
-  return Composed{span_swizzle(span, element_bits), 0, plain};
-}
-
 }  // namespace lay::plan

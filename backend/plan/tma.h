@@ -18,13 +18,10 @@ std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::Tens
 // The swizzle of rows of `span` bytes (32, 64 or 128), over elements of that many bits: Sw<3,4,3> over bytes for 128.
 Swizzle span_swizzle(int span, int element_bits);
 
-// One stage of an operand as wgmma reads it from rows of `span` bytes (PTX ISA, canonical layouts of the matrix
-// descriptor): (outer, k) -> offset in elements.
+// One stage of an operand as wgmma reads it, and of an output as TMA stores it, from rows of `span` bytes (PTX ISA,
+// canonical layouts of the matrix descriptor): (outer, k) -> offset in elements.
 //   K-major   (128, 64):(64, 1)                  with rows of 64 elements along k
 //   MN-major  ((64,2), 64):((1,4096), 64)        with rows of 64 elements along the outer index
 AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_bits);
-
-// 64 rows by `columns` of an output in shared memory, as TMA stores them.
-AnyLayout store_layout(int rows, int columns, bool along_n, int element_bits);
 
 }  // namespace lay::plan
