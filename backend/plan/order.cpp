@@ -146,7 +146,7 @@ Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
 
 Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, bool masked) {
   constexpr int rows_of_masks = 3;
-  const int group = masked ? rows_of_masks : rows_of_a_group;
+  const int group = masked && tiling.tile[1] >= tiling.tile[0] ? rows_of_masks : rows_of_a_group;
   return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), group), group);
 }
 
