@@ -3,8 +3,8 @@
 //   lay_algebra_bench
 //
 // Composition of typical literal layouts; evaluation of a layout over its whole domain; the decisions of typical
-// symbolic divides; and how each grows with rank, depth and the number of symbols. The best of five rounds, since other
-// work on the machine only ever adds time.
+// symbolic divides and products; and how each grows with rank, depth and the number of symbols. The best of five
+// rounds, since other work on the machine only ever adds time.
 
 #include <chrono>
 #include <cstdint>
@@ -82,10 +82,11 @@ void evaluation_rate() {
   }
 }
 
+void time(const char* name, const std::function<void()>& operation) {
+  std::printf("%-40s %10.1f us\n", name, best_seconds(200, [&](int) { operation(); }) * 1e6);
+}
+
 void symbolic_divides() {
-  const auto time = [](const char* name, const std::function<void()>& divide) {
-    std::printf("%-40s %10.1f us\n", name, best_seconds(200, [&](int) { divide(); }) * 1e6);
-  };
   time("symbolic divide, tile known to divide", [] {
     Facts facts;
     const Int M = facts.dim("M"), K = facts.dim("K");
@@ -114,6 +115,46 @@ void symbolic_divides() {
   });
 }
 
+void symbolic_products() {
+  time("symbolic product, block of numbers", [] {
+    Facts facts;
+    const Layout block(tuple(8, 8), tuple(8, 1));
+    used +=
+        static_cast<size_t>(blocked_product(facts, block, make_layout(tuple(facts.dim("M"), facts.dim("N")))).rank());
+  });
+  time("symbolic product, both of symbols", [] {
+    Facts facts;
+    const Int M = facts.dim("M"), N = facts.dim("N"), K = facts.dim("K"), L = facts.dim("L");
+    used +=
+        static_cast<size_t>(blocked_product(facts, Layout(tuple(M, N), tuple(N, 1)), make_layout(tuple(K, L))).rank());
+  });
+  time("symbolic product, leading dimension", [] {
+    Facts facts;
+    const Int M = facts.dim("M"), N = facts.dim("N"), K = facts.dim("K"), ld = facts.dim("ld");
+    facts.assume(less_equal(M, ld));
+    GuardScope scope(facts);
+    used +=
+        static_cast<size_t>(raked_product(facts, Layout(tuple(M, N), tuple(1, ld)), make_layout(tuple(K, 4))).rank());
+  });
+}
+
+// One symbol, and as many modes of 2, beside one another or one inside the other.
+double seconds_of_divide(int modes, bool nested) {
+  return best_seconds(50, [&](int) {
+    Facts sizes;
+    const Int dim = sizes.dim("M");
+    sizes.assume(divides(dim, 64));
+    Tuple shape = dim;
+    std::vector<Tuple> flat{dim};
+    for (int i = 1; i < modes; ++i) {
+      shape = tuple(2, shape);
+      flat.insert(flat.begin(), 2);
+    }
+    const Layout a = make_layout_right(nested ? shape : Tuple(flat));
+    used += static_cast<size_t>(logical_divide(sizes, a, Layout(2, divided(size(a), 2))).rank());
+  });
+}
+
 void growth() {
   std::printf("growth of literal composition:      rank");
   Facts facts;
@@ -133,7 +174,12 @@ void growth() {
         best_seconds(5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
     std::printf("  %d: %.2f us", depth, seconds * 1e6);
   }
-  std::printf("\ngrowth of a symbolic divide:     symbols");
+  for (const bool nested : {false, true}) {
+    std::printf(nested ? "\n                                   depth" : "\ngrowth of a symbolic divide:        rank");
+    for (const int modes : {1, 2, 4, 8, 16})
+      std::printf("  %d: %.0f us", modes, seconds_of_divide(modes, nested) * 1e6);
+  }
+  std::printf("\n                                 symbols");
   for (const int symbols : {1, 2, 4, 8}) {
     const double seconds = best_seconds(50, [&](int) {
       Facts sizes;
@@ -158,6 +204,7 @@ int main() {
   composition_rate();
   evaluation_rate();
   symbolic_divides();
+  symbolic_products();
   growth();
   return used == 0;
 }

@@ -17,7 +17,8 @@ enum class Outcome {
   refused,  // refused, and the search finds no answer either
   wrong,    // the law is broken
   missed,   // refused where an answer exists
-  guarded,  // symbolic: the guards do not hold at these sizes
+  guarded,  // symbolic: the guards do not hold at these sizes, and the result would be wrong there
+  strict,   // symbolic: the guards do not hold, though the result would be right
   open,     // symbolic: refused, though there is a result at each of the sizes tried
 };
 

@@ -1,17 +1,20 @@
 // lay_fuzz: random expressions against brute force.
 //
-//   lay_fuzz --count N --seed S [--symbolic] [--show K] [--open K] [--only OPERATION]
+//   lay_fuzz --count N --seed S [--symbolic] [--show K] [--open K] [--strict K] [--only OPERATION]
 //
 // Prints the seed, a table of outcomes for each operation, and the first K cases that are wrong or refused where an
 // answer exists; the exit status is 0 if there are none. Case i of seed S is the same whatever N is. --open K prints
-// the first K symbolic cases that are refused though there is a result at each of the sizes tried; --only draws every
-// case of the literal table from one row.
+// the first K symbolic cases that are refused though there is a result at each of the sizes tried, --strict K those
+// whose guards leave out sizes at which the result would be right; --only draws every case of the literal table from
+// one row.
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "tests/fuzz/fuzz.h"
 
@@ -25,6 +28,7 @@ struct Options {
   bool symbolic = false;
   int64_t show = 10;
   int64_t open = 0;
+  int64_t strict = 0;
   std::string only;
 };
 
@@ -36,6 +40,7 @@ Options parse(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--seed")) options.seed = static_cast<uint64_t>(number());
     if (!std::strcmp(argv[i], "--show")) options.show = number();
     if (!std::strcmp(argv[i], "--open")) options.open = number();
+    if (!std::strcmp(argv[i], "--strict")) options.strict = number();
     if (!std::strcmp(argv[i], "--symbolic")) options.symbolic = true;
     if (!std::strcmp(argv[i], "--only") && i + 1 < argc) options.only = argv[++i];
   }
@@ -43,20 +48,26 @@ Options parse(int argc, char** argv) {
 }
 
 void print(const std::map<std::string, fuzz::Tally>& table, bool symbolic) {
-  std::printf("%-22s %10s %10s %10s %10s %10s\n", "", "right", "refused", symbolic ? "guarded" : "", "wrong",
-              symbolic ? "open" : "missed");
+  using Column = std::pair<const char*, Outcome>;
+  const std::vector<Column> literals{
+      {"right", Outcome::right}, {"refused", Outcome::refused}, {"wrong", Outcome::wrong}, {"missed", Outcome::missed}};
+  const std::vector<Column> symbols{{"right", Outcome::right},     {"refused", Outcome::refused},
+                                    {"guarded", Outcome::guarded}, {"strict", Outcome::strict},
+                                    {"wrong", Outcome::wrong},     {"open", Outcome::open}};
+  const std::vector<Column>& columns = symbolic ? symbols : literals;
+  std::printf("%-22s", "");
+  for (const auto& [name, outcome] : columns) std::printf(" %10s", name);
   fuzz::Tally all;
-  const Outcome last = symbolic ? Outcome::open : Outcome::missed;
   const auto row = [&](const char* name, const fuzz::Tally& tally) {
-    std::printf("%-22s %10lld %10lld %10lld %10lld %10lld\n", name, static_cast<long long>(tally.of(Outcome::right)),
-                static_cast<long long>(tally.of(Outcome::refused)), static_cast<long long>(tally.of(Outcome::guarded)),
-                static_cast<long long>(tally.of(Outcome::wrong)), static_cast<long long>(tally.of(last)));
+    std::printf("\n%-22s", name);
+    for (const auto& [_, outcome] : columns) std::printf(" %10lld", static_cast<long long>(tally.of(outcome)));
   };
   for (const auto& [name, tally] : table) {
     row(name.c_str(), tally);
     for (const auto& [outcome, count] : tally.counts) all.counts[outcome] += count;
   }
   row("all", all);
+  std::printf("\n");
 }
 
 }  // namespace
@@ -71,14 +82,15 @@ int main(int argc, char** argv) {
     fuzz::Report report;
     const auto count = [&](Outcome outcome) {
       ++table[report.operation].counts[outcome];
-      if (outcome == Outcome::open && options.open-- > 0) {
-        std::printf("open, case %lld: %s: %s\n", static_cast<long long>(i), report.operation.c_str(),
+      const auto print_case = [&](const char* what) {
+        std::printf("%s, case %lld: %s: %s\n", what, static_cast<long long>(i), report.operation.c_str(),
                     report.text.c_str());
-      }
+      };
+      if (outcome == Outcome::open && options.open-- > 0) print_case("open");
+      if (outcome == Outcome::strict && options.strict-- > 0) print_case("strict");
       if (outcome != Outcome::wrong && outcome != Outcome::missed) return;
       if (failed++ >= options.show) return;
-      std::printf("%s, case %lld: %s: %s\n", outcome == Outcome::wrong ? "WRONG" : "MISSED", static_cast<long long>(i),
-                  report.operation.c_str(), report.text.c_str());
+      print_case(outcome == Outcome::wrong ? "WRONG" : "MISSED");
     };
     if (options.symbolic) {
       fuzz::run_symbolic(random, 4, report, count);

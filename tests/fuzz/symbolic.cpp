@@ -117,7 +117,7 @@ void run(World& world, const Expression& e, int instantiations, Report& report, 
     if (!at) return;
     report.text = text + " at " + world.to_string(*at);
     if (!hold(scope.guards(), *at)) {
-      count(Outcome::guarded);
+      count(judge(e, *result, *at) == Outcome::right ? Outcome::strict : Outcome::guarded);
     } else if (const auto outcome = judge(e, *result, *at)) {
       count(*outcome);
     }
