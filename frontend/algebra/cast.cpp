@@ -109,7 +109,7 @@ std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const In
 }
 
 Unit of_type(const Unit& unit, ElementType type) {
-  return unit.counts == Counts::elements || unit.counts == Counts::none ? elements_of(type) : unit;
+  return bits(unit) > 0 || unit.counts == Counts::none ? elements_of(type) : unit;
 }
 
 int64_t power_of_two(const char* name, const Swizzle& s, int64_t n) {
@@ -279,7 +279,19 @@ std::optional<size_t> neighbours(const Facts& facts, const Layout& a) {
   return found;
 }
 
-Refusal refuse_downcast(const Layout& a) {
+// A word of n elements at the first place: nothing in the layout with its strides scaled steps through them.
+Counterexample first_word(const Layout& a, const Int& n) {
+  Facts facts;
+  const auto scaled = [&](const Tuple& stride) { return Tuple::basis(stride.value() * n, stride.path()); };
+  Counterexample w;
+  if (!a.shape.is_leaf()) w.coordinate = idx2crd(facts, 0, a.shape).to_string();
+  w.due = "0 .. " + (n - 1).to_string();
+  w.actual = "0";
+  w.claimed = Layout(a.shape, transform(a.stride, scaled)).to_string();
+  return w;
+}
+
+Refusal refuse_downcast(const Layout& a, const Int& n) {
   Refusal r =
       refusal("downcast", "downcast of " + a.to_string() + ": no mode has stride 1, so elements are not neighbours");
   r.operands = {a.to_string()};
@@ -290,6 +302,7 @@ Refusal refuse_downcast(const Layout& a) {
     r.help = "assume " + equal(mode.stride.value(), 1).to_string();
   }
   if (!r.help.empty()) return r;
+  if (a.is_known() && n.is_literal()) r.witness = first_word(a, n);
   const Layout widened = prepend(a.shape.is_leaf() ? Layout(tuple(a.shape), tuple(a.stride)) : a, Layout(1, 1));
   if (neighbours(Facts(), widened)) r.works.push_back("the layout as " + widened.to_string());
   return r;
@@ -302,7 +315,7 @@ Layout downcast(Facts& facts, const Layout& a, const Int& n) {
   if (n.is(1)) return a;
   trace::Operation operation("downcast", a, n);
   const auto widened = neighbours(facts, a);
-  if (!widened) throw refuse_downcast(a);
+  if (!widened) throw refuse_downcast(a, n);
   size_t next = 0;
   return operation.gives(each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
     const Pair from{extent, stride};
@@ -320,12 +333,19 @@ Layout recast(Facts& facts, const Layout& a, int from_bits, int to_bits) {
   return operation.gives(downcast(facts, upcast(facts, a, ratio.up), ratio.down));
 }
 
+namespace {
+
+void check_from(const char* what, const Unit& unit, ElementType from) {
+  if (unit.counts != Counts::elements || unit.element == from) return;
+  throw refusal("units",
+                "recast from " + std::string(element_name(from)) + ": the " + what + " counts " + unit.to_string());
+}
+
+}  // namespace
+
 Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to) {
   const Unit& unit = a.units.codomain;
-  if (unit.counts == Counts::elements && unit.element != from) {
-    throw refusal("units",
-                  "recast from " + std::string(element_name(from)) + ": the layout counts " + unit.to_string());
-  }
+  check_from("layout", unit, from);
   Layout result = recast(facts, a, bits(from), bits(to));
   result.units = {a.units.domain, of_type(unit, to)};
   return result;
@@ -338,7 +358,7 @@ Swizzle upcast(const Swizzle& s, int64_t n) {
   const int64_t base = s.m - power_of_two("upcast", s, n);
   const Swizzle up = base >= 0 ? Swizzle(s.b, base, s.s) : Swizzle(std::max<int64_t>(0, s.b + base), 0, s.s);
   trace::report([&] { return trace::Rescaled{s, up, n}; });
-  return operation.gives(up);
+  return operation.gives(n == 1 ? s : up);
 }
 
 Swizzle downcast(const Swizzle& s, int64_t n) {
@@ -351,6 +371,22 @@ Swizzle downcast(const Swizzle& s, int64_t n) {
 Swizzle recast(const Swizzle& s, int from_bits, int to_bits) {
   const Ratio ratio = ratio_of(from_bits, to_bits);
   return downcast(upcast(s, ratio.up), ratio.down);
+}
+
+Swizzle recast(const Swizzle& s, ElementType from, ElementType to) {
+  check_from("swizzle", s.unit, from);
+  Swizzle result = recast(s, bits(from), bits(to));
+  result.unit = elements_of(to);
+  return result;
+}
+
+Composed recast(Facts& facts, const Composed& a, ElementType from, ElementType to) {
+  check_from("layout", a.layout().units.codomain, from);
+  Composed result = recast(facts, a, bits(from), bits(to));
+  Layout& inner = std::get<Layout>(result.inner);
+  inner.units.codomain = of_type(a.layout().units.codomain, to);
+  if (Swizzle* s = std::get_if<Swizzle>(&result.outer)) s->unit = inner.units.codomain;
+  return result;
 }
 
 Composed upcast(Facts& facts, const Composed& a, const Int& n) {

@@ -39,6 +39,7 @@ Layout by_profile(const char* name, const Layout& a, const Tuple& profile, const
     Refusal r = refusal(
         "rank", std::string(name) + ": the profile " + profile.to_string() + " has more modes than " + a.to_string());
     r.operands = {a.to_string(), profile.to_string()};
+    r.mode = a.shape.is_leaf() ? 1 : a.rank();
     throw r;
   }
   std::vector<Layout> modes;

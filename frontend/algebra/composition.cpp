@@ -9,7 +9,7 @@ namespace {
 
 void check_units(const Layout& a, const Layout& b) {
   const Unit &takes = a.units.domain, &gives = b.units.codomain;
-  if (takes.counts == Counts::none || gives.counts == Counts::none || takes == gives) return;
+  if (may_meet(takes, gives)) return;
   throw refusal("units", "the left side takes " + takes.to_string() + " and the right side gives " + gives.to_string(),
                 "recast converts between element types and bytes");
 }

@@ -19,8 +19,11 @@ using OneMode = Layout (*)(Facts&, const Layout&, const Tiler&);
 
 Layout by_mode(Facts& facts, const char* name, const Layout& a, const std::vector<Tiler>& tiles, OneMode one) {
   if (static_cast<int>(tiles.size()) > a.rank() || (a.shape.is_leaf() && tiles.size() > 1)) {
-    throw refusal("rank", std::string(name) + ": the tiler " + Tiler(tiles).to_string() + " has more modes than " +
-                              a.to_string());
+    Refusal r = refusal("rank", std::string(name) + ": the tiler " + Tiler(tiles).to_string() +
+                                    " has more modes than " + a.to_string());
+    r.operands = {a.to_string(), Tiler(tiles).to_string()};
+    r.mode = a.rank();
+    throw r;
   }
   std::vector<Layout> modes;
   for (int i = 0; i < a.rank(); ++i) {
@@ -164,9 +167,39 @@ Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape) {
   return tile_to_shape(facts, a, shape, shape.is_leaf() ? order[0] : Tuple(std::move(order)));
 }
 
+namespace {
+
+// The first place beyond the shape that the last block along a mode would take; nothing if the blocks fill it.
+void show_overhang(const Tuple& extents, const Tuple& target, Refusal& r) {
+  Facts facts;
+  const Tuple whole = round_up(facts, target, extents);
+  const int rank = target.is_leaf() ? 1 : target.rank();
+  std::vector<Tuple> at(static_cast<size_t>(rank), 0);
+  for (int k = 0; k < rank; ++k) {
+    const Int& extent = (target.is_leaf() ? target : target[k]).value();
+    if (mod(extent, (target.is_leaf() ? extents : extents[k]).value()).is(0)) continue;
+    at[static_cast<size_t>(k)] = extent;
+    const Tuple coordinate = target.is_leaf() ? at[0] : Tuple(at);
+    Counterexample w;
+    w.index = crd2idx(facts, coordinate, whole).value();
+    if (!target.is_leaf()) w.coordinate = coordinate.to_string();
+    w.due = "nothing";
+    w.actual = "an element of a block";
+    r.mode = k;
+    r.witness = std::move(w);
+    return;
+  }
+}
+
+}  // namespace
+
 Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tuple& order) {
   if (a.rank() > shape.rank()) {
-    throw refusal("rank", "tile_to_shape: " + a.to_string() + " has more modes than the shape " + shape.to_string());
+    Refusal r =
+        refusal("rank", "tile_to_shape: " + a.to_string() + " has more modes than the shape " + shape.to_string());
+    r.operands = {a.to_string(), shape.to_string()};
+    r.mode = shape.rank();
+    throw r;
   }
   const Layout block = append(a, Layout(1, 0), shape.rank());
   const Tuple extents = shape.is_leaf() ? Tuple(size(block)) : product_each(block.shape);
@@ -176,6 +209,7 @@ Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tu
                                              " does not divide the shape " + shape.to_string());
     r.operands = {a.to_string(), shape.to_string()};
     if (extents.is_known() && target.is_known()) {
+      show_overhang(extents, target, r);
       const Tuple whole = round_up(facts, target, extents);
       if (evenly_divides(facts, whole, extents).is_always()) r.works.push_back("the shape " + whole.to_string());
     }

@@ -228,7 +228,9 @@ Judgement covers(Facts& facts, const AnyLayout& a, const Tuple& shape) {
 }
 
 Judgement bijective(Facts& facts, const AnyLayout& a) {
-  return covers(facts, a, size_of(a));
+  const auto parts = stripped(a);
+  const bool coordinates = parts && parts->layout.has_basis();
+  return covers(facts, a, coordinates ? coshape(facts, parts->layout) : Tuple(size_of(a)));
 }
 
 }  // namespace lay

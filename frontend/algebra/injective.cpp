@@ -58,11 +58,46 @@ std::optional<std::vector<Predicate>> above_known(const Facts& facts, const std:
   return fewest_open(facts, rest, reach, steps_over);
 }
 
+// The greatest g that may divide both strides, of which one is known: x*d == y*e takes x to a multiple of e/g and y to
+// one of d/g, beyond the one extent or the other.
+int64_t common_divisor(const Facts& facts, int64_t d, const Int& e) {
+  for (int64_t g = d; g > 1; --g) {
+    if (d % g == 0 && !facts.proves(negate(divides(e, g)))) return g;
+  }
+  return 1;
+}
+
+// Two modes that interleave, as in (2,M):(M,2) with an odd M, in one block below the others.
+std::optional<std::vector<Predicate>> above_interleaved(const Facts& facts, const std::vector<SymbolicMode>& modes) {
+  constexpr int64_t kGreatest = 64;
+  std::optional<std::vector<Predicate>> best;
+  for (const SymbolicMode& x : modes) {
+    if (!x.stride.is_literal() || x.stride.value() < 2 || x.stride.value() > kGreatest) continue;
+    for (const SymbolicMode& y : modes) {
+      if (y.stride.is_literal()) continue;
+      const int64_t g = common_divisor(facts, x.stride.value(), y.stride);
+      const Predicate apart = either(less_equal(x.extent * g, y.stride), less_equal(y.extent * g, x.stride));
+      if (!facts.proves(apart)) continue;
+      std::vector<SymbolicMode> rest;
+      for (const SymbolicMode& mode : modes) {
+        if (&mode != &x && &mode != &y) rest.push_back(mode);
+      }
+      auto open = fewest_open(facts, rest, (x.extent - 1) * x.stride + (y.extent - 1) * y.stride, steps_over);
+      if (open && (!best || open->size() < best->size())) best = std::move(open);
+    }
+  }
+  return best;
+}
+
 std::optional<std::vector<Predicate>> enough(Facts& facts, const Layout& a) {
   std::vector<Predicate> all;
   for (const auto& [path, modes] : axes_without_signs(facts, a)) {
     auto of_axis = fewest_open(facts, modes, 0, steps_over);
     if (!of_axis) of_axis = above_known(facts, modes);
+    if (!of_axis || !of_axis->empty()) {
+      auto interleaved = above_interleaved(facts, modes);
+      if (interleaved && (!of_axis || interleaved->size() < of_axis->size())) of_axis = std::move(interleaved);
+    }
     if (!of_axis) return std::nullopt;
     all.insert(all.end(), of_axis->begin(), of_axis->end());
   }

@@ -4,6 +4,7 @@
 
 #include "frontend/algebra/knowledge.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -77,8 +78,11 @@ Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, st
   Judgement result;
   std::vector<Predicate> open;
   if (claim.enough) {
-    std::copy_if(claim.enough->begin(), claim.enough->end(), std::back_inserter(open),
-                 [&](const Predicate& p) { return !facts.proves(p); });
+    for (const Predicate& p : *claim.enough) {
+      const bool proved = facts.proves(p);
+      if (!proved) open.push_back(p);
+      if (!p.is_always()) trace::report([&] { return trace::Condition{p, proved}; });
+    }
     if (open.empty()) return {Verdict::proved, false, {}, {}, {}};
   }
   result.never = std::any_of(claim.needed.begin(), claim.needed.end(),
@@ -115,11 +119,15 @@ Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, st
 
 }  // namespace
 
-Judgement judge(Facts& facts, const Claim& claim) {
-  const bool known =
-      std::all_of(claim.layouts.begin(), claim.layouts.end(), is_known) &&
-      std::all_of(claim.numbers.begin(), claim.numbers.end(), [](const Tuple& t) { return t.is_known(); });
-  if (known) {
+namespace {
+
+bool all_known(const Claim& claim) {
+  return std::all_of(claim.layouts.begin(), claim.layouts.end(), is_known) &&
+         std::all_of(claim.numbers.begin(), claim.numbers.end(), [](const Tuple& t) { return t.is_known(); });
+}
+
+Judgement judged(Facts& facts, const Claim& claim) {
+  if (all_known(claim)) {
     KnownVerdict verdict = claim.known(claim.layouts, claim.numbers, kMostWalked);
     return {verdict.verdict, verdict.verdict == Verdict::refuted, {}, std::move(verdict.failure), {}};
   }
@@ -127,6 +135,16 @@ Judgement judge(Facts& facts, const Claim& claim) {
   for (const AnyLayout& a : claim.layouts) collect_dims(a, dims);
   for (const Tuple& t : claim.numbers) collect_dims(t, dims);
   return judge_sizes(facts, claim, dims);
+}
+
+}  // namespace
+
+Judgement judge(Facts& facts, const Claim& claim) {
+  const Judgement result = judged(facts, claim);
+  trace::report([&] {
+    return trace::Judged{result.verdict, !all_known(claim), result.sizes, result.failure.sentence};
+  });
+  return result;
 }
 
 std::optional<Stripped> stripped(const AnyLayout& a) {

@@ -32,24 +32,6 @@ void check_strides(const Tuple& stride, bool& basis, bool& integer) {
 
 }  // namespace
 
-std::string Unit::to_string() const {
-  switch (counts) {
-    case Counts::none:
-      return "anything";
-    case Counts::elements:
-      return "elements of " + std::string(element_name(element));
-    case Counts::bytes:
-      return "bytes";
-    case Counts::threads:
-      return "threads";
-    case Counts::values:
-      return "values";
-    case Counts::coordinates:
-      return "coordinates";
-  }
-  return {};
-}
-
 Layout::Layout(Tuple the_shape, Tuple the_stride, Units the_units, ModeNames the_names)
     : shape(std::move(the_shape)), stride(std::move(the_stride)), units(the_units), names(std::move(the_names)) {
   if (!congruent(shape, stride)) {

@@ -27,36 +27,14 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/algebra/element.h"
 #include "frontend/algebra/facts.h"
 #include "frontend/algebra/mode_names.h"
 #include "frontend/algebra/refusal.h"
 #include "frontend/algebra/swizzle.h"
 #include "frontend/algebra/tuple.h"
+#include "frontend/algebra/units.h"
 
 namespace lay {
-
-// What the domain or codomain of a layout counts, where it is known.
-enum class Counts : uint8_t { none, elements, bytes, threads, values, coordinates };
-
-struct Unit {
-  Counts counts = Counts::none;
-  ElementType element = ElementType::b8;  // of elements
-  friend bool operator==(const Unit& a, const Unit& b) {
-    return a.counts == b.counts && (a.counts != Counts::elements || a.element == b.element);
-  }
-  std::string to_string() const;  // "elements of f16", "bytes"
-};
-
-inline Unit elements_of(ElementType element) {
-  return {Counts::elements, element};
-}
-
-struct Units {
-  Unit domain;
-  Unit codomain;
-  friend bool operator==(const Units&, const Units&) = default;
-};
 
 struct Layout {
   Tuple shape = 1;

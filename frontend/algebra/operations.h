@@ -191,8 +191,8 @@ Int max_alignment(const Swizzle& s);
 // are kept. Rounds up as CuTe does where the extension of a's last mode is exact; where it is not, the composition
 // refuses or guards.
 Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t);
-// complement(tile, shape(coalesce(a))): where the tiles of a divide begin. Symbols: where it rounds up, that modes which
-// may coalesce do not is guarded.
+// complement(tile, shape(coalesce(a))): where the tiles of a divide begin. Symbols: where it rounds up, that modes
+// which may coalesce do not is guarded.
 Layout tile_starts(Facts& facts, const Layout& a, const Layout& tile);
 Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),(rest))
 Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),rest...); a rest of one mode stays whole
@@ -235,9 +235,11 @@ Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to);
 Swizzle upcast(const Swizzle& s, int64_t n);  // n a power of two: Refusal "swizzle-power"
 Swizzle downcast(const Swizzle& s, int64_t n);
 Swizzle recast(const Swizzle& s, int from_bits, int to_bits);
+Swizzle recast(const Swizzle& s, ElementType from, ElementType to);
 Composed upcast(Facts& facts, const Composed& a, const Int& n);
 Composed downcast(Facts& facts, const Composed& a, const Int& n);
 Composed recast(Facts& facts, const Composed& a, int from_bits, int to_bits);
+Composed recast(Facts& facts, const Composed& a, ElementType from, ElementType to);
 
 // A layout of size <= n over the domain S that gives n workers equal shares, greedily: R maps 0 .. |R|-1 into S's 1-D
 // indices.

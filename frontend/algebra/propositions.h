@@ -46,7 +46,8 @@ Judgement inside(Facts& facts, const AnyLayout& a, const Tuple& n);
 // none.
 Judgement surjective(Facts& facts, const AnyLayout& a, const Tuple& n);
 
-// The values are 0 .. |a|-1, each once. Failure: the smallest coordinate whose value lies outside or was there before.
+// The values are 0 .. |a|-1, each once; the coordinates of coshape(a) for basis strides. Failure: the smallest
+// coordinate whose value lies outside or was there before.
 Judgement bijective(Facts& facts, const AnyLayout& a);
 
 // Every element of the shape is a value exactly once: a thread-value layout that deals out a tile. Integers count the

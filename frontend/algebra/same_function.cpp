@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "frontend/algebra/judge.h"
 #include "frontend/algebra/mode.h"
@@ -41,6 +42,144 @@ std::optional<int64_t> first_difference(const Layout& a, const Layout& b) {
   return std::nullopt;
 }
 
+// A literal function whose value at a sum of bits of the index is the XOR of those at the bits: powers of two for
+// extents, and sums without a carry. First the value at 0.
+std::optional<std::vector<int64_t>> by_bits(const AnyLayout& a) {
+  const auto parts = stripped(a);
+  const auto known = parts ? known_stripped(a) : std::nullopt;
+  if (!known || known->known.paths.size() != 1 || !known->known.paths[0].empty()) return std::nullopt;
+  if (known->known.offsets[0] < 0 || known->known.offsets[0] > INT64_MAX) return std::nullopt;
+  std::vector<int64_t> values{static_cast<int64_t>(known->known.offsets[0])};
+  int64_t met = values[0];
+  for (const KnownMode& mode : known->known.modes) {
+    if ((mode.extent & (mode.extent - 1)) != 0) return std::nullopt;
+    for (int64_t bit = 1; bit < mode.extent; bit *= 2) {
+      int64_t value;
+      if (__builtin_mul_overflow(bit, mode.stride, &value) || value < 0 || (value & met) != 0) return std::nullopt;
+      met |= value;
+      values.push_back(value);
+    }
+  }
+  if (known->swizzle) {
+    for (int64_t& value : values) value = (*known->swizzle)(value);
+  }
+  return values;
+}
+
+// Two such functions differ first at 0 or at a single bit.
+std::optional<KnownVerdict> differ_by_bits(const AnyLayout& a, const AnyLayout& b) {
+  const auto of_a = by_bits(a), of_b = by_bits(b);
+  if (!of_a || !of_b || of_a->size() != of_b->size()) return std::nullopt;
+  for (size_t k = 0; k < of_a->size(); ++k) {
+    if ((*of_a)[k] != (*of_b)[k]) return differ_at(a, b, k == 0 ? 0 : int64_t{1} << (k - 1));
+  }
+  return KnownVerdict{Verdict::proved, {}};
+}
+
+// One layout under two swizzles: where they differ at x is a matter of single bits of x, or of the XOR of two that go
+// to one place. Whether the layout gives an x with the bit `set` and, where there is one, the bit `clear` is a sum of
+// bounded integers: the digits of the index, and what stands around those bits.
+class Unlike {
+ public:
+  Unlike(const Known& known, const Swizzle& a, const Swizzle& b) : known_(known), terms_(known.terms(0)) {
+    Wide most = greatest_sum(terms_) + known.offsets[0];
+    while (top_ < 62 && most >> top_ != 0) ++top_;
+    for (int64_t to = 0; to < 62; ++to) {
+      const auto from = [&](const Swizzle& s) {
+        return s.target_mask() >> to & 1 ? std::optional(to + s.s) : std::nullopt;
+      };
+      const auto of_a = from(a), of_b = from(b);
+      if (of_a == of_b) continue;
+      if (of_a) bits_.push_back({*of_a, of_b});
+      if (of_b) bits_.push_back({*of_b, of_a});
+    }
+  }
+
+  // The smallest index at which the swizzles differ. No: there is none.
+  Answer find(int64_t& index) {
+    if (const Answer any = differs(); any != Answer::yes) return any;
+    for (size_t k = terms_.size(); k-- > 0;) {
+      const auto digit = least_holding(terms_[k].high, [&](int64_t n) {
+        const int64_t high = std::exchange(terms_[k].high, n);
+        const Answer answer = differs();
+        terms_[k].high = high;
+        return answer;
+      });
+      if (!digit) return Answer::unknown;
+      terms_[k].low = terms_[k].high = *digit;
+      index += *digit * known_.modes[k].radix;
+    }
+    return Answer::yes;
+  }
+
+ private:
+  struct Bits {
+    int64_t set;
+    std::optional<int64_t> clear;
+  };
+
+  Answer differs() {
+    bool unknown = false;
+    for (const Bits& bits : bits_) {
+      const Answer answer = gives(bits);
+      if (answer == Answer::yes) return answer;
+      unknown |= answer == Answer::unknown;
+    }
+    return unknown ? Answer::unknown : Answer::no;
+  }
+
+  // offset + digits == 2^set + what stands below the bits, between them and above. Modulo the power of two above both,
+  // of which what stands above takes a multiple, most digits are nothing.
+  Answer gives(const Bits& bits) {
+    if (bits.set >= top_) return Answer::no;
+    std::vector<int64_t> fixed{bits.set};
+    if (bits.clear && *bits.clear < top_) fixed.push_back(*bits.clear);
+    std::sort(fixed.begin(), fixed.end());
+    const int64_t modulus = int64_t{1} << (fixed.back() + 1);
+    const auto below = [&](Wide x) { return static_cast<int64_t>((x % modulus + modulus) % modulus); };
+    std::vector<Bounded> all;
+    for (const Bounded& term : terms_) {
+      if (below(term.stride) != 0) all.push_back({below(term.stride), term.low, term.high});
+    }
+    const int64_t offset = below(known_.offsets[0]);
+    all.push_back({-modulus, 0, static_cast<int64_t>((greatest_sum(all) + offset) / modulus)});
+    int64_t from = 0;
+    for (const int64_t to : fixed) {
+      if (to > from) all.push_back({-(int64_t{1} << from), 0, (int64_t{1} << (to - from)) - 1});
+      from = to + 1;
+    }
+    const Wide target = (Wide{1} << bits.set) - offset;
+    return solvable(all, {&target, 1}, steps_);
+  }
+
+  const Known& known_;
+  std::vector<Bounded> terms_;
+  int64_t top_ = 0;  // values have so many bits
+  std::vector<Bits> bits_;
+  int steps_ = kKnownSteps;
+};
+
+// The same layout under both.
+std::optional<KnownVerdict> differ_by_swizzle(const AnyLayout& a, const AnyLayout& b) {
+  const auto of_a = known_stripped(a), of_b = known_stripped(b);
+  const auto parts_a = stripped(a), parts_b = stripped(b);
+  if (!of_a || !of_b || !(parts_a->offset == parts_b->offset)) return std::nullopt;
+  if (first_difference(parts_a->layout, parts_b->layout)) return std::nullopt;
+  const bool integers = of_a->known.paths.size() == 1 && of_a->known.paths[0].empty();
+  if (!integers || of_a->known.offsets[0] + greatest_sum(of_a->known.terms(0)) > INT64_MAX / 2) return std::nullopt;
+  Unlike search(of_a->known, of_a->swizzle.value_or(Swizzle()), of_b->swizzle.value_or(Swizzle()));
+  int64_t index = 0;
+  switch (search.find(index)) {
+    case Answer::yes:
+      return differ_at(a, b, index);
+    case Answer::no:
+      return KnownVerdict{Verdict::proved, {}};
+    case Answer::unknown:
+      break;
+  }
+  return std::nullopt;
+}
+
 constexpr int64_t kFirstValues = int64_t{1} << 16;
 
 // A difference among the first values is the smallest there is; without one nothing is known.
@@ -62,6 +201,8 @@ KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tup
     const auto index = first_difference(parts_a->layout, parts_b->layout);
     return index ? differ_at(a, b, *index) : KnownVerdict{Verdict::proved, {}};
   }
+  if (const auto verdict = differ_by_bits(a, b)) return *verdict;
+  if (const auto verdict = differ_by_swizzle(a, b)) return *verdict;
   const auto of_a = walked(a, most), of_b = walked(b, most);
   if (!of_a || !of_b) return by_first_values(a, b, std::min<int64_t>(n, std::min(most, kFirstValues)));
   const auto [x, y] = std::mismatch(of_a->begin(), of_a->end(), of_b->begin());

@@ -7,12 +7,13 @@
 //
 // The low M bits never change and Sw o Sw is the identity. B = 0 is the identity. M and S count units of whatever the
 // swizzle is applied to (bytes or elements); `upcast` and `downcast` (operations.h) convert. As in CuTe: B >= 0, M >=
-// 0, |S| >= B.
+// 0, |S| >= B. What is counted may be said (`unit`); it is not printed and makes no difference to ==.
 
 #include <cstdint>
 #include <string>
 
 #include "frontend/algebra/int.h"
+#include "frontend/algebra/units.h"
 
 namespace lay {
 
@@ -20,6 +21,7 @@ struct Swizzle {
   int64_t b = 0;
   int64_t m = 0;
   int64_t s = 0;
+  Unit unit;  // of what it takes and gives
 
   // Refusal "swizzle" if the numbers do not make a swizzle of 62 bits.
   Swizzle() = default;
@@ -33,7 +35,7 @@ struct Swizzle {
   Int operator()(const Int& x) const;
 
   std::string to_string() const;  // "Sw<3,4,3>"
-  friend bool operator==(const Swizzle&, const Swizzle&) = default;
+  friend bool operator==(const Swizzle& x, const Swizzle& y) { return x.b == y.b && x.m == y.m && x.s == y.s; }
 };
 
 }  // namespace lay

@@ -20,6 +20,11 @@ bool contiguous(uint64_t mask) {
   return mask == 0 || std::has_single_bit((mask >> std::countr_zero(mask)) + 1);
 }
 
+Swizzle in_unit(Swizzle s, const Unit& unit) {
+  s.unit = unit;
+  return s;
+}
+
 // s' with s'(a(x)) == a(s(x)): the swizzle of the images of s's bit groups, if it keeps the law.
 std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzle& s, const Int& domain) {
   if (s.b == 0) return s;
@@ -38,7 +43,7 @@ std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzl
     return report(std::nullopt);
   const int low_from = std::countr_zero(from), low_to = std::countr_zero(to);
   if (std::abs(low_from - low_to) < s.b) return report(std::nullopt);
-  const Swizzle moved(s.b, std::min(low_from, low_to), low_from - low_to);
+  const Swizzle moved = in_unit(Swizzle(s.b, std::min(low_from, low_to), low_from - low_to), a.units.codomain);
   for (int64_t x = 0; x < span; ++x) {
     const int64_t value = evaluate(facts, a, x).value().value();
     if (value < 0 || !(evaluate(facts, a, s(x)).value().is(moved(value)))) return report(std::nullopt);
@@ -65,6 +70,28 @@ Composed inverse(Facts& facts, const Composed& a, const Layout& inverted, const 
   return composition(facts, inverted, s);
 }
 
+// The unit in which a swizzle and what stands beside it count; the one of both that is known.
+Unit met(const Swizzle& s, const Unit& other, const std::string& beside) {
+  if (may_meet(s.unit, other)) return s.unit.counts == Counts::none ? other : s.unit;
+  Refusal r =
+      refusal("units", s.to_string() + " counts " + s.unit.to_string() + " and " + beside + " " + other.to_string());
+  const int from = bits(s.unit), to = bits(other);
+  if (from > 0 && to > 0 && std::has_single_bit(static_cast<unsigned>(from)) &&
+      std::has_single_bit(static_cast<unsigned>(to))) {
+    const trace::Quiet quiet;
+    r.works.push_back("the swizzle as " + recast(s, from, to).to_string() + ", which counts " + other.to_string());
+  } else {
+    r.help = "recast converts between element types and bytes";
+  }
+  throw r;
+}
+
+Composed swizzled(const Swizzle& a, const Tuple& offset, Layout b) {
+  const Unit unit = met(a, b.units.codomain, "the layout gives");
+  b.units.codomain = unit;
+  return {in_unit(a, unit), offset, std::move(b)};
+}
+
 template <typename Operation>
 Composed on_inner(const Composed& a, const Operation& operation) {
   return {a.outer, a.offset, operation(a.layout())};
@@ -74,31 +101,35 @@ Composed on_inner(const Composed& a, const Operation& operation) {
 
 Swizzle composition(const Swizzle& a, const Swizzle& b) {
   trace::Operation operation("composition", a, b);
-  if (a.b == 0) return operation.gives(b);
-  if (b.b == 0) return operation.gives(a);
+  const Unit unit = met(a, b.unit, b.to_string() + " counts");
+  if (a.b == 0) return operation.gives(in_unit(b, unit));
+  if (b.b == 0) return operation.gives(in_unit(a, unit));
   const uint64_t y = static_cast<uint64_t>(a.source_mask() ^ b.source_mask());
   if (a.s != b.s || !contiguous(y)) {
     throw refusal("swizzle-shift", a.to_string() + " o " + b.to_string() + " is no swizzle",
                   "two swizzles merge if they shift equally and their bits are neighbours");
   }
   trace::report([&] { return trace::Together{a, b}; });
-  return operation.gives(y == 0 ? Swizzle(0, std::min(a.m, b.m), a.s)
-                                : Swizzle(std::popcount(y), std::countr_zero(y) - std::max<int64_t>(0, a.s), a.s));
+  const Swizzle both = y == 0 ? Swizzle(0, std::min(a.m, b.m), a.s)
+                              : Swizzle(std::popcount(y), std::countr_zero(y) - std::max<int64_t>(0, a.s), a.s);
+  return operation.gives(in_unit(both, unit));
 }
 
 Composed composition(const Swizzle& a, const Layout& b) {
   trace::Operation operation("composition", a, b);
-  return operation.gives(Composed{a, 0, b});
+  return operation.gives(swizzled(a, 0, b));
 }
 
 Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b) {
-  return {a, offset, b};
+  return swizzled(a, offset, b);
 }
 
 Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
   trace::Operation operation("composition", a, b);
+  static_cast<void>(met(b, a.units.domain, "the layout takes"));
   if (const auto moved = moved_swizzle(facts, a, b, size(a))) return operation.gives(Composed{*moved, 0, a});
-  if (below_swizzle(b, size(a))) return operation.gives(Composed{Swizzle(0, b.m, b.s), 0, a});
+  if (below_swizzle(b, size(a)))
+    return operation.gives(Composed{in_unit(Swizzle(0, b.m, b.s), a.units.codomain), 0, a});
   return operation.gives(Composed{a, 0, b});
 }
 

@@ -176,8 +176,23 @@ struct Bits {  // a swizzle on a known number
   int64_t from, to;
 };
 
-using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Interlaced,
-                          Rest, Follow, Undo, Searched, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits>;
+// --- propositions ---------------------------------------------------------------------------------------------------
+
+struct Condition {  // one of those that are together enough for the claim
+  Predicate condition;
+  bool proved;
+};
+// What became of the claim, by conditions or from the numbers. `failure`: where it fails, in words.
+struct Judged {
+  Verdict verdict;
+  bool symbolic;
+  Sizes sizes;
+  std::string failure;
+};
+
+using Step =
+    std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Interlaced, Rest,
+                 Follow, Undo, Searched, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits, Condition, Judged>;
 
 struct Derivation {
   std::vector<Step> entries;

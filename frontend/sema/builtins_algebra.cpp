@@ -28,7 +28,23 @@ Value inside_of(Arguments& a, F&& f) {
   a.wrong_kind(0, "a layout");
 }
 
+// Of a shape: neighbours that are both known, or both not, as one extent.
+Tuple coalesced(const Tuple& shape) {
+  std::vector<Tuple> modes;
+  for (const Tuple& leaf : leaves(shape)) {
+    const Int extent = leaf.value();
+    const bool joins = !modes.empty() && modes.back().value().is_literal() == extent.is_literal();
+    if (joins) {
+      modes.back() = modes.back().value() * extent;
+    } else {
+      modes.emplace_back(extent);
+    }
+  }
+  return modes.size() == 1 ? modes[0] : Tuple(std::move(modes));
+}
+
 Value coalesce_(Arguments& a) {
+  if (const Tuple* t = a.as<Tuple>(0); t && a.count() == 1 && !t->has_underscore()) return Value(coalesced(*t));
   if (a.as<Tuple>(0)) a.wrong_kind(0, "a layout");
   return inside_of(
       a, [&](const Layout& l) { return a.count() == 2 ? coalesce(a.facts(), l, a.tuple(1)) : coalesce(a.facts(), l); });
@@ -46,8 +62,7 @@ Value filter_zeros_(Arguments& a) {
 Value composition_of_swizzle(Arguments& a, const Swizzle& s) {
   if (const Swizzle* t = a.as<Swizzle>(1)) return Value(composition(s, *t));
   if (const Layout* l = a.as<Layout>(1)) {
-    if (s.b == 0) return Value(*l);
-    return Value(composition(s, *l));
+    return to_value(composition(s, *l));
   }
   if (const Composed* c = a.as<Composed>(1)) {
     if (const auto* outer = std::get_if<Swizzle>(&c->outer)) {
@@ -201,6 +216,24 @@ Value open_mode_(Arguments& a) {
   return inside_of(a, [&](const Layout& l) { return opened(l, path); });
 }
 
+// Where whole tiles go beyond a known mode: the first place that is none of its own, and the greatest tile that fits.
+void refuse_inexact(const Layout& l, const Int& tile) {
+  const Int n = size(l);
+  if (!n.is_literal() || !tile.is_literal() || tile.value() < 1 || mod(n, tile).is(0)) return;
+  Refusal r = refusal("refuted", "divide_exactly: " + tile.to_string() + " does not divide the " + n.to_string() +
+                                     " elements of " + l.to_string());
+  r.operands = {l.to_string(), tile.to_string()};
+  Counterexample w;
+  w.index = n.value();
+  w.due = "nothing";
+  w.actual = "an element of the last tile";
+  r.witness = std::move(w);
+  std::int64_t fits = tile.value() - 1;
+  while (n.value() % fits != 0) --fits;
+  r.works.push_back("a tile of " + std::to_string(fits));
+  throw r;
+}
+
 // Raises that every tile divides its mode; the layout stays as it is.
 void require_exact(Arguments& a, const Layout& l, const Tiler& t) {
   Facts& facts = a.facts();
@@ -210,7 +243,10 @@ void require_exact(Arguments& a, const Layout& l, const Tiler& t) {
     }
     return;
   }
-  if (const Int* n = std::get_if<Int>(&t.value)) facts.require(divides(size(l), *n), "divide_exactly");
+  if (const Int* n = std::get_if<Int>(&t.value)) {
+    refuse_inexact(l, *n);
+    facts.require(divides(size(l), *n), "divide_exactly");
+  }
   if (const Layout* tile = std::get_if<Layout>(&t.value)) {
     Int tiles = size(complement(facts, *tile, coalesce(facts, l).shape));
     facts.require(equal(size(l), size(*tile) * tiles), "divide_exactly");
@@ -226,6 +262,14 @@ Value exactly_(Arguments& a) {
   return a[0].value;
 }
 
+Value provided_(Arguments& a) {
+  const auto* condition = a.as<Predicate>(1);
+  if (!condition) a.wrong_kind(1, "a condition");
+  if (condition->is_never()) throw refusal("refuted", a.string(2));
+  a.facts().require(*condition, a.string(2));
+  return a[0].value;
+}
+
 Value tile_to_shape_(Arguments& a) {
   return on_layout(a, [&](const auto& l) -> AnyLayout {
     if (a.count() == 2) return tile_to_shape(a.facts(), l, a.tuple(1));
@@ -236,7 +280,9 @@ Value tile_to_shape_(Arguments& a) {
 constexpr std::size_t kMany = 64;
 
 constexpr Builtin kRows[] = {
-    {"coalesce", "coalesce(L [, profile])", "the same values with the fewest modes", 1, 2, coalesce_},
+    {"coalesce", "coalesce(L [, profile])",
+     "the same values with the fewest modes; of a shape, neighbours that are all known or all symbols as one extent", 1,
+     2, coalesce_},
     {"filter", "filter(L [, profile])", "the same image without modes of stride 0", 1, 2, filter_},
     {"filter_zeros", "filter_zeros(L [, profile])", "extent 1 where the stride is 0", 1, 2, filter_zeros_},
     {"composition", "composition(A, B)", "R(c) == A(B(c)); A o B is the same; a tuple tiles by mode", 2, 3,
@@ -262,6 +308,8 @@ constexpr Builtin kRows[] = {
     {"open_mode", "open_mode(L, k, ...)", "the modes of the mode that the path names take its place", 2, kMany,
      open_mode_},
     {"exactly", "exactly(L, T)", "L, where every tile of T divides its mode", 2, 2, exactly_},
+    {"provided", "provided(x, condition, words)",
+     "x, where the condition holds; an error of these words where it never does", 3, 3, provided_},
     {"tile_to_shape", "tile_to_shape(L, S [, order])",
      "L repeated to fill the shape S, blocks left-most first or in the order", 2, 3, tile_to_shape_},
     {"by_mode", "by_mode(f, L, T)", "f(L_i, T_i) for the modes of a tuple T, f(L, T) else", 3, 3, by_mode_},

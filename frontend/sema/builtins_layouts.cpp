@@ -19,7 +19,15 @@ Value layout_(Arguments& a) {
   throw refusal("argument-kind", "a compact layout goes left or right", "layout((4,2), right)");
 }
 
+// The integers that the swizzle permutes among themselves, under it.
+Composed layout_of_swizzle(const Swizzle& s) {
+  std::int64_t block = 1;
+  while (block <= (s.source_mask() | s.target_mask())) block *= 2;
+  return composition(s, Layout(block, 1));
+}
+
 Value make_layout_(Arguments& a) {
+  if (const Swizzle* s = a.as<Swizzle>(0); s && a.count() == 1) return to_value(layout_of_swizzle(*s));
   if (a.as<Layout>(0)) {
     std::vector<Layout> modes;
     for (std::size_t i = 0; i < a.count(); ++i) modes.push_back(a.layout(i));
@@ -101,7 +109,11 @@ int width(Arguments& a, std::size_t i) {
 Value recast_(Arguments& a) {
   const auto *from_type = a.as<ElementType>(1), *to_type = a.as<ElementType>(2);
   const Layout* layout = a.as<Layout>(0);
-  if (layout && from_type && to_type) return Value(recast(a.facts(), *layout, *from_type, *to_type));
+  if (from_type && to_type) {
+    if (layout) return Value(recast(a.facts(), *layout, *from_type, *to_type));
+    if (const Swizzle* s = a.as<Swizzle>(0)) return Value(recast(*s, *from_type, *to_type));
+    if (const Composed* c = a.as<Composed>(0)) return to_value(recast(a.facts(), *c, *from_type, *to_type));
+  }
   const int from = width(a, 1), to = width(a, 2);
   if (layout) return Value(recast(a.facts(), *layout, from, to));
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(recast(*s, from, to));
@@ -142,7 +154,8 @@ constexpr std::size_t kMany = 64;
 
 constexpr Builtin kRows[] = {
     {"layout", "layout(S [, right])", "the compact layout of a shape, left-most fastest or right-most", 1, 2, layout_},
-    {"make_layout", "make_layout(L, M, ...)", "one mode for each layout; of a shape, the compact layout", 1, kMany,
+    {"make_layout", "make_layout(L, M, ...)",
+     "one mode for each layout; of a shape, the compact layout; of a swizzle, the integers that it permutes", 1, kMany,
      make_layout_},
     {"make_ordered_layout", "make_ordered_layout(S, order)", "compact, strides ascending in the order given", 2, 2,
      make_ordered_layout_},

@@ -2,6 +2,7 @@
 //
 //     units((128,64):(64,1), f16)                   offsets count elements of f16
 //     units(((4,8),(2,2)):((32,1),(16,8)), threads, coordinates)
+//     units(Sw<3,4,3>, bytes)                       takes and gives bytes
 //     names((128,64):(64,1), ("m","k")).k           64:1
 
 #include <algorithm>
@@ -29,6 +30,7 @@ Value with_layout(Arguments& a, Layout layout) {
   const Composed* c = a.as<Composed>(0);
   if (!c) return Value(std::move(layout));
   Composed result = *c;
+  if (auto* s = std::get_if<Swizzle>(&result.outer)) s->unit = layout.units.codomain;
   result.inner = std::move(layout);
   return Value(std::move(result));
 }
@@ -37,7 +39,15 @@ std::string unit_text(const Unit& unit) {
   return unit.counts == Counts::none ? "_" : unit.to_string();
 }
 
+Value units_of_swizzle(Arguments& a, Swizzle s) {
+  if (a.count() == 1) return Value(unit_text(s.unit) + " -> " + unit_text(s.unit));
+  if (a.count() == 3) throw refusal("argument-kind", "a swizzle gives what it takes: one unit says it");
+  if (const auto unit = unit_of(a, 1)) s.unit = *unit;
+  return Value(s);
+}
+
 Value units_(Arguments& a) {
+  if (const auto* s = a.as<Swizzle>(0)) return units_of_swizzle(a, *s);
   Layout layout = a.inner_layout(0);
   Units& units = layout.units;
   if (a.count() == 1) return Value(unit_text(units.domain) + " -> " + unit_text(units.codomain));
@@ -84,7 +94,8 @@ Value names_(Arguments& a) {
 
 constexpr Builtin kRows[] = {
     {"units", "units(L [[, domain], codomain])",
-     "L counting elements of a type, bytes, threads, values or coordinates; alone, what L counts", 1, 3, units_},
+     "L, a layout or swizzle, counting elements of a type, bytes, threads, values or coordinates; alone, what L counts",
+     1, 3, units_},
     {"names", "names(L [, names])", "L with names for its modes, as in (\"m\",\"k\"); alone, the names", 1, 2, names_},
 };
 

@@ -262,6 +262,23 @@ struct Words {
            are + old + "; " + old + " xor " + taken + " = " + fresh + ", so " + std::to_string(s.to);
   }
 
+  std::string operator()(const Condition& s) const {
+    return "enough, with the others: " + s.condition.to_string() +
+           (s.proved ? ", which holds" : ", which the facts leave open");
+  }
+  std::string operator()(const Judged& s) const {
+    if (s.verdict == Verdict::proved) {
+      return s.symbolic ? "the facts prove what is enough for all sizes"
+                        : "decided from the numbers: nothing breaks it";
+    }
+    if (s.verdict == Verdict::undecided) return "neither a proof nor sizes that break it were found within the steps";
+    std::string sizes;
+    for (const auto& [name, value] : s.sizes)
+      sizes += (sizes.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+    const std::string where = sizes.empty() ? "" : "with " + sizes + ", the smallest sizes that break it: ";
+    return where + (s.failure.empty() ? "it fails" : s.failure);
+  }
+
   static std::string binary(int64_t bits, int64_t count) {
     std::string digits;
     for (int64_t k = count; k-- > 0;) digits += (bits >> k & 1) != 0 ? '1' : '0';

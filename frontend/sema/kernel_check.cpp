@@ -5,6 +5,7 @@
 #include "frontend/algebra/operations.h"
 #include "frontend/sema/kernel_builder.h"
 #include "frontend/sema/refutation.h"
+#include "frontend/sema/schedule_entry.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -134,26 +135,14 @@ class KernelCheck {
            {{"help", "shape : stride, such as (M,K):(K,1)"}});
     }
     if (layout->has_basis()) fail("parameter-layout", "the strides of a tensor are integers", place);
-    in_elements(p, layout->units, type, place);
+    require_in_elements(p.name.text + " is a tensor of " + std::string(element_name(type)) + ", and its layout",
+                        layout->units, type, place);
     Access access = p.inout ? Access::inout : output ? Access::output : Access::input;
     auto id = static_cast<TensorId>(kernel_.tensors.size());
     kernel_.tensors.push_back({p.name.text, type, *layout, access, p.span});
     kernel_.signature.push_back({false, id});
     frame_.locals.emplace_back(p.name.text, Value(TensorName{id}));
     for (const Tuple& stride : leaves(layout->stride)) not_negative(p, stride.value(), place);
-  }
-
-  // A tensor's layout takes coordinates and gives elements of the tensor's type, where it says what it counts.
-  static void in_elements(const syntax::KernelParameter& p, const Units& units, ElementType type, Span place) {
-    const Counts takes = units.domain.counts, gives = units.codomain.counts;
-    const bool memory = (takes == Counts::none || takes == Counts::coordinates) &&
-                        (gives == Counts::none || units.codomain == elements_of(type));
-    if (memory) return;
-    fail("units",
-         p.name.text + " is a tensor of " + std::string(element_name(type)) + ", and its layout maps " +
-             (takes == Counts::none ? "coordinates" : units.domain.to_string()) + " to " +
-             (gives == Counts::none ? "offsets" : units.codomain.to_string()),
-         place, {}, {{"help", "recast(L, from, to) converts a layout of one element type to another"}});
   }
 
   void scalar(const syntax::KernelParameter& p, ElementType type, bool output) {

@@ -34,6 +34,24 @@ void add_tiles(Session& session, Frame& frame, const Kernel& kernel, const Tuple
   }
 }
 
+const Tensor& tensor_of(const Kernel& kernel, const syntax::Identifier& name) {
+  const auto found =
+      std::find_if(kernel.tensors.begin(), kernel.tensors.end(), [&](const Tensor& t) { return t.name == name.text; });
+  if (found == kernel.tensors.end()) fail("unknown-name", "the kernel has no tensor " + name.text, name.span);
+  return *found;
+}
+
+// A tile lies in shared memory in the elements that it has outside.
+void check_shared(const Tensor& tensor, const Value& value, Span place) {
+  const auto* layout = value.as<Layout>();
+  const auto* composed = value.as<Composed>();
+  if (composed) layout = std::get_if<Layout>(&composed->inner);
+  if (!layout) return;
+  require_in_elements("shared memory holds elements of " + std::string(element_name(tensor.element)) + " for " +
+                          tensor.name + ", and the layout",
+                      layout->units, tensor.element, place);
+}
+
 }  // namespace
 
 Schedule check_schedule(Session& session, const Closure& closure, const syntax::Schedule& source,
@@ -53,14 +71,9 @@ Schedule check_schedule(Session& session, const Closure& closure, const syntax::
       if (before.key != entry.name.text || before.argument != (entry.operand ? entry.operand->text : "")) continue;
       fail("duplicate-name", entry.name.text + " is given twice", entry.name.span, {{before.where, "the first time"}});
     }
-    if (entry.operand) {
-      bool known = std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
-                               [&](const Tensor& t) { return t.name == entry.operand->text; });
-      if (!known) {
-        fail("unknown-name", "the kernel has no tensor " + entry.operand->text, entry.operand->span);
-      }
-    }
+    const Tensor* tensor = entry.operand ? &tensor_of(kernel, *entry.operand) : nullptr;
     Value value = evaluate(session, frame, entry.value);
+    if (tensor && entry.name.text == "smem") check_shared(*tensor, value, frame.tree()[entry.value].span);
     if (entry.name.text == "tile" && value.as<Tuple>()) add_tiles(session, frame, kernel, *value.as<Tuple>());
     schedule.entries.push_back(schedule_entry(entry.name.text, entry.operand ? entry.operand->text : "", value,
                                               join(entry.name.span, frame.tree()[entry.value].span)));

@@ -25,6 +25,7 @@ Value compose_offset(const Operand& outer, const Operand& offset, const Operand&
   Composed c;
   c.offset = *offset.value.as<Tuple>();
   if (const auto* s = outer.value.as<Swizzle>()) {
+    if (const auto* l = inner.value.as<Layout>()) return to_value(composition(*s, c.offset, *l));
     c.outer = *s;
   } else if (const auto* l = outer.value.as<Layout>()) {
     c.outer = *l;

@@ -40,4 +40,14 @@ ScheduleEntry schedule_entry(const std::string& key, const std::string& argument
   return result;
 }
 
+void require_in_elements(const std::string& what, const Units& units, ElementType type, Span place) {
+  const Counts takes = units.domain.counts, gives = units.codomain.counts;
+  const bool coordinates = takes == Counts::none || takes == Counts::coordinates;
+  if (coordinates && may_meet(units.codomain, elements_of(type))) return;
+  fail("units",
+       what + " maps " + (takes == Counts::none ? "coordinates" : units.domain.to_string()) + " to " +
+           (gives == Counts::none ? "offsets" : units.codomain.to_string()),
+       place, {}, {{"help", "recast(L, from, to) converts a layout of one element type to another"}});
+}
+
 }  // namespace lay::sema

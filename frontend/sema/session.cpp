@@ -78,6 +78,7 @@ Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<S
   }
   if (d.labels.size() > 1) d.primary = whole;
   for (const auto& [kind, note] : refusal.notes()) d.notes.push_back({kind, note});
+  if (refusal.mode) d.witness.emplace_back("mode", std::to_string(*refusal.mode));
   if (const auto& w = refusal.witness) {
     d.witness.emplace_back("index", std::to_string(w->index));
     if (!w->coordinate.empty()) d.witness.emplace_back("coordinate", fact_json(w->coordinate));

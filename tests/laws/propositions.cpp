@@ -194,6 +194,46 @@ TEST_CASE("propositions of random layouts, against their values") {
   }
 }
 
+TEST_CASE("one layout, or one in other words, under two swizzles, against their values") {
+  Random random{20261122};
+  for (int i = 0; i < 3000; ++i) {
+    const auto swizzle = [&] {
+      const int64_t b = random.in(0, 2), s = std::max<int64_t>(b, random.in(1, 3));
+      return Swizzle(b, random.in(0, 3), random.once_in(3) ? -s : s);
+    };
+    const Layout l = laws::random_layout(random, 2, 6);
+    const int64_t offset = random.once_in(2) ? 0 : random.in(0, 9);
+    check_pair(composition(swizzle(), offset, l), composition(swizzle(), offset, l), 0);
+    // Powers of two in any order, so that the sums have no carries.
+    const Tuple bits = tuple(random.once_in(2) ? 4 : 2, 2, 4);
+    const Layout x = make_ordered_layout(bits, tuple(random.in(0, 2), 1, random.in(0, 2)));
+    const Layout y = random.once_in(3) ? x : make_ordered_layout(bits, tuple(2, random.in(0, 3), 1));
+    check_pair(composition(swizzle(), x), composition(swizzle(), 0, y), 0);
+  }
+}
+
+TEST_CASE("bijective onto coordinates: each of the shape that the values reach") {
+  Random random{8};
+  int proved = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Layout l = random_basis(random);
+    Facts facts;
+    const std::vector<std::string> values = texts(l);
+    const std::set<std::string> found(values.begin(), values.end());
+    const Tuple shape = coshape(facts, l);
+    const bool holds = found.size() == values.size() && static_cast<int64_t>(values.size()) == size(shape).value();
+    const Judgement j = bijective(facts, l);
+    INFO(l.to_string() << " onto " << shape.to_string() << ": " << j.failure.sentence);
+    REQUIRE(j.verdict == (holds ? Verdict::proved : Verdict::refuted));
+    proved += holds;
+  }
+  CHECK(proved > 20);
+  Facts facts;
+  const Int m = facts.dim("M");
+  CHECK(bijective(facts, Layout(tuple(4, m), tuple(Tuple::basis(m, {0}), Tuple::basis(1, {0})))).verdict ==
+        Verdict::proved);
+}
+
 TEST_CASE("propositions of layouts into coordinates, against their values") {
   Random random{7};
   for (int i = 0; i < 2000; ++i) {
@@ -342,6 +382,12 @@ TEST_CASE("symbolic claims that are proved") {
   CHECK(proved(same_function(facts, Layout(tuple(n, m), tuple(1, n)), make_layout(tuple(m, n)))));
   CHECK(proved(same_function(facts, composition(Swizzle(2, 1, 3), Layout(tuple(8, m), tuple(1, 8))),
                              composition(Swizzle(2, 1, 3), Layout(tuple(m, 8), tuple(1, m))))));
+  // An even step and an odd one meet beyond the ends.
+  const Int odd = facts.dim("odd");
+  facts.assume(not_equal(odd - floor_div(odd, 2) * 2, 0));
+  CHECK(proved(injective(facts, Layout(tuple(2, odd), tuple(odd, 2)))));
+  CHECK(proved(injective(facts, Layout(tuple(2, odd, m), tuple(odd, 2, odd * 3)))));
+  CHECK(injective(facts, Layout(tuple(2, n), tuple(n, 2))).verdict == Verdict::refuted);
   facts.assume(less_equal(m, 40));
   facts.assume(less_equal(ld, 40));
   facts.assume(less_equal(n, 64));
@@ -364,6 +410,18 @@ TEST_CASE("propositions of layouts that nobody could walk through") {
   CHECK(injective(facts, Layout(INT64_MAX, INT64_MAX)).verdict == Verdict::proved);
   CHECK(same_function(facts, composition(Swizzle(3, 4, 3), compact), composition(Swizzle(2, 4, 3), compact))
             .failure.index == 512);
+  // One layout, or one in other words, under two swizzles.
+  const Layout rows(tuple(e, e), tuple(12, 12 * e));
+  const auto swizzled = [](const Swizzle& s, const Layout& l) { return composition(s, l); };
+  CHECK(same_function(facts, swizzled(Swizzle(1, 0, 3), rows), swizzled(Swizzle(1, 0, 4), rows)).failure.index == 1);
+  CHECK(same_function(facts, swizzled(Swizzle(3, 4, 3), rows), swizzled(Swizzle(3, 4, 4), rows)).failure.index == 11);
+  const Layout high(tuple(4, e), tuple(1, int64_t{1} << 20));
+  CHECK(same_function(facts, swizzled(Swizzle(3, 4, 6), high), swizzled(Swizzle(2, 5, 8), high)).verdict ==
+        Verdict::proved);
+  const int64_t many = int64_t{1} << 30;
+  CHECK(same_function(facts, swizzled(Swizzle(3, 0, 3), Layout(tuple(8, many), tuple(1, 8))),
+                      swizzled(Swizzle(3, 0, 4), Layout(tuple(many, 8), tuple(1, many))))
+            .failure.index == 8);
   // A knapsack of strides: whatever the answer, it comes within the steps.
   std::vector<Tuple> shape, stride;
   for (int64_t k = 0; k < 60; ++k) {
