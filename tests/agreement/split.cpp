@@ -51,8 +51,7 @@ TEST_CASE("blocks that share K add up the same bits in any order of events") {
       INFO("K = " << depth << ", seed " << seed);
       Product product(rows, columns, depth);
       const interpret::Report report = run(text, product, seed);
-      if (report.fault) FAIL(report.fault->message);
-      CHECK(product.wrong() == 0);
+      test::check_right(report, product);
     }
   }
 }
@@ -80,9 +79,7 @@ TEST_CASE("planted faults of blocks that share K are found on the host") {
     INFO(mistake.what);
     Product product(rows, columns, 1096);
     const interpret::Report report = run(test::with(split_kernel(), mistake), product);
-    if (!report.fault) FAIL("no fault, " << product.wrong() << " wrong elements");
-    INFO(report.fault->message);
-    CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(mistake.code)));
+    test::check_found(mistake, report, product);
   }
 }
 

@@ -50,8 +50,7 @@ TEST_CASE("the persistent Hopper kernel multiplies on the host, ragged sizes and
     INFO(m << " x " << n << " x " << k);
     Product product(m, n, k);
     const interpret::Report report = product.run(kernel);
-    if (report.fault) FAIL(report.fault->message);
-    CHECK(product.wrong() == 0);
+    check_right(report, product);
   }
 }
 
@@ -61,8 +60,7 @@ TEST_CASE("another order of warps and copies gives the same bits") {
     INFO("seed " << seed);
     Product product(200, 264, 136);
     const interpret::Report report = product.run(kernel, {.seed = seed});
-    if (report.fault) FAIL(report.fault->message);
-    CHECK(product.wrong() == 0);
+    check_right(report, product);
   }
 }
 
@@ -103,9 +101,7 @@ TEST_CASE("planted faults of the asynchronous kernel are found on the host") {
     const ir::Kernel kernel = ir::parse(with(golden(), mistake));
     Product product(600, 264, 520);
     const interpret::Report report = product.run(kernel);
-    if (!report.fault) FAIL("no fault, " << product.wrong() << " wrong elements");
-    INFO(report.fault->message);
-    CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(mistake.code)));
+    check_found(mistake, report, product);
   }
 }
 

@@ -62,4 +62,16 @@ inline std::string with(std::string text, const Mistake& mistake) {
   return text;
 }
 
+inline void check_right(const interpret::Report& report, const Product& product) {
+  if (report.fault) FAIL(report.fault->message);
+  CHECK(product.wrong() == 0);
+}
+
+// The run of the kernel with the mistake ended in the fault that is due.
+inline void check_found(const Mistake& mistake, const interpret::Report& report, const Product& product) {
+  if (!report.fault) FAIL("no fault, " << product.wrong() << " wrong elements");
+  INFO(report.fault->message);
+  CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(mistake.code)));
+}
+
 }  // namespace lay::test
