@@ -10,6 +10,22 @@ namespace lay::runtime {
 
 namespace {
 
+// The graph of what `record` gives to the stream; the caller destroys it.
+void* recording(const DriverApi& api, const Stream& stream, const std::function<void()>& record) {
+  constexpr int of_this_thread = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+  void* recorded = nullptr;
+  check_call(api.capture_begin(stream.handle(), of_this_thread), "cuStreamBeginCapture");
+  try {
+    record();
+  } catch (...) {
+    api.capture_end(stream.handle(), &recorded);
+    if (recorded) api.graph_destroy(recorded);
+    throw;
+  }
+  check_call(api.capture_end(stream.handle(), &recorded), "cuStreamEndCapture");
+  return recorded;
+}
+
 // CUDA_KERNEL_NODE_PARAMS_v2
 struct KernelNode {
   void* function;
@@ -68,35 +84,30 @@ void Stream::wait() const {
 }
 
 Graph Graph::of(const Stream& stream, const std::function<void()>& record) {
-  constexpr int of_this_thread = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
   const DriverApi& api = driver();
-  void* recorded = nullptr;
-  check_call(api.capture_begin(stream.handle(), of_this_thread), "cuStreamBeginCapture");
-  try {
-    record();
-  } catch (...) {
-    api.capture_end(stream.handle(), &recorded);
-    if (recorded) api.graph_destroy(recorded);
-    throw;
-  }
-  check_call(api.capture_end(stream.handle(), &recorded), "cuStreamEndCapture");
+  void* recorded = recording(api, stream, record);
   Graph graph;
-  graph.kernels_ = kernels_of(api, recorded);
   const int status = api.graph_instantiate(&graph.executable_, recorded, 0);
   api.graph_destroy(recorded);
   check_call(status, "cuGraphInstantiate");
   return graph;
 }
 
+std::vector<std::string> recorded_kernels(const Stream& stream, const std::function<void()>& record) {
+  const DriverApi& api = driver();
+  void* recorded = recording(api, stream, record);
+  auto kernels = kernels_of(api, recorded);
+  api.graph_destroy(recorded);
+  return kernels;
+}
+
 Graph::~Graph() {
   if (executable_) found_driver().graph_exec_destroy(executable_);
 }
 
-Graph::Graph(Graph&& other) noexcept
-    : kernels_(std::move(other.kernels_)), executable_(std::exchange(other.executable_, nullptr)) {}
+Graph::Graph(Graph&& other) noexcept : executable_(std::exchange(other.executable_, nullptr)) {}
 
 Graph& Graph::operator=(Graph&& other) noexcept {
-  std::swap(kernels_, other.kernels_);
   std::swap(executable_, other.executable_);
   return *this;
 }

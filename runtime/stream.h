@@ -40,14 +40,13 @@ class Graph {
 
   void launch(const Stream& stream) const;
 
-  // "name grid (132,1,1) block (384,1,1) cluster (2,1,1)" of every kernel that was recorded, in the order in which the
-  // driver names its nodes; empty with drivers that do not tell (before CUDA 12.3).
-  const std::vector<std::string>& kernels() const { return kernels_; }
-
  private:
   Graph() = default;
-  std::vector<std::string> kernels_;
   void* executable_ = nullptr;
 };
+
+// "name grid (132,1,1) block (384,1,1) cluster (2,1,1)" of every kernel that `record` gives to the stream, recorded and
+// not run, in the order in which the driver names them; empty with drivers that do not tell (before CUDA 12.3).
+std::vector<std::string> recorded_kernels(const Stream& stream, const std::function<void()>& record);
 
 }  // namespace lay::runtime

@@ -219,7 +219,7 @@ class Match {
   // The kernels that a launch consists of, as far as the driver tells.
   std::vector<std::string> kernels_of(const std::function<void(int, StreamHandle)>& launch) const {
     const runtime::Stream stream;
-    return runtime::Graph::of(stream, [&] { launch(0, stream.handle()); }).kernels();
+    return runtime::recorded_kernels(stream, [&] { launch(0, stream.handle()); });
   }
 
   template <class LaunchOf>
