@@ -117,7 +117,7 @@ void add_build(CLI::App& app, int& code) {
 }
 
 void add_bench(CLI::App& app, int& code) {
-  auto* bench = app.add_subcommand("bench", "the kernels, checked and timed on the GPU, beside cuBLASLt");
+  auto* bench = app.add_subcommand("bench", "the kernels, checked and timed on the GPU, beside cuBLASLt and Triton");
   auto o = std::make_shared<lay::bench::Options>();
   auto sizes = std::make_shared<std::vector<std::string>>(), set = std::make_shared<std::vector<std::string>>();
   bench->add_option("file", o->file, "the script")->required();
@@ -131,6 +131,10 @@ void add_bench(CLI::App& app, int& code) {
   bench->add_option("--rounds", o->rounds, "how often each side is timed (5)")->check(CLI::Range(1, 1000));
   bench->add_option("--milliseconds", o->milliseconds, "how long, each time (100)")->check(CLI::Range(0.1, 10000.0));
   bench->add_option("--algorithms", o->algorithms, "that cuBLASLt is asked for (12)")->check(CLI::Range(1, 64));
+  bench
+      ->add_option("--triton-seconds", o->triton_seconds,
+                   "that Python may take to compile a problem in Triton (120, and 0 with --variant): 0 is without")
+      ->check(CLI::Range(0.0, 3600.0));
   bench->add_flag("--all-variants", o->all_variants, "every variant that fits, not only the one a launch takes");
   bench->add_option("--variant", o->variants, "that of this name, where it fits; may be repeated")->type_name("NAME");
   bench->add_flag("--json", o->json, "JSON on standard output, the table on standard error");

@@ -26,6 +26,13 @@ class Bench {
     library_ = CublasLt::open(&setting_.library_missing);
     if (library_) setting_.library = library_->version();
     sensors_ = Nvml::open(gpu.device().pci_bus_id, &setting_.sensors_missing);
+    const bool ours_alone = options.all_variants || !options.variants.empty();
+    if (const double seconds = options.triton_seconds.value_or(ours_alone ? 0 : 120); seconds > 0) {
+      const std::chrono::milliseconds limit(static_cast<std::int64_t>(seconds * 1e3));
+      triton_ = Triton::open(limit, &setting_.triton_missing);
+    }
+    if (triton_) setting_.triton = triton_->version();
+    arena_.triton = triton_ ? &*triton_ : nullptr;
     arena_.library = library_ ? &*library_ : nullptr;
     arena_.sensors = sensors_ ? &*sensors_ : nullptr;
     arena_.algorithms = options.algorithms;
@@ -78,6 +85,7 @@ class Bench {
   Setting setting_;
   std::optional<CublasLt> library_;
   std::optional<Nvml> sensors_;
+  std::optional<Triton> triton_;
   Arena arena_;
   std::vector<Result> results_;
   bool wrong_ = false;

@@ -1,47 +1,11 @@
 #include "runtime/bench/counterpart.h"
 
-#include <algorithm>
+#include "runtime/bench/steps.h"
 
 namespace lay::bench {
 namespace {
 
 using sema::IndexId;
-
-// The strides of one tensor by index, at the problem's sizes.
-struct Steps {
-  sema::TensorId tensor = -1;
-  std::vector<IndexId> indices;
-  std::vector<std::int64_t> strides;
-
-  // 0 where the tensor does not have the index.
-  std::int64_t of(IndexId index) const {
-    const auto at = std::find(indices.begin(), indices.end(), index) - indices.begin();
-    return at == std::ssize(indices) ? 0 : strides[static_cast<std::size_t>(at)];
-  }
-};
-
-struct Refused {
-  std::string reason;
-};
-
-Steps steps_of(const Problem& problem, sema::TensorId tensor, const std::vector<IndexId>& indices) {
-  Steps steps{tensor, indices, {}};
-  const Tensor& what = problem.tensors[static_cast<std::size_t>(tensor)];
-  for (const Mode& mode : what.modes) {
-    const auto stride = mode.stride();
-    if (!stride) throw Refused{what.name + " is stored in pieces that no leading dimension describes"};
-    steps.strides.push_back(*stride);
-  }
-  return steps;
-}
-
-Steps steps_of_load(const Problem& problem, sema::NodeId load) {
-  const auto& what = std::get<sema::Load>(problem.kernel->nodes[static_cast<std::size_t>(load)].what);
-  std::vector<IndexId> indices;
-  for (const sema::NodeId coordinate : what.coordinate)
-    indices.push_back(plan::bare_index(*problem.kernel, coordinate));
-  return steps_of(problem, what.tensor, indices);
-}
 
 // A matrix over (rows, columns): column-major as it is, or transposed.
 struct Oriented {
@@ -59,47 +23,7 @@ Oriented orient(const Problem& problem, const Steps& steps, IndexId row, IndexId
   if (transposed && (!straight || down != 1))
     return {{tensor.element, columns, rows, rows == 1 ? columns : down, 0}, true};
   if (straight) return {{tensor.element, rows, columns, columns == 1 ? rows : along, 0}, false};
-  throw Refused{tensor.name + " has neither unit-stride rows nor columns"};
-}
-
-// All batch indices as one, if every tensor steps evenly through them.
-struct Batch {
-  std::int64_t count = 1, left = 0, right = 0, output = 0;
-};
-
-Batch batch_of(const Problem& problem, const std::vector<IndexId>& indices, const Steps& left, const Steps& right,
-               const Steps& output) {
-  // The fastest in the output's memory first.
-  std::vector<IndexId> order;
-  for (const IndexId index : indices)
-    if (problem.extent(index) != 1) order.push_back(index);
-  std::sort(order.begin(), order.end(), [&](IndexId a, IndexId b) { return output.of(a) < output.of(b); });
-  Batch batch;
-  for (const IndexId index : order) {
-    const auto join = [&](std::int64_t& stride, std::int64_t step) {
-      if (batch.count == 1) stride = step;
-      return step == stride * batch.count || batch.count == 1;
-    };
-    const bool even =
-        join(batch.left, left.of(index)) & join(batch.right, right.of(index)) & join(batch.output, output.of(index));
-    if (!even) throw Refused{"its batches are not one strided batch"};
-    batch.count *= problem.extent(index);
-  }
-  return batch;
-}
-
-ElementType type_of(const Problem& problem, sema::NodeId node) {
-  return problem.kernel->nodes[static_cast<std::size_t>(node)].type;
-}
-
-// Whether a factor went through tf32.
-bool is_tf32(const Problem& problem, sema::NodeId value) {
-  while (true) {
-    if (type_of(problem, value) == ElementType::tf32) return true;
-    const auto* cast = std::get_if<sema::Apply>(&problem.kernel->nodes[static_cast<std::size_t>(value)].what);
-    if (!cast || cast->function != ElementFunction::cast) return false;
-    value = cast->operands[0];
-  }
+  throw NoSteps{tensor.name + " has neither unit-stride rows nor columns"};
 }
 
 // "bf16 K-major": along which index neighbours in memory lie.
@@ -111,9 +35,9 @@ std::string words(const Problem& problem, const Steps& factor, IndexId k, const 
 Counterpart made(const Problem& problem, const plan::GemmForm& form) {
   const auto& kernel = *problem.kernel;
   const sema::Assignment& assignment = kernel.assignments[0];
-  if (kernel.assignments.size() != 1) throw Refused{"it has several outputs"};
+  if (kernel.assignments.size() != 1) throw NoSteps{"it has several outputs"};
   for (const IndexId index : {form.m, form.n, form.k})
-    if (problem.extent(index) == 0) throw Refused{"it has no element"};
+    if (problem.extent(index) == 0) throw NoSteps{"it has no element"};
   Steps a = steps_of_load(problem, form.a), b = steps_of_load(problem, form.b);
   const Steps c = steps_of(problem, assignment.target, assignment.indices);
   const bool tf32 = is_tf32(problem, form.a_value) && is_tf32(problem, form.b_value);
@@ -124,14 +48,14 @@ Counterpart made(const Problem& problem, const plan::GemmForm& form) {
   if (result.swapped) std::swap(a, b);
   const Oriented left = orient(problem, a, rows, form.k), right = orient(problem, b, form.k, columns);
   const Oriented output = orient(problem, c, rows, columns);
-  const Batch batch = batch_of(problem, form.batch, a, b, c);
+  const Batch batch = batch_of(problem, form.batch, {&c, &a, &b});
   MatmulDescription& d = result.matmul;
   d.a = left.matrix, d.b = right.matrix, d.d = output.matrix;
-  d.a.batch_stride = batch.left, d.b.batch_stride = batch.right, d.d.batch_stride = batch.output;
+  d.d.batch_stride = batch.strides[0], d.a.batch_stride = batch.strides[1], d.b.batch_stride = batch.strides[2];
   d.c = d.d;
   d.transpose_a = left.transposed, d.transpose_b = right.transposed;
   d.batches = batch.count;
-  d.accumulator = type_of(problem, form.contraction);
+  d.accumulator = problem.kernel->node(form.contraction).type;
   d.tf32 = tf32;
   // What is added to a product of 8-bit floats is wider than they are.
   if (is_float(d.d.element) && bits(d.d.element) == 8) d.c.element = ElementType::bf16;
@@ -143,10 +67,19 @@ Counterpart made(const Problem& problem, const plan::GemmForm& form) {
 
 }  // namespace
 
+bool is_tf32(const Problem& problem, sema::NodeId value) {
+  while (true) {
+    if (problem.kernel->node(value).type == ElementType::tf32) return true;
+    const auto* cast = std::get_if<sema::Apply>(&problem.kernel->nodes[static_cast<std::size_t>(value)].what);
+    if (!cast || cast->function != ElementFunction::cast) return false;
+    value = cast->operands[0];
+  }
+}
+
 std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem, const plan::GemmForm& form) {
   try {
     return made(problem, form);
-  } catch (const Refused& refused) {
+  } catch (const NoSteps& refused) {
     return NoCounterpart{refused.reason};
   }
 }

@@ -25,6 +25,9 @@ struct NoCounterpart {
   std::string reason;  // "A is stored in tiles"
 };
 
+// Whether a factor is multiplied as tf32: it lies in memory so, or is cast to it.
+bool is_tf32(const Problem& problem, sema::NodeId factor);
+
 std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem, const plan::GemmForm& form);
 
 // The counterpart with the epilogue fused, where cuBLASLt has it for this orientation; else why not.

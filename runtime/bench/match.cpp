@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "backend/plan/make.h"
@@ -16,6 +17,7 @@ namespace lay::bench {
 namespace {
 
 using runtime::StreamHandle;
+using Launch = std::function<void(int set, StreamHandle)>;
 
 // A product by the library, on sets of operands.
 struct LibrarySide {
@@ -43,6 +45,7 @@ class Match {
     judge_ = std::make_unique<Judge>(arena_.gpu, sources_, plan_, problem_, *sets_);
     add_ours();
     add_opponents();
+    add_triton();
     sets_->upload(judge_->uniform());
     time_all(protocol);
     return std::move(result_);
@@ -217,30 +220,76 @@ class Match {
   }
 
   // The kernels that a launch consists of, as far as the driver tells.
-  std::vector<std::string> kernels_of(const std::function<void(int, StreamHandle)>& launch) const {
+  std::vector<std::string> kernels_of(const Launch& launch) const {
     const runtime::Stream stream;
     return runtime::recorded_kernels(stream, [&] { launch(0, stream.handle()); });
   }
 
-  template <class LaunchOf>
-  std::size_t fastest(std::vector<Algorithm> algorithms, const LaunchOf& launch_of) {
+  // The kernel and its epilogue in Triton: of the configurations that are right the fastest.
+  void add_triton() {
+    if (!form_ || !arena_.triton) return;
+    const auto request = triton_request(problem_, *form_, arena_.gpu.capability(), arena_.gpu.device().multiprocessors);
+    if (const auto* no = std::get_if<NotStated>(&request)) {
+      result_.notes.push_back("not stated in Triton: " + no->reason);
+      return;
+    }
+    Row row{Side::triton, "Triton", {}, {}, {}, {}, true, 0, 0, 0};
+    try {
+      auto compiled = arena_.triton->compiled(std::get<TritonRequest>(request));
+      std::vector<Launch> launches;
+      for (const auto& kernel : compiled.kernels)
+        launches.push_back([this, kernel](int set, StreamHandle stream) { kernel->launch(*sets_, set, stream); });
+      const auto times = quick_times(launches);
+      std::vector<std::size_t> order(times.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return times[i] < times[j]; });
+      Verdict verdict{false, "", {}};
+      auto best = order.begin();
+      for (; best != order.end() && !(verdict = judge_->of_stated(launches[*best])).right; ++best)
+        compiled.failures.push_back(compiled.kernels[*best]->name() + ": " + verdict.text);
+      std::string left_out;
+      for (const std::string& failure : compiled.failures) left_out += (left_out.empty() ? "" : "; ") + failure;
+      if (!left_out.empty()) result_.notes.push_back("Triton: left out " + left_out);
+      if (best == order.end()) throw NotMeasured("no configuration compiles and is right");
+      const TritonKernel& kernel = *compiled.kernels[*best];
+      row.detail = kernel.name() + ", the best of " + std::to_string(order.size());
+      row.verdict = verdict.text;
+      row.registers = kernel.registers();
+      row.local_bytes = kernel.local_bytes();
+      add(std::move(row), launches[*best], std::move(verdict.result));
+    } catch (const NotMeasured& error) {
+      fail(std::move(row), error.what());
+    }
+  }
+
+  // Milliseconds a launch, by short measurements.
+  std::vector<double> quick_times(const std::vector<Launch>& launches) {
     sets_->upload(judge_->uniform());
     std::vector<Contestant> contestants;
-    for (const Algorithm& algorithm : algorithms) contestants.push_back({"", launch_of(algorithm)});
+    for (const auto& launch : launches) contestants.push_back({"", launch});
     Protocol quick = arena_.protocol;
     quick.sets = result_.sets;
     quick.rounds = 3;
     quick.singles = 0;
     quick.most_warm_ups = 2;
     quick.milliseconds = std::min(quick.milliseconds, 10.0);
-    const auto timings = measure(contestants, quick);
+    std::vector<double> times;
+    for (const Timing& timing : measure(contestants, quick)) times.push_back(timing.median());
+    return times;
+  }
+
+  template <class LaunchOf>
+  std::size_t fastest(const std::vector<Algorithm>& algorithms, const LaunchOf& launch_of) {
+    std::vector<Launch> launches;
+    for (const Algorithm& algorithm : algorithms) launches.push_back(launch_of(algorithm));
+    const auto times = quick_times(launches);
     std::size_t best = 0;
-    for (std::size_t i = 1; i < timings.size(); ++i)
-      if (timings[i].median() < timings[best].median() * 0.995) best = i;
+    for (std::size_t i = 1; i < times.size(); ++i)
+      if (times[i] < times[best] * 0.995) best = i;
     return best;
   }
 
-  void add(Row row, std::function<void(int, StreamHandle)> launch, HostData judged = {}) {
+  void add(Row row, Launch launch, HostData judged = {}) {
     judged_.push_back(std::move(judged));
     rows_.push_back(result_.rows.size());
     contestants_.push_back({row.name, std::move(launch)});
@@ -258,7 +307,7 @@ class Match {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Row& row = result_.rows[rows_[i]];
       row.timing = std::move(timings[i]);
-      if (row.side != Side::ours || !row.right) continue;
+      if (judged_[i].empty() || !row.right) continue;
       const Verdict again = judge_->same_again(contestants_[i].launch, judged_[i]);
       row.right = again.right;
       if (!again.right) row.verdict = again.text;
@@ -279,7 +328,7 @@ class Match {
   std::unique_ptr<Judge> judge_;
   runtime::DeviceMemory workspace_;
   std::vector<Contestant> contestants_;
-  std::vector<HostData> judged_;   // what ours gave for the uniform numbers, by contestant
+  std::vector<HostData> judged_;   // what it gave for the uniform numbers, by contestant; empty: not asked again
   std::vector<std::size_t> rows_;  // of the contestants
 };
 

@@ -6,6 +6,7 @@
 #include "runtime/bench/cublaslt.h"
 #include "runtime/bench/problem.h"
 #include "runtime/bench/result.h"
+#include "runtime/bench/triton.h"
 #include "runtime/gpu.h"
 
 namespace lay::bench {
@@ -15,6 +16,7 @@ struct Arena {
   runtime::Gpu& gpu;
   const CublasLt* library = nullptr;
   const Nvml* sensors = nullptr;
+  Triton* triton = nullptr;
   Protocol protocol = {};                  // its sets are chosen by the problem
   int algorithms = 12;                     // that are asked of the library
   bool all_variants = false;               // every variant that fits, not only the one that a launch takes

@@ -16,13 +16,39 @@ std::string time_text(double milliseconds) {
   return milliseconds < 10 ? formatted("%9.2f us", milliseconds * 1e3) : formatted("%9.3f ms", milliseconds);
 }
 
-// The opponent that is to be beaten: the fastest that was measured.
-const Row* best_opponent(const Result& result) {
+bool is_opponent(const Row& row) {
+  return row.side != Side::ours && row.side != Side::triton;
+}
+
+bool is_triton(const Row& row) {
+  return row.side == Side::triton;
+}
+
+// The fastest that was measured of those rows.
+const Row* best_of(const Result& result, bool (*wanted)(const Row&)) {
   const Row* best = nullptr;
   for (const Row& row : result.rows)
-    if (row.side != Side::ours && row.failure.empty() && row.right)
+    if (wanted(row) && row.failure.empty() && row.right)
       if (!best || row.timing.median() < best->timing.median()) best = &row;
   return best;
+}
+
+std::string mean_text(const std::vector<Result>& results, bool (*wanted)(const Row&), const char* to_whom) {
+  double logarithms = 0, worst = 0;
+  int count = 0, wins = 0, losses = 0;
+  for (const Result& result : results) {
+    const Row* opponent = best_of(result, wanted);
+    const double ratio = opponent ? result.ratio(*opponent) : 0;
+    if (ratio <= 0) continue;
+    logarithms += std::log(ratio);
+    worst = count == 0 ? ratio : std::min(worst, ratio);
+    ++count;
+    wins += ratio > 1.01;
+    losses += ratio < 0.99;
+  }
+  if (count < 2) return "";
+  return formatted("geometric mean of %d ratios to %s %.3f; %d above 1.01, %d below 0.99, least %.3f\n", count, to_whom,
+                   std::exp(logarithms / count), wins, losses, worst);
 }
 
 std::string row_text(const Result& result, const Row& row) {
@@ -53,11 +79,7 @@ bool Result::right() const {
 }
 
 const Row* Result::ours() const {
-  const Row* best = nullptr;
-  for (const Row& row : rows)
-    if (row.side == Side::ours && row.failure.empty() && row.right)
-      if (!best || row.timing.median() < best->timing.median()) best = &row;
-  return best;
+  return best_of(*this, [](const Row& row) { return row.side == Side::ours; });
 }
 
 double Result::ratio(const Row& opponent) const {
@@ -73,10 +95,11 @@ double Result::single_ratio(const Row& opponent) const {
 std::string table_head(const Setting& setting) {
   std::string text = setting.device.name + ", driver " + std::to_string(setting.driver_version / 1000) + "." +
                      std::to_string(setting.driver_version % 1000 / 10) +
-                     (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) + "; " +
+                     (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) +
+                     (setting.triton.empty() ? "" : ", Triton " + setting.triton) + "; " +
                      formatted("graphs of %d launches, medians of %d interleaved rounds\n", setting.protocol.launches,
                                setting.protocol.rounds);
-  for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing})
+  for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
     if (!missing->empty()) text += *missing + "\n";
   return text;
 }
@@ -94,21 +117,7 @@ std::string table(const Result& result) {
 }
 
 std::string table_foot(const std::vector<Result>& results) {
-  double logarithms = 0, worst = 0;
-  int count = 0, wins = 0, losses = 0;
-  for (const Result& result : results) {
-    const Row* opponent = best_opponent(result);
-    const double ratio = opponent ? result.ratio(*opponent) : 0;
-    if (ratio <= 0) continue;
-    logarithms += std::log(ratio);
-    worst = count == 0 ? ratio : std::min(worst, ratio);
-    ++count;
-    wins += ratio > 1.01;
-    losses += ratio < 0.99;
-  }
-  if (count < 2) return "";
-  return formatted("geometric mean of %d ratios to the best opponent %.3f; %d above 1.01, %d below 0.99, least %.3f\n",
-                   count, std::exp(logarithms / count), wins, losses, worst);
+  return mean_text(results, is_opponent, "the best opponent") + mean_text(results, is_triton, "Triton");
 }
 
 }  // namespace lay::bench

@@ -11,7 +11,7 @@
 
 namespace lay::bench {
 
-enum class Side { ours, library, library_and_epilogue, copy };
+enum class Side { ours, library, library_and_epilogue, copy, triton };
 
 struct Row {
   Side side = Side::ours;
@@ -21,7 +21,7 @@ struct Row {
   Timing timing;
   std::string verdict;  // "right", or what was wrong
   bool right = true;
-  int registers = 0, local_bytes = 0;  // of ours
+  int registers = 0, local_bytes = 0;  // of ours and of Triton's
   double compile_seconds = 0;
 };
 
@@ -49,14 +49,15 @@ struct Setting {
   runtime::DeviceInfo device;
   int driver_version = 0;
   std::string library;  // "13.1.0"; empty: then `library_missing` says why
-  std::string library_missing, sensors_missing;
+  std::string triton;   // "3.6.0, Python 3.12.3"; the same
+  std::string library_missing, sensors_missing, triton_missing;
   Protocol protocol;
 };
 
 std::string table_head(const Setting& setting);
 std::string table(const Result& result);
-// The geometric mean of the ratios to the best opponent of each result, wins, losses and the worst; empty for fewer
-// than two.
+// The geometric mean of the ratios to the best opponent of each result, wins, losses and the worst, and the same of
+// those to Triton, which is no opponent that these count; empty for fewer than two.
 std::string table_foot(const std::vector<Result>& results);
 
 std::string to_json(const Setting& setting, const std::vector<Result>& results);

@@ -30,6 +30,8 @@ std::string_view side_word(Side side) {
       return "cublaslt+epilogue";
     case Side::copy:
       return "copy";
+    case Side::triton:
+      return "triton";
   }
   return "";
 }
@@ -47,10 +49,10 @@ std::string row_json(const Result& result, const Row& row) {
   if (const auto reading = timing.median_reading())
     object.raw("sm_mhz", json_number(reading->sm_mhz)).raw("watts", json_number(reading->watts));
   object.boolean("right", row.right).string("verdict", row.verdict);
+  if (row.side == Side::ours || row.side == Side::triton)
+    object.integer("registers", row.registers).integer("local_bytes", row.local_bytes);
   if (row.side == Side::ours)
-    object.integer("registers", row.registers)
-        .integer("local_bytes", row.local_bytes)
-        .raw("compile_seconds", json_number(row.compile_seconds));
+    object.raw("compile_seconds", json_number(row.compile_seconds));
   else
     object.raw("ratio", json_number(result.ratio(row))).raw("single_ratio", json_number(result.single_ratio(row)));
   return object.text();
@@ -91,7 +93,7 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
       .integer("singles", setting.protocol.singles)
       .raw("milliseconds", json_number(setting.protocol.milliseconds));
   std::vector<std::string> missing;
-  for (const std::string* each : {&setting.library_missing, &setting.sensors_missing})
+  for (const std::string* each : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
     if (!each->empty()) missing.push_back(*each);
   return runtime::json_indented(JsonObject()
                                     .integer("bench", 1)  // the version of this format
@@ -100,6 +102,7 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
                                     .raw("device", device.text())
                                     .integer("driver", setting.driver_version)
                                     .string("cublaslt", setting.library)
+                                    .string("triton", setting.triton)
                                     .raw("missing", strings(missing))
                                     .raw("protocol", protocol.text())
                                     .raw("results", json_array(all))

@@ -4,37 +4,22 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "frontend/source/diagnostic.h"
+#include "tests/measure/bench_run.h"
 #include "tests/measure/machine.h"
-#include "tests/measure/redirected.h"
-#include "tests/runtime/temporary.h"
 
 namespace {
 
 using lay::bench::Options;
+using lay::test::Ended;
 using nlohmann::json;
 
-const std::string script = std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay";
-
-struct Ended {
-  int code;
-  std::string out, error;
-};
-
+// Without Triton, which triton.cpp is about.
 Ended bench(Options options) {
-  static const lay::test::TemporaryFolder cache;
-  static const bool known = (lay::test::know_kernels(script), true);
-  (void)known;
-  setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
-  if (options.file.empty()) options.file = script;
-  options.milliseconds = 10;
-  options.singles = 2;  // each is interpreted
-  const lay::test::Redirected out(std::cout), error(std::cerr);
-  const int code = lay::bench::bench_script(options);
-  return {code, out.text(), error.text()};
+  options.triton_seconds = 0;
+  return lay::test::bench(std::move(options));
 }
 
 json result_of(const std::string& kernel, std::map<std::string, std::int64_t> sizes,

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace {
 using Address = unsigned long long;
 constexpr int success = 0, out_of_memory = 2, no_device = 100, not_found = 500, launch_failed = 719;
 
+std::set<void*> own;       // functions of the program, loaded by name
 long launches = 0;         // since the beginning: the clock
 long* captured = nullptr;  // the launches of the graph that is being recorded
 
@@ -109,6 +111,7 @@ int cuModuleUnload(void*) {
 }
 int cuModuleGetFunction(void** function, void*, const char* name) {
   *function = dlsym(RTLD_DEFAULT, ("fake_kernel_" + std::string(name)).c_str());
+  if (*function) own.insert(*function);
   const auto find = reinterpret_cast<void* (*)(const char*)>(dlsym(RTLD_DEFAULT, "fake_find"));
   if (!*function && find) *function = find(name);
   return *function ? success : not_found;
@@ -153,7 +156,8 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
   using Kernel = bool (*)(const unsigned*, void**);
   using Run = bool (*)(void*, const unsigned*, void**);
   const auto run = reinterpret_cast<Run>(dlsym(RTLD_DEFAULT, "fake_run"));
-  const bool done = run ? run(function, launch, arguments) : reinterpret_cast<Kernel>(function)(launch, arguments);
+  const bool done = run && own.count(function) == 0 ? run(function, launch, arguments)
+                                                    : reinterpret_cast<Kernel>(function)(launch, arguments);
   return done ? success : launch_failed;
 }
 // For libraries that launch kernels of their own: whether it is recorded, so that they must not run it.

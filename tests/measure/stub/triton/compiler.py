@@ -1,0 +1,3 @@
+import collections
+
+ASTSource = collections.namedtuple("ASTSource", "fn signature constexprs attrs")
