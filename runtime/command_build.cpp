@@ -1,10 +1,10 @@
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
 
-#include "backend/cuda/limits.h"
+#include "backend/ir/print.h"
+#include "backend/target/target.h"
 #include "runtime/commands.h"
 #include "runtime/compile.h"
 #include "runtime/device.h"
@@ -28,19 +28,27 @@ namespace fs = std::filesystem;
   throw DiagnosticError(std::move(d));
 }
 
+// A GPU, or an architecture by the one that stands for it, as it was asked for: "a100", "sm_80".
+struct Asked {
+  std::string word;
+  Target target;
+};
+
 // The targets asked for; else that of the GPU at hand; else one of each generation that is common.
-std::vector<const cuda::Target*> targets_of(const std::vector<std::string>& names) {
-  std::vector<const cuda::Target*> targets;
-  std::string known;
-  for (const auto& target : cuda::targets()) known += (known.empty() ? "" : ", ") + std::string(target.name);
-  for (const auto& name : names) {
-    targets.push_back(cuda::find_target(name));
-    if (!targets.back()) fail("unknown-target", "there is no target `" + name + "`: the targets are " + known);
+std::vector<Asked> targets_of(const std::vector<std::string>& words) {
+  std::vector<Asked> asked;
+  const auto ask = [&](const std::string& word) { asked.push_back({word, target_named(word)}); };
+  for (const std::string& word : words) {
+    const bool again = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) { return each.word == word; });
+    if (!again) ask(word);
   }
-  if (targets.empty())
-    if (const auto* device = device_target()) targets.push_back(device);
-  if (targets.empty()) targets = {cuda::find_target("sm_80"), cuda::find_target("sm_90a")};
-  return targets;
+  if (asked.empty())
+    if (const auto device = device_target()) asked.push_back({device->architecture, *device});
+  if (asked.empty()) {
+    ask("sm_80");
+    ask("sm_90a");
+  }
+  return asked;
 }
 
 // The line of the script where a span stands, as a span: where a message of the CUDA compiler is shown.
@@ -60,10 +68,18 @@ class Builder {
     if (!options.source_only) can_compile_ = can_compile(&why_not_);
   }
 
+  // Every target has a plan of its own; variants that come out the same are built and listed as one.
   BuiltKernel build(const sema::KernelPtr& kernel) {
-    BuiltKernel built{planned(kernel), {}};
-    for (const auto& variant : built.plan.variants) {
-      if (source_target(variant)) built.variants.push_back(build(built.plan, variant));
+    BuiltKernel built{kernel, {}, {}};
+    for (const Asked& asked : targets_) {
+      const plan::Plan& plan = built.plans.emplace_back(planned(kernel, asked.target));
+      auto next = built.variants.begin();
+      for (const plan::Variant& variant : plan.variants) {
+        next = merged(built, next, {&variant, {}, launches(plan, variant)});
+        next->targets.push_back(asked.word);
+        for (BuiltLaunch& launch : next->launches) add_files(*kernel, launch, asked);
+        ++next;
+      }
     }
     return built;
   }
@@ -77,70 +93,80 @@ class Builder {
   }
 
  private:
-  static bool runs_on(const plan::Variant& variant, const cuda::Target& target) {
-    return variant.capability == 0 || variant.capability == 10 * target.major + target.minor;
+  std::vector<BuiltLaunch> launches(const plan::Plan& plan, const plan::Variant& variant) const {
+    std::vector<BuiltLaunch> all;
+    for (ir::Kernel& kernel : lowered(script_.sources, plan, variant)) all.push_back({std::move(kernel), {}, {}});
+    return all;
   }
 
-  // The first target that the variant is for, or nothing.
-  const cuda::Target* source_target(const plan::Variant& variant) const {
-    for (const auto* target : targets_)
-      if (runs_on(variant, *target)) return target;
-    return nullptr;
+  // The same variant from `from` on, or this one put there: so each target's variants keep their order.
+  static std::vector<BuiltVariant>::iterator merged(BuiltKernel& built, std::vector<BuiltVariant>::iterator from,
+                                                    BuiltVariant variant) {
+    const auto found =
+        std::find_if(from, built.variants.end(), [&](const BuiltVariant& known) { return same(known, variant); });
+    return found != built.variants.end() ? found : built.variants.insert(from, std::move(variant));
   }
 
-  BuiltVariant build(const plan::Plan& plan, const plan::Variant& variant) {
-    BuiltVariant built{&variant, {}};
-    for (ir::Kernel& kernel : lowered(script_.sources, plan, variant)) {
-      // Named like the function: the kernel's name and the variant's, or that of what comes first.
-      const std::string stem = plan.kernel->name + "." + kernel.name.substr(plan.kernel->name.size() + 1);
-      auto& known = built_[stem];  // a launch that several variants begin with is built once
-      if (known.files.empty()) known = build(plan, variant, std::move(kernel), stem);
-      built.launches.push_back(known);
-    }
-    return built;
+  static bool same(const BuiltVariant& a, const BuiltVariant& b) {
+    return a.variant->name == b.variant->name && a.variant->when == b.variant->when &&
+           a.variant->aligned == b.variant->aligned &&
+           std::equal(
+               a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(),
+               [](const BuiltLaunch& x, const BuiltLaunch& y) { return ir::print(x.kernel) == ir::print(y.kernel); });
   }
 
-  BuiltLaunch build(const plan::Plan& plan, const plan::Variant& variant, ir::Kernel kernel, const std::string& stem) {
-    BuiltLaunch built{std::move(kernel), {}, {}};
-    const cuda::Target& first = *source_target(variant);
-    built.emitted = emitted(*plan.kernel, built.kernel, first);
-    write(stem + ".cu", built.emitted.text);
-    built.files.push_back({stem + ".cu", "source", std::string(first.name)});
-    if (!can_compile_) return built;
-    const std::string kind = options_.ptx ? "ptx" : "cubin";
-    for (const auto* target : targets_) {
-      if (!runs_on(variant, *target)) continue;
-      const std::string name = stem + "." + std::string(target->name) + "." + kind;
-      write(name, image(*plan.kernel, built.kernel, *target, stem + ".cu"));
-      built.files.push_back({name, kind, std::string(target->name)});
-    }
-    return built;
+  // The launch's source and image for a target. A launch that several variants begin with is written once.
+  void add_files(const sema::Kernel& kernel, BuiltLaunch& launch, const Asked& asked) {
+    // Named like the function: the kernel's name and the variant's, or that of what comes first.
+    const std::string stem = kernel.name + "." + launch.kernel.name.substr(kernel.name.size() + 1);
+    const cuda::Emitted made = emitted(kernel, launch.kernel, asked.target);
+    if (launch.files.empty()) launch.emitted = made;
+    std::vector<BuiltFile>& files = files_[stem + " " + asked.word];
+    if (files.empty()) files = written(kernel, made, stem, asked);
+    launch.files.insert(launch.files.end(), files.begin(), files.end());
   }
 
-  std::string image(const sema::Kernel& kernel, const ir::Kernel& lowered, const cuda::Target& target,
+  std::vector<BuiltFile> written(const sema::Kernel& kernel, const cuda::Emitted& made, const std::string& stem,
+                                 const Asked& asked) {
+    std::vector<BuiltFile> files;
+    std::string source = stem + ".cu";
+    // What is emitted for another target may be other text.
+    if (const auto known = sources_.find(source); known != sources_.end() && known->second != made.text)
+      source = stem + "." + asked.word + ".cu";
+    if (sources_.emplace(source, made.text).second) write(source, made.text);
+    files.push_back({source, "source", asked.word});
+    if (!can_compile_) return files;
+    const std::string kind = options_.ptx ? "ptx" : "cubin", name = stem + "." + asked.word + "." + kind;
+    write(name, image(kernel, made, asked.target, source));
+    files.push_back({name, kind, asked.word});
+    return files;
+  }
+
+  std::string image(const sema::Kernel& kernel, const cuda::Emitted& text, const Target& target,
                     const std::string& file) {
     CompileOptions compilation;
     compilation.kind = options_.ptx ? ImageKind::ptx : ImageKind::cubin;
     compilation.cache = &cache_;
     compilation.file = file;
-    Compilation made = compile(emitted(kernel, lowered, target), target, compilation);
+    Compilation made = compile(text, target, compilation);
     if (!made.warning.empty()) std::cerr << "warning: " << made.warning << "\n";
     if (made.ok()) return std::move(made.image);
     for (const auto& message : made.messages)
       if (message.is_error)
         fail("cuda-compiler",
-             made.compiler + " refuses what was emitted for " + std::string(target.name) + ": " + message.text,
+             made.compiler + " refuses what was emitted for " + target.architecture + ": " + message.text,
              line_span(script_.sources, kernel.where, message.script_line));
     fail("cuda-compiler", made.compiler + " failed: " + made.log, kernel.where);
   }
 
   const Script& script_;
   const BuildOptions& options_;
-  std::vector<const cuda::Target*> targets_;
+  std::vector<Asked> targets_;
   bool can_compile_ = false;
   std::string why_not_;
   Cache cache_;
-  std::map<std::string, BuiltLaunch> built_;  // by the stem of their files
+  std::map<std::string, std::string> sources_;           // name -> text of what was written
+  std::map<std::string, std::vector<BuiltFile>> files_;  // of a launch for a target, by stem and word
 };
 
 void make_folder(const std::string& folder) {

@@ -8,6 +8,7 @@
 #include "frontend/syntax/format.h"
 #include "frontend/syntax/parse.h"
 #include "runtime/commands.h"
+#include "runtime/device.h"
 #include "runtime/exit_code.h"
 #include "runtime/file.h"
 #include "runtime/report.h"
@@ -70,13 +71,13 @@ int dump_tree(const std::string& file) {
 void dump_variant(const Script& script, const plan::Plan& plan, const plan::Variant& variant, bool as_cuda) {
   for (const ir::Kernel& kernel : lowered(script.sources, plan, variant)) {
     if (as_cuda)
-      std::cout << emitted(*plan.kernel, kernel, *cuda::find_target("sm_90a")).text;
+      std::cout << emitted(*plan.kernel, kernel, *find_target("sm_90a")).text;
     else
       std::cout << ir::print(kernel);
   }
 }
 
-int dump(const std::string& file, const std::string& stage) {
+int dump(const std::string& file, const std::string& stage, const Target& target = default_target()) {
   if (stage == "tree") return dump_tree(file);
   const auto script = checked(file);
   report(script->sources, script->outcomes);
@@ -86,7 +87,7 @@ int dump(const std::string& file, const std::string& stage) {
         std::cout << sema::print(*kernel);
         continue;
       }
-      const plan::Plan plan = planned(kernel);
+      const plan::Plan plan = planned(kernel, target);
       if (stage == "plan")
         std::cout << plan::print_plan(plan);
       else
@@ -119,8 +120,8 @@ int check_script(const CheckOptions& options) {
   return tally.refuted > 0 ? exit_program : code;
 }
 
-int print_plans(const std::string& file) {
-  return dump(file, "plan");
+int print_plans(const PlanOptions& options) {
+  return dump(options.file, "plan", options.gpu.empty() ? default_target() : target_named(options.gpu));
 }
 
 }  // namespace lay::runtime

@@ -15,8 +15,8 @@ int examine_machine() {
     std::cout << (finding.found ? "found    " : "missing  ") << finding.what
               << std::string(width + 2 - finding.what.size(), ' ') << finding.text << "\n";
   std::string why_not;
-  if (const auto* target = device_target(&why_not))
-    std::cout << "kernels run on the GPU (" << target->name << ")\n";
+  if (const auto target = device_target(&why_not))
+    std::cout << "kernels run on the GPU (" << target->architecture << ")\n";
   else
     std::cout << "kernels run in the host interpreter: " << why_not << "\n";
   return exit_ok;

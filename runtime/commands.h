@@ -72,8 +72,12 @@ int run_script(const RunOptions& options);
 // promises.
 int check_script(const CheckOptions& options);
 
+struct PlanOptions {
+  std::string file;
+  std::string gpu;  // as stdlib/targets calls it, or an architecture; empty: the default
+};
 // The complete schedule of every kernel with its predictions, as Lay text.
-int print_plans(const std::string& file);
+int print_plans(const PlanOptions& options);
 
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.
 int build_script(const BuildOptions& options);

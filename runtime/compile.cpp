@@ -31,9 +31,8 @@ std::string field(std::string_view text) {
   return std::to_string(text.size()) + ":" + std::string(text) + "\n";
 }
 
-std::string key_of(const cuda::Emitted& emitted, const cuda::Target& target, const CompileOptions& options,
-                   Compiler with) {
-  std::string all = field(schema) + field(emitted.text) + field(target.name) +
+std::string key_of(const cuda::Emitted& emitted, const Target& target, const CompileOptions& options, Compiler with) {
+  std::string all = field(schema) + field(emitted.text) + field(target.architecture) +
                     field(options.kind == ImageKind::ptx ? "ptx" : "cubin") +
                     field(with == Compiler::nvrtc ? nvrtc_identity() : nvcc_identity());
   for (const std::string& option : with == Compiler::nvrtc ? nvrtc_options : nvcc_options) all += field(option);
@@ -80,7 +79,7 @@ bool can_compile(std::string* why_not) {
   return false;
 }
 
-Compilation compile(const cuda::Emitted& emitted, const cuda::Target& target, const CompileOptions& options) {
+Compilation compile(const cuda::Emitted& emitted, const Target& target, const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   Compilation made;
   made.kind = options.kind;
@@ -96,7 +95,7 @@ Compilation compile(const cuda::Emitted& emitted, const cuda::Target& target, co
   if (options.cache)
     if (const auto found = options.cache->find(key, &made.warning)) made.from_cache = restore(*found, made);
   if (!made.from_cache) {
-    const std::string name(target.name);
+    const std::string name(target.architecture);
     const auto& nvrtc = options.kind == ImageKind::ptx ? nvrtc_ptx_options : nvrtc_options;
     CompilerOutput output = with == Compiler::nvrtc
                                 ? nvrtc_compile(emitted.text, options.file, name, options.kind, nvrtc)

@@ -54,7 +54,7 @@ struct CompileOptions {
 // Whether there is a compiler here; if not, why.
 bool can_compile(std::string* why_not = nullptr);
 
-Compilation compile(const cuda::Emitted& emitted, const cuda::Target& target, const CompileOptions& options = {});
+Compilation compile(const cuda::Emitted& emitted, const Target& target, const CompileOptions& options = {});
 
 // The parts of `compile` that read the compiler's words.
 Resources resources_in(const std::string& log);

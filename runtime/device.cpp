@@ -1,5 +1,6 @@
 #include "runtime/device.h"
 
+#include "frontend/source/diagnostic.h"
 #include "runtime/cache.h"
 #include "runtime/driver.h"
 #include "runtime/nvcc.h"
@@ -12,12 +13,16 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+std::optional<Target> target_of_device(const DeviceInfo& device) {
+  return target_of(device.name, 10 * device.major + device.minor, device.multiprocessors);
+}
+
 std::string describe(const DeviceInfo& device) {
-  const cuda::Target* target = cuda::target_for(device.major, device.minor);
+  const auto target = target_of_device(device);
   return device.name + ", compute capability " + std::to_string(device.major) + "." + std::to_string(device.minor) +
          ", " + std::to_string(device.multiprocessors) + " multiprocessors, " +
          std::to_string(device.memory_bytes >> 30) + " GiB" +
-         (target ? ", compiled for as " + std::string(target->name)
+         (target ? ", planned for as " + target->name + ", compiled for as " + target->architecture
                  : ", older than any target: kernels run on the host");
 }
 
@@ -58,16 +63,31 @@ std::vector<Finding> findings() {
   return all;
 }
 
-const cuda::Target* device_target(std::string* why_not) {
+Target target_named(const std::string& name) {
+  if (const Target* found = find_target(name)) return *found;
+  std::string known;
+  std::string_view last;
+  for (const Target& target : targets()) {
+    if (target.architecture != last) known += (known.empty() ? "" : "; ") + target.architecture + " with";
+    last = target.architecture;
+    known += " " + target.name;
+  }
+  Diagnostic d;
+  d.code = "unknown-target";
+  d.message = "there is no target `" + name + "`: the targets are " + known;
+  throw DiagnosticError(std::move(d));
+}
+
+std::optional<Target> device_target(std::string* why_not) {
   std::string why;
-  const cuda::Target* target = nullptr;
+  std::optional<Target> target;
   if (!driver_present(&why)) {
   } else if (device_count() == 0) {
     why = "the driver shows no GPU";
   } else {
     try {
       const DeviceInfo device = device_info();
-      target = cuda::target_for(device.major, device.minor);
+      target = target_of_device(device);
       if (!target) why = device.name + " is older than any target";
     } catch (const DriverError& error) {
       why = error.text;

@@ -2,10 +2,11 @@
 // between GPU and host.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "backend/cuda/limits.h"
+#include "backend/target/target.h"
 
 namespace lay::runtime {
 
@@ -17,7 +18,10 @@ struct Finding {
 
 std::vector<Finding> findings();
 
+// The library's GPU or architecture of that name; error "unknown-target", which lists them, where there is none.
+Target target_named(const std::string& name);
+
 // The target to compile for on the first device, or nothing: then `why_not` says why kernels run on the host.
-const cuda::Target* device_target(std::string* why_not = nullptr);
+std::optional<Target> device_target(std::string* why_not = nullptr);
 
 }  // namespace lay::runtime

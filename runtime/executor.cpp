@@ -53,7 +53,8 @@ Executor::~Executor() = default;
 
 Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
   auto& slot = prepared_[kernel];
-  if (!slot) slot = std::make_unique<Prepared>(Prepared{planned(kernel), {}});
+  if (!slot)
+    slot = std::make_unique<Prepared>(Prepared{planned(kernel, gpu() ? gpu()->target() : default_target()), {}});
   return *slot;
 }
 
@@ -69,7 +70,7 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   const auto is_empty = [](const sema::Array& array) { return array.size() == 0; };
   if (std::all_of(untouched.begin(), untouched.end(), is_empty)) return {untouched, {}};  // a success without a launch
   Prepared& prepared = prepare(call.kernel);
-  const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes, gpu() ? gpu()->capability() : 0);
+  const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes);
   const Launches& launches = lowered_variant(prepared, variant);
   PackedCall arguments = packed(call);
   std::optional<std::string> ran;
@@ -115,10 +116,9 @@ std::string Executor::run_on_host(const Launches& launches, PackedCall& argument
          (run.threads == 1 ? " thread" : " threads") + (run.checked ? ", checked)" : ")");
 }
 
-const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes, int capability) {
+const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes) {
   for (const auto& variant : plan.variants) {
-    const bool runs = variant.capability == 0 || capability == 0 || variant.capability == capability;
-    if (runs && holds(variant, sizes)) return variant;
+    if (holds(variant, sizes)) return variant;
   }
   throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name + "` takes these sizes");
 }

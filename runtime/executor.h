@@ -54,6 +54,6 @@ class Executor {
 };
 
 // The first variant that is right for these sizes, if every base address is a multiple of 256 bytes.
-const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes, int capability = 0);
+const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes);
 
 }  // namespace lay::runtime

@@ -73,7 +73,7 @@ Outcome failed(const DriverError& error) {
 }  // namespace
 
 std::unique_ptr<Gpu> Gpu::open(std::string* why_not) {
-  const cuda::Target* target = device_target(why_not);
+  const std::optional<Target> target = device_target(why_not);
   if (!target || !can_compile(why_not)) return nullptr;
   try {
     return std::unique_ptr<Gpu>(new Gpu(*target));

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cache.h"
@@ -48,8 +49,7 @@ class Gpu {
   static std::unique_ptr<Gpu> open(std::string* why_not = nullptr);
 
   const Device& device() const { return device_; }
-  const cuda::Target& target() const { return target_; }
-  int capability() const { return 10 * target_.major + target_.minor; }
+  const Target& target() const { return target_; }  // with the device's own number of multiprocessors
   LaunchLimits limits() const;
 
   // Emitted, compiled and loaded, the first time; null with the reason in `outcome`.
@@ -79,10 +79,10 @@ class Gpu {
   Outcome reserve_workspace(std::int64_t bytes, Region& workspace);
 
  private:
-  explicit Gpu(const cuda::Target& target) : target_(target) {}
+  explicit Gpu(Target target) : target_(std::move(target)) {}
 
   Device device_;
-  const cuda::Target& target_;
+  Target target_;
   Cache cache_;
   std::map<std::string, GpuKernel> kernels_;  // by emitted text
   mutable TensorMaps maps_;

@@ -110,7 +110,7 @@ void add_build(CLI::App& app, int& code) {
   auto o = std::make_shared<BuildOptions>();
   build->add_option("file", o->file, "the script")->required();
   build->add_option("-o,--output", o->folder, "the folder to write to")->required();
-  build->add_option("--arch", o->archs, "sm_80, sm_90a, ...: a cubin for each")->allow_extra_args(false);
+  build->add_option("--arch", o->archs, "sm_80, sm_90a, h200, ...: a cubin for each")->allow_extra_args(false);
   build->add_flag("--source-only", o->source_only, "the CUDA source and the manifest alone");
   build->add_flag("--ptx", o->ptx, "PTX, which a driver compiles, in place of cubins");
   build->callback([=, &code] { code = build_script(*o); });
@@ -231,11 +231,15 @@ void add_explain(CLI::App& app, int& code) {
   });
 }
 
-void add_simple(CLI::App& app, int& code) {
-  auto file = std::make_shared<std::string>();
+void add_plan(CLI::App& app, int& code) {
   auto* plan = app.add_subcommand("plan", "the complete schedule of each kernel, with predictions");
-  plan->add_option("file", *file, "the script")->required();
-  plan->callback([=, &code] { code = print_plans(*file); });
+  auto o = std::make_shared<PlanOptions>();
+  plan->add_option("file", o->file, "the script")->required();
+  plan->add_option("--gpu", o->gpu, "h200, a100, sm_86, ...: the GPU to plan for (h200)");
+  plan->callback([=, &code] { code = print_plans(*o); });
+}
+
+void add_simple(CLI::App& app, int& code) {
   auto topic = std::make_shared<std::string>();
   auto* help = app.add_subcommand("help", "the page of an error code or an operation; all names without one");
   help->add_option("topic", *topic, "composition-carry, coalesce, ...");
@@ -258,6 +262,7 @@ int command(int argc, char** argv) {
   app.require_subcommand(0, 1);
   add_run(app, code);
   add_check(app, code);
+  add_plan(app, code);
   add_build(app, code);
   add_bench(app, code);
   add_tune(app, code);

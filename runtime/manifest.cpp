@@ -116,11 +116,12 @@ std::string built_launch_json(const BuiltLaunch& built) {
 
 // One way to execute the kernel, right where its conditions hold: launches in order on one stream. They share so many
 // bytes of workspace, aligned to 128, of any contents: memory that nobody else uses until the last of them is done.
-std::string variant_json(const plan::Plan& plan, const BuiltVariant& built) {
+// A launcher takes the first variant for its GPU, one of the targets, whose conditions hold.
+std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) {
   const plan::Variant& variant = *built.variant;
   const auto alignment = [&](const plan::Alignment& a) {
     return JsonObject()
-        .string("tensor", plan.kernel->tensors.at(static_cast<std::size_t>(a.tensor)).name)
+        .string("tensor", kernel.tensors.at(static_cast<std::size_t>(a.tensor)).name)
         .integer("bytes", a.bytes)
         .text();
   };
@@ -128,14 +129,14 @@ std::string variant_json(const plan::Plan& plan, const BuiltVariant& built) {
       .string("name", variant.name)
       .raw("when", each(variant.when, [](const Predicate& p) { return json_string(p.to_string()); }))
       .raw("aligned", each(variant.aligned, alignment))
-      .raw("compute_capability", variant.capability ? std::to_string(variant.capability) : "null")
+      .raw("targets", strings(built.targets))
       .string("workspace_bytes", variant.workspace.to_string())
       .raw("launches", each(built.launches, built_launch_json))
       .text();
 }
 
 std::string kernel_json(const BuiltKernel& built) {
-  const sema::Kernel& kernel = *built.plan.kernel;
+  const sema::Kernel& kernel = *built.kernel;
   std::vector<std::string> dims;
   for (const auto& dim : kernel.dims) dims.push_back(dim.name);
   const auto scalar = [](const sema::Scalar& s) {
@@ -147,7 +148,7 @@ std::string kernel_json(const BuiltKernel& built) {
       .raw("tensors", each(kernel.tensors, tensor_json))
       .raw("scalars", each(kernel.scalars, scalar))
       .raw("guards", each(kernel.guards, guard_json))
-      .raw("variants", each(built.variants, [&](const BuiltVariant& v) { return variant_json(built.plan, v); }))
+      .raw("variants", each(built.variants, [&](const BuiltVariant& v) { return variant_json(kernel, v); }))
       .text();
 }
 
@@ -155,7 +156,7 @@ std::string kernel_json(const BuiltKernel& built) {
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {
   return json_indented(JsonObject()
-                           .integer("manifest", 2)  // the version of this format
+                           .integer("manifest", 3)  // the version of this format
                            .string("lay", LAY_VERSION)
                            .string("script", script)
                            .raw("kernels", each(kernels, kernel_json))

@@ -2,6 +2,7 @@
 // variant its conditions, its launch and its files. JSON, documented member by member in manifest.cpp.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,14 @@ struct BuiltLaunch {
 
 struct BuiltVariant {
   const plan::Variant* variant = nullptr;
+  std::vector<std::string> targets;   // those with this variant
   std::vector<BuiltLaunch> launches;  // in order
 };
 
 struct BuiltKernel {
-  plan::Plan plan;
-  std::vector<BuiltVariant> variants;  // in the order in which the launcher tries them
+  sema::KernelPtr kernel;
+  std::deque<plan::Plan> plans;        // of each target; the variants point into them
+  std::vector<BuiltVariant> variants;  // in the order in which the launcher tries those of its target
 };
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels);

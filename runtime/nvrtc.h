@@ -23,7 +23,7 @@ const std::string& nvrtc_why_not();
 // What tells one build of the compiler from another: version and size of the library's file.
 const std::string& nvrtc_identity();
 
-// `target` is a row of cuda/limits.h ("sm_90a"); `file` is the name in messages. Throws std::logic_error without NVRTC.
+// `target` is an architecture ("sm_90a"); `file` is the name in messages. Throws std::logic_error without NVRTC.
 CompilerOutput nvrtc_compile(const std::string& text, const std::string& file, const std::string& target,
                              ImageKind kind, const std::vector<std::string>& options);
 

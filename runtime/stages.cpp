@@ -22,8 +22,8 @@ Diagnostic to_diagnostic(const plan::Problem& problem) {
 
 }  // namespace
 
-plan::Plan planned(const sema::KernelPtr& kernel) {
-  plan::Plan plan = plan::make_plan(kernel);
+plan::Plan planned(const sema::KernelPtr& kernel, const Target& target) {
+  plan::Plan plan = plan::make_plan(kernel, target);
   if (!plan.problems.empty()) throw DiagnosticError(to_diagnostic(plan.problems.front()));
   return plan;
 }
@@ -43,13 +43,13 @@ std::vector<ir::Kernel> lowered(const Sources& sources, const plan::Plan& plan, 
   return ir::lower_all(plan, variant, options);
 }
 
-cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, const cuda::Target& target) {
+cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, const Target& target) {
   auto result = cuda::emit(lowered, target);
   if (auto* emitted = std::get_if<cuda::Emitted>(&result)) return std::move(*emitted);
   const auto& problem = std::get<cuda::Problem>(result);
   Diagnostic d;
   d.code = problem.code;
-  d.message = "kernel `" + kernel.name + "` for " + std::string(target.name) + ": " + problem.message;
+  d.message = "kernel `" + kernel.name + "` for " + target.architecture + ": " + problem.message;
   d.primary = kernel.where;
   throw DiagnosticError(std::move(d));
 }

@@ -9,14 +9,15 @@
 #include "backend/cuda/emit.h"
 #include "backend/ir/ir.h"
 #include "backend/plan/plan.h"
+#include "backend/target/target.h"
 #include "frontend/sema/kernel.h"
 #include "frontend/source/diagnostic.h"
 #include "frontend/source/source.h"
 
 namespace lay::runtime {
 
-// The plan; DiagnosticError with the first of its problems, if it has any.
-plan::Plan planned(const sema::KernelPtr& kernel);
+// The plan for a GPU; DiagnosticError with the first of its problems, if it has any.
+plan::Plan planned(const sema::KernelPtr& kernel, const Target& target = default_target());
 
 // The problems of a plan.
 Diagnostics problems_of(const plan::Plan& plan);
@@ -25,6 +26,6 @@ Diagnostics problems_of(const plan::Plan& plan);
 std::vector<ir::Kernel> lowered(const Sources& sources, const plan::Plan& plan, const plan::Variant& variant);
 
 // One variant as CUDA; DiagnosticError where it does not fit the target.
-cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, const cuda::Target& target);
+cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, const Target& target);
 
 }  // namespace lay::runtime

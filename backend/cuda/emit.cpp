@@ -156,15 +156,15 @@ void Emitter::place_shared() {
     shared_bytes_ = shared_offsets_[i] + (*extent * bits(buffer.element) + 7) / 8;
   }
   dynamic_shared_ = shared_bytes_ > static_shared_limit;
-  if (shared_bytes_ > target_.shared_per_block)
+  if (shared_bytes_ > target_.block_shared)
     throw Problem{"shared-memory",
                   "the kernel needs " + std::to_string(shared_bytes_) + " bytes of shared memory, and a block of " +
-                      std::string(target_.name) + " has " + std::to_string(target_.shared_per_block),
+                      target_.architecture + " has " + std::to_string(target_.block_shared),
                   0};
-  if (kernel_.launch.threads > target_.threads_per_block)
+  if (kernel_.launch.threads > target_.block_threads)
     throw Problem{"threads",
                   "the kernel needs " + std::to_string(kernel_.launch.threads) + " threads a block, and " +
-                      std::string(target_.name) + " has " + std::to_string(target_.threads_per_block),
+                      target_.architecture + " has " + std::to_string(target_.block_threads),
                   0};
 }
 
@@ -174,7 +174,7 @@ void Emitter::write_heading() {
             (kernel_.script.empty()
                  ? ""
                  : ", from " + comment_text(kernel_.script.substr(kernel_.script.find_last_of('/') + 1))) +
-            ", for " + std::string(target_.name) + ".");
+            ", for " + target_.architecture + ".");
   if (!kernel_.header.empty()) out_.line("//");
   for (const std::string& line : kernel_.header) out_.line("//   " + comment_text(line));
   out_.line("//");
@@ -300,10 +300,10 @@ Emitted Emitter::run() {
   out_.close();
   std::swap(out_, body);
 
-  if (const int least = least_capability(helpers_); least > 10 * target_.major + target_.minor)
+  if (const int least = least_capability(helpers_); least > target_.capability)
     throw Problem{"unsupported",
-                  "its instructions need compute capability " + std::to_string(least / 10) + "." +
-                      std::to_string(least % 10) + ", and " + std::string(target_.name) + " has less",
+                  "its instructions need compute capability " + capability_text(least) + ", and " +
+                      target_.architecture + " has less",
                   0};
   write_heading();
   out_.raw(helper_definitions(helpers_));

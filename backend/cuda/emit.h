@@ -16,8 +16,8 @@
 #include <variant>
 #include <vector>
 
-#include "backend/cuda/limits.h"
 #include "backend/ir/ir.h"
+#include "backend/target/target.h"
 
 namespace lay::cuda {
 

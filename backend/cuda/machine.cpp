@@ -131,7 +131,7 @@ void Emitter::fence(const ir::Fence& fence, int line) {
     case ir::FenceKind::acq_rel_cluster:
       return out_.line(volatile_asm("fence.acq_rel.cluster"), line);
     case ir::FenceKind::earlier_grids:  // and the grid after this one may begin
-      if (target_.major < 9) return;
+      if (target_.capability < 90) return;
       out_.line(volatile_asm("griddepcontrol.launch_dependents"), line);
       return out_.line(volatile_asm("griddepcontrol.wait"), line);
   }

@@ -30,13 +30,11 @@ sema::KernelPtr with_schedules(const sema::Kernel& kernel, std::vector<sema::Sch
 
 // Nothing where the laws refuse the schedule, or no variant of it takes these sizes.
 std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule& schedule, const Binding& sizes,
-                                int capability, const Target& target) {
+                                const Target& target) {
   Candidate candidate{schedule, make_plan(with_schedules(kernel, {schedule}), target), 0, 0};
   const auto takes = [&](const Variant& variant) {
-    const bool runs = capability == 0 || variant.capability == 0 || variant.capability == capability;
-    return runs && variant.schedule.known() &&
-           std::all_of(variant.when.begin(), variant.when.end(),
-                       [&](const Predicate& each) { return each.evaluate(sizes) == true; });
+    return variant.schedule.known() && std::all_of(variant.when.begin(), variant.when.end(),
+                                                   [&](const Predicate& each) { return each.evaluate(sizes) == true; });
   };
   const auto& variants = candidate.plan.variants;
   const auto found = std::find_if(variants.begin(), variants.end(), takes);
@@ -58,15 +56,13 @@ std::span<const Family> families() {
   return all_families;
 }
 
-std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes, int capability,
-                                         const Target& target) {
+std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes, const Target& target) {
   std::vector<Candidate> candidates;
   const auto form = form_of(*kernel);
   if (!form) return candidates;
   for (const Family& family : families())
     for (const sema::Schedule& schedule : family.propose(*kernel, *form))
-      if (auto candidate = judged(*kernel, schedule, sizes, capability, target))
-        candidates.push_back(std::move(*candidate));
+      if (auto candidate = judged(*kernel, schedule, sizes, target)) candidates.push_back(std::move(*candidate));
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   return candidates;
@@ -79,8 +75,7 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
   const Family* family = family_of(candidate.schedule);
   if (!form || !family || !family->reorder) return candidates;
   for (const sema::Schedule& schedule : family->reorder(*kernel, *form, candidate.schedule))
-    if (auto made = judged(*kernel, schedule, sizes, candidate.chosen().capability, target))
-      candidates.push_back(std::move(*made));
+    if (auto made = judged(*kernel, schedule, sizes, target)) candidates.push_back(std::move(*made));
   return candidates;
 }
 

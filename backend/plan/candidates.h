@@ -11,7 +11,7 @@
 
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/target.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 
@@ -33,14 +33,13 @@ struct Candidate {
   const Variant& chosen() const { return plan.variants[variant]; }
 };
 
-// Fastest first, for GPUs of that compute capability (times ten; 0: of any). Empty where the kernel is no GEMM. The
-// kernel's own schedules are not looked at.
-std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes, int capability = 0,
-                                         const Target& target = {});
+// Fastest first. Empty where the kernel is no GEMM. The kernel's own schedules are not looked at.
+std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes,
+                                         const Target& target = default_target());
 
 // The candidate in other orders; those that the laws allow.
 std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate& candidate, const Binding& sizes,
-                                 const Target& target = {});
+                                 const Target& target = default_target());
 
 // The entries of a schedule as Lay, a line each: "tile = (128,256,8)".
 std::vector<std::string> entry_lines(const sema::Schedule& schedule);

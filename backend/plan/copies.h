@@ -8,7 +8,7 @@
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule.h"
-#include "backend/plan/target.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 

@@ -1,6 +1,7 @@
 #include "backend/plan/make.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 
@@ -15,6 +16,7 @@
 #include "backend/plan/simt.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tensor_variant.h"
+#include "backend/target/target.h"
 #include "frontend/sema/library.h"
 
 namespace lay::plan {
@@ -66,6 +68,7 @@ class GemmPlanner {
       const int number = ++numbers[schedule.target];
       const std::string name =
           schedule.target + (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
+      if (too_new(schedule)) continue;
       if (schedule.target == "sm80" || schedule.target == "sm90") {
         TensorSchedule read = read_tensor_schedule(schedule, plan_.problems);
         read.name = name;
@@ -85,6 +88,18 @@ class GemmPlanner {
       read.name = name;
       if (plan_.problems.empty()) follow(read);
     }
+  }
+
+  // A schedule "for sm90" is for GPUs from compute capability 9.0 on.
+  bool too_new(const sema::Schedule& schedule) {
+    int since = 0;
+    const std::string& word = schedule.target;
+    if (!word.starts_with("sm") || std::from_chars(word.data() + 2, word.data() + word.size(), since).ec != std::errc())
+      return false;
+    if (since <= target_.capability) return false;
+    plan_.notes.push_back("passed over: a schedule for " + word + ", and " + target_.name + " has compute capability " +
+                          capability_text(target_.capability));
+    return true;
   }
 
   void follow(const SimtSchedule& schedule) {
@@ -146,7 +161,8 @@ class GemmPlanner {
   Predicate here(const Predicate& condition) const {
     Int batches = 1;
     for (sema::IndexId index : form_.batch) batches *= extent(index);
-    return sema::for_extents(condition, extent(form_.m), extent(form_.n), extent(form_.k), batches);
+    return sema::for_extents(condition, extent(form_.m), extent(form_.n), extent(form_.k), batches,
+                             target_.multiprocessors);
   }
 
   TensorSchedule schedule_of(const sema::Policy& policy, const std::string& target) {
@@ -243,10 +259,10 @@ class GemmPlanner {
       plan_.problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", "a smaller tile"}}, {}});
       return false;
     };
-    if (prediction.shared_bytes > target_.shared_bytes) {
+    if (prediction.shared_bytes > target_.block_shared) {
       return problem("schedule-shared", "the tile takes " + std::to_string(prediction.shared_bytes) +
                                             " bytes of shared memory, and a block has " +
-                                            std::to_string(target_.shared_bytes));
+                                            std::to_string(target_.block_shared));
     }
     if (const int least = least_registers(gemm); least > target_.thread_registers) {
       return problem("schedule-registers", "the tile takes at least " + std::to_string(least) +

@@ -8,11 +8,12 @@
 #pragma once
 
 #include "backend/plan/plan.h"
-#include "backend/plan/target.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 
-Plan make_plan(sema::KernelPtr kernel, const Target& target = {});
+// A schedule "for sm90" is passed over where the target is older, with a note.
+Plan make_plan(sema::KernelPtr kernel, const Target& target = default_target());
 
 // The facts that hold in every launch of the kernel: what its guards say.
 Facts facts_of(const sema::Kernel& kernel);

@@ -10,10 +10,6 @@
 namespace lay::plan {
 namespace {
 
-// Of Hopper: multiply-adds of a multiprocessor a clock, bytes that the second-level cache delivers a clock, to all
-// (measured by others: arXiv 2402.13499), and seconds of a launch that does nothing.
-constexpr double multiply_adds = 128, cache_bytes = 4200, launch = 2.5e-6;
-
 double value(const Int& amount, const Binding& sizes) {
   const auto known = amount.evaluate(sizes);
   return known ? static_cast<double>(*known) : std::numeric_limits<double>::infinity();
@@ -35,7 +31,6 @@ double issue_share(const SimtGemm& gemm, const Prediction& prediction) {
 
 // Of shared memory's clocks, the part that does not hide behind multiply-adds.
 constexpr double shown_reads = 0.15;
-constexpr double shared_bytes_a_clock = 128;
 
 double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm, const Prediction& prediction,
                        const Binding& sizes, const Target& target) {
@@ -48,18 +43,26 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm, const P
   const double blocks = std::ceil(count / target.multiprocessors);
   const double warps = gemm.threads() / 32.0 * std::min<double>(gemm.blocks_per_multiprocessor, blocks);
   const double hidden = std::min(1.0, 0.55 + 0.45 * warps / 8);
-  const double rate = gemm.accumulator == ElementType::f64 ? multiply_adds / 2 : multiply_adds;
+  const double rate = target.multiply_adds("thread", gemm.accumulator).value_or(1);
   const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2];
   // Filling the pipeline and storing the tile are not hidden by other blocks.
   const double alone = 1500 + gemm.tile[0] * gemm.tile[1] / 16.0;
   // What does not fit into registers goes through memory; more than a multiprocessor has cannot run.
-  if (gemm.threads() * prediction.registers > target.registers) return std::numeric_limits<double>::infinity();
+  if (gemm.threads() * prediction.registers > target.multiprocessor_registers)
+    return std::numeric_limits<double>::infinity();
   const double spilled = std::max(1.0, 1.5 * prediction.registers / target.thread_registers - 0.5);
   const double reads = gemm.threads() / 32.0 * (gemm.tile[0] / gemm.groups[0] + gemm.tile[1] / gemm.groups[1]) *
-                       (bits(gemm.accumulator) / 8) / shared_bytes_a_clock;
+                       (bits(gemm.accumulator) / 8) / target.shared_rate;
   const double products = gemm.tile[0] * gemm.tile[1] / rate / issue_share(gemm, prediction) / hidden;
   const double clocks = steps * (products + shown_reads * reads) * spilled;
   return blocks * (clocks + alone / std::max(1, gemm.blocks_per_multiprocessor)) / target.hertz;
+}
+
+// What one instruction takes of a multiprocessor: as long as its products do, and never less than its record says.
+double instruction_clocks(const sema::Atom& atom, const Target& target) {
+  const double products = static_cast<double>(atom.shape[0]) * atom.shape[1] * atom.shape[2];
+  const auto rate = target.multiply_adds(atom.kind, atom.a_type);
+  return rate ? std::max(atom.cost, products / *rate) : atom.cost;
 }
 
 // A block on each multiprocessor after another; fragments and products share it.
@@ -72,7 +75,8 @@ double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm, const P
   for (const sema::IndexId index : gemm.batch) count *= extent(index);
   const auto repeats = gemm.repeats();
   const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * repeats[2];
-  const double products = gemm.mma.cost * gemm.groups[0] * gemm.groups[1] * repeats[0] * repeats[1];
+  const double products =
+      instruction_clocks(gemm.mma, target) * gemm.groups[0] * gemm.groups[1] * repeats[0] * repeats[1];
   return std::ceil(count / target.multiprocessors) * steps * products / target.hertz;
 }
 
@@ -90,13 +94,14 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   const auto repeats = gemm.repeats();
   const double steps = std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.cluster[2]);
   const double instructions = steps * gemm.tile[2] / gemm.mma.shape[2];
-  const double products = instructions * gemm.mma.cost * gemm.of_team() * repeats[0] * repeats[1];
+  const double products =
+      instructions * instruction_clocks(gemm.mma, target) * gemm.of_team() * repeats[0] * repeats[1];
   // What every block loads, over the share of the second-level cache that it has.
   const double element = bits(gemm.mma.a_type) / 8.0;
   const double loaded =
       steps * gemm.tile[2] * element *
       (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) + gemm.tile[1] / static_cast<double>(gemm.cluster[0]));
-  const double loads = loaded / (cache_bytes / target.multiprocessors);
+  const double loads = loaded / (target.cache_rate / target.multiprocessors);
   // One consumer alone does not keep the tensor cores busy; a short ring does not hide the latency of loads.
   const double busy = (gemm.consumers() == 1 ? 0.85 : 0.97) * (gemm.stages < 4 ? 0.97 : 1);
   const double store = 600 + gemm.tile[0] * gemm.tile[1] / 24.0;
@@ -114,21 +119,21 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
   double before = 0, moved_before = 0;  // by launches that come first, which do nothing else
   for (const Plan& plan : variant.before) {
     const double bytes = value(plan.variants.at(0).prediction.global_bytes, sizes);
-    before += launch + bytes / target.bytes_per_second;
+    before += target.launch + bytes / target.memory_rate;
     moved_before += bytes;
   }
-  const double loaded = (value(prediction.global_bytes, sizes) - moved_before) / (cache_bytes * target.hertz);
+  const double loaded = (value(prediction.global_bytes, sizes) - moved_before) / (target.cache_rate * target.hertz);
   double needed = 0;
   for (const sema::Tensor& tensor : kernel.tensors)
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;
-  double seconds = std::max(loaded, needed / target.bytes_per_second);
+  double seconds = std::max(loaded, needed / target.memory_rate);
   if (const auto* gemm = std::get_if<SimtGemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
-  return before + launch + seconds;
+  return before + target.launch + seconds;
 }
 
 }  // namespace lay::plan

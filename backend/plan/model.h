@@ -4,7 +4,7 @@
 #pragma once
 
 #include "backend/plan/plan.h"
-#include "backend/plan/target.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 

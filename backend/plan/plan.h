@@ -18,6 +18,8 @@
 //
 // A variant may need operands in another layout than the caller's: then it begins with a launch that copies them into
 // workspace, memory of the launcher's that nobody else sees (prepass.h).
+//
+// A plan is for one GPU, to whose limits all of it is held and whose multiprocessors its choices count (target.h).
 #pragma once
 
 #include <array>
@@ -131,14 +133,13 @@ struct Variant {
   std::string name;             // unique in the plan; part of the emitted kernel's name
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
-  int capability = 0;  // ten times the compute capability of the GPUs that it is for; 0: all
   std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Relayout, Copies, Direct> how;
   // Launches that come first, in order: plans of one variant each, right wherever this one is.
   std::vector<Plan> before;
-  sema::KernelPtr kernel;   // what is executed then: the plan's kernel, some of its tensors in workspace; else null
-  Int workspace = Int(0);   // bytes that all its launches share
-  std::vector<Held> held;   // what lies there
-  Prediction prediction;    // of all its launches together, registers and shared memory of its own
+  sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in workspace; else null
+  Int workspace = Int(0);  // bytes that all its launches share
+  std::vector<Held> held;  // what lies there
+  Prediction prediction;   // of all its launches together, registers and shared memory of its own
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
 };
@@ -156,7 +157,8 @@ struct Problem {
 struct Plan {
   sema::KernelPtr kernel;
   std::vector<Variant> variants;
-  std::vector<Problem> problems;  // when there are any, the plan must not be run
+  std::vector<Problem> problems;        // when there are any, the plan must not be run
+  std::vector<std::string> notes = {};  // schedules of the script that it passes over, and why
 };
 
 // The kernel that the variant itself executes.

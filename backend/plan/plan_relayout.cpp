@@ -226,10 +226,10 @@ class RelayoutPlanner {
       wavefronts_ += staging.wavefronts;
     }
     shared_bytes_ = bytes;
-    if (bytes <= target_.shared_bytes) return true;
+    if (bytes <= target_.block_shared) return true;
     return problem("schedule-shared", "tile",
                    "the tile takes " + std::to_string(bytes) + " bytes of shared memory, and a block has " +
-                       std::to_string(target_.shared_bytes),
+                       std::to_string(target_.block_shared),
                    "a smaller tile");
   }
 
@@ -299,7 +299,7 @@ class RelayoutPlanner {
       for (int extent : staged_tile(made_.tile, input.way)) part *= extent;
       bytes += part * element_bytes(input.way.tensor);
     }
-    const double share = target_.bytes_per_second / target_.hertz / target_.multiprocessors;
+    const double share = target_.memory_rate / target_.hertz / target_.multiprocessors;
     const auto cycles = static_cast<std::int64_t>(static_cast<double>(bytes) / share);
     return std::string("bound by ") + (wavefronts_ > cycles ? "shared" : "global") + " memory: a tile moves " +
            std::to_string(bytes) + " bytes of global memory, " + std::to_string(cycles) +

@@ -80,7 +80,7 @@ int predict_registers(const SimtGemm& gemm) {
 
 int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {
   constexpr int threads_wanted = 512;
-  const int by_registers = target.registers / (gemm.threads() * predict_registers(gemm));
+  const int by_registers = target.multiprocessor_registers / (gemm.threads() * predict_registers(gemm));
   return std::clamp(by_registers, 1, std::max(1, threads_wanted / gemm.threads()));
 }
 
@@ -162,10 +162,10 @@ Prediction predict(const sema::Kernel& kernel, const Relayout& relayout) {
 
 int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes,
                               const Target& target) {
-  constexpr int threads_of_all = 2048, reserved = 1024;  // bytes that the system takes of each block
-  const int by_registers = target.registers / (relayout.threads * registers);
-  const int by_shared = static_cast<int>(target.shared_bytes / (shared_bytes + reserved));
-  return std::clamp(std::min({by_registers, by_shared, threads_of_all / relayout.threads}), 1, 32);
+  const int by_registers = target.multiprocessor_registers / (relayout.threads * registers);
+  const int by_shared = static_cast<int>(target.multiprocessor_shared / (shared_bytes + target.reserved_shared));
+  return std::clamp(std::min({by_registers, by_shared, target.multiprocessor_threads / relayout.threads}), 1,
+                    target.multiprocessor_blocks);
 }
 
 }  // namespace lay::plan

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backend/plan/plan.h"
-#include "backend/plan/target.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 

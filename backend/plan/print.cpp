@@ -264,6 +264,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
 
 std::string print_plan(const Plan& plan) {
   std::string text;
+  for (const std::string& note : plan.notes) text += "// " + note + "\n";
   std::set<std::string> said;  // launches that several variants begin with
   const auto say = [&](const Plan& of, const Variant& variant) {
     if (!text.empty()) text += "\n";

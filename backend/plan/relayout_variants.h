@@ -3,7 +3,7 @@
 
 #include "backend/plan/plan.h"
 #include "backend/plan/relayout_form.h"
-#include "backend/plan/target.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 

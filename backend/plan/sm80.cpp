@@ -137,13 +137,13 @@ bool Shaper::take_order() {
 }
 
 bool Shaper::take_room() {
-  if (const int bytes = shared_bytes(gemm_, at_.kernel); bytes > at_.target.shared_bytes) {
+  if (const int bytes = shared_bytes(gemm_, at_.kernel); bytes > at_.target.block_shared) {
     return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
                      std::to_string(gemm_.stages) + " stages take " + std::to_string(bytes) +
-                         " bytes of shared memory, and a block has " + std::to_string(at_.target.shared_bytes),
+                         " bytes of shared memory, and a block has " + std::to_string(at_.target.block_shared),
                      {{"help", "fewer stages or a smaller tile"}});
   }
-  const int most = std::min(at_.target.thread_registers, at_.target.registers / gemm_.threads());
+  const int most = std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads());
   if (const int least = least_registers(gemm_); least > most) {
     return at_.wrong(
         "schedule-registers", "tile",

@@ -31,8 +31,6 @@ struct Sm80Gemm : TensorGemm {
   Sm80Operand a, b;
 
   int threads() const { return 32 * groups[0] * groups[1]; }
-  // Ten times the compute capability of the only GPUs that it is for; 0: its instructions are those of all.
-  int capability() const { return 0; }
 };
 
 }  // namespace lay::plan

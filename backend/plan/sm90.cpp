@@ -59,10 +59,10 @@ bool Shaper::take_tile() {
                      {{"help", "write 1 for the last number of the groups or of the cluster"}});
   }
   if (!check_threads(at_, gemm_.threads(), "the groups and the copying warpgroup")) return false;
-  constexpr int most_blocks = 8;
-  if (gemm_.blocks() > most_blocks) {
+  if (gemm_.blocks() > at_.target.cluster) {
     return at_.wrong("schedule-cluster", "cluster",
-                     "a cluster has at most 8 blocks, not " + std::to_string(gemm_.blocks()));
+                     "a cluster has at most " + std::to_string(at_.target.cluster) + " blocks, not " +
+                         std::to_string(gemm_.blocks()));
   }
   const std::array<int, 3> least{gemm_.groups[0] * gemm_.mma.shape[0], gemm_.groups[1] * gemm_.mma.shape[1], k_of_atom};
   return check_tile(at_, gemm_, least, "groups");
@@ -180,7 +180,7 @@ bool Shaper::take_stages() {
   const int without = shared_bytes(gemm_, at_.kernel);
   gemm_.stages = 1;
   const int stage = shared_bytes(gemm_, at_.kernel) - without;
-  const int fit = (at_.target.shared_bytes - without) / stage;
+  const int fit = (at_.target.block_shared - without) / stage;
   gemm_.stages = at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
   if (gemm_.stages >= 2 && gemm_.stages <= fit) {
     if (gemm_.store && !gemm_.split) take_buffers();
@@ -189,7 +189,7 @@ bool Shaper::take_stages() {
   return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
                    std::to_string(std::max(2, gemm_.stages)) + " stages of " + std::to_string(stage) + " bytes and " +
                        std::to_string(without) + " for sums and outputs take more than the " +
-                       std::to_string(at_.target.shared_bytes) + " bytes of shared memory of a block",
+                       std::to_string(at_.target.block_shared) + " bytes of shared memory of a block",
                    {{"help", fit >= 2 ? "at most " + std::to_string(fit) + " stages" : "a smaller tile"}});
 }
 
@@ -202,7 +202,7 @@ void Shaper::take_buffers() {
     more.buffers = buffers;
     Sm90Gemm with = gemm_;
     with.store = more;
-    if (shared_bytes(with, at_.kernel) > at_.target.shared_bytes) break;
+    if (shared_bytes(with, at_.kernel) > at_.target.block_shared) break;
     if (all % buffers == 0) gemm_.store = more;
   }
 }
@@ -211,10 +211,10 @@ void Shaper::take_buffers() {
 bool Shaper::take_registers() {
   const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup;
   constexpr int others = 24, of_copies_tight = 24, of_copies = 40, many = 208;
-  int each = std::min(at_.target.thread_registers, at_.target.registers / gemm_.threads() / 8 * 8);
+  int each = std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
   if (gemm_.consumers() > 1) {
     const int copies = held >= many || gemm_.consumers() > 2 ? of_copies_tight : of_copies;
-    const int left = at_.target.registers / warpgroup - copies;
+    const int left = at_.target.multiprocessor_registers / warpgroup - copies;
     each = std::min(240, left / gemm_.consumers() / 8 * 8);
     gemm_.registers = {{copies, each}};
   }

@@ -89,8 +89,6 @@ struct Sm90Gemm : TensorGemm {
   int stores() const { return mma.shape[1] / store->width * repeats()[0] * repeats()[1]; }
   // Tiles of the whole cluster.
   std::array<int, 2> cluster_tile() const { return {tile[0] * cluster[0], tile[1] * cluster[1]}; }
-  // Ten times the compute capability of the only GPUs that it is for.
-  int capability() const { return mma.since; }
 };
 
 }  // namespace lay::plan

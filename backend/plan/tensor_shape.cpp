@@ -39,6 +39,12 @@ bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& dema
     return at.wrong("schedule-entry", "mma", "`mma` takes an atom " + demand.what + ", which " + atom.name + " is not",
                     {{"works", demand.example}});
   }
+  if (atom.since > at.target.capability) {
+    return at.wrong("schedule-capability", "mma",
+                    atom.name + " needs compute capability " + capability_text(atom.since) + ", and " + at.target.name +
+                        " has " + capability_text(at.target.capability),
+                    {{"help", "an atom that the GPU has, or a schedule for a newer one"}});
+  }
   const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
                     sum = kernel.node(form.contraction).type;
   if (a == atom.a_type && b == atom.b_type && sum == atom.accumulator) return true;

@@ -9,8 +9,8 @@
 #include "backend/plan/copies.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule.h"
-#include "backend/plan/target.h"
 #include "backend/plan/tensor_gemm.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 
@@ -36,7 +36,8 @@ struct AtomDemand {
   bool (*meets)(const sema::Atom&);
 };
 
-// Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's), "schedule-types".
+// Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's), "schedule-capability" (one
+// that the target is too old for), "schedule-types".
 bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand);
 
 // The tile is a multiple of `least`, which the groups (`who`) need at the least along each axis: "schedule-cover".

@@ -31,7 +31,6 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
   variant.name = shaping.schedule.name;
   variant.when = *open;
   variant.aligned = shaping.conditions.aligned;
-  variant.capability = gemm->capability();
   variant.prediction = predict(shaping.kernel, *gemm);
   variant.how = std::move(*gemm);
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;

@@ -93,10 +93,25 @@ Atom library_atom(const std::string& library, const std::string& name, const std
   return atoms.emplace(call, std::move(atom)).first->second;
 }
 
-Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches) {
+std::vector<RecordPtr> library_records(const std::string& library, const std::string& list) {
+  const Value value = ask(library, list);
+  std::vector<RecordPtr> records;
+  if (const auto* all = value.as<ListPtr>()) {
+    for (const Value& each : (*all)->elements) {
+      const auto* record = each.as<RecordPtr>();
+      if (!record) throw std::logic_error("internal: " + list + " of " + library + " holds what is no record");
+      records.push_back(*record);
+    }
+  }
+  return records;
+}
+
+Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches,
+                      int multiprocessors) {
   std::map<DimId, std::string> dims;
   condition.collect_dims(dims);
-  const std::map<std::string, Int> extents{{"M", m}, {"N", n}, {"K", k}, {"L", batches}};
+  const std::map<std::string, Int> extents{
+      {"M", m}, {"N", n}, {"K", k}, {"L", batches}, {"multiprocessors", multiprocessors}};
   std::map<DimId, Int> numbers;
   for (const auto& [dim, word] : dims) numbers.emplace(dim, extents.at(word));
   return condition.substitute(numbers);

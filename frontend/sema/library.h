@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "frontend/sema/kernel.h"
+#include "frontend/sema/value.h"
 
 namespace lay::sema {
 
@@ -23,8 +24,12 @@ using LibraryArgument = std::pair<std::string, std::variant<std::int64_t, Elemen
 // instruction, "atom-cover" if the record is wrong, and what else its evaluation refuses.
 Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments);
 
-// A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition holds. Conditions are
-// over the library's M, N, K and L: extents of C[m,n], of k, and of all batches.
+// The records that a library lists under a name: `let gpus = (h200, h100)` of targets.sm90.
+std::vector<RecordPtr> library_records(const std::string& library, const std::string& list);
+
+// A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition holds. Conditions
+// are over the library's M, N, K and L, extents of C[m,n], of k, and of all batches, and over the GPU's
+// multiprocessors.
 struct Policy {
   std::string name;
   Predicate when;
@@ -32,8 +37,9 @@ struct Policy {
   std::vector<ScheduleEntry> entries;   // tile, mma, groups, ...
 };
 
-// One of those conditions for a kernel's extents.
-Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches);
+// One of those conditions for a kernel's extents on a GPU of so many multiprocessors.
+Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches,
+                      int multiprocessors);
 
 // The rows for these types in the library's order; none where it has none for them, or nothing for the target.
 std::vector<Policy> library_policies(const std::string& target, ElementType a, ElementType b, ElementType accumulator);

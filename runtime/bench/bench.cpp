@@ -46,7 +46,7 @@ class Bench {
   }
 
   void run(const Sources& sources, const sema::KernelPtr& kernel) {
-    const plan::Plan plan = runtime::planned(kernel);
+    const plan::Plan plan = runtime::planned(kernel, gpu_.target());
     for (const auto& sizes : problems_for(*kernel, options_.sizes)) {
       Result result = measured(sources, plan, sizes);
       say(table(result));

@@ -107,7 +107,7 @@ class Match {
   }
 
   void add_ours() {
-    auto fitting = fitting_variants(plan_, problem_.sizes, arena_.gpu.capability());
+    auto fitting = fitting_variants(plan_, problem_.sizes);
     if (!arena_.variants.empty()) {
       std::erase_if(fitting, [&](const plan::Variant* variant) {
         return std::find(arena_.variants.begin(), arena_.variants.end(), variant->name) == arena_.variants.end();
@@ -176,7 +176,7 @@ class Match {
     if (bits(matmul.d.element) > 8) matmul.c.element = matmul.d.element;
     std::shared_ptr<Subject> epilogue;
     try {
-      const auto fitting = fitting_variants(*epilogue_plan_, extended_.sizes, arena_.gpu.capability());
+      const auto fitting = fitting_variants(*epilogue_plan_, extended_.sizes);
       epilogue = std::make_shared<Subject>(arena_.gpu, sources_, extended_, *epilogue_plan_, *fitting.at(0));
     } catch (const NotMeasured& error) {
       fail({Side::library_and_epilogue, "cuBLASLt, epilogue", {}, {}, {}, {}, true, 0, 0, 0}, error.what());

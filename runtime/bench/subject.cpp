@@ -132,11 +132,10 @@ plan::Variant plain_variant() {
   return variant;
 }
 
-std::vector<const plan::Variant*> fitting_variants(const plan::Plan& plan, const Binding& sizes, int capability) {
+std::vector<const plan::Variant*> fitting_variants(const plan::Plan& plan, const Binding& sizes) {
   std::vector<const plan::Variant*> fitting;
   for (const plan::Variant& variant : plan.variants)
-    if ((capability == 0 || variant.capability == 0 || variant.capability == capability) &&
-        std::all_of(variant.when.begin(), variant.when.end(),
+    if (std::all_of(variant.when.begin(), variant.when.end(),
                     [&](const Predicate& condition) { return condition.evaluate(sizes) == true; }))
       fitting.push_back(&variant);
   return fitting;

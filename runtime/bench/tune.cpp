@@ -58,7 +58,7 @@ class Tuner {
   void tune(const sema::KernelPtr& of) {
     auto bare = std::make_shared<sema::Kernel>(*of);
     bare->schedules.clear();
-    const plan::Plan plan = runtime::planned(bare);
+    const plan::Plan plan = runtime::planned(bare, target());
     for (const auto& sizes : problems_for(*bare, options_.sizes)) try {
         tune(plan, problem_of(bare, sizes, {}));
       } catch (const Refusal& refusal) {
@@ -89,6 +89,8 @@ class Tuner {
   }
 
  private:
+  const Target& target() const { return gpu_ ? gpu_->target() : default_target(); }
+
   // The schedules of an earlier file that none of the new ones replaces; their blocks are parted by empty lines.
   std::string others(const std::string& before) const {
     std::string kept;
@@ -113,7 +115,7 @@ class Tuner {
       std::cout << "  nothing to choose: " << no->reason << "\n";
       return;
     }
-    auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes, gpu_ ? gpu_->capability() : 0);
+    auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes, target());
     if (ranked.empty()) {
       std::cout << "  no candidate: no schedule of a family fits these sizes\n";
       return;
@@ -124,9 +126,9 @@ class Tuner {
 
   void print_ranking(const plan::Plan& plan, const Problem& problem, const std::vector<Candidate>& ranked) const {
     constexpr std::size_t most = 16;
-    const plan::Variant& usual = *fitting_variants(plan, problem.sizes, gpu_ ? gpu_->capability() : 0).at(0);
+    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
     std::cout << formatted("  %10.1f us  predicted for the default, %s\n",
-                           1e6 * plan::predicted_seconds(*problem.kernel, usual, problem.sizes, {}),
+                           1e6 * plan::predicted_seconds(*problem.kernel, usual, problem.sizes, target()),
                            usual.name.c_str());
     for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i)
       std::cout << formatted("  %10.1f us  ", 1e6 * ranked[i].seconds) << one_line(ranked[i].schedule) << "\n";
@@ -143,7 +145,7 @@ class Tuner {
     DeviceSets sets(problem, protocol.sets);
     Judge judge(*gpu_, script_.sources, plan, problem, sets);
     // The model's best, and its very best with other orders of tiles.
-    auto orders = plan::reordered(problem.kernel, ranked.front(), problem.sizes);
+    auto orders = plan::reordered(problem.kernel, ranked.front(), problem.sizes, target());
     std::vector<const Candidate*> wanted{&ranked.front()};
     for (const Candidate& each : orders) wanted.push_back(&each);
     for (std::size_t i = 1; i < ranked.size(); ++i) wanted.push_back(&ranked[i]);
@@ -166,8 +168,8 @@ class Tuner {
                   << error.what() << "\n";
       }
     };
-    const plan::Variant& usual = *fitting_variants(plan, problem.sizes, gpu_ ? gpu_->capability() : 0).at(0);
-    enter(nullptr, plan, usual, plan::predicted_seconds(*problem.kernel, usual, problem.sizes, {}));
+    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
+    enter(nullptr, plan, usual, plan::predicted_seconds(*problem.kernel, usual, problem.sizes, target()));
     for (const Candidate* candidate : wanted)
       if (std::ssize(entrants) <= options_.candidates)
         enter(candidate, candidate->plan, candidate->chosen(), candidate->seconds);

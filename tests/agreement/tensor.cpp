@@ -204,7 +204,7 @@ const sema::KernelPtr& kernel_of(lay::test::Kernels& kernels, const std::string&
 
 // The first variant for a machine so small that every block takes many tiles.
 ir::Kernel lowered_for_few(const sema::KernelPtr& kernel, int clusters) {
-  plan::Target target;
+  Target target = default_target();
   const plan::Plan first = plan::make_plan(kernel, target);
   target.multiprocessors = clusters * std::get<plan::Sm90Gemm>(first.variants.front().how).blocks();
   const plan::Plan plan = plan::make_plan(kernel, target);

@@ -26,7 +26,7 @@ constexpr double aim_seconds = 0.5;
 
 // Seconds for one variant; the whole script is read, checked and planned for it.
 // The text ends in a number, so that the compiler, which keeps what it has compiled, has not seen it.
-double start(const std::string& script, std::size_t kernel, std::size_t variant, const cuda::Target& target) {
+double start(const std::string& script, std::size_t kernel, std::size_t variant, const Target& target) {
   const auto begin = std::chrono::steady_clock::now();
   const auto kernels = bench::kernels_of(script);
   const plan::Plan plan = plan::make_plan(kernels[kernel]);

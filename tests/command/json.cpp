@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -110,6 +112,45 @@ TEST_CASE("the manifest says all that a launcher needs") {
   CHECK(variants.back().at("when").empty());  // every launch finds a variant
   CHECK(variants.back().at("aligned").empty());
   CHECK(slurp(folder / "manifest.json").find(LAY_SOURCE_DIR) == std::string::npos);  // no path of this machine
+}
+
+TEST_CASE("every target has a plan of its own, and the manifest says which variants are whose, in its order") {
+  TemporaryFolder folder;
+  std::ofstream(folder / "gemm.lay") << "kernel gemm<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 "
+                                        "(M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+  const std::vector<std::string> targets = {"a100", "sm_86", "sm_90a"};
+  std::vector<std::string> words = {"build", folder / "gemm.lay", "-o", folder / "out", "--source-only"};
+  for (const auto& target : targets) words.insert(words.end(), {"--arch", target});
+  REQUIRE(run_lay(words).code == 0);
+  const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
+  std::map<std::string, std::vector<std::string>> of;  // target -> names of its variants
+  std::map<std::string, std::string> sources;          // file -> text
+  bool shared = false;
+  for (const auto& variant : manifest.at("kernels").at(0).at("variants")) {
+    shared = shared || variant.at("targets").size() == targets.size();
+    for (const auto& target : variant.at("targets")) of[target].push_back(variant.at("name"));
+    for (const auto& launch : variant.at("launches")) {
+      std::set<std::string> seen;
+      for (const auto& file : launch.at("files")) {
+        seen.insert(file.at("target"));
+        CHECK(slurp(folder / ("out/" + file.at("name").get<std::string>())).find(launch.at("function")) !=
+              std::string::npos);
+      }
+      CHECK(seen == variant.at("targets").get<std::set<std::string>>());
+    }
+  }
+  CHECK(shared);  // sm80_small asks nothing of the multiprocessors
+  CHECK(of.at("a100") == of.at("sm_86"));
+  CHECK(of.at("a100").front() == "sm80_wide");
+  CHECK(of.at("sm_90a").front() == "sm90_vector_halves");
+  for (const auto& target : targets) {
+    std::vector<std::string> planned;  // as `lay plan` has them
+    std::istringstream lines(run_lay({"plan", folder / "gemm.lay", "--gpu", target}).out);
+    const std::string head = "// variant ";
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with(head) && !line.starts_with(head + "copy")) planned.push_back(line.substr(head.size()));
+    CHECK(planned == of.at(target));
+  }
 }
 
 TEST_CASE("the manifest says what is launched before, and how much workspace that takes") {

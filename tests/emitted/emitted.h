@@ -35,7 +35,7 @@ inline std::vector<sema::KernelPtr> kernels_of(const std::filesystem::path& scri
 }
 
 inline cuda::Emitted emitted(const ir::Kernel& kernel, std::string_view target) {
-  const auto result = cuda::emit(kernel, *cuda::find_target(target));
+  const auto result = cuda::emit(kernel, *find_target(target));
   if (const auto* problem = std::get_if<cuda::Problem>(&result)) FAIL(problem->message);
   return std::get<cuda::Emitted>(result);
 }

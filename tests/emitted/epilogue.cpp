@@ -26,7 +26,7 @@ std::string emitted(const sema::KernelPtr& kernel, const std::string& variant) {
   const plan::Plan plan = plan::make_plan(kernel);
   for (const auto& each : plan.variants) {
     if (each.name != variant) continue;
-    const auto made = cuda::emit(ir::lower(plan, each), *cuda::find_target("sm_90a"));
+    const auto made = cuda::emit(ir::lower(plan, each), *find_target("sm_90a"));
     return std::get<cuda::Emitted>(made).text;
   }
   FAIL("no variant " << variant);

@@ -60,7 +60,7 @@ TEST_CASE("emitted text compiles for every target, without local memory") {
       INFO(path.filename().string() << " for " << target);
       const bool newer = path.stem() == "types" || path.stem() == "hopper_persistent";  // 8-bit floats, TMA, wgmma
       if (newer && target == std::string("sm_80")) continue;
-      const auto made = lay::runtime::compile(emitted(path, target), *lay::cuda::find_target(target));
+      const auto made = lay::runtime::compile(emitted(path, target), *lay::find_target(target));
       check_compiled(made);
     }
 }

@@ -20,7 +20,7 @@ Kernel read_kernel(const std::string& name) {
 }
 
 lay::cuda::Emitted emit(const Kernel& kernel) {
-  const auto result = lay::cuda::emit(kernel, *lay::cuda::find_target("sm_90a"));
+  const auto result = lay::cuda::emit(kernel, *lay::find_target("sm_90a"));
   REQUIRE(std::holds_alternative<lay::cuda::Emitted>(result));
   return std::get<lay::cuda::Emitted>(result);
 }
@@ -158,7 +158,7 @@ TEST_CASE("kernels with nasty names compile") {
   Kernel kernel = read_kernel("sgemm.lir");
   std::size_t next = 0;
   rename(kernel, [&] { return nasty[next++ % nasty.size()]; });
-  const auto made = lay::runtime::compile(emit(kernel), *lay::cuda::find_target("sm_90a"));
+  const auto made = lay::runtime::compile(emit(kernel), *lay::find_target("sm_90a"));
   INFO(made.log);
   CHECK(made.ok());
 }

@@ -30,7 +30,7 @@ std::vector<GemmWish> wishes() {
 TEST_CASE("lowered kernels are emitted and compile, with everything in registers") {
   const bool compiles = lay::runtime::can_compile();
   if (!compiles) WARN("emitted, but not compiled: there is no CUDA compiler");
-  const auto& target = *lay::cuda::find_target("sm_90a");
+  const auto& target = *lay::find_target("sm_90a");
   for (const GemmWish& wish : wishes()) {
     const auto plan = lay::plan::make_plan(lay::test::gemm(wish).done());
     REQUIRE(plan.problems.empty());

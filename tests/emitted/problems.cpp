@@ -17,7 +17,7 @@ lay::cuda::EmitResult emit(const std::string& body, const std::string& declarati
       lay::ir::parse("kernel k from \"k.lay\" {\n size M\n global Y : f32 M:1 write align 4\n" + declarations +
                      "launch grid (1,1,1) cluster (1,1,1) threads 128\n role all threads 0..128 {\n" + body +
                      "\n}\n}\n"),
-      *lay::cuda::find_target("sm_90a"));
+      *lay::find_target("sm_90a"));
 }
 
 Problem problem(const lay::cuda::EmitResult& result) {
@@ -48,9 +48,10 @@ TEST_CASE("an atom is emitted by its instruction, on operands that a descriptor 
   const auto made = multiply(swizzled, right);
   const auto* emitted = std::get_if<Emitted>(&made);
   REQUIRE(emitted);
-  CHECK(emitted->text.find(
-            "multiply_1(&acc_[0], matrix_descriptor(&a_[0], 16, 1024, 1), matrix_descriptor(&b_[0], 16, 1024, 1), 1);") !=
-        std::string::npos);
+  CHECK(
+      emitted->text.find(
+          "multiply_1(&acc_[0], matrix_descriptor(&a_[0], 16, 1024, 1), matrix_descriptor(&b_[0], 16, 1024, 1), 1);") !=
+      std::string::npos);
   // Which way an operand lies is read off its layout, where the instruction takes both.
   const auto across = multiply("Sw<3,3,3> o 0 o (64,64):(1,64)",
                                " ptx \"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, "
@@ -84,8 +85,8 @@ TEST_CASE("what a target has no instructions for is refused") {
       "kernel k from \"k.lay\" {\n global Y : e4m3 1:1 write align 1\n launch grid (1,1,1) cluster (1,1,1) threads "
       "32\n "
       "role all threads 0..32 {\n Y[0] = e4m3(1.5)\n}\n}\n");
-  CHECK(problem(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_86"))).code == "unsupported");
-  CHECK(std::holds_alternative<Emitted>(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_89"))));
+  CHECK(problem(lay::cuda::emit(kernel, *lay::find_target("sm_86"))).code == "unsupported");
+  CHECK(std::holds_alternative<Emitted>(lay::cuda::emit(kernel, *lay::find_target("sm_89"))));
 }
 
 TEST_CASE("loops are not unrolled without end") {
@@ -109,14 +110,14 @@ TEST_CASE("an expression too long to write is refused") {
         {lay::ir::Apply{lay::ElementFunction::add, {assign.value, assign.value}}, lay::ElementType::s32});
     assign.value = {static_cast<int>(kernel.exprs.size()) - 1};
   }
-  CHECK(problem(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_90a"))).code == "text-limit");
+  CHECK(problem(lay::cuda::emit(kernel, *lay::find_target("sm_90a"))).code == "text-limit");
   // A chain of a million operands is no deeper a recursion than one.
   assign.value = {0};
   for (int i = 0; i < 1000000; ++i) {
     kernel.exprs.push_back({lay::ir::Apply{lay::ElementFunction::neg, {assign.value}}, lay::ElementType::s32});
     assign.value = {static_cast<int>(kernel.exprs.size()) - 1};
   }
-  CHECK(problem(lay::cuda::emit(kernel, *lay::cuda::find_target("sm_90a"))).code == "text-limit");
+  CHECK(problem(lay::cuda::emit(kernel, *lay::find_target("sm_90a"))).code == "text-limit");
 }
 
 TEST_CASE("messages of the compiler are led back to the script") {
@@ -150,7 +151,7 @@ TEST_CASE("an error in emitted text names the line of the script") {
   const auto at = emitted.text.find("2.0f");
   REQUIRE(at != std::string::npos);
   emitted.text.replace(at, 4, "two ");
-  const auto made = lay::runtime::compile(emitted, *lay::cuda::find_target("sm_90a"));
+  const auto made = lay::runtime::compile(emitted, *lay::find_target("sm_90a"));
   CHECK(!made.ok());
   REQUIRE(!made.messages.empty());
   CHECK(made.messages[0].script_line == 4);
@@ -166,7 +167,7 @@ TEST_CASE("a kernel is compiled once: then it comes from the cache") {
   lay::runtime::CompileOptions options;
   options.cache = &cache;
   const auto emitted = std::get<Emitted>(emit("Y[0] = 1.0"));
-  const auto& target = *lay::cuda::find_target("sm_90a");
+  const auto& target = *lay::find_target("sm_90a");
   const auto first = lay::runtime::compile(emitted, target, options),
              second = lay::runtime::compile(emitted, target, options);
   CHECK(!first.from_cache);
@@ -174,7 +175,7 @@ TEST_CASE("a kernel is compiled once: then it comes from the cache") {
   CHECK(second.image == first.image);
   CHECK(second.resources.registers == first.resources.registers);
   // Another target, another kind of image and another text are other entries.
-  CHECK(!lay::runtime::compile(emitted, *lay::cuda::find_target("sm_80"), options).from_cache);
+  CHECK(!lay::runtime::compile(emitted, *lay::find_target("sm_80"), options).from_cache);
   options.kind = lay::runtime::ImageKind::ptx;
   const auto ptx = lay::runtime::compile(emitted, target, options);
   CHECK(!ptx.from_cache);

@@ -35,7 +35,7 @@ TEST_CASE("changes of layout compile, with everything in registers") {
     const auto plan = lay::plan::make_plan(kernel);
     REQUIRE(plan.problems.empty());
     for (const auto& variant : plan.variants) {
-      const auto made = lay::runtime::compile(of_variant(plan, variant), *lay::cuda::find_target("sm_90a"));
+      const auto made = lay::runtime::compile(of_variant(plan, variant), *lay::find_target("sm_90a"));
       INFO(kernel->name << ", variant " << variant.name);
       check_compiled(made);
     }

@@ -32,7 +32,7 @@ TEST_CASE("kernels of the SM80 family compile, with everything in registers") {
         INFO(kernel->name << ", variant " << variant.name << ", for " << name);
         const auto text = emitted(lowered, name);
         if (!compiles) continue;
-        const auto made = lay::runtime::compile(text, *lay::cuda::find_target(name));
+        const auto made = lay::runtime::compile(text, *lay::find_target(name));
         INFO(made.log);
         CHECK(made.ok());
         CHECK(made.resources.stack_bytes == 0);

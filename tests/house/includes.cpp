@@ -24,15 +24,17 @@ const std::map<std::string, std::set<std::string>> table = {
     {"frontend/export", {"frontend/source", "frontend/algebra", "frontend/picture"}},
     {"frontend/sema",
      {"frontend/source", "frontend/syntax", "frontend/algebra", "frontend/picture", "frontend/export"}},
-    {"backend/plan", {"frontend/algebra", "frontend/sema"}},
+    {"backend/target", {"frontend/algebra", "frontend/sema"}},
+    {"backend/plan", {"frontend/algebra", "frontend/sema", "backend/target"}},
     {"backend/ir", {"frontend/algebra", "backend/plan"}},
     {"backend/interpret", {"backend/ir", "frontend/algebra"}},
-    {"backend/cuda", {"backend/ir", "frontend/algebra"}},
+    {"backend/cuda", {"backend/ir", "frontend/algebra", "backend/target"}},
     {"runtime",
      {"frontend/source", "frontend/algebra", "frontend/syntax", "frontend/picture", "frontend/export", "frontend/sema",
-      "backend/plan", "backend/ir", "backend/interpret", "backend/cuda"}},
+      "backend/target", "backend/plan", "backend/ir", "backend/interpret", "backend/cuda"}},
     {"runtime/bench",
-     {"frontend/source", "frontend/algebra", "frontend/sema", "backend/plan", "backend/ir", "backend/cuda", "runtime"}},
+     {"frontend/source", "frontend/algebra", "frontend/sema", "backend/target", "backend/plan", "backend/ir",
+      "backend/cuda", "runtime"}},
 };
 
 // The program, which is not part of its folder's library.

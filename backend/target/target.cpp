@@ -1,0 +1,127 @@
+#include "backend/target/target.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+#include "frontend/sema/library.h"
+#include "frontend/sema/record_fields.h"
+#include "frontend/sema/stdlib.h"
+
+namespace lay {
+namespace {
+
+constexpr std::string_view folder = "targets.";
+constexpr std::int64_t most = std::int64_t{1} << 40;
+
+sema::RecordFields fields_of(const sema::Record& record) {
+  return sema::RecordFields(record, [&record](const std::string& what) {
+    throw std::logic_error("internal: the target " + record.head + ": " + what);
+  });
+}
+
+std::vector<Rate> rates_of(const sema::RecordFields& architecture) {
+  std::vector<Rate> rates;
+  for (const sema::RecordPtr& row : architecture.records("rates")) {
+    const auto fields = fields_of(*row);
+    rates.push_back({fields.text("kind"), fields.type("type"), fields.real("multiply_adds")});
+  }
+  return rates;
+}
+
+Target target_from(const sema::Record& record) {
+  const auto gpu = fields_of(record), architecture = fields_of(gpu.inner("architecture"));
+  const auto count = [](const sema::RecordFields& of, const char* field) {
+    return static_cast<int>(of.integer(field, 1, std::int64_t{1} << 30));
+  };
+  Target target;
+  target.name = gpu.text("name");
+  target.device = gpu.text("device");
+  target.multiprocessors = count(gpu, "multiprocessors");
+  target.hertz = gpu.real("hertz");
+  target.memory_rate = gpu.real("memory_rate");
+  target.cache = static_cast<double>(gpu.integer("cache", 0, most));
+  target.cache_rate = gpu.real("cache_rate");
+  target.launch = gpu.real("launch");
+  target.architecture = architecture.text("name");
+  target.capability = count(architecture, "capability");
+  target.exact = architecture.truth("exact", false);
+  target.block_shared = count(architecture, "block_shared");
+  target.multiprocessor_shared = count(architecture, "multiprocessor_shared");
+  target.reserved_shared = count(architecture, "reserved_shared");
+  target.block_threads = count(architecture, "block_threads");
+  target.multiprocessor_threads = count(architecture, "multiprocessor_threads");
+  target.multiprocessor_blocks = count(architecture, "multiprocessor_blocks");
+  target.thread_registers = count(architecture, "thread_registers");
+  target.multiprocessor_registers = count(architecture, "multiprocessor_registers");
+  target.cluster = count(architecture, "cluster");
+  target.shared_rate = architecture.real("shared_rate");
+  target.rates = rates_of(architecture);
+  return target;
+}
+
+std::vector<Target> read_targets() {
+  std::vector<Target> all;
+  for (const std::string& library : sema::stdlib_names()) {
+    if (!library.starts_with(folder) || library == "targets.gpu") continue;
+    for (const sema::RecordPtr& record : sema::library_records(library, "gpus")) all.push_back(target_from(*record));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Target& a, const Target& b) { return a.capability < b.capability; });
+  return all;
+}
+
+const Target* first_with(bool (*holds)(const Target&, std::string_view), std::string_view word) {
+  for (const Target& target : targets())
+    if (holds(target, word)) return &target;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<double> Target::multiply_adds(std::string_view kind, ElementType type) const {
+  for (const Rate& rate : rates)
+    if (rate.kind == kind && rate.type == type) return rate.multiply_adds;
+  return std::nullopt;
+}
+
+std::string capability_text(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all = read_targets();
+  return all;
+}
+
+const Target* find_target(std::string_view name) {
+  const Target* named = first_with([](const Target& t, std::string_view word) { return t.name == word; }, name);
+  return named ? named
+               : first_with([](const Target& t, std::string_view word) { return t.architecture == word; }, name);
+}
+
+const Target& default_target() {
+  const Target* found = find_target("h200");
+  if (!found) throw std::logic_error("internal: the library describes no h200");
+  return *found;
+}
+
+// A cubin of X.y runs on every X.z with z >= y; of another major number nothing runs.
+std::optional<Target> target_of(const std::string& device, int capability, int multiprocessors) {
+  const Target* best = nullptr;
+  const auto rank = [&](const Target& target) {
+    const bool named = device.find(target.device) != std::string::npos;
+    return std::tuple(target.capability, named ? target.device.size() : 0);
+  };
+  for (const Target& target : targets()) {
+    const bool runs = target.exact ? target.capability == capability
+                                   : target.capability / 10 == capability / 10 && target.capability <= capability;
+    if (runs && (!best || rank(target) > rank(*best))) best = &target;
+  }
+  if (!best) return std::nullopt;
+  Target found = *best;
+  found.multiprocessors = multiprocessors;
+  return found;
+}
+
+}  // namespace lay

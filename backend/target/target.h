@@ -1,0 +1,78 @@
+// The GPUs that kernels are planned and compiled for: records of stdlib/targets as data. Plans, launches and emitted
+// text are held to their limits, predictions use their rates. A new GPU is a record there, and nothing here.
+//
+//   find_target("h200")      a GPU by its name
+//   find_target("sm_90a")    the GPU that stands for an architecture, as the compiler calls it
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/algebra/element.h"
+
+namespace lay {
+
+// Most products of a type that a multiprocessor adds up in a clock where threads multiply alone ("thread"), or a
+// "warp" or a "warpgroup" together on the tensor cores.
+struct Rate {
+  std::string kind;
+  ElementType type = ElementType::f32;
+  double multiply_adds = 0;
+
+  friend bool operator==(const Rate&, const Rate&) = default;
+};
+
+// Sizes in bytes; "block_" and "multiprocessor_" say of what it is the most.
+struct Target {
+  std::string name;          // "h200"
+  std::string device;        // what the driver's name of such a GPU holds: "H200"
+  std::string architecture;  // as the compiler takes it: "sm_90a"
+  int capability = 0;        // compute capability, times ten
+  bool exact = false;        // code for it runs on this compute capability only
+  int multiprocessors = 0;
+  int block_shared = 0, multiprocessor_shared = 0;
+  int reserved_shared = 0;  // that the system takes of each block
+  int block_threads = 0, multiprocessor_threads = 0;
+  int multiprocessor_blocks = 0;
+  int thread_registers = 0, multiprocessor_registers = 0;
+  int cluster = 1;         // blocks of the largest cluster that is sure to fit
+  double hertz = 0;        // of the multiprocessors, at most
+  double memory_rate = 0;  // bytes of global memory a second
+  double cache = 0;        // bytes of the second-level cache
+  double cache_rate = 0;   // bytes of it a clock, to all multiprocessors
+  double shared_rate = 0;  // bytes of shared memory a clock, of one multiprocessor
+  double launch = 0;       // seconds of a launch that does nothing
+  std::vector<Rate> rates;
+
+  // Products a clock of a multiprocessor; nothing where the record does not say.
+  std::optional<double> multiply_adds(std::string_view kind, ElementType type) const;
+
+  friend bool operator==(const Target&, const Target&) = default;
+};
+
+// "9.0"
+std::string capability_text(int capability);
+
+// Bytes of shared memory that a block gets without asking for more, on every GPU.
+inline constexpr std::int64_t static_shared_limit = 48 * 1024;
+
+// Blocks along x, y, z of a grid, on every GPU.
+inline constexpr std::int64_t grid_limit[3] = {2147483647, 65535, 65535};
+
+// All of the library, older generations first; of an architecture the one that stands for it first.
+const std::vector<Target>& targets();
+
+// The GPU of that name, else the first of an architecture of that name; null where there is neither.
+const Target* find_target(std::string_view name);
+
+// What plans are made for where nobody says: the GPU whose kernels were measured.
+const Target& default_target();
+
+// The description of a device: that of its name if the library has one, else of the latest architecture whose code
+// runs on it, with its own number of multiprocessors. Nothing for a device that is older than all.
+std::optional<Target> target_of(const std::string& device, int capability, int multiprocessors);
+
+}  // namespace lay
