@@ -66,6 +66,7 @@ class Builder {
   Builder(const Script& script, const BuildOptions& options)
       : script_(script), options_(options), targets_(targets_of(options.archs)) {
     if (!options.source_only) can_compile_ = can_compile(&why_not_);
+    if (options.strict && !can_compile_) throw MachineLacks("--strict: nothing can be compiled here: " + why_not_);
   }
 
   // Every target has a plan of its own; variants that come out the same are built and listed as one.
@@ -86,6 +87,9 @@ class Builder {
 
   // Why there is only source, if so.
   std::string missing() const { return options_.source_only || can_compile_ ? "" : why_not_; }
+
+  // Whether ptxas remarked on a kernel, and that is an error.
+  bool failed() const { return failed_; }
 
   void write(const std::string& name, const std::string& text) const {
     write_file((fs::path(options_.folder) / name).string(), {text});
@@ -118,17 +122,18 @@ class Builder {
   // The launch's source and image for a target. A launch that several variants begin with is written once.
   void add_files(const sema::Kernel& kernel, BuiltLaunch& launch, const Asked& asked) {
     // Named like the function: the kernel's name and the variant's, or that of what comes first.
-    const std::string stem = kernel.name + "." + launch.kernel.name.substr(kernel.name.size() + 1);
+    const std::string variant = launch.kernel.name.substr(kernel.name.size() + 1), stem = kernel.name + "." + variant;
     const cuda::Emitted made = emitted(kernel, launch.kernel, asked.target);
     if (launch.files.empty()) launch.emitted = made;
     std::vector<BuiltFile>& files = files_[stem + " " + asked.word];
-    if (files.empty()) files = written(kernel, made, stem, asked);
+    if (files.empty()) files = written(kernel, made, variant, asked);
     launch.files.insert(launch.files.end(), files.begin(), files.end());
   }
 
-  std::vector<BuiltFile> written(const sema::Kernel& kernel, const cuda::Emitted& made, const std::string& stem,
+  std::vector<BuiltFile> written(const sema::Kernel& kernel, const cuda::Emitted& made, const std::string& variant,
                                  const Asked& asked) {
     std::vector<BuiltFile> files;
+    const std::string stem = kernel.name + "." + variant;
     std::string source = stem + ".cu";
     // What is emitted for another target may be other text.
     if (const auto known = sources_.find(source); known != sources_.end() && known->second != made.text)
@@ -137,20 +142,23 @@ class Builder {
     files.push_back({source, "source", asked.word});
     if (!can_compile_) return files;
     const std::string kind = options_.ptx ? "ptx" : "cubin", name = stem + "." + asked.word + "." + kind;
-    write(name, image(kernel, made, asked.target, source));
+    write(name, image(kernel, variant, made, asked.target, source));
     files.push_back({name, kind, asked.word});
     return files;
   }
 
-  std::string image(const sema::Kernel& kernel, const cuda::Emitted& text, const Target& target,
-                    const std::string& file) {
+  std::string image(const sema::Kernel& kernel, const std::string& variant, const cuda::Emitted& text,
+                    const Target& target, const std::string& file) {
     CompileOptions compilation;
     compilation.kind = options_.ptx ? ImageKind::ptx : ImageKind::cubin;
     compilation.cache = &cache_;
     compilation.file = file;
     Compilation made = compile(text, target, compilation);
     if (!made.warning.empty()) std::cerr << "warning: " << made.warning << "\n";
-    if (made.ok()) return std::move(made.image);
+    if (made.ok()) {
+      for (const std::string& remark : made.remarks) remarked(kernel, variant, target, remark);
+      return std::move(made.image);
+    }
     for (const auto& message : made.messages)
       if (message.is_error)
         fail("cuda-compiler",
@@ -159,8 +167,21 @@ class Builder {
     fail("cuda-compiler", made.compiler + " failed: " + made.log, kernel.where);
   }
 
+  void remarked(const sema::Kernel& kernel, const std::string& variant, const Target& target,
+                const std::string& remark) {
+    Diagnostic d;
+    d.code = "ptxas-remark";
+    d.message =
+        "kernel `" + kernel.name + "`, variant `" + variant + "` for " + target.architecture + ": ptxas: " + remark;
+    d.primary = kernel.where;
+    d.severity = options_.strict ? Severity::error : Severity::warning;
+    failed_ = failed_ || options_.strict;
+    report(script_.sources, d);
+  }
+
   const Script& script_;
   const BuildOptions& options_;
+  bool failed_ = false;
   std::vector<Asked> targets_;
   bool can_compile_ = false;
   std::string why_not_;
@@ -192,6 +213,7 @@ int build_script(const BuildOptions& options) {
     std::vector<BuiltKernel> built;
     for (const auto& kernel : kernels) built.push_back(builder.build(kernel));
     builder.write("manifest.json", manifest(fs::path(options.file).filename().string(), built));
+    if (builder.failed()) code = exit_program;
     if (const auto missing = builder.missing(); !missing.empty())
       std::cerr << "only source was written: " << missing << "\n";
   } catch (const DiagnosticError& e) {

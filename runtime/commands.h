@@ -12,9 +12,12 @@ namespace lay::runtime {
 
 enum class MachineChoice { any, host, gpu };
 
-// A GPU was asked for, and there is none: nothing is wrong with the script.
-struct NoGpu : std::runtime_error {
+// This machine lacks what was asked for: nothing is wrong with the script.
+struct MachineLacks : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+struct NoGpu : MachineLacks {
+  using MachineLacks::MachineLacks;
 };
 
 struct RunOptions {
@@ -40,6 +43,7 @@ struct BuildOptions {
   std::vector<std::string> archs;  // sm_90a, ...
   bool source_only = false;        // no PTX or cubin
   bool ptx = false;                // PTX in place of cubins
+  bool strict = false;             // what ptxas remarks about a kernel is an error
 };
 
 struct ShowOptions {

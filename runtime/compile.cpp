@@ -62,15 +62,6 @@ bool restore(std::string_view bytes, Compilation& made) {
   return true;
 }
 
-// The number that follows `before` or stands before `after`.
-int number_before(const std::string& line, std::string_view after) {
-  const auto at = line.find(after);
-  if (at == std::string::npos) return 0;
-  std::size_t begin = at;
-  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
-  return std::atoi(line.substr(begin, at - begin).c_str());
-}
-
 }  // namespace
 
 bool can_compile(std::string* why_not) {
@@ -105,29 +96,11 @@ Compilation compile(const cuda::Emitted& emitted, const Target& target, const Co
     if (made.ok() && options.cache) options.cache->store(key, payload(made));
   }
   made.resources = resources_in(made.log);
+  made.remarks = remarks_in(made.log);
   made.messages = messages_in(made.log, emitted.lines);
   if (!made.ok() && made.messages.empty()) made.messages.push_back({true, 0, 0, made.log});
   made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return made;
-}
-
-// "ptxas info : Used 128 registers, used 1 barriers, 16896 bytes smem", and on a line of its own
-// "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads".
-Resources resources_in(const std::string& log) {
-  Resources found;
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.find("spill stores") != std::string::npos) {
-      found.stack_bytes = number_before(line, " bytes stack frame");
-      found.spill_store_bytes = number_before(line, " bytes spill stores");
-      found.spill_load_bytes = number_before(line, " bytes spill loads");
-    }
-    if (line.find(" registers") != std::string::npos && line.find("Used ") != std::string::npos) {
-      found.registers = number_before(line, " registers");
-      found.shared_bytes = number_before(line, " bytes smem");
-    }
-  }
-  return found;
 }
 
 // "kernel.cu(12): error: identifier "x" is undefined", and "ptxas error   : ..." without a line.

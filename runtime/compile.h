@@ -13,16 +13,9 @@
 #include "backend/cuda/emit.h"
 #include "runtime/cache.h"
 #include "runtime/nvrtc.h"
+#include "runtime/ptxas.h"
 
 namespace lay::runtime {
-
-// What ptxas says about a kernel.
-struct Resources {
-  int registers = 0;
-  int stack_bytes = 0;  // local memory: arrays that registers could not hold
-  int spill_store_bytes = 0, spill_load_bytes = 0;
-  int shared_bytes = 0;  // declared statically
-};
 
 struct CompilerMessage {
   bool is_error = false;
@@ -40,6 +33,7 @@ struct Compilation {
   double seconds = 0;
   Resources resources;
   std::vector<CompilerMessage> messages;  // errors and warnings
+  std::vector<std::string> remarks;       // of ptxas, about slow code
   std::string warning;                    // about the cache
 
   bool ok() const { return !image.empty(); }
@@ -56,8 +50,7 @@ bool can_compile(std::string* why_not = nullptr);
 
 Compilation compile(const cuda::Emitted& emitted, const Target& target, const CompileOptions& options = {});
 
-// The parts of `compile` that read the compiler's words.
-Resources resources_in(const std::string& log);
+// The part of `compile` that reads the compiler's words.
 std::vector<CompilerMessage> messages_in(const std::string& log, const std::vector<int>& script_lines);
 
 }  // namespace lay::runtime

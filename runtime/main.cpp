@@ -111,8 +111,11 @@ void add_build(CLI::App& app, int& code) {
   build->add_option("file", o->file, "the script")->required();
   build->add_option("-o,--output", o->folder, "the folder to write to")->required();
   build->add_option("--arch", o->archs, "sm_80, sm_90a, h200, ...: a cubin for each")->allow_extra_args(false);
-  build->add_flag("--source-only", o->source_only, "the CUDA source and the manifest alone");
-  build->add_flag("--ptx", o->ptx, "PTX, which a driver compiles, in place of cubins");
+  auto* source = build->add_flag("--source-only", o->source_only, "the CUDA source and the manifest alone");
+  auto* ptx = build->add_flag("--ptx", o->ptx, "PTX, which a driver compiles, in place of cubins");
+  build->add_flag("--strict", o->strict, "spills, local memory and what else ptxas remarks are errors, not warnings")
+      ->excludes(source)
+      ->excludes(ptx);
   build->callback([=, &code] { code = build_script(*o); });
 }
 
@@ -290,7 +293,7 @@ int main(int argc, char** argv) {
   } catch (const lay::DiagnosticError& e) {
     report(lay::Sources(), e.diagnostic);
     return exit_program;
-  } catch (const NoGpu& e) {
+  } catch (const MachineLacks& e) {
     std::cerr << "lay: " << e.what() << "\n";
     return exit_machine;
   } catch (const std::bad_alloc&) {

@@ -138,6 +138,35 @@ TEST_CASE("build writes the source and the manifest, whole or not at all") {
   CHECK(folder.lay({"build", "scale.lay"}).code == 2);
 }
 
+TEST_CASE("what ptxas remarks is a warning of build, and with --strict an error") {
+  Folder folder;
+  // 192 accumulators and more than 255 registers a thread with all else.
+  put(folder / "tight.lay",
+      "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 (M,N):(N,1)\n"
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
+      "schedule f for simt { tile = (128,192,8)\n groups = (2,2,1,1) }\n");
+  put(folder / "scale.lay", scale);
+  CHECK(folder.lay({"build", "scale.lay", "-o", "out", "--strict", "--source-only"}).code == 2);
+  CHECK(folder.lay({"build", "scale.lay", "-o", "out", "--strict", "--ptx"}).code == 2);
+  const auto clean = folder.lay({"build", "scale.lay", "-o", "out", "--strict", "--arch", "sm_90a"});
+  if (clean.code == 3) {
+    CHECK(clean.error.find("--strict: nothing can be compiled here") != std::string::npos);
+    WARN("skipped: " << clean.error);
+    return;
+  }
+  CHECK(clean.code == 0);
+  const std::vector<std::string> tight = {"build", "tight.lay", "-o", "tight", "--arch", "sm_90a"};
+  const auto warned = folder.lay(tight);
+  CHECK(warned.code == 0);
+  const std::string remark = "[ptxas-remark]: kernel `f`, variant `simt_any` for sm_90a: ptxas: spills registers: ";
+  CHECK(warned.error.find("warning" + remark) != std::string::npos);
+  auto strict = tight;
+  strict.push_back("--strict");
+  const auto refused = folder.lay(strict);
+  CHECK(refused.code == 1);
+  CHECK(refused.error.find("error" + remark) != std::string::npos);
+}
+
 TEST_CASE("fmt has one formatting, and leaves alone what is formatted") {
   Folder folder;
   const std::string untidy = "let   a=( 4,2 ) : (1,4)  // words\n";

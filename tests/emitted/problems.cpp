@@ -197,15 +197,3 @@ TEST_CASE("nvcc compiles what NVRTC does") {
   CHECK(wrong.image.empty());
   CHECK(lay::runtime::messages_in(wrong.log, {7}).at(0).script_line == 7);
 }
-
-TEST_CASE("ptxas' remarks are read") {
-  const auto found = lay::runtime::resources_in(
-      "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n"
-      "ptxas         .     88 bytes stack frame, 152 bytes spill stores, 160 bytes spill loads\n"
-      "ptxas info    : Used 128 registers, used 1 barriers, 16624 bytes smem, 396 bytes cmem[0]\n");
-  CHECK(found.registers == 128);
-  CHECK(found.stack_bytes == 88);
-  CHECK(found.spill_store_bytes == 152);
-  CHECK(found.spill_load_bytes == 160);
-  CHECK(found.shared_bytes == 16624);
-}

@@ -25,6 +25,7 @@ const std::set<std::string> shown_elsewhere = {
     "no-input",          // likewise
     "unknown-command",   // tests/repl
     "unknown-target",    // the command line: tests/command
+    "ptxas-remark",      // tests/command, where there is a compiler
     "cuda-compiler",     // what we emit is refused: no script is known that does it
     "format-refused",    // a mistake of the formatter: no text is known that shows it
     "inexact",           // a literal division inside an operation: its operands were checked before
