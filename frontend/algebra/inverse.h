@@ -28,9 +28,10 @@ struct InverseSearch {
 // unknown. So the search takes one extent at a time, and what it carries is the rest of the table: the parts of the
 // values above the cut, each with what the higher modes must give there.
 //
-// Few modes are tried first, then every chain of cuts by primes (cut_chains.h). Bounded in steps, which dense tables and
-// values up to 10^5 do not use up. Where values lie farther apart, few of them are undone by nearly any chain; of more
-// it may stay open whether there is none.
+// Few modes are tried first, then every chain of cuts by primes (cut_chains.h says why none is left out). Entries of
+// the table are looked at few at first, and more where a layout gives those but not all: what contradicts few entries
+// contradicts all. Bounded in steps, which layouts of values up to 2^20 were not seen to use up; where values lie
+// farther apart it may stay open whether there is none.
 InverseSearch search_left_inverse(const ValueTable& table);
 
 }  // namespace lay

@@ -16,97 +16,10 @@ constexpr size_t kFewEntries = 512;  // the search looks at no more than these a
 constexpr std::ptrdiff_t kFirstEntries = 128;
 constexpr std::ptrdiff_t kRuns = 16;
 constexpr int kMostRestarts = 64;
-constexpr int64_t kStepsToBegin = 64;  // what a set of equations costs, in looks at an entry
+constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
 constexpr size_t kMostCandidates = 24;
-
-// What is left of the table above a cut: the parts of the values there, ascending from 0, each with what the modes
-// above the cut must give. That depends on what the modes below left free: numbers[0] + sum of unknown[k]*numbers[k].
-struct Rest {
-  std::vector<int64_t> at;
-  size_t width = 1;
-  std::vector<int64_t> numbers;   // `width` for each
-  std::optional<int64_t> stride;  // of the mode below the cut, where that is known
-
-  const int64_t* of(size_t i) const { return numbers.data() + i * width; }
-};
-
-// Whether no stride of a mode of extent `n` (0: of a last mode) gives what is due, where nothing else is unknown: what
-// most extents fail by, and soon.
-bool is_contradicted(const Rest& rest, int64_t n, int64_t& steps) {
-  std::optional<int64_t> stride;
-  size_t first = 0;
-  int64_t end = n == 0 ? INT64_MAX : n;  // of those with the same part above as the first
-  for (size_t i = 1; i < rest.at.size(); ++i) {
-    --steps;
-    if (rest.at[i] >= end) {
-      first = i;
-      end = rest.at[i] - rest.at[i] % n;
-      if (__builtin_add_overflow(end, n, &end)) return false;
-      continue;
-    }
-    const int64_t distance = rest.at[i] - rest.at[first];
-    int64_t due, reached;
-    if (__builtin_sub_overflow(rest.numbers[i], rest.numbers[first], &due)) return false;
-    if (!stride && due % distance != 0) return true;
-    if (!stride) stride = due / distance;
-    if (__builtin_mul_overflow(*stride, distance, &reached) || reached != due) return true;
-  }
-  return false;
-}
-
-// The modes above the cut begin with extent `n` (0: nothing is above it): the rest above that mode, nothing if no
-// stride of it gives what is due. Its stride is the last unknown.
-std::optional<Rest> above(const Rest& rest, int64_t n, int64_t& steps) {
-  if (rest.width == 1 && is_contradicted(rest, n, steps)) return std::nullopt;
-  steps -= kStepsToBegin;
-  IntegerEquations equations(rest.width);
-  std::vector<int64_t> factors(rest.width);
-  std::vector<size_t> firsts;  // the first of those with the same part above
-  const auto part = [&](size_t i) { return n == 0 ? 0 : rest.at[i] / n; };
-  for (size_t i = 0; i < rest.at.size(); ++i) {
-    steps -= static_cast<int64_t>(rest.width * (1 + equations.free().size()));
-    if (i == 0 || part(i) != part(i - 1)) {
-      firsts.push_back(i);
-      continue;
-    }
-    const int64_t *here = rest.of(i), *first = rest.of(firsts.back());
-    for (size_t k = 1; k < rest.width; ++k) factors[k - 1] = checked_sub(here[k], first[k]);
-    factors.back() = rest.at[firsts.back()] - rest.at[i];
-    if (!equations.require(factors, checked_sub(first[0], here[0]))) return std::nullopt;
-  }
-  Rest next{{}, 1 + equations.free().size(), {}, equations.particular().back()};
-  for (const auto& vector : equations.free()) {
-    if (vector.back() != 0) next.stride.reset();
-  }
-  for (const size_t i : firsts) {
-    const int64_t* first = rest.of(i);
-    const int64_t digit = n == 0 ? rest.at[i] : rest.at[i] % n;
-    const auto sum = [&](const std::vector<int64_t>& unknowns, int64_t start) {
-      for (size_t k = 1; k < rest.width; ++k) start = checked_add(start, checked_mul(unknowns[k - 1], first[k]));
-      return checked_sub(start, checked_mul(unknowns.back(), digit));
-    };
-    next.at.push_back(part(i));
-    next.numbers.push_back(sum(equations.particular(), first[0]));
-    for (const auto& vector : equations.free()) next.numbers.push_back(sum(vector, 0));
-  }
-  return next;
-}
-
-// Without the unknowns that change nothing.
-Rest without_idle(const Rest& rest) {
-  std::vector<size_t> kept{0};
-  for (size_t k = 1; k < rest.width; ++k) {
-    bool idle = true;
-    for (size_t i = 0; i < rest.at.size() && idle; ++i) idle = rest.of(i)[k] == 0;
-    if (!idle) kept.push_back(k);
-  }
-  if (kept.size() == rest.width) return rest;
-  Rest result{rest.at, kept.size(), {}, rest.stride};
-  for (size_t i = 0; i < rest.at.size(); ++i) {
-    for (const size_t k : kept) result.numbers.push_back(rest.of(i)[k]);
-  }
-  return result;
-}
+constexpr size_t kMoreEntries = 8;   // of those that turn out to be needed
+constexpr size_t kFewOpen = 16;     // and of those with several indices
 
 // Which extents are tried at a cut.
 enum class Extents : uint8_t { likely, all };
@@ -115,20 +28,41 @@ struct Pass {
   Extents extents;
   size_t cuts;
   int64_t steps;
+  bool all_entries = false;  // those of several indices too
 };
 
 constexpr Pass kPasses[] = {
     {Extents::likely, 1, 1 << 16}, {Extents::likely, 2, 1 << 18}, {Extents::all, 1, 1 << 22},
     {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},
 };
-constexpr int64_t kStepsForChains = int64_t{1} << 28;
+constexpr int64_t kStepsForChains = int64_t{1} << 31;
+
+// A literal layout with integer strides at an index.
+int64_t at(const std::vector<Mode>& modes, int64_t index) {
+  int64_t value = 0;
+  for (size_t k = 0; k < modes.size(); ++k) {
+    const int64_t extent = modes[k].extent.value(), digit = k + 1 == modes.size() ? index : index % extent;
+    value = checked_add(value, checked_mul(digit, modes[k].stride.value().value()));
+    index /= extent;
+  }
+  return value;
+}
+
+bool gives_back(const ValueTable::Entry& entry, const std::vector<Mode>& inverse) {
+  const int64_t index = at(inverse, entry.at);
+  return std::find(entry.choices.begin(), entry.choices.end(), index) != entry.choices.end();
+}
 
 class Searcher {
  public:
   explicit Searcher(const ValueTable& table) : table_(table) {
     std::vector<size_t> unique;
     for (size_t i = 0; i < table.count(); ++i) {
-      if (table[i].is_unique()) unique.push_back(i);
+      if (table[i].is_unique()) {
+        unique.push_back(i);
+      } else if (looked_at_.size() < kFewOpen) {
+        looked_at_.insert(i);
+      }
       common_ = gcd(common_, table[i].at);
     }
     if (unique.size() <= kFewEntries) {
@@ -144,11 +78,11 @@ class Searcher {
 
   InverseSearch run() {
     for (const Pass& pass : kPasses) {
-      const auto found = with_restarts(pass, [&] { return descend(whole(), 1); });
+      const auto found = with_restarts(pass, [&] { return descend(whole_of_unique(), 1); });
       if (found) return {found, false};
       if (!cut_short_ && pass.extents != Extents::likely) return {std::nullopt, true};
     }
-    const auto found = with_restarts({Extents::all, 64, kStepsForChains}, [&] { return by_chains(); });
+    const auto found = with_restarts({Extents::all, 64, kStepsForChains, true}, [&] { return by_chains(); });
     return {found, !found && !cut_short_};
   }
 
@@ -168,33 +102,31 @@ class Searcher {
   }
 
   std::optional<Layout> by_chains() {
-    std::vector<int64_t> values, due, open;
-    for (const size_t i : looked_at_) {
-      values.push_back(table_[i].at);
-      due.push_back(table_[i].choices[0]);
-    }
-    bool all = true;  // chains are told apart by every value that may tell them apart
-    for (size_t i = 0; i < table_.count() && all; ++i) {
-      if (!table_[i].is_unique()) open.push_back(table_[i].at);
-      all = open.size() <= kFewEntries;
-    }
     std::optional<Layout> found;
     const auto serves = [&](const std::vector<int64_t>& extents) {
       extents_ = extents;
-      cut_short_ |= !all || pass_.steps < 0;
       found = solve();
       return found || restart_;
     };
-    CutChains chains(std::move(values), due, std::move(open));
+    CutChains chains(table_, whole(), common_);
     cut_short_ |= chains.run(serves, kStepsForChains) == CutChains::End::ended;
     return found;
   }
 
-  Rest whole() const {
-    Rest rest{{0}, 1, {0}, std::nullopt};
+  // Without entries that have several indices.
+  Rest whole_of_unique() const {
+    Rest rest;
     for (const size_t i : looked_at_) {
-      rest.at.push_back(table_[i].at);
-      rest.numbers.push_back(table_[i].choices[0]);
+      if (table_[i].is_unique()) rest.add(table_[i].at, Rest::kChosen, table_[i].choices[0]);
+    }
+    return rest;
+  }
+
+  Rest whole() const {
+    Rest rest;
+    for (const size_t i : looked_at_) {
+      const bool unique = table_[i].is_unique();
+      rest.add(table_[i].at, unique ? Rest::kChosen : i, unique ? table_[i].choices[0] : 0);
     }
     return rest;
   }
@@ -242,7 +174,7 @@ class Searcher {
       return std::nullopt;
     }
     try {
-      const auto next = above(rest, extent, pass_.steps);
+      const auto next = above(rest, table_, extent, pass_.steps);
       if (!next || is_repeated(rest, *next, extent, product)) return std::nullopt;
       extents_.push_back(extent);
       auto found = descend(without_idle(*next), product * extent);
@@ -267,7 +199,7 @@ class Searcher {
   // A last mode above the extents chosen so far.
   std::optional<Layout> end_here(const Rest& rest) {
     try {
-      if (above(rest, 0, pass_.steps)) return solve();
+      if (above(rest, table_, 0, pass_.steps)) return solve();
     } catch (const Refusal&) {  // numbers beyond 64 bits
       cut_short_ = true;
     }
@@ -278,25 +210,38 @@ class Searcher {
   std::optional<Layout> solve() {
     try {
       IntegerEquations equations(extents_.size() + 1);
-      pass_.steps -= kStepsToBegin;
+      pass_.steps -= kStepsToSolve;
       const auto add = [&](size_t i) {
         pass_.steps -= std::ssize(extents_);
-        return equations.require(digits(table_[i].at), table_[i].choices[0]);
+        return !table_[i].is_unique() || equations.require(digits(table_[i].at), table_[i].choices[0]);
       };
       for (const size_t i : looked_at_) {
         if (!add(i)) return std::nullopt;
       }
-      for (size_t i = 0; i < table_.count(); ++i) {
-        if (!table_[i].is_unique() || add(i)) continue;
-        if (may_restart_) restart_ = looked_at_.insert(i).second;
-        return std::nullopt;
-      }
-      const auto strides = choose(equations, 0);
-      return strides ? std::optional(layout_of(*strides)) : std::nullopt;
+      const Layout likely = layout_of(equations.particular());
+      bool all = true;
+      for (size_t i = 0; i < table_.count() && all; ++i) all = add(i);
+      const auto strides = all ? choose(equations, 0) : std::nullopt;
+      if (strides) return layout_of(*strides);
+      if (may_restart_) restart_ = look_at_more(likely);
     } catch (const Refusal&) {  // numbers beyond 64 bits
       cut_short_ = true;
-      return std::nullopt;
     }
+    return std::nullopt;
+  }
+
+  // Some entries that r does not give, or that are left: more each time. False if each of them is looked at.
+  bool look_at_more(const Layout& r) {
+    const std::vector<Mode> inverse = flat_modes(r);
+    std::vector<size_t> missed, others;
+    for (size_t i = 0; i < table_.count(); ++i) {
+      if (looked_at_.count(i) != 0 || (!pass_.all_entries && !table_[i].is_unique())) continue;
+      (gives_back(table_[i], inverse) ? others : missed).push_back(i);
+    }
+    const std::vector<size_t>& more = missed.empty() ? others : missed;
+    const size_t step = 1 + more.size() / (pass_.all_entries ? looked_at_.size() / 8 + kMoreEntries : kMoreEntries);
+    for (size_t k = 0; k < more.size(); k += step) looked_at_.insert(more[k]);
+    return !more.empty();
   }
 
   // One index for each value that is taken more than once, from entry `i` on.
@@ -315,6 +260,7 @@ class Searcher {
         continue;
       }
       for (const int64_t choice : entry.choices) {
+        pass_.steps -= kStepsToSolve;
         IntegerEquations chosen = equations;
         if (!chosen.require(factors, choice)) continue;
         if (auto strides = choose(chosen, i + 1)) return strides;
@@ -351,26 +297,6 @@ class Searcher {
   bool restart_ = false;    // an entry was added to those looked at
   bool may_restart_ = false;
 };
-
-// A literal layout with integer strides at an index.
-int64_t at(const std::vector<Mode>& modes, int64_t index) {
-  int64_t value = 0;
-  for (size_t k = 0; k < modes.size(); ++k) {
-    const int64_t extent = modes[k].extent.value(), digit = k + 1 == modes.size() ? index : index % extent;
-    value = checked_add(value, checked_mul(digit, modes[k].stride.value().value()));
-    index /= extent;
-  }
-  return value;
-}
-
-}  // namespace
-
-namespace {
-
-bool gives_back(const ValueTable::Entry& entry, const std::vector<Mode>& inverse) {
-  const int64_t index = at(inverse, entry.at);
-  return std::find(entry.choices.begin(), entry.choices.end(), index) != entry.choices.end();
-}
 
 }  // namespace
 

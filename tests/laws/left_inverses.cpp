@@ -118,6 +118,39 @@ TEST_CASE("left inverse: strides to 10^5 and beyond are decided") {
   }
 }
 
+TEST_CASE("left inverse: what values up to 2^20 leave to search is decided") {
+  for (const Layout& a :
+       {layout(tuple(5, 8), tuple(200634, 55)), layout(tuple(19, 15), tuple(10, 65536)),
+        layout(tuple(30, 28), tuple(32768, 47)), layout(tuple(78, 55), tuple(11039, 2978)),
+        layout(tuple(30, 13), tuple(13, 20752)), layout(tuple(2, 11, 9), tuple(887480, 37, 17932)),
+        layout(tuple(6, 5, 9), tuple(131727, 49776, 2023)), layout(tuple(6, 6, 3), tuple(29788, 606403, 36)),
+        layout(tuple(2, 5, 4, 4, 3), tuple(454445, 114927, 2048, 9, 24157)),
+        // Values with several indices.
+        layout(tuple(10, 6, 12, 6), tuple(4, 36, 1, 258)), layout(tuple(9, 10, 10, 8), tuple(8, 1, 8, 2700)),
+        layout(tuple(7, 7, 5, 11), tuple(110, 6165, 2, 1))}) {
+    const Outcome outcome = invert(a);
+    INFO(a.to_string() << ": " << outcome.text);
+    CHECK(is_decided(outcome));
+  }
+}
+
+TEST_CASE("left inverse: values with several indices, against every layout that there could be") {
+  laws::Random random{79};
+  int found = 0, none = 0;
+  for (int round = 0; round < 150; ++round) {
+    const int64_t shared = random.in(1, 12);
+    const Layout a(tuple(random.in(2, 4), random.in(2, 3), random.in(2, 3)),
+                   tuple(shared, random.once_in(2) ? shared : 2 * shared, random.in(1, 40)));
+    const Outcome outcome = invert(a);
+    INFO(a.to_string() << ": " << outcome.text);
+    REQUIRE(is_decided(outcome));
+    if (!outcome.found) REQUIRE(!laws::can_left_invert(a));
+    ++(outcome.found ? found : none);
+  }
+  CHECK(found > 60);
+  CHECK(none > 3);
+}
+
 TEST_CASE("left inverse: strides below 0 turn round") {
   CHECK(invert(layout(4, -1)).text == "4:-1");
   CHECK(invert(layout(tuple(4, 8), tuple(-9, -1))).text == "(9,4):(-4,-1)");
