@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "backend/plan/make.h"
 #include "backend/plan/model.h"
@@ -44,6 +45,19 @@ std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule
   return std::isfinite(candidate.seconds) ? std::optional(std::move(candidate)) : std::nullopt;
 }
 
+// What tells schedules apart: a number of stages that is left to the planner is the one that it takes.
+std::string identity(const Candidate& candidate) {
+  std::string text;
+  for (const std::string& line : entry_lines(candidate.schedule))
+    if (!line.starts_with("stages ")) text += line + "\n";
+  return text + std::visit(
+                    [](const auto& how) {
+                      if constexpr (requires { how.stages; }) return std::to_string(how.stages);
+                      return std::string();
+                    },
+                    candidate.chosen().how);
+}
+
 const Family* family_of(const sema::Schedule& schedule) {
   for (const Family& family : families())
     if (family.target == schedule.target) return &family;
@@ -65,6 +79,8 @@ std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Bi
       if (auto candidate = judged(*kernel, schedule, sizes, target)) candidates.push_back(std::move(*candidate));
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  std::set<std::string> known;
+  std::erase_if(candidates, [&](const Candidate& each) { return !known.insert(identity(each)).second; });
   return candidates;
 }
 
