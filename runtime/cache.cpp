@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "runtime/folders.h"
 #include "runtime/sha256.h"
 
 namespace lay::runtime {
@@ -38,23 +39,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-std::string usual_folder() {
-  const auto absolute = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value && value[0] == '/' ? value : "");
-  };
-  if (const std::string own = absolute("LAY_CACHE_DIR"); !own.empty()) return own;
-  if (const std::string shared = absolute("XDG_CACHE_HOME"); !shared.empty()) return shared + "/lay";
-  if (const std::string home = absolute("HOME"); !home.empty()) return home + "/.cache/lay";
-  return "";
-}
-
-void make_folders(const std::string& path) {
-  for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
-    mkdir(path.substr(0, slash).c_str(), 0700);
-  mkdir(path.c_str(), 0700);
-}
 
 bool is_key(std::string_view key) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
@@ -104,7 +88,7 @@ std::optional<std::string> read_all(int fd) {
 
 }  // namespace
 
-Cache::Cache() : Cache(usual_folder()) {}
+Cache::Cache() : Cache(user_folder("LAY_CACHE_DIR", "XDG_CACHE_HOME", ".cache")) {}
 
 Cache::Cache(const std::string& folder, std::int64_t limit_bytes) : path_(folder), limit_(limit_bytes) {
   open(folder);

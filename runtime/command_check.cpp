@@ -2,8 +2,11 @@
 #include <iostream>
 
 #include "backend/ir/print.h"
+#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
+#include "frontend/algebra/refusal.h"
+#include "frontend/sema/kernel_call.h"
 #include "frontend/sema/kernel_print.h"
 #include "frontend/syntax/format.h"
 #include "frontend/syntax/parse.h"
@@ -77,7 +80,27 @@ void dump_variant(const Script& script, const plan::Plan& plan, const plan::Vari
   }
 }
 
-int dump(const std::string& file, const std::string& stage, const Target& target = default_target()) {
+using GivenSizes = std::map<std::string, std::int64_t>;
+
+// The plan as a launch of these sizes sees it.
+void keep_taken(plan::Plan& plan, const GivenSizes& given) try {
+  const sema::Kernel& kernel = *plan.kernel;
+  const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, given));
+  sema::check_guards(kernel, sizes);
+  const auto fitting = plan::fitting_variants(plan, sizes);
+  std::vector<plan::Variant> taken;
+  if (!fitting.empty()) taken.push_back(*fitting.front());
+  plan.variants = std::move(taken);
+} catch (const Refusal& refusal) {
+  Diagnostic d;
+  d.code = refusal.code;
+  d.message = refusal.message;
+  d.primary = plan.kernel->where;
+  throw DiagnosticError(std::move(d));
+}
+
+int dump(const std::string& file, const std::string& stage, const Target& target = default_target(),
+         const GivenSizes& given = {}) {
   if (stage == "tree") return dump_tree(file);
   const auto script = checked(file);
   report(script->sources, script->outcomes);
@@ -87,7 +110,8 @@ int dump(const std::string& file, const std::string& stage, const Target& target
         std::cout << sema::print(*kernel);
         continue;
       }
-      const plan::Plan plan = planned(kernel, target);
+      plan::Plan plan = planned(kernel, target);
+      if (!given.empty()) keep_taken(plan, given);
       if (stage == "plan")
         std::cout << plan::print_plan(plan);
       else
@@ -121,7 +145,7 @@ int check_script(const CheckOptions& options) {
 }
 
 int print_plans(const PlanOptions& options) {
-  return dump(options.file, "plan", options.gpu.empty() ? default_target() : target_named(options.gpu));
+  return dump(options.file, "plan", options.gpu.empty() ? default_target() : target_named(options.gpu), options.sizes);
 }
 
 }  // namespace lay::runtime

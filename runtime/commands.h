@@ -78,9 +78,11 @@ int check_script(const CheckOptions& options);
 
 struct PlanOptions {
   std::string file;
-  std::string gpu;  // as stdlib/targets calls it, or an architecture; empty: the default
+  std::string gpu;                            // as stdlib/targets calls it, or an architecture; empty: the default
+  std::map<std::string, std::int64_t> sizes;  // by dim; under no name: of every dim; none: all variants are printed
 };
-// The complete schedule of every kernel with its predictions, as Lay text.
+// The complete schedule of every kernel with its predictions, as Lay text; with sizes the variant that takes them, as
+// far as alignment allows.
 int print_plans(const PlanOptions& options);
 
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.

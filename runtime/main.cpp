@@ -10,6 +10,7 @@
 #include "runtime/bench/tune.h"
 #include "runtime/commands.h"
 #include "runtime/exit_code.h"
+#include "runtime/policies.h"
 #include "runtime/report.h"
 
 namespace {
@@ -149,7 +150,7 @@ void add_bench(CLI::App& app, int& code) {
 }
 
 void add_tune(CLI::App& app, int& code) {
-  auto* tune = app.add_subcommand("tune", "search schedules of the kernels, and keep what wins beside the script");
+  auto* tune = app.add_subcommand("tune", "search schedules of the kernels, and keep what wins as policies");
   auto o = std::make_shared<lay::bench::TuneOptions>();
   auto sizes = std::make_shared<std::vector<std::string>>();
   tune->add_option("file", o->file, "the script")->required();
@@ -157,7 +158,10 @@ void add_tune(CLI::App& app, int& code) {
   tune->add_option("--size", *sizes, "the sizes of one problem, or one number for all; may be repeated (4096)")
       ->type_name("M=4096,N=4096,K=64")
       ->allow_extra_args(false);
-  tune->add_option("-o,--output", o->output, "the file of schedules; FILE.tuned.lay, which is read back, without");
+  tune->add_option("-o,--output", o->folder, "the folder of policies; without it the user's, which every plan reads")
+      ->type_name("FOLDER");
+  tune->add_flag("--beside", o->beside, "keep what wins in FILE.tuned.lay, for the kernels of this script alone")
+      ->excludes("--output");
   tune->add_option("--candidates", o->candidates, "that are timed (8)")->check(CLI::Range(1, 1000));
   tune->add_option("--rounds", o->rounds, "how often each is timed (5)")->check(CLI::Range(1, 1000));
   tune->add_option("--milliseconds", o->milliseconds, "how long, each time (50)")->check(CLI::Range(0.1, 10000.0));
@@ -238,8 +242,14 @@ void add_plan(CLI::App& app, int& code) {
   auto* plan = app.add_subcommand("plan", "the complete schedule of each kernel, with predictions");
   auto o = std::make_shared<PlanOptions>();
   plan->add_option("file", o->file, "the script")->required();
+  auto sizes = std::make_shared<std::string>();
+  plan->add_option("--size", *sizes, "sizes, or one number for all: the one variant that a launch takes then")
+      ->type_name("M=4096,N=4096,K=64");
   plan->add_option("--gpu", o->gpu, "h200, a100, sm_86, ...: the GPU to plan for (h200)");
-  plan->callback([=, &code] { code = print_plans(*o); });
+  plan->callback([=, &code] {
+    if (!sizes->empty()) o->sizes = problem_sizes(*sizes);
+    code = print_plans(*o);
+  });
 }
 
 void add_simple(CLI::App& app, int& code) {
@@ -254,6 +264,11 @@ void add_simple(CLI::App& app, int& code) {
     code = examine_machine();
   });
   app.add_subcommand("repl", "the REPL, as without a command")->callback([&code] { code = repl(); });
+}
+
+// A file that cannot be read is said, and plans are made without it.
+void read_own_policies() try { read_policies(policy_folder()); } catch (const lay::DiagnosticError& e) {
+  report(lay::Sources(), e.diagnostic);
 }
 
 int command(int argc, char** argv) {
@@ -287,6 +302,7 @@ int command(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   try {
+    read_own_policies();
     const int code = command(argc, argv);
     std::cout.flush();
     return std::cout ? code : exit_machine;

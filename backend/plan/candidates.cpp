@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
+#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
 #include "backend/plan/model.h"
 #include "frontend/algebra/overloaded.h"
@@ -33,15 +33,13 @@ sema::KernelPtr with_schedules(const sema::Kernel& kernel, std::vector<sema::Sch
 std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule& schedule, const Binding& sizes,
                                 const Target& target) {
   Candidate candidate{schedule, make_plan(with_schedules(kernel, {schedule}), target), 0, 0};
-  const auto takes = [&](const Variant& variant) {
-    return variant.schedule.known() && std::all_of(variant.when.begin(), variant.when.end(),
-                                                   [&](const Predicate& each) { return each.evaluate(sizes) == true; });
-  };
-  const auto& variants = candidate.plan.variants;
-  const auto found = std::find_if(variants.begin(), variants.end(), takes);
-  if (!candidate.plan.problems.empty() || found == variants.end()) return std::nullopt;
-  candidate.variant = static_cast<std::size_t>(found - variants.begin());
-  candidate.seconds = predicted_seconds(kernel, *found, sizes, target);
+  if (!candidate.plan.problems.empty()) return std::nullopt;
+  const auto fitting = fitting_variants(candidate.plan, sizes);
+  const auto found =
+      std::find_if(fitting.begin(), fitting.end(), [](const Variant* variant) { return variant->schedule.known(); });
+  if (found == fitting.end()) return std::nullopt;
+  candidate.variant = static_cast<std::size_t>(*found - candidate.plan.variants.data());
+  candidate.seconds = predicted_seconds(kernel, **found, sizes, target);
   return std::isfinite(candidate.seconds) ? std::optional(std::move(candidate)) : std::nullopt;
 }
 
@@ -93,6 +91,14 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
   for (const sema::Schedule& schedule : family->reorder(*kernel, *form, candidate.schedule))
     if (auto made = judged(*kernel, schedule, sizes, target)) candidates.push_back(std::move(*made));
   return candidates;
+}
+
+std::set<std::string> libraries_of(const sema::Schedule& schedule) {
+  std::set<std::string> libraries;
+  for (const sema::ScheduleEntry& entry : schedule.entries)
+    if (const auto* atom = std::get_if<sema::Atom>(&entry.value))
+      libraries.insert("use atoms." + atom->name.substr(0, atom->name.find('.')));
+  return libraries;
 }
 
 std::vector<std::string> entry_lines(const sema::Schedule& schedule) {

@@ -4,6 +4,7 @@
 // A new family is one more row of `families`: it proposes, and the planner that reads its schedules judges them.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
 
 // The entries of a schedule as Lay, a line each: "tile = (128,256,8)".
 std::vector<std::string> entry_lines(const sema::Schedule& schedule);
+// The statements that load the instructions which they name: "use atoms.sm90".
+std::set<std::string> libraries_of(const sema::Schedule& schedule);
 
 // The families' proposals, for the table.
 std::vector<sema::Schedule> simt_proposals(const sema::Kernel& kernel, const GemmForm& form);

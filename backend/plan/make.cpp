@@ -16,6 +16,7 @@
 #include "backend/plan/simt.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tensor_variant.h"
+#include "backend/plan/tuned.h"
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
 
@@ -43,6 +44,7 @@ class GemmPlanner {
 
   void run() {
     follow_schedules();
+    if (plan_.problems.empty()) follow_tuned();
     if (!plan_.problems.empty()) return;
     for (const char* target : {"sm90", "sm80"}) {
       for (const Width width : {Width::vectors, Width::elements}) follow_library(target, width);
@@ -87,6 +89,50 @@ class GemmPlanner {
       SimtSchedule read = read_schedule(schedule, plan_.problems);
       read.name = name;
       if (plan_.problems.empty()) follow(read);
+    }
+  }
+
+  // What was measured on this GPU for products of this class, before the library's policies.
+  void follow_tuned() {
+    const auto of = tuned_class(kernel_, form_, target_);
+    if (!of) return;
+    for (const std::string& family : tuned_families(target_)) {
+      if (family != "simt" && of->a == of->acc) continue;  // as in `policies`
+      int number = 0;
+      for (const sema::TunedRow& row : tuned_rows(family, *of)) {
+        if (complete()) return;
+        const std::string name =
+            (family == "simt" ? "" : family + "_") + "tuned" + (++number == 1 ? "" : "_" + std::to_string(number));
+        const sema::Schedule said{family, {}, row.entries, kernel_.where};
+        if (family == "simt")
+          follow_row(read_schedule(said, plan_.problems), row, name, family);
+        else
+          follow_row(read_tensor_schedule(said, plan_.problems), row, name, family);
+      }
+    }
+  }
+
+  template <class Schedule>
+  void follow_row(Schedule schedule, const sema::TunedRow& row, const std::string& name, const std::string& family) {
+    for (Problem& problem : plan_.problems) problem.message = "the tuned row " + row.name + ": " + problem.message;
+    schedule.name = name;
+    schedule.of_script = false;
+    schedule.when = {here(row.when)};
+    for (const Width width : {Width::vectors, Width::elements}) {
+      if (!plan_.problems.empty() || (width == Width::elements && !row.any_pitch)) return;
+      Schedule each = schedule;
+      if constexpr (std::is_same_v<Schedule, SimtSchedule>) {
+        if (width == Width::elements) each.name += "_any";
+        add(each, width);
+      } else {
+        add(each, family, width);
+      }
+    }
+    if constexpr (std::is_same_v<Schedule, TensorSchedule>) {
+      if (family != "sm90" || !row.any_pitch) return;
+      for (const Width width : {Width::vectors, Width::elements})
+        for (const CopiedFactors& factors : copy_choices(kernel_, form_, schedule, facts_).all)
+          add_on_copies(schedule, factors, width);
     }
   }
 

@@ -154,6 +154,15 @@ Binding solve_sizes(const Kernel& kernel, const std::vector<std::optional<std::v
   return sizes;
 }
 
+std::map<std::string, std::int64_t> sizes_by_dim(const Kernel& kernel,
+                                                 const std::map<std::string, std::int64_t>& given) {
+  const auto all = given.find("");
+  if (all == given.end()) return given;
+  std::map<std::string, std::int64_t> sizes;
+  for (const Dim& dim : kernel.dims) sizes[dim.name] = all->second;
+  return sizes;
+}
+
 void check_guards(const Kernel& kernel, const Binding& sizes) {
   for (const Guard& guard : kernel.guards) {
     auto path = guard.path.evaluate(sizes);

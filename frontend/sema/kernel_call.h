@@ -41,6 +41,10 @@ struct KernelResult {
 Binding solve_sizes(const Kernel& kernel, const std::vector<std::optional<std::vector<std::int64_t>>>& shapes,
                     const std::map<std::string, std::int64_t>& set);
 
+// Sizes by dim, of those that are given; what is given under no name is the size of every dim.
+std::map<std::string, std::int64_t> sizes_by_dim(const Kernel& kernel,
+                                                 const std::map<std::string, std::int64_t>& given);
+
 // Throws Refusal "guard" with the first guard of the kernel that the sizes break.
 void check_guards(const Kernel& kernel, const Binding& sizes);
 

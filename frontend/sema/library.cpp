@@ -1,5 +1,6 @@
 #include "frontend/sema/library.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -14,38 +15,61 @@
 namespace lay::sema {
 namespace {
 
+// A file of the user's as a library.
+struct Added {
+  std::string path, text;
+};
+
 // One evaluator for each library, and the values of the expressions that it was asked for.
 class Library {
  public:
-  explicit Library(const std::string& name) : evaluator_(sources_, Host{}) { value_of("use " + name); }
+  explicit Library(const std::string& name) : evaluator_(sources_, Host{}) { value_of("library", "use " + name); }
+  explicit Library(const Added& added) : path_(added.path), evaluator_(sources_, Host{}) {
+    value_of(added.path, added.text);
+  }
 
   const std::optional<Value>& evaluated(const std::string& expression) {
     const auto at = known_.find(expression);
-    return at != known_.end() ? at->second : known_.emplace(expression, value_of(expression)).first->second;
+    return at != known_.end() ? at->second : known_.emplace(expression, value_of("library", expression)).first->second;
   }
 
  private:
-  std::optional<Value> value_of(const std::string& text) {
+  std::optional<Value> value_of(const std::string& name, const std::string& text) {
     std::optional<Value> value;
-    for (const Outcome& outcome : evaluator_.run("library", text)) {
-      for (const Diagnostic& d : outcome.diagnostics.list()) {
-        if (d.severity == Severity::error) throw refusal(d.code, d.message);
-      }
+    for (const Outcome& outcome : evaluator_.run(name, text)) {
+      for (const Diagnostic& d : outcome.diagnostics.list())
+        if (d.severity == Severity::error) throw refusal(d.code, place(name, d) + d.message);
       value = outcome.value;
     }
     return value;
   }
 
+  // Of an error in a file of the user's: "/home/anna/.local/share/lay/policies/tuned_sm90.lay:12: ".
+  std::string place(const std::string& name, const Diagnostic& d) const {
+    if (path_.empty()) return "";
+    const bool in_file = name == path_ && d.primary.known() && sources_[d.primary.file].name == path_;
+    return path_ + (in_file ? ":" + std::to_string(sources_.position(d.primary).line) : "") + ": ";
+  }
+
+  std::string path_;  // of a file of the user's
   Sources sources_;
   Evaluator evaluator_;
   std::map<std::string, std::optional<Value>> known_;
 };
 
+std::mutex mutex_of_libraries;
+std::map<std::string, Added> added_libraries;
+std::map<std::string, Library> libraries;
+
 Value ask(const std::string& library, const std::string& expression) {
-  static std::mutex mutex;
-  static std::map<std::string, Library> libraries;
-  const std::lock_guard lock(mutex);
-  const std::optional<Value>& value = libraries.try_emplace(library, library).first->second.evaluated(expression);
+  const std::lock_guard lock(mutex_of_libraries);
+  auto at = libraries.find(library);
+  if (at == libraries.end()) {
+    const auto added = added_libraries.find(library);
+    at = added == added_libraries.end() ? libraries.try_emplace(library, library).first
+                                        : libraries.try_emplace(library, added->second).first;
+  }
+  const std::optional<Value>& value = at->second.evaluated(expression);
   if (!value) throw std::logic_error("internal: " + expression + " of " + library + " is no value");
   return *value;
 }
@@ -93,15 +117,38 @@ Atom library_atom(const std::string& library, const std::string& name, const std
   return atoms.emplace(call, std::move(atom)).first->second;
 }
 
+void add_library(const std::string& name, const std::string& path, const std::string& text) {
+  const std::lock_guard lock(mutex_of_libraries);
+  added_libraries.insert_or_assign(name, Added{path, text});
+  libraries.erase(name);
+}
+
+bool has_library(const std::string& name) {
+  const std::lock_guard lock(mutex_of_libraries);
+  return added_libraries.contains(name) || stdlib_text(name).has_value();
+}
+
+std::string library_path(const std::string& name) {
+  const std::lock_guard lock(mutex_of_libraries);
+  if (const auto added = added_libraries.find(name); added != added_libraries.end()) return added->second.path;
+  std::string path = "stdlib/" + name + ".lay";
+  std::replace(path.begin(), path.end() - 4, '.', '/');
+  return path;
+}
+
 std::vector<RecordPtr> library_records(const std::string& library, const std::string& list) {
   const Value value = ask(library, list);
+  const auto wrong = [&](const std::string& what) {
+    return refusal("file", library_path(library) + ": " + list + " " + what);
+  };
   std::vector<RecordPtr> records;
-  if (const auto* all = value.as<ListPtr>()) {
-    for (const Value& each : (*all)->elements) {
-      const auto* record = each.as<RecordPtr>();
-      if (!record) throw std::logic_error("internal: " + list + " of " + library + " holds what is no record");
-      records.push_back(*record);
-    }
+  if (const auto* none = value.as<Tuple>(); none && none->is_tuple() && none->rank() == 0) return records;
+  const auto* all = value.as<ListPtr>();
+  if (!all) throw wrong("is " + kind_name(value) + ", not a list of records");
+  for (const Value& each : (*all)->elements) {
+    const auto* record = each.as<RecordPtr>();
+    if (!record) throw wrong("holds " + kind_name(each) + ", which is no record");
+    records.push_back(*record);
   }
   return records;
 }

@@ -24,6 +24,15 @@ using LibraryArgument = std::pair<std::string, std::variant<std::int64_t, Elemen
 // instruction, "atom-cover" if the record is wrong, and what else its evaluation refuses.
 Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments);
 
+// Text that is asked as a library under this name from now on, in place of what was: a file of the user's, read from
+// `path`, which messages name. What it refuses is known when it is asked.
+void add_library(const std::string& name, const std::string& path, const std::string& text);
+
+// Whether there is such a library: one that was added, or an embedded one.
+bool has_library(const std::string& name);
+// Where its text stands: the path of one that was added, "stdlib/policies/sm90.lay" of an embedded one.
+std::string library_path(const std::string& name);
+
 // The records that a library lists under a name: `let gpus = (h200, h100)` of targets.sm90.
 std::vector<RecordPtr> library_records(const std::string& library, const std::string& list);
 

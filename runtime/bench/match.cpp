@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
 #include "runtime/bench/check.h"
 #include "runtime/bench/counterpart.h"
@@ -107,7 +108,7 @@ class Match {
   }
 
   void add_ours() {
-    auto fitting = fitting_variants(plan_, problem_.sizes);
+    auto fitting = plan::fitting_variants(plan_, problem_.sizes);
     if (!arena_.variants.empty()) {
       std::erase_if(fitting, [&](const plan::Variant* variant) {
         return std::find(arena_.variants.begin(), arena_.variants.end(), variant->name) == arena_.variants.end();
@@ -176,7 +177,7 @@ class Match {
     if (bits(matmul.d.element) > 8) matmul.c.element = matmul.d.element;
     std::shared_ptr<Subject> epilogue;
     try {
-      const auto fitting = fitting_variants(*epilogue_plan_, extended_.sizes);
+      const auto fitting = plan::fitting_variants(*epilogue_plan_, extended_.sizes);
       epilogue = std::make_shared<Subject>(arena_.gpu, sources_, extended_, *epilogue_plan_, *fitting.at(0));
     } catch (const NotMeasured& error) {
       fail({Side::library_and_epilogue, "cuBLASLt, epilogue", {}, {}, {}, {}, true, 0, 0, 0}, error.what());

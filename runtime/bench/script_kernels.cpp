@@ -1,5 +1,6 @@
 #include "runtime/bench/script_kernels.h"
 
+#include "frontend/sema/kernel_call.h"
 #include "runtime/exit_code.h"
 #include "runtime/report.h"
 
@@ -33,13 +34,8 @@ std::vector<std::map<std::string, std::int64_t>> problems_for(const sema::Kernel
                                                               const std::vector<SizeArgument>& given) {
   constexpr std::int64_t usual = 4096;
   std::vector<std::map<std::string, std::int64_t>> problems;
-  for (const SizeArgument& each : given.empty() ? std::vector<SizeArgument>{{{"", usual}}} : given) {
-    const auto all = each.find("");
-    auto& sizes = problems.emplace_back(each);
-    if (all == each.end()) continue;
-    sizes.clear();
-    for (const sema::Dim& dim : kernel.dims) sizes[dim.name] = all->second;
-  }
+  for (const SizeArgument& each : given.empty() ? std::vector<SizeArgument>{{{"", usual}}} : given)
+    problems.push_back(sema::sizes_by_dim(kernel, each));
   return problems;
 }
 

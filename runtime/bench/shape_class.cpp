@@ -2,9 +2,14 @@
 
 namespace lay::bench {
 
-Range range_of(std::int64_t size) {
+std::int64_t power_of(std::int64_t size) {
   std::int64_t power = 1;
   while (2 * size >= 3 * power) power *= 2;
+  return power;
+}
+
+Range range_of(std::int64_t size) {
+  const std::int64_t power = power_of(size);
   return {(3 * power + 3) / 4, (3 * power + 1) / 2};  // rounded up
 }
 

@@ -13,7 +13,9 @@ namespace lay::bench {
 struct Range {
   std::int64_t from, below;
 };
-// Of a size of at least 1: from 3/4 to 3/2 of a power of two. Every size is in one range.
+// Of a size of at least 1: the power of two whose class it is in.
+std::int64_t power_of(std::int64_t size);
+// From 3/4 to 3/2 of a power of two. Every size is in one range.
 Range range_of(std::int64_t size);
 
 // The condition of the class of this problem, over the kernel's dims, as Lay: "" where no extent is a size.

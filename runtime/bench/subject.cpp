@@ -132,13 +132,4 @@ plan::Variant plain_variant() {
   return variant;
 }
 
-std::vector<const plan::Variant*> fitting_variants(const plan::Plan& plan, const Binding& sizes) {
-  std::vector<const plan::Variant*> fitting;
-  for (const plan::Variant& variant : plan.variants)
-    if (std::all_of(variant.when.begin(), variant.when.end(),
-                    [&](const Predicate& condition) { return condition.evaluate(sizes) == true; }))
-      fitting.push_back(&variant);
-  return fitting;
-}
-
 }  // namespace lay::bench

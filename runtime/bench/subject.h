@@ -69,8 +69,4 @@ class Subject {
 // The kernel as its definition says, one thread an output element: for what is compared bit by bit.
 plan::Variant plain_variant();
 
-// The variants of the plan whose conditions hold at these sizes, for GPUs of that compute capability (times ten; 0: of
-// any), in the plan's order.
-std::vector<const plan::Variant*> fitting_variants(const plan::Plan& plan, const Binding& sizes);
-
 }  // namespace lay::bench

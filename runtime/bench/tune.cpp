@@ -1,21 +1,25 @@
 #include "runtime/bench/tune.h"
 
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <set>
-#include <sstream>
 
 #include "backend/plan/candidates.h"
+#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
 #include "backend/plan/model.h"
+#include "backend/plan/tuned.h"
 #include "frontend/algebra/refusal.h"
+#include "runtime/bench/finding.h"
 #include "runtime/bench/judge.h"
 #include "runtime/bench/protocol.h"
 #include "runtime/bench/shape_class.h"
 #include "runtime/exit_code.h"
 #include "runtime/file.h"
+#include "runtime/folders.h"
+#include "runtime/policies.h"
 #include "runtime/report.h"
 #include "runtime/stages.h"
 #include "runtime/tuned.h"
@@ -34,6 +38,15 @@ std::string formatted(const char* format, auto... values) {
 std::string sizes_text(const Problem& problem) {
   std::string text;
   for (const auto& [name, value] : problem.named_sizes()) text += " " + name + "=" + std::to_string(value);
+  return text;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &local);
   return text;
 }
 
@@ -74,39 +87,10 @@ class Tuner {
   }
 
   bool failed() const { return failed_; }
-  // The file's text, with what it held before of other kernels and classes; empty where nothing beat the default.
-  std::string text(const std::string& before) const {
-    if (blocks_.empty()) return "";
-    std::string text =
-        "// Schedules found by `lay tune`: the script beside which this file lies is planned with them.\n";
-    std::set<std::string> uses = libraries_;
-    std::istringstream lines(before);
-    for (std::string line; std::getline(lines, line);)
-      if (line.starts_with("use ")) uses.insert(line);
-    for (const std::string& use : uses) text += use + "\n";
-    for (const auto& [header, block] : blocks_) text += "\n" + block;
-    return text + others(before);
-  }
+  const std::vector<Finding>& findings() const { return findings_; }
 
  private:
   const Target& target() const { return gpu_ ? gpu_->target() : default_target(); }
-
-  // The schedules of an earlier file that none of the new ones replaces; their blocks are parted by empty lines.
-  std::string others(const std::string& before) const {
-    std::string kept;
-    for (std::size_t begin = 0; begin < before.size();) {
-      const std::size_t end = std::min(before.find("\n\n", begin), before.size());
-      const std::string block = before.substr(begin, end - begin);
-      const std::size_t at = block.rfind("schedule ", 0) == 0 ? 0 : block.find("\nschedule ");
-      if (at != std::string::npos) {
-        const std::size_t from = block[at] == '\n' ? at + 1 : at;
-        const std::string header = block.substr(from, block.find('{', from) - from);
-        if (!blocks_.contains(header)) kept += "\n" + block + (block.ends_with("\n") ? "" : "\n");
-      }
-      begin = end + 2;
-    }
-    return kept;
-  }
 
   void tune(const plan::Plan& plan, const Problem& problem) {
     std::cout << problem.kernel->name << sizes_text(problem) << "\n";
@@ -126,7 +110,7 @@ class Tuner {
 
   void print_ranking(const plan::Plan& plan, const Problem& problem, const std::vector<Candidate>& ranked) const {
     constexpr std::size_t most = 16;
-    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
+    const plan::Variant& usual = *plan::fitting_variants(plan, problem.sizes).at(0);
     std::cout << formatted("  %10.1f us  predicted for the default, %s\n",
                            1e6 * plan::predicted_seconds(*problem.kernel, usual, problem.sizes, target()),
                            usual.name.c_str());
@@ -144,8 +128,9 @@ class Tuner {
     protocol.sets = sets_beyond_cache(problem.bytes(), gpu_->device().l2_bytes);
     DeviceSets sets(problem, protocol.sets);
     Judge judge(*gpu_, script_.sources, plan, problem, sets);
-    // The model's best, and its very best with other orders of tiles.
-    auto orders = plan::reordered(problem.kernel, ranked.front(), problem.sizes, target());
+    // The model's best, and its very best with other orders of tiles, which are said over the kernel's own dims.
+    auto orders = options_.beside ? plan::reordered(problem.kernel, ranked.front(), problem.sizes, target())
+                                  : std::vector<Candidate>();
     std::vector<const Candidate*> wanted{&ranked.front()};
     for (const Candidate& each : orders) wanted.push_back(&each);
     for (std::size_t i = 1; i < ranked.size(); ++i) wanted.push_back(&ranked[i]);
@@ -168,7 +153,7 @@ class Tuner {
                   << error.what() << "\n";
       }
     };
-    const plan::Variant& usual = *fitting_variants(plan, problem.sizes).at(0);
+    const plan::Variant& usual = *plan::fitting_variants(plan, problem.sizes).at(0);
     enter(nullptr, plan, usual, plan::predicted_seconds(*problem.kernel, usual, problem.sizes, target()));
     for (const Candidate* candidate : wanted)
       if (std::ssize(entrants) <= options_.candidates)
@@ -184,7 +169,9 @@ class Tuner {
     for (std::size_t i = 0; i < entrants.size(); ++i) {
       std::cout << formatted("  %10.1f us  predicted %.1f us  +-%.1f%%  ", 1e3 * timings[i].median(),
                              1e6 * entrants[i].predicted, 50 * timings[i].spread())
-                << (entrants[i].candidate ? one_line(entrants[i].candidate->schedule) : "the default") << "\n";
+                << (entrants[i].candidate ? one_line(entrants[i].candidate->schedule)
+                                          : "the default, " + entrants[i].subject->name())
+                << "\n";
       if (timings[i].median() < timings[best].median()) best = i;
     }
     if (entrants.empty()) return;
@@ -194,26 +181,69 @@ class Tuner {
       std::cout << "  the default stays\n";
       return;
     }
-    const std::string condition = shape_class(problem, form);
-    const std::string header = "schedule " + problem.kernel->name + " for " + winner->schedule.target +
-                               (condition.empty() ? "" : " when " + condition) + " ";
-    std::string block =
-        "// " + gpu_->device().name + "," + sizes_text(problem) + formatted(": %.1f us", 1e3 * timings[best].median()) +
-        (gain > 0 ? formatted(", the default %.1f us", 1e3 * timings[0].median()) : "") + "\n" + header + "{\n";
-    for (const std::string& line : plan::entry_lines(winner->schedule)) block += "  " + line + "\n";
-    blocks_[header] = block + "}\n";
-    for (const sema::ScheduleEntry& entry : winner->schedule.entries)
-      if (const auto* atom = std::get_if<sema::Atom>(&entry.value))
-        libraries_.insert("use atoms." + atom->name.substr(0, atom->name.find('.')));
+    Finding finding;
+    finding.kernel = problem.kernel->name;
+    finding.schedule = winner->schedule;
+    finding.condition = shape_class(problem, form);
+    finding.comment = gpu_->device().name + ", " + today() + ", " + problem.kernel->name + sizes_text(problem) +
+                      formatted(": %.1f us", 1e3 * timings[best].median()) +
+                      (gain > 0 ? formatted(", the default %.1f us", 1e3 * timings[0].median()) : "");
+    const plan::Variant& variant = winner->chosen();
+    finding.any_pitch = !variant.before.empty() || variant.name.ends_with("_any");
+    std::int64_t batches = 1;
+    for (const sema::IndexId index : form.batch) batches *= problem.extent(index);
+    finding.extents = {problem.extent(form.m), problem.extent(form.n), problem.extent(form.k), batches};
+    if (const auto of = plan::tuned_class(*problem.kernel, form, target())) {
+      finding.of = *of;
+      finding.has_class = true;
+    }
+    findings_.push_back(std::move(finding));
   }
 
   const TuneOptions& options_;
   const runtime::Script& script_;
   runtime::Gpu* gpu_;
-  std::map<std::string, std::string> blocks_;  // by the text up to the brace
-  std::set<std::string> libraries_;            // statements for the instructions that they name
+  std::vector<Finding> findings_;
   bool failed_ = false;
 };
+
+std::string before(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) ? runtime::read_file(path) : "";
+}
+
+void keep(const std::string& path, const std::string& text) {
+  runtime::write_file(path, {text});
+  std::cout << "written to " << path << "\n";
+}
+
+void keep_beside(const TuneOptions& options, const std::vector<Finding>& findings) {
+  const std::string path = runtime::tuned_path(options.file);
+  if (!findings.empty()) keep(path, schedules_text(findings, before(path)));
+}
+
+void keep_policies(const TuneOptions& options, const std::vector<Finding>& findings) {
+  std::map<std::string, std::vector<Finding>> by_family;
+  for (const Finding& finding : findings)
+    if (finding.has_class)
+      by_family[finding.schedule.target].push_back(finding);
+    else
+      std::cout << finding.kernel << ": no policy can say how it lies in memory; --beside keeps its schedule\n";
+  if (by_family.empty()) return;
+  const std::string folder = options.folder.empty() ? runtime::policy_folder() : options.folder;
+  if (folder.empty()) {
+    Diagnostic d;
+    d.code = "file";
+    d.message = "there is no folder for policies: neither LAY_POLICIES nor XDG_DATA_HOME nor HOME is an absolute path";
+    d.notes.push_back({"help", "--output names one, --beside keeps schedules beside the script"});
+    throw DiagnosticError(std::move(d));
+  }
+  runtime::make_folders(folder);
+  for (const auto& [family, found] : by_family) {
+    const std::string path = runtime::tuned_policy_path(folder, family);
+    keep(path, policies_text(found, path, before(path)));
+  }
+}
 
 }  // namespace
 
@@ -231,13 +261,10 @@ int tune_script(const TuneOptions& options) {
     runtime::report(script->sources, error.diagnostic);
     return runtime::exit_program;
   }
-  const std::string output = options.output.empty() ? runtime::tuned_path(options.file) : options.output;
-  std::error_code ignored;
-  const std::string before = std::filesystem::exists(output, ignored) ? runtime::read_file(output) : "";
-  if (const std::string text = tuner.text(before); !text.empty()) {
-    runtime::write_file(output, {text});
-    std::cout << "written to " << output << "\n";
-  }
+  if (options.beside)
+    keep_beside(options, tuner.findings());
+  else
+    keep_policies(options, tuner.findings());
   return tuner.failed() ? runtime::exit_program : runtime::exit_ok;
 }
 

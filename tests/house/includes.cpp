@@ -33,8 +33,8 @@ const std::map<std::string, std::set<std::string>> table = {
      {"frontend/source", "frontend/algebra", "frontend/syntax", "frontend/picture", "frontend/export", "frontend/sema",
       "backend/target", "backend/plan", "backend/ir", "backend/interpret", "backend/cuda"}},
     {"runtime/bench",
-     {"frontend/source", "frontend/algebra", "frontend/sema", "backend/target", "backend/plan", "backend/ir",
-      "backend/cuda", "runtime"}},
+     {"frontend/source", "frontend/algebra", "frontend/syntax", "frontend/sema", "backend/target", "backend/plan",
+      "backend/ir", "backend/cuda", "runtime"}},
 };
 
 // The program, which is not part of its folder's library.

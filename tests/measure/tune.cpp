@@ -8,10 +8,15 @@
 #include <iostream>
 
 #include "backend/plan/candidates.h"
+#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
+#include "frontend/sema/kernel_call.h"
+#include "frontend/sema/library.h"
 #include "frontend/source/diagnostic.h"
+#include "frontend/syntax/format.h"
 #include "runtime/bench/problem.h"
 #include "runtime/bench/shape_class.h"
+#include "runtime/policies.h"
 #include "runtime/tuned.h"
 #include "tests/measure/machine.h"
 #include "tests/measure/redirected.h"
@@ -103,15 +108,16 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
   options.kernel = "linear";
   options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
   options.candidates = 2;
+  options.beside = true;
   const Ended ended = tune(options);
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
-  CHECK(ended.out.find("the default\n") != std::string::npos);
+  CHECK(ended.out.find("the default, small\n") != std::string::npos);
   CHECK(ended.out.find("written to " + kept) != std::string::npos);
   const std::string text = test::slurp(kept);
   INFO(text);
   CHECK(
-      text.find("// Fake GPU, M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
+      text.find(", linear M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
                 "schedule linear for simt when M >= 48 and M < 96 and N >= 48 and N < 96 and K >= 12 and K < 24 {\n") !=
       std::string::npos);
 
@@ -134,6 +140,73 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
   // A script that has a schedule of its own keeps to that.
   test::put(copy, test::slurp(script) + "\nschedule linear for simt { tile = (64,64,16) }\n");
   CHECK(kernel_of(*checked(copy), "linear")->schedules.size() == 1);
+}
+
+TEST_CASE("what wins is kept as a policy for all products of its class, and other scripts are planned with it") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "tuned_simt.lay";
+  test::set_cost("lay_linear_small", 3);
+  test::set_cost("lay_linear_small_any", 3);
+  bench::TuneOptions options;
+  options.file = script;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  options.candidates = 2;
+  options.folder = folder.path().string();
+  const Ended ended = tune(options);
+  INFO(ended.out << ended.error);
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find("written to " + path) != std::string::npos);
+  const std::string text = test::slurp(path);
+  INFO(text);
+  CHECK(text.find("// Fake GPU, 20") != std::string::npos);  // and the rest of the date
+  CHECK(text.find(
+            ", linear M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
+            "record h200_f32_f32_f32_f32_kkn_64_64_16_1 {\n"
+            "  gpu       = \"h200\", a = f32, b = f32, acc = f32, c = f32, along = \"kkn\", masked = false, "
+            "any_pitch = false\n"
+            "  condition = M >= 48 and M < 96 and N >= 48 and N < 96 and K >= 12 and K < 24 and L >= 1 and L < 2\n") !=
+        std::string::npos);
+  Sources sources;
+  CHECK(syntax::format(sources, sources.add(path, text)).text == text);
+
+  // Another kernel of the same form, in another script.
+  const test::TemporaryFolder elsewhere;
+  const std::string other = elsewhere / "other.lay";
+  test::put(other,
+            "kernel other<P, Q, R>(X: f32 (P,R):(R,1), W: f32 (Q,R):(R,1)) -> Y: f32 (P,Q):(Q,1)\n"
+            "{ Y[p,q] = sum[r](X[p,r] * W[q,r]) }\n");
+  const auto chosen = [&](std::map<std::string, std::int64_t> sizes) {
+    const auto read = checked(other);
+    const auto kernel = kernel_of(*read, "other");
+    return plan::fitting_variants(plan::make_plan(kernel), sema::solve_sizes(*kernel, {}, sizes)).at(0)->name;
+  };
+  CHECK(chosen({{"P", 64}, {"Q", 64}, {"R", 16}}) != "tuned");
+  runtime::read_policies(folder.path().string());
+  CHECK(chosen({{"P", 64}, {"Q", 64}, {"R", 16}}) == "tuned");
+  CHECK(chosen({{"P", 64}, {"Q", 64}, {"R", 24}}) != "tuned");
+  sema::add_library("user.tuned_simt", path, "let rows = ()");
+
+  // A class more is a row more; what somebody wrote stays; the same class again is replaced.
+  test::put(path, "// Mine.\n" + text + "\nlet note = 8\n");
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}, {{"M", 32}, {"N", 64}, {"K", 16}}};
+  CHECK(tune(options).code == 0);
+  const std::string both = test::slurp(path);
+  INFO(both);
+  CHECK(both.find("// Mine.\n// Schedules that `lay tune` found") == 0);
+  CHECK(both.find("record h200_f32_f32_f32_f32_kkn_32_64_16_1 {") != std::string::npos);
+  CHECK(both.find("let note = 8") != std::string::npos);
+  CHECK(both.find("let rows = (\n  h200_f32_f32_f32_f32_kkn_64_64_16_1,\n  h200_f32_f32_f32_f32_kkn_32_64_16_1,\n)") !=
+        std::string::npos);
+  CHECK(tune(options).code == 0);
+  CHECK(test::slurp(path) == both);
+
+  // A file that is no Lay is not touched.
+  test::put(path, "let rows = (\n");
+  CHECK_THROWS_WITH(tune(options), Catch::Contains(path + " is no file of policies, and stays as it is: "));
+  CHECK(test::slurp(path) == "let rows = (\n");
+  test::set_cost("lay_linear_small", 1);
+  test::set_cost("lay_linear_small_any", 1);
 }
 
 TEST_CASE("where the default is as fast it stays, and nothing is written") {

@@ -1,0 +1,153 @@
+// Policies of the user's: read from a folder, chosen for their class alone, and every way in which one is wrong.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/command/process.h"
+#include "tests/runtime/temporary.h"
+
+using namespace lay::test;
+
+namespace {
+
+constexpr const char* script =
+    "kernel tt<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+    "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
+    "\n"
+    "kernel causal<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+    "{ C[m,n] = if n <= m then sum[k](A[m,k] * B[n,k]) else 0 }\n"
+    "\n"
+    "kernel tn<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(1,N)) -> C: bf16 (M,N):(N,1)\n"
+    "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
+    "\n"
+    "kernel exact<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 (M,N):(N,1)\n"
+    "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+
+std::string policies(const std::string& row) {
+  return "use atoms.sm90\n\ndim M, N, K, L\n\nrecord mine {\n  " + row + "\n}\n\nlet rows = (mine,)\n";
+}
+
+const std::string head = R"(gpu = "h200", a = bf16, b = bf16, acc = f32, c = bf16, along = "kkn")";
+const std::string square = "M >= 3072 and M < 6144 and N >= 3072 and N < 6144 and K >= 3072 and K < 6144 and L < 2";
+const std::string schedule =
+    "tile = (128,192,64), mma = sm90.wgmma(n = 192, ab = bf16, acc = f32), groups = (2,1,1,1), cluster = (1,1), stages "
+    "= 3";
+
+class Home {
+ public:
+  Home() { put(folder_ / "gemm.lay", script); }
+  void write(const std::string& text, const char* family = "sm90") {
+    put(folder_ / ("tuned_" + std::string(family) + ".lay"), text);
+  }
+  Finished lay(const std::vector<std::string>& arguments) const {
+    return run_lay(arguments, {"", folder_.path().string(), {"LAY_POLICIES=" + folder_.path().string()}, 60, 0});
+  }
+  // The variants that `lay plan` names for a kernel at these sizes.
+  std::string planned(const std::string& kernel, const std::string& size, const std::string& gpu = "h200") const {
+    const Finished ended = lay({"plan", "gemm.lay", "--size", size, "--gpu", gpu});
+    INFO(ended.error);
+    CHECK(ended.code == 0);
+    const auto at = ended.out.find("schedule " + kernel + " ");
+    if (at == std::string::npos) return "";
+    const auto variant = ended.out.rfind("// variant ", at) + 11;
+    return ended.out.substr(variant, ended.out.find('\n', variant) - variant);
+  }
+  std::string path(const char* name) const { return folder_ / name; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+}  // namespace
+
+TEST_CASE("a user's policy is chosen for its class, and for that alone") {
+  Home home;
+  const std::string usual = home.planned("tt", "4096"), small = home.planned("tt", "1024");
+  home.write(policies(head + "\n  condition = " + square + "\n  " + schedule));
+  CHECK(home.planned("tt", "4096") == "sm90_tuned");
+  CHECK(home.planned("tt", "M=5000,N=4096,K=3072") == "sm90_tuned");
+  CHECK(usual != "sm90_tuned");
+  CHECK(home.planned("tt", "1024") == small);  // another size
+  CHECK(home.planned("tt", "M=4096,N=4096,K=6144") == home.planned("tt", "M=4096,N=4096,K=8192"));
+  CHECK(home.planned("tn", "4096") != "sm90_tuned");          // other orders
+  CHECK(home.planned("causal", "4096") != "sm90_tuned");      // a mask
+  CHECK(home.planned("tt", "4096", "h100") != "sm90_tuned");  // another GPU
+  const Finished whole = home.lay({"plan", "gemm.lay"});
+  CHECK(whole.out.find("// variant sm90_tuned\n// where these are aligned: ") != std::string::npos);
+  CHECK(whole.out.find("tile      = (128,192,64)") != std::string::npos);
+  // What has no vectors of operands keeps its variants, unless the row was measured so.
+  CHECK(home.planned("tt", "4095").find("tuned") == std::string::npos);
+  home.write(policies(head + ", any_pitch = true\n  condition = " + square + "\n  " + schedule));
+  CHECK(home.planned("tt", "4095").find("sm90_tuned") == 0);
+}
+
+TEST_CASE("a policy for the CUDA cores") {
+  Home home;
+  home.write(
+      "dim M, N, K, L\n\nrecord mine {\n  gpu = \"h200\", a = f32, b = f32, acc = f32, c = f32, along = \"kkn\"\n  "
+      "condition = M >= 96 and M < 192\n  tile = (32,64,8), groups = (1,2,1,1), lane_tile = (4,4,1)\n}\n\nlet rows = "
+      "(mine,)\n",
+      "simt");
+  CHECK(home.planned("exact", "128") == "tuned");
+  CHECK(home.planned("exact", "64") != "tuned");
+}
+
+TEST_CASE("what is wrong with a user's policy is said with its file") {
+  Home home;
+  const auto error = [&] {
+    const Finished ended = home.lay({"plan", "gemm.lay"});
+    CHECK(ended.code == 1);
+    return ended.error;
+  };
+  const auto says = [&](const std::string& text, const std::string& words) {
+    home.write(text);
+    const std::string said = error();
+    INFO(said);
+    CHECK(said.find(words) != std::string::npos);
+    CHECK(said.find("internal") == std::string::npos);
+  };
+  const std::string path = home.path("tuned_sm90.lay"), row = "the row mine of " + path + ": ";
+  says("let rows = (1, 2\n", path + ":1: ");
+  says("dim M\nlet x = nothing\n", path + ":2: ");
+  says("dim M\n", path + ": ");
+  says("let rows = 8\n", path + ": rows is an integer, not a list of records");
+  says("record r { a = 1 }\nlet rows = (r, 8:1)\n", path + ": rows holds a layout, which is no record");
+  says(policies("a = bf16"), row + "it has no field gpu");
+  says(policies(head + "\n  condition = 4"), row + "its condition is a condition, not an integer");
+  says("dim P\n" + policies(head + "\n  condition = P > 3"),
+       row + "its condition speaks of P, and not of M, N, K and L alone");
+  says(policies(head + "\n  condition = M > 3, mma = 8"), row);
+  says(policies(head + "\n  condition = M > 3, tile = (128,192,64), colour = 3"), "the tuned row mine: ");
+  // What misfits is passed over, as a policy of the library.
+  home.write(policies(head + "\n  condition = " + square +
+                      "\n  tile = (128,256,64), mma = sm90.wgmma(n = 256, ab = bf16, acc = f32), stages = 20"));
+  CHECK(home.planned("tt", "4096").find("tuned") == std::string::npos);
+  // Of a file that is none the plans are those without it.
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  const Finished ended = home.lay({"plan", "gemm.lay"});
+  CHECK(ended.code == 0);
+  CHECK(ended.error.find(path) != std::string::npos);
+}
+
+TEST_CASE("lay plan takes sizes, and says what is wrong with them") {
+  Home home;
+  const Finished one = home.lay({"plan", "gemm.lay", "--size", "M=16,N=4096,K=4096"});
+  CHECK(one.code == 0);
+  CHECK(one.out.find("// variant sm90_vector_halves") != std::string::npos);
+  CHECK(one.out.find("// variant sm90_wide") == std::string::npos);
+  const Finished few = home.lay({"plan", "gemm.lay", "--size", "M=16"});
+  CHECK(few.code == 1);
+  CHECK(few.error.find("nothing says what N of tt is") != std::string::npos);
+  CHECK(home.lay({"plan", "gemm.lay", "--size", "M=x"}).code == 2);
+  CHECK(home.lay({"plan", "gemm.lay", "--size", "-3"}).code == 1);
+}
+
+TEST_CASE("lay tune without a GPU ranks, says why nothing is timed, and writes nothing") {
+  Home home;
+  const Finished ended = home.lay({"tune", "gemm.lay", "--kernel", "tt", "--size", "1024"});
+  if (ended.out.find("Ranked by the model; nothing was timed: ") == std::string::npos) return;  // there is a GPU
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find("us  predicted for the default, ") != std::string::npos);
+  CHECK(!std::filesystem::exists(home.path("tuned_sm90.lay")));
+  CHECK(home.lay({"tune", "gemm.lay", "--beside", "-o", "x"}).code == 2);
+}
