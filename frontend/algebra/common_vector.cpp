@@ -26,9 +26,23 @@ std::optional<int64_t> swizzle_limit(const AnyLayout& a, const AnyLayout& b) {
   if (x && y && *x == *y) return std::nullopt;
   std::optional<int64_t> limit;
   for (const Swizzle* s : {x, y}) {
-    if (s && s->b > 0) limit = std::min(limit.value_or(INT64_MAX), int64_t{1} << s->m);
+    if (!s || s->b == 0) continue;
+    trace::report([&] { return trace::Limited{*s, int64_t{1} << s->m}; });
+    limit = std::min(limit.value_or(INT64_MAX), int64_t{1} << s->m);
   }
   return limit;
+}
+
+// a o part, where that is a layout whatever the sizes.
+std::optional<Layout> values_along(Facts& facts, const Layout& a, const Layout& part) {
+  const trace::Quiet trial;
+  GuardScope scope = GuardScope::attempt(facts);
+  try {
+    Layout values = coalesce(facts, composition(facts, Layout(a.shape, a.stride), Layout(part.shape, part.stride)));
+    if (scope.guards().empty()) return values;
+  } catch (const Refusal&) {
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -36,22 +50,18 @@ std::optional<int64_t> swizzle_limit(const AnyLayout& a, const AnyLayout& b) {
 Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b) {
   const Layout inverse = known_right_inverse(facts, b);
   const std::vector<Mode> modes = flat_modes(inverse);
-  const trace::Quiet trials;
   // The longest prefix of b's inverse that a maps to a layout at all.
   for (size_t count = modes.size(); count > 0; --count) {
     const Layout prefix =
         from_modes({modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(count)}, inverse.units);
-    GuardScope scope = GuardScope::attempt(facts);
-    try {
-      const Layout common =
-          coalesce(facts, composition(facts, Layout(a.shape, a.stride), Layout(prefix.shape, prefix.stride)));
-      if (!scope.guards().empty()) continue;
-      const Mode first = flat_modes(common)[0];
-      if (!steps_into(facts, 1, first.stride, 1)) break;
-      return composition(facts, inverse, Layout(first.extent, 1));
-    } catch (const Refusal&) {
-      continue;
-    }
+    const auto values = values_along(facts, a, prefix);
+    if (!values) continue;
+    const Mode first = flat_modes(*values)[0];
+    const bool follows = steps_into(facts, 1, first.stride, 1);
+    trace::report([&] { return trace::Common{prefix, *values, follows ? first.extent : Int(1)}; });
+    if (!follows) break;
+    const trace::Quiet quiet;
+    return composition(facts, inverse, Layout(first.extent, 1));
   }
   return Layout(1, 0);
 }

@@ -6,6 +6,7 @@
 
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/propositions.h"
+#include "frontend/algebra/trace.h"
 
 namespace lay {
 namespace {
@@ -22,7 +23,10 @@ struct Candidate {
   std::optional<Swizzle> swizzle;
   int64_t padding = 0;
 
-  AnyLayout layout() const { return swizzle ? AnyLayout(composition(*swizzle, base)) : AnyLayout(base); }
+  AnyLayout layout() const {
+    const trace::Quiet quiet;
+    return swizzle ? AnyLayout(composition(*swizzle, base)) : AnyLayout(base);
+  }
 };
 
 int64_t bit_length(int64_t x) {
@@ -140,14 +144,37 @@ int64_t memory_of(const Placement& where) {
 // Wavefronts, accesses, memory, kind: less is better.
 using Key = std::tuple<int64_t, int64_t, int64_t, Kind>;
 
-// The fewest there can be, whatever the layout.
+// The widest vectors that there can be, whatever the layout, and the fewest accesses.
+int64_t widest(const LayoutSearch& search, const WantedAccess& a) {
+  return a.vector ? *a.vector : widest_possible(a.pattern, search.bits);
+}
+int64_t fewest_accesses(const LayoutSearch& search, const WantedAccess& a) {
+  const int64_t warps = (a.pattern.threads + search.memory.lanes - 1) / search.memory.lanes;
+  return warps * (a.pattern.values / widest(search, a));
+}
 int64_t fewest_accesses(const LayoutSearch& search) {
   int64_t sum = 0;
-  for (const WantedAccess& a : search.accesses) {
-    const int64_t warps = (a.pattern.threads + search.memory.lanes - 1) / search.memory.lanes;
-    sum += warps * (a.pattern.values / (a.vector ? *a.vector : widest_possible(a.pattern, search.bits)));
-  }
+  for (const WantedAccess& a : search.accesses) sum += fewest_accesses(search, a);
   return sum;
+}
+
+void report_bounds(const LayoutSearch& search) {
+  for (const WantedAccess& a : search.accesses) {
+    trace::report([&] {
+      return trace::Bound{a.name, widest(search, a), fewest_accesses(search, a),
+                          fewest_wavefronts(a.pattern, search.bits, a.vector, search.memory)};
+    });
+  }
+}
+
+void report_best(const LayoutSearch& search, const FoundLayout& best) {
+  trace::report([&] {
+    trace::Tried tried{best.layout, {}, best.wavefronts};
+    for (size_t i = 0; i < search.accesses.size(); ++i) {
+      tried.wavefronts.emplace_back(search.accesses[i].name, best.services[i].taken);
+    }
+    return tried;
+  });
 }
 
 // Of each access, the fewest wavefronts of those behind it.
@@ -261,6 +288,7 @@ FoundLayout find_layout(const LayoutSearch& search) {
   check_length(search, candidates.size());
   FoundLayout best;
   best.fewest = fewest_together(search);
+  report_bounds(search);
   std::optional<Key> key;
   const Key ideal{best.fewest, fewest_accesses(search), size(search.tile).value(), Kind::swizzled};
   Placements placements(search.bits);
@@ -282,12 +310,14 @@ FoundLayout find_layout(const LayoutSearch& search) {
     best.size = memory;
     best.services = *services;
     best.wavefronts = std::get<0>(own);
+    report_best(search, best);
   }
   if (!key) {
     throw refusal("vector", "no layout of the family keeps the vectors of every access in one piece",
                   "ask for smaller vectors, or let each access take the widest it can");
   }
   best.family = family_of(search);
+  trace::report([&] { return trace::Looked{best.family, best.candidates, best.wavefronts, best.fewest}; });
   return best;
 }
 

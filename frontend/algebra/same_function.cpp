@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bit>
+#include <numeric>
 #include <utility>
 
 #include "frontend/algebra/judge.h"
@@ -180,6 +182,71 @@ std::optional<KnownVerdict> differ_by_swizzle(const AnyLayout& a, const AnyLayou
   return std::nullopt;
 }
 
+// A mode of both: modes split where those of the other end.
+struct Both {
+  int64_t extent, of_a, of_b, radix;
+};
+
+std::optional<std::vector<Both>> modes_of_both(const Known& a, const Known& b) {
+  std::vector<KnownMode> of_a(a.modes.rbegin(), a.modes.rend()), of_b(b.modes.rbegin(), b.modes.rend());
+  std::vector<Both> all;
+  while (!of_a.empty() && !of_b.empty()) {
+    KnownMode &x = of_a.back(), &y = of_b.back();
+    const int64_t extent = std::min(x.extent, y.extent);
+    all.push_back({extent, x.stride, y.stride, x.radix});
+    for (auto* modes : {&of_a, &of_b}) {
+      KnownMode& mode = modes->back();
+      if (mode.extent % extent != 0 || __builtin_mul_overflow(mode.stride, extent, &mode.stride)) return std::nullopt;
+      mode.radix *= extent;
+      mode.extent /= extent;
+      if (mode.extent == 1) modes->pop_back();
+    }
+  }
+  return all;
+}
+
+// Above the bits of both swizzles nothing moves: S(x + k*2^t) == S(x) + k*2^t. So where a step of a mode is the same in
+// both, and so many of them are a multiple of 2^t, more of them make no difference that fewer do not make; and where
+// the steps of a mode are two multiples of 2^t, one of them makes one. What is left of the modes is walked through.
+std::optional<KnownVerdict> differ_in_low_bits(const AnyLayout& a, const AnyLayout& b, int64_t most) {
+  const auto of_a = known_stripped(a), of_b = known_stripped(b);
+  if (!of_a || !of_b) return std::nullopt;
+  for (const Known* known : {&of_a->known, &of_b->known}) {
+    if (known->paths.size() != 1 || !known->paths[0].empty()) return std::nullopt;
+    if (known->offsets[0] + greatest_sum(known->terms(0)) > INT64_MAX / 2) return std::nullopt;
+  }
+  auto modes = modes_of_both(of_a->known, of_b->known);
+  if (!modes) return std::nullopt;
+  const Swizzle in_a = of_a->swizzle.value_or(Swizzle()), in_b = of_b->swizzle.value_or(Swizzle());
+  const int64_t bits = in_a.source_mask() | in_a.target_mask() | in_b.source_mask() | in_b.target_mask();
+  const auto above = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bits) + 1));
+  Wide count = 1;
+  for (Both& mode : *modes) {
+    if (mode.of_a == mode.of_b) {
+      mode.extent = std::min(mode.extent, above / std::gcd(mode.of_a, above));
+    } else if (mode.of_a % above == 0 && mode.of_b % above == 0) {
+      mode.extent = std::min<int64_t>(mode.extent, 2);
+    }
+    if ((count *= mode.extent) > most) return std::nullopt;
+  }
+  std::vector<int64_t> digits(modes->size(), 0);
+  auto x = static_cast<int64_t>(of_a->known.offsets[0]), y = static_cast<int64_t>(of_b->known.offsets[0]);
+  int64_t index = 0;
+  const auto move = [&](size_t k, int64_t steps) {
+    digits[k] += steps;
+    x += steps * (*modes)[k].of_a;
+    y += steps * (*modes)[k].of_b;
+    index += steps * (*modes)[k].radix;
+  };
+  while (in_a(x) == in_b(y)) {
+    size_t k = 0;
+    for (; k < digits.size() && digits[k] + 1 == (*modes)[k].extent; ++k) move(k, -digits[k]);
+    if (k == digits.size()) return KnownVerdict{Verdict::proved, {}};
+    move(k, 1);
+  }
+  return differ_at(a, b, index);
+}
+
 constexpr int64_t kFirstValues = int64_t{1} << 16;
 
 // A difference among the first values is the smallest there is; without one nothing is known.
@@ -203,6 +270,7 @@ KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tup
   }
   if (const auto verdict = differ_by_bits(a, b)) return *verdict;
   if (const auto verdict = differ_by_swizzle(a, b)) return *verdict;
+  if (const auto verdict = differ_in_low_bits(a, b, most)) return *verdict;
   const auto of_a = walked(a, most), of_b = walked(b, most);
   if (!of_a || !of_b) return by_first_values(a, b, std::min<int64_t>(n, std::min(most, kFirstValues)));
   const auto [x, y] = std::mismatch(of_a->begin(), of_a->end(), of_b->begin());

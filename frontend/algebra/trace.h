@@ -176,6 +176,31 @@ struct Bits {  // a swizzle on a known number
   int64_t from, to;
 };
 
+// --- vectors and searches -------------------------------------------------------------------------------------------
+
+struct Common {  // A along a part of B's right inverse, and how many of those elements follow one another in A
+  Layout through, values;
+  Int count;
+};
+struct Limited {  // a swizzle that the other layout does not have keeps so many neighbours together
+  Swizzle by;
+  int64_t elements;
+};
+struct Bound {  // an access to memory under any layout: so many accesses of `vector` elements, at least so many
+                // wavefronts
+  std::string access;
+  int64_t vector, accesses, fewest;
+};
+struct Tried {  // a layout, better than those before it: its wavefronts for each access
+  AnyLayout layout;
+  std::vector<std::pair<std::string, int64_t>> wavefronts;
+  int64_t sum;
+};
+struct Looked {  // a search for a layout ends
+  std::string family;
+  int64_t candidates, wavefronts, fewest;
+};
+
 // --- propositions ---------------------------------------------------------------------------------------------------
 
 struct Condition {  // one of those that are together enough for the claim
@@ -190,9 +215,9 @@ struct Judged {
   std::string failure;
 };
 
-using Step =
-    std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Interlaced, Rest,
-                 Follow, Undo, Searched, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits, Condition, Judged>;
+using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Interlaced,
+                          Rest, Follow, Undo, Searched, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits, Common,
+                          Limited, Bound, Tried, Looked, Condition, Judged>;
 
 struct Derivation {
   std::vector<Step> entries;

@@ -47,16 +47,16 @@ Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& o
 Picture draw_line(const Named& value, const DrawOptions& options = {});
 
 // An operation: its operands and its result beside each other, the same tile in the same colour. For a divide the tile
-// is that of the result, for a product the copy, for a composition each element that the right side picks.
+// is that of the result, for a product the copy, for a composition or a slice each element that it picks.
 struct Operation {
-  std::string name;             // "o", "zipped_divide", ...
+  std::string name;             // "o", "slice", "zipped_divide", ...
   std::vector<Named> operands;  // those that are layouts; the first is the one operated on
   int tiler_modes = 0;          // a tuple of so many tiles, mode by mode; 0: one tile
   Named result;
   // The result of the same operation on the identity layout of the first operand's shape: which coordinate of the
   // operand each element of the result comes from. Where that is not so, or without it, elements are told by their
   // values.
-  std::optional<Layout> origin = {};
+  std::optional<AnyLayout> origin = {};
 };
 Picture draw_operation(const Operation& operation, const DrawOptions& options = {});
 

@@ -59,8 +59,9 @@ class Matching {
 };
 
 // Whether the result has the operand's values where the origin says so. An operation may give other values (a recast),
-// or read what its operand's strides are.
+// or read what its operand's strides are. A slice counts from where it begins.
 bool origin_holds(const Operation& operation, const Limits& limits) {
+  if (operation.name == "slice") return true;
   const Field result(operation.result.layout, limits), origin(*operation.origin, limits);
   const AnyLayout& operand = operation.operands.front().layout;
   const Tuple& shape = domain_of(operand).shape;
@@ -142,6 +143,14 @@ void draw_composition(Picture& picture, const Operation& operation, const DrawOp
   add_page_line(picture, "addresses of " + heading(operation.operands[0]), a, options.limits, by_index);
   picture.key = "the index @i of the result";
   picture.owner = "index";
+  const Tuple begin = r.value(0, 0, 0);
+  for (int k = 0; operation.name == "slice" && k < a.slices() * a.rows() * a.columns(); ++k) {
+    const Place p{k / a.rows() / a.columns(), k % a.rows(), k / a.rows() % a.columns()};
+    const auto at = picked.find(a.index(p.slice, p.row, p.column));
+    const Tuple value = a.value(p.slice, p.row, p.column);
+    if (at == picked.end() || at->second != 0 || value == begin) continue;
+    picture.notes.push_back("the slice begins at " + value.to_string() + ", and its own offsets count from there");
+  }
 }
 
 void draw_beside(Picture& picture, const Operation& operation, const DrawOptions& options) {

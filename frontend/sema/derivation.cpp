@@ -181,11 +181,21 @@ class Writer {
   std::vector<Guard> guards_;          // so far
 };
 
+// The numbers of a record that an operation gives.
+std::string counts_of(const Record& record) {
+  std::string all;
+  for (const auto& [name, value] : record.fields) {
+    if (value.as<RecordPtr>() == nullptr) all += (all.empty() ? "" : ", ") + name + " = " + text(value);
+  }
+  return all;
+}
+
 }  // namespace
 
 Item item_of(const Value& value) {
   if (const auto* l = value.as<Layout>()) return *l;
   if (const auto* c = value.as<Composed>()) return *c;
+  if (const auto* r = value.as<RecordPtr>(); r && !(*r)->head.empty()) return Item(counts_of(**r));
   return Item(text(value));
 }
 

@@ -262,6 +262,39 @@ struct Words {
            are + old + "; " + old + " xor " + taken + " = " + fresh + ", so " + std::to_string(s.to);
   }
 
+  std::string operator()(const Common& s) const {
+    const std::string along =
+        "along " + s.through.to_string() + ", which counts through B, A gives " + s.values.to_string();
+    if (s.count.is(1)) return along + ": no two neighbours of B are neighbours in A";
+    return along + ": the first " + s.count.to_string() + " follow one another in both";
+  }
+  std::string operator()(const Limited& s) const {
+    const std::string kept = s.by.m == 0   ? " moves even the lowest bit"
+                             : s.by.m == 1 ? " leaves the lowest bit alone"
+                                           : " leaves the lowest " + std::to_string(s.by.m) + " bits alone";
+    return s.by.to_string() + kept + ": no more than " + std::to_string(s.elements) +
+           (s.elements == 1 ? " element stays" : " elements stay") + " together";
+  }
+  std::string operator()(const Bound& s) const {
+    return s.access + ": at best " + counted(s.accesses, "access", "accesses") + " of " +
+           counted(s.vector, "element", "elements") + " as one, which take at least " +
+           counted(s.fewest, "wavefront", "wavefronts");
+  }
+  std::string operator()(const Tried& s) const {
+    std::string each;
+    for (const auto& [name, count] : s.wavefronts) {
+      each += (each.empty() ? "" : ", ") + name + " " + std::to_string(count);
+    }
+    return lay::to_string(s.layout) + " takes " + counted(s.sum, "wavefront", "wavefronts") + " (" + each +
+           "): the best so far";
+  }
+  std::string operator()(const Looked& s) const {
+    const std::string looked = counted(s.candidates, "layout", "layouts") + " of " + s.family + " looked at";
+    if (s.wavefronts == s.fewest) return looked + "; none of any kind takes fewer than " + std::to_string(s.fewest);
+    return looked + ", which is all; " + std::to_string(s.fewest) +
+           " would be the bound for any layout, so one outside the family may be better";
+  }
+
   std::string operator()(const Condition& s) const {
     return "enough, with the others: " + s.condition.to_string() +
            (s.proved ? ", which holds" : ", which the facts leave open");
@@ -279,6 +312,9 @@ struct Words {
     return where + (s.failure.empty() ? "it fails" : s.failure);
   }
 
+  static std::string counted(int64_t n, const char* one, const char* many) {
+    return std::to_string(n) + " " + (n == 1 ? one : many);
+  }
   static std::string binary(int64_t bits, int64_t count) {
     std::string digits;
     for (int64_t k = count; k-- > 0;) digits += (bits >> k & 1) != 0 ? '1' : '0';

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/find_layout.h"
+#include "frontend/sema/derivation.h"
 #include "frontend/sema/memory.h"
 #include "frontend/source/text.h"
 
@@ -43,6 +44,14 @@ class Wanted {
       if (arguments_[i].name == name) return i;
     }
     return std::nullopt;
+  }
+  trace::Begin begin() const {
+    trace::Begin begin{what_, {}, {}, {}};
+    for (const CallArgument& a : arguments_.list()) {
+      begin.operands.push_back(item_of(a.value));
+      begin.parameters.push_back(a.name);
+    }
+    return begin;
   }
   std::string text() const {
     std::string s = what_;
@@ -185,7 +194,10 @@ Value find_value(Session& session, const std::string& what, Span what_span, std:
   Wanted wanted(session, "find " + what, std::move(arguments), whole);
   try {
     const Asked asked = search_of(wanted, what == "layout");
-    return record_of(asked, find_layout(asked.search), "find " + what, wanted.text());
+    trace::Operation derived(wanted.begin());
+    const FoundLayout found = find_layout(asked.search);
+    derived.gives(found.layout);
+    return record_of(asked, found, "find " + what, wanted.text());
   } catch (const Refusal& refusal) {
     throw DiagnosticError(to_diagnostic(refusal, whole, {}));
   }

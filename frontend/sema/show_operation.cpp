@@ -21,8 +21,13 @@ class Parts {
       return with_operands("o", {chain->first, chain->rest.front().operand});
     }
     const auto* call = std::get_if<syntax::Call>(&e.node);
-    const auto* name = call ? std::get_if<syntax::Name>(&frame_.tree()[call->callee].node) : nullptr;
-    if (!name || is_layout(call->callee)) return std::nullopt;
+    if (!call) return std::nullopt;
+    if (is_layout(call->callee)) return with_operands("slice", {call->callee});
+    const auto* name = std::get_if<syntax::Name>(&frame_.tree()[call->callee].node);
+    if (!name) return std::nullopt;
+    if (name->text == "slice" && call->arguments.size() == 2) {
+      return with_operands("slice", {call->arguments[1].value});
+    }
     std::vector<syntax::ExpressionId> operands;
     for (const syntax::Argument& argument : call->arguments) operands.push_back(argument.value);
     return with_operands(name->text == "composition" ? "o" : name->text, operands);
@@ -30,14 +35,16 @@ class Parts {
 
   // The operation on the identity layout of its first operand. Nothing where the operation does not take it, or gives
   // something else than the result's coordinates in other places.
-  std::optional<Layout> origin_of(syntax::ExpressionId id, const picture::Operation& operation) {
+  std::optional<AnyLayout> origin_of(syntax::ExpressionId id, const picture::Operation& operation) {
     const syntax::Expression& e = frame_.tree()[id];
     const Layout& domain = picture::domain_of(operation.operands.front().layout);
     try {
       GuardScope ignored(session_.facts);
       Value value;
       const Value identity(make_identity_layout(domain.shape));
-      if (const auto* chain = std::get_if<syntax::Chain>(&e.node)) {
+      if (operation.name == "slice") {
+        value = slice_of_coordinates(domain, std::get<syntax::Call>(e.node), e.span);
+      } else if (const auto* chain = std::get_if<syntax::Chain>(&e.node)) {
         value = compose(session_, {{identity, e.span}, operand(chain->rest.front().operand)}, e.span);
       } else {
         const auto& call = std::get<syntax::Call>(e.node);
@@ -48,10 +55,11 @@ class Parts {
         }
         value = apply(session_, operand(call.callee), std::move(arguments), e.span);
       }
-      const auto* origin = value.as<Layout>();
-      const bool fits =
-          origin && origin->is_known() && origin->shape == picture::domain_of(operation.result.layout).shape;
-      return fits ? std::optional(*origin) : std::nullopt;
+      const auto origin = layout_of(value);
+      if (!origin) return std::nullopt;
+      const Layout& from = picture::domain_of(*origin);
+      const bool fits = from.is_known() && from.shape == picture::domain_of(operation.result.layout).shape;
+      return fits ? origin : std::nullopt;
     } catch (const DiagnosticError&) {
       return std::nullopt;
     } catch (const Refusal&) {
@@ -60,6 +68,21 @@ class Parts {
   }
 
  private:
+  // Its coordinates as a composed layout, whose slices keep what lies before them.
+  Value slice_of_coordinates(const Layout& domain, const syntax::Call& call, Span span) {
+    Layout coordinates = make_identity_layout(domain.shape);
+    coordinates.names = domain.names;
+    const Value whole(Composed{coordinates, repeat_like(domain.shape, 0), coordinates});
+    std::vector<CallArgument> arguments;
+    for (const syntax::Argument& argument : call.arguments) {
+      const auto [value, at] = operand(argument.value);
+      arguments.push_back({argument.name ? argument.name->text : "", value, at});
+    }
+    if (is_layout(call.callee)) return apply(session_, {whole, span}, std::move(arguments), span);
+    arguments[1].value = whole;
+    return apply(session_, operand(call.callee), std::move(arguments), span);
+  }
+
   Operand operand(syntax::ExpressionId id) {
     return {instantiated(session_, frame_, options_, id), frame_.tree()[id].span};
   }

@@ -11,9 +11,9 @@ namespace lay::sema {
 // The value as a layout or composed layout; nothing for other kinds.
 std::optional<AnyLayout> layout_of(const Value& value);
 
-// `a o b` or `f(a, ...)` with a layout for its first operand, and that layout's coordinates in the result's places
-// where the operation lets them through. Nothing for other expressions, also not for swizzles, which have a picture of
-// their own.
+// `a o b`, `f(a, ...)` with a layout for its first operand, or a slice `a(2,_)`, and that layout's coordinates in the
+// result's places where the operation lets them through. Nothing for other expressions, also not for swizzles, which
+// have a picture of their own.
 std::optional<picture::Operation> operation_of(Session& session, Frame& frame, const ShowOptions& options,
                                                syntax::ExpressionId id, const picture::Named& result);
 

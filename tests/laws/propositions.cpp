@@ -209,6 +209,11 @@ TEST_CASE("one layout, or one in other words, under two swizzles, against their 
     const Layout x = make_ordered_layout(bits, tuple(random.in(0, 2), 1, random.in(0, 2)));
     const Layout y = random.once_in(3) ? x : make_ordered_layout(bits, tuple(2, random.in(0, 3), 1));
     check_pair(composition(swizzle(), x), composition(swizzle(), 0, y), 0);
+    // A mode in one piece and in two, above the bits of the swizzles or not, the offsets perhaps under them.
+    const int64_t half = random.in(1, 20), step = random.once_in(2) ? 256 * random.in(1, 3) : random.in(1, 70);
+    const Layout whole(tuple(4, 2 * half), tuple(random.in(1, 2), step));
+    const Layout parts(tuple(4, 2, half), tuple(whole.stride[0], step, random.once_in(5) ? step : 2 * step));
+    check_pair(composition(swizzle(), random.in(0, 9), whole), composition(swizzle(), random.in(0, 9), parts), 0);
   }
 }
 
