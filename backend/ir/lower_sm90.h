@@ -59,10 +59,7 @@ class Sm90Lowering {
   void pass_turn();
   void give_back(RingId ring);
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
-  using Range = std::pair<Term, Term>;
   Term has_products(const std::vector<Term>& tile);
-  Term maybe(sema::NodeId condition, bool when, const std::vector<Term>& tile);
-  std::optional<Range> range(sema::NodeId node, const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
   void each_tile(const std::function<void(const Tile&)>& body);
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const;

@@ -28,11 +28,11 @@ Problem problem_of(const Refusal& refusal, const Span& where) {
   return {refusal.code, refusal.message, where, {}, refusal.notes(), {}};
 }
 
-Variant direct_variant(const sema::Kernel& kernel, const std::string& reason) {
+Variant direct_variant(const sema::Kernel& kernel, const std::string& reason, const Target& target) {
   Variant variant;
   variant.name = "direct";
   variant.how = Direct{};
-  variant.prediction = predict(kernel, Direct{});
+  variant.prediction = predict(kernel, Direct{}, target);
   variant.notes.push_back("one thread an output element: " + reason);
   return variant;
 }
@@ -56,7 +56,7 @@ class GemmPlanner {
         if (policy.accumulator == accumulator() && follow_policy(policy, width)) break;
       }
     }
-    if (!complete()) plan_.variants.push_back(direct_variant(kernel_, "no schedule takes all sizes"));
+    if (!complete()) plan_.variants.push_back(direct_variant(kernel_, "no schedule takes all sizes", target_));
   }
 
  private:
@@ -293,7 +293,7 @@ class GemmPlanner {
     if (schedule.of_script && width == Width::elements) variant.name += "_any";
     variant.when = *open;
     variant.aligned = conditions.aligned;
-    variant.prediction = predict(kernel_, *gemm);
+    variant.prediction = predict(kernel_, *gemm, target_);
     if (!fits(*gemm, variant.prediction, schedule)) return;
     variant.how = *gemm;
     if (schedule.of_script) variant.schedule = schedule.where;
@@ -325,7 +325,7 @@ class GemmPlanner {
   const Target& target_;
 };
 
-void plan_direct(Plan& plan, const std::string& reason) {
+void plan_direct(Plan& plan, const std::string& reason, const Target& target) {
   for (const sema::Schedule& schedule : plan.kernel->schedules) {
     plan.problems.push_back(
         {"unsupported",
@@ -335,7 +335,7 @@ void plan_direct(Plan& plan, const std::string& reason) {
          {{"help", "without a schedule it runs with one thread an output element"}},
          {}});
   }
-  plan.variants.push_back(direct_variant(*plan.kernel, reason));
+  plan.variants.push_back(direct_variant(*plan.kernel, reason, target));
 }
 
 void plan_kernel(Plan& plan, const Target& target) {
@@ -347,7 +347,7 @@ void plan_kernel(Plan& plan, const Target& target) {
     const auto change = recognise_relayout(*plan.kernel, facts);
     if (const auto* found = std::get_if<RelayoutForm>(&change)) return plan_layout_change(plan, *found, facts, target);
   }
-  if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason);
+  if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason, target);
   GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
 }
 

@@ -8,15 +8,8 @@ namespace lay::plan {
 
 namespace {
 
-// Operands have smaller ids, so that one pass over the ids from above finds all that a value depends on.
 bool depends(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId on) {
-  std::vector<char> seen(static_cast<std::size_t>(value) + 1, 0);
-  seen[static_cast<std::size_t>(value)] = 1;
-  for (sema::NodeId id = value; id > on; --id) {
-    if (!seen[static_cast<std::size_t>(id)]) continue;
-    for (const sema::NodeId operand : operands(kernel.node(id))) seen[static_cast<std::size_t>(operand)] = 1;
-  }
-  return on <= value && seen[static_cast<std::size_t>(on)] != 0;
+  return reachable(kernel, {value})[static_cast<std::size_t>(on)] != 0;
 }
 
 bool is_whole(const sema::Kernel& kernel, sema::NodeId id) {

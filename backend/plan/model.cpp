@@ -43,46 +43,35 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm, const P
   const double blocks = std::ceil(count / target.multiprocessors);
   const double warps = gemm.threads() / 32.0 * std::min<double>(gemm.blocks_per_multiprocessor, blocks);
   const double hidden = std::min(1.0, 0.55 + 0.45 * warps / 8);
-  const double rate = target.multiply_adds("thread", gemm.accumulator).value_or(1);
   const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2];
   // Filling the pipeline and storing the tile are not hidden by other blocks.
   const double alone = 1500 + gemm.tile[0] * gemm.tile[1] / 16.0;
   // What does not fit into registers goes through memory; more than a multiprocessor has cannot run.
-  if (gemm.threads() * prediction.registers > target.multiprocessor_registers)
+  if (gemm.threads() * prediction.registers > target.multiprocessor_registers || !prediction.tile)
     return std::numeric_limits<double>::infinity();
   const double spilled = std::max(1.0, 1.5 * prediction.registers / target.thread_registers - 0.5);
   const double reads = gemm.threads() / 32.0 * (gemm.tile[0] / gemm.groups[0] + gemm.tile[1] / gemm.groups[1]) *
                        (bits(gemm.accumulator) / 8) / target.shared_rate;
-  const double products = gemm.tile[0] * gemm.tile[1] / rate / issue_share(gemm, prediction) / hidden;
+  const double products = prediction.tile->product_clocks / gemm.tile[2] / issue_share(gemm, prediction) / hidden;
   const double clocks = steps * (products + shown_reads * reads) * spilled;
   return blocks * (clocks + alone / std::max(1, gemm.blocks_per_multiprocessor)) / target.hertz;
 }
 
-// What one instruction takes of a multiprocessor: as long as its products do, and never less than its record says.
-double instruction_clocks(const sema::Atom& atom, const Target& target) {
-  const double products = static_cast<double>(atom.shape[0]) * atom.shape[1] * atom.shape[2];
-  const auto rate = target.multiply_adds(atom.kind, atom.a_type);
-  return rate ? std::max(atom.cost, products / *rate) : atom.cost;
-}
-
 // A block on each multiprocessor after another; fragments and products share it.
-double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Prediction&, const Binding& sizes,
-                       const Target& target) {
+double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Prediction& prediction,
+                       const Binding& sizes, const Target& target) {
   const auto extent = [&](sema::IndexId index) {
     return value(kernel.indices[static_cast<std::size_t>(index)].extent, sizes);
   };
   double count = std::ceil(extent(gemm.m) / gemm.tile[0]) * std::ceil(extent(gemm.n) / gemm.tile[1]);
   for (const sema::IndexId index : gemm.batch) count *= extent(index);
-  const auto repeats = gemm.repeats();
-  const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * repeats[2];
-  const double products =
-      instruction_clocks(gemm.mma, target) * gemm.groups[0] * gemm.groups[1] * repeats[0] * repeats[1];
-  return std::ceil(count / target.multiprocessors) * steps * products / target.hertz;
+  const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]);
+  return std::ceil(count / target.multiprocessors) * steps * prediction.tile->product_clocks / target.hertz;
 }
 
 // A persistent grid: every cluster of blocks takes one tile of its own after another.
-double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Prediction&, const Binding& sizes,
-                       const Target& target) {
+double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Prediction& prediction,
+                       const Binding& sizes, const Target& target) {
   const auto extent = [&](sema::IndexId index) {
     return value(kernel.indices[static_cast<std::size_t>(index)].extent, sizes);
   };
@@ -91,17 +80,8 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   for (const sema::IndexId index : gemm.batch) count *= extent(index);
   const double at_once = std::floor(target.multiprocessors / static_cast<double>(gemm.blocks()));
   const double rounds = std::ceil(count / at_once);
-  const auto repeats = gemm.repeats();
   const double steps = std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.cluster[2]);
-  const double instructions = steps * gemm.tile[2] / gemm.mma.shape[2];
-  const double products =
-      instructions * instruction_clocks(gemm.mma, target) * gemm.of_team() * repeats[0] * repeats[1];
-  // What every block loads, over the share of the second-level cache that it has.
-  const double element = bits(gemm.mma.a_type) / 8.0;
-  const double loaded =
-      steps * gemm.tile[2] * element *
-      (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) + gemm.tile[1] / static_cast<double>(gemm.cluster[0]));
-  const double loads = loaded / (target.cache_rate / target.multiprocessors);
+  const double products = steps * prediction.tile->product_clocks, loads = steps * prediction.tile->cache_clocks;
   // One consumer alone does not keep the tensor cores busy; a short ring does not hide the latency of loads.
   const double busy = (gemm.consumers() == 1 ? 0.85 : 0.97) * (gemm.stages < 4 ? 0.97 : 1);
   const double store = 600 + gemm.tile[0] * gemm.tile[1] / 24.0;
@@ -116,13 +96,10 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
 double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, const Binding& sizes,
                          const Target& target) {
   const Prediction& prediction = variant.prediction;
-  double before = 0, moved_before = 0;  // by launches that come first, which do nothing else
-  for (const Plan& plan : variant.before) {
-    const double bytes = value(plan.variants.at(0).prediction.global_bytes, sizes);
-    before += target.launch + bytes / target.memory_rate;
-    moved_before += bytes;
-  }
-  const double loaded = (value(prediction.global_bytes, sizes) - moved_before) / (target.cache_rate * target.hertz);
+  double before = 0;  // in launches that come first, which do nothing else
+  for (const Plan& plan : variant.before)
+    before += target.launch + value(plan.variants.at(0).prediction.global_bytes, sizes) / target.memory_rate;
+  const double loaded = value(prediction.cache_bytes, sizes) / (target.cache_rate * target.hertz);
   double needed = 0;
   for (const sema::Tensor& tensor : kernel.tensors)
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;

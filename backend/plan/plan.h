@@ -23,6 +23,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -110,13 +111,25 @@ struct Alignment {
 struct BankConflicts {
   std::string access;  // "write A", "read B"
   int wavefronts = 1, least = 1;
+  const char* unit = "a warp";  // whose one access it is
 };
 
+// What one K tile of a GEMM asks of a multiprocessor's share of the machine. Clocks of a multiprocessor.
+struct TileWork {
+  double bytes = 0;           // that a block loads through the second-level cache; what others load for it not counted
+  double cache_clocks = 0;    // in which its share of the cache delivers them
+  double product_clocks = 0;  // in which the products are done at the machine's rate
+};
+
+// What is known before sizes are; forecast.h has the rest.
 struct Prediction {
   int registers = 0;  // a thread
   int shared_bytes = 0;
+  int blocks = 0;  // that a multiprocessor has room for at once, by registers, shared memory and threads
   std::vector<BankConflicts> conflicts;
-  Int global_bytes;  // read and written by a launch, a tile's operands counted once a tile
+  std::optional<TileWork> tile;
+  Int cache_bytes;   // moved through the second-level cache: what blocks of a cluster load together counts once
+  Int global_bytes;  // moved to and from global memory at the least: everything once
   Int flops;
 };
 
@@ -139,7 +152,7 @@ struct Variant {
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in workspace; else null
   Int workspace = Int(0);  // bytes that all its launches share
   std::vector<Held> held;  // what lies there
-  Prediction prediction;   // of all its launches together, registers and shared memory of its own
+  Prediction prediction;   // of its own launch, which is the last
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
 };

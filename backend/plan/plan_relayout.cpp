@@ -245,6 +245,7 @@ class RelayoutPlanner {
     prediction_.shared_bytes = static_cast<int>(shared_bytes_);
     prediction_.conflicts = conflicts_;
     made_.blocks_per_multiprocessor = blocks_per_multiprocessor(made_, prediction_.registers, shared_bytes_, target_);
+    prediction_.blocks = made_.blocks_per_multiprocessor;
     if (!schedule_.order) return true;
     const auto wrong = [&](std::string message, std::string at) {
       std::vector<std::pair<std::string, std::string>> notes;

@@ -9,6 +9,7 @@
 #include "backend/plan/sm80.h"
 #include "backend/plan/sm80_operand.h"
 #include "backend/plan/sm90.h"
+#include "backend/plan/sm90_banks.h"
 #include "backend/plan/sm90_store.h"
 #include "frontend/algebra/banks.h"
 #include "frontend/algebra/operations.h"
@@ -47,6 +48,27 @@ Int output_bytes(const sema::Kernel& kernel) {
   return result;
 }
 
+// What epilogues read beside the sum, through the second-level cache: of each tile the elements that it needs.
+Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
+  const auto live = reachable(kernel);
+  std::vector<sema::NodeId> bodies;
+  for (const sema::Node& node : kernel.nodes)
+    if (const auto* sum = std::get_if<sema::Contraction>(&node.what)) bodies.push_back(sum->body);
+  const auto of_sum = reachable(kernel, bodies);
+  Int result = 0;
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
+    if (!load || !live[id] || of_sum[id]) continue;
+    if (kernel.tensor(load->tensor).access != sema::Access::input) continue;  // an inout one is counted with outputs
+    const auto depends = indices_of(kernel, static_cast<sema::NodeId>(id));
+    Int elements = 1;
+    for (const TileAxis& axis : tile_axes(tiling))
+      elements *= depends.contains(axis.index) ? extent(kernel, axis.index) : tiles(kernel, axis.index, axis.tile);
+    result += elements * kernel.tensor(load->tensor).element_bytes();
+  }
+  return result;
+}
+
 // The products, and what they move where so much of the output loads its operands together.
 template <class Gemm>
 void take_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm, const std::array<int, 2>& tile) {
@@ -54,8 +76,29 @@ void take_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gem
   const Int batches = product(kernel, gemm.batch);
   const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * kernel.loaded(gemm.a.load).element_bytes();
   const Int b = n * k * tiles(kernel, gemm.m, tile[0]) * kernel.loaded(gemm.b.load).element_bytes();
-  result.global_bytes = (a + b) * batches + output_bytes(kernel);
+  result.cache_bytes =
+      (a + b) * batches + output_bytes(kernel) + epilogue_bytes(kernel, {gemm.m, gemm.n, gemm.batch, tile});
+  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.flops = 2 * m * n * k * batches;
+}
+
+// A K tile of which the block's part of A has so many rows and its part of B so many columns to be loaded.
+template <class Gemm>
+TileWork tile_work(const sema::Kernel& kernel, const Gemm& gemm, double rows, double columns, double product_clocks,
+                   const Target& target) {
+  const double a = rows * kernel.loaded(gemm.a.load).element_bytes(),
+               b = columns * kernel.loaded(gemm.b.load).element_bytes();
+  TileWork work;
+  work.bytes = (a + b) * gemm.tile[2];
+  work.cache_clocks = work.bytes / (target.cache_rate / target.multiprocessors);
+  work.product_clocks = product_clocks;
+  return work;
+}
+
+// Every atom of every group in one K tile.
+double product_clocks(const TensorGemm& gemm, int groups, const Target& target) {
+  const auto repeats = gemm.repeats();
+  return instruction_clocks(gemm.mma, target) * groups * repeats[0] * repeats[1] * repeats[2];
 }
 
 int staged_accesses(const OperandCopy& copy) {
@@ -84,7 +127,7 @@ int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {
   return std::clamp(by_registers, 1, std::max(1, threads_wanted / gemm.threads()));
 }
 
-Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm) {
+Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Target& target) {
   Prediction result;
   result.registers = predict_registers(gemm);
   result.shared_bytes = shared_bytes(gemm);
@@ -94,10 +137,15 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm) {
     result.conflicts.push_back(traffic.read);
   }
   take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
+  if (const auto rate = target.multiply_adds("thread", gemm.accumulator)) {
+    const double products = static_cast<double>(gemm.tile[0]) * gemm.tile[1] * gemm.tile[2];
+    result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1], products / *rate, target);
+  }
+  result.blocks = resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);
   return result;
 }
 
-Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm) {
+Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target) {
   Prediction result;
   constexpr int rest = 40;  // addresses and conditions
   result.registers = least_registers(gemm) + rest;
@@ -111,22 +159,35 @@ Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm) {
     result.conflicts.push_back({"read " + name, read.taken, read.least});
   }
   take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
+  result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1],
+                          product_clocks(gemm, gemm.groups[0] * gemm.groups[1], target), target);
+  result.blocks = resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);
   return result;
 }
 
-Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target) {
   Prediction result;
   result.registers = gemm.registers ? (*gemm.registers)[1] : 255;
   result.shared_bytes = shared_bytes(gemm, kernel);
+  for (const bool is_a : {true, false}) {
+    const TmaOperand& operand = is_a ? gemm.a : gemm.b;
+    result.conflicts.push_back(worst_matrix(operand, gemm, kernel, is_a ? "A" : "B"));
+  }
   if (gemm.store) result.conflicts.push_back(worst_write(*gemm.store, kernel));
   take_totals(result, kernel, gemm, gemm.cluster_tile());
+  // Each block loads its slice of what several need, and gets the others' slices.
+  result.tile = tile_work(kernel, gemm, gemm.tile[0] / static_cast<double>(gemm.cluster[1]),
+                          gemm.tile[1] / static_cast<double>(gemm.cluster[0]),
+                          product_clocks(gemm, gemm.of_team(), target), target);
+  result.blocks = 1;  // persistent
   return result;
 }
 
-Prediction predict(const sema::Kernel& kernel, const Direct&) {
+Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Target& target) {
   Prediction result;
   result.registers = 32;
-  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.blocks = resident_blocks(direct.threads, result.registers, 0, target);
+  result.global_bytes = result.cache_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.flops = 0;
   const auto live = reachable(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
@@ -155,17 +216,27 @@ Prediction predict(const sema::Kernel& kernel, const Relayout& relayout) {
   }
   constexpr int access = 2, rest = 24;
   result.registers = bits_held / 32 + access * accesses + rest;
-  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.global_bytes = result.cache_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.flops = 0;
   return result;
 }
 
+double instruction_clocks(const sema::Atom& atom, const Target& target) {
+  const double products = static_cast<double>(atom.shape[0]) * atom.shape[1] * atom.shape[2];
+  const auto rate = target.multiply_adds(atom.kind, atom.a_type);
+  return rate ? std::max(atom.cost, products / *rate) : atom.cost;
+}
+
+int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const Target& target) {
+  const int by_registers = target.multiprocessor_registers / (threads * registers);
+  const int by_shared = static_cast<int>(target.multiprocessor_shared / (shared_bytes + target.reserved_shared));
+  return std::clamp(std::min({by_registers, by_shared, target.multiprocessor_threads / threads}), 1,
+                    target.multiprocessor_blocks);
+}
+
 int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes,
                               const Target& target) {
-  const int by_registers = target.multiprocessor_registers / (relayout.threads * registers);
-  const int by_shared = static_cast<int>(target.multiprocessor_shared / (shared_bytes + target.reserved_shared));
-  return std::clamp(std::min({by_registers, by_shared, target.multiprocessor_threads / relayout.threads}), 1,
-                    target.multiprocessor_blocks);
+  return resident_blocks(relayout.threads, registers, shared_bytes, target);
 }
 
 }  // namespace lay::plan

@@ -10,11 +10,18 @@ namespace lay::plan {
 int least_registers(const SimtGemm& gemm);
 int predict_registers(const SimtGemm& gemm);
 
-Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm);
-Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm);
-Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm);
-Prediction predict(const sema::Kernel& kernel, const Direct& direct);
-Prediction predict(const sema::Kernel& kernel, const Relayout& relayout);  // shared memory apart
+Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const Relayout& relayout);  // shared memory and blocks apart
+
+// Clocks of a multiprocessor that one instruction takes: as many as its products do at the machine's rate, and never
+// fewer than its record says.
+double instruction_clocks(const sema::Atom& atom, const Target& target);
+
+// Blocks that a multiprocessor has room for.
+int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const Target& target);
 
 // Blocks of a multiprocessor that the registers allow; at most as many as make 512 threads.
 int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backend/plan/plan_relayout.h"
+#include "backend/plan/predict.h"
 #include "backend/plan/tensor_variant.h"
 #include "backend/plan/tma.h"
 #include "backend/plan/vectors.h"
@@ -209,6 +210,8 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes, 
     made.aligned.insert(made.aligned.end(), part->aligned.begin(), part->aligned.end());
     made.prediction.registers = std::max(made.prediction.registers, part->prediction.registers);
     made.prediction.shared_bytes += part->prediction.shared_bytes;
+    made.prediction.blocks =
+        resident_blocks(threads_of_copies, made.prediction.registers, made.prediction.shared_bytes, target);
     const auto& conflicts = part->prediction.conflicts;
     made.prediction.conflicts.insert(made.prediction.conflicts.end(), conflicts.begin(), conflicts.end());
   }
@@ -283,8 +286,7 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   for (const Alignment& each : copies->aligned) {
     made->aligned.push_back({maker.copied()[static_cast<std::size_t>(each.tensor / 2)], each.bytes});
   }
-  copies->prediction.global_bytes = maker.traffic();
-  made->prediction.global_bytes += maker.traffic();
+  copies->prediction.global_bytes = copies->prediction.cache_bytes = maker.traffic();
   copies->held = made->held = maker.held();
   copies->workspace = made->workspace = maker.workspace();
   made->kernel = maker.main();

@@ -1,7 +1,9 @@
 #include "backend/plan/print.h"
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
+#include <functional>
 #include <set>
 #include <type_traits>
 
@@ -170,14 +172,17 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
   if constexpr (hopper) hopper_lines(kernel, gemm, lines);
 }
 
+// What is the same on every GPU that has this plan.
 void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
   lines.push_back("  // predicted: " + std::to_string(prediction.registers) + " registers a thread, " +
                   std::to_string(prediction.shared_bytes) + " bytes of shared memory");
   for (const BankConflicts& access : prediction.conflicts) {
     lines.push_back("  //   " + access.access + ": " + std::to_string(access.wavefronts) +
-                    " wavefronts a warp, least " + std::to_string(access.least));
+                    (access.wavefronts == 1 ? " wavefront " : " wavefronts ") + access.unit + ", least " +
+                    std::to_string(access.least));
   }
-  lines.push_back("  //   " + prediction.global_bytes.to_string() + " bytes of global memory, " +
+  lines.push_back("  //   " + prediction.cache_bytes.to_string() + " bytes through the second-level cache");
+  lines.push_back("  //   " + prediction.global_bytes.to_string() + " bytes of global memory at least, " +
                   prediction.flops.to_string() + " floating-point operations");
 }
 
@@ -262,21 +267,51 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   return lines;
 }
 
-std::string print_plan(const Plan& plan) {
+namespace {
+
+std::string rounded(double number) {
+  return std::to_string(std::llround(number));
+}
+
+// What the GPU that is planned for makes of it.
+std::string machine_line(const Prediction& prediction) {
+  std::string line = "// a multiprocessor has room for " + std::to_string(prediction.blocks) +
+                     (prediction.blocks == 1 ? " block" : " blocks");
+  if (prediction.tile) {
+    line += "; a K tile: " + rounded(prediction.tile->bytes) + " bytes in " + rounded(prediction.tile->cache_clocks) +
+            " clocks of its share of the second-level cache, products in " + rounded(prediction.tile->product_clocks);
+  }
+  return line;
+}
+
+// `after` says what stands behind a variant.
+std::string print_with(const Plan& plan, const std::function<std::vector<std::string>(const Variant&)>& after) {
   std::string text;
   for (const std::string& note : plan.notes) text += "// " + note + "\n";
   std::set<std::string> said;  // launches that several variants begin with
   const auto say = [&](const Plan& of, const Variant& variant) {
     if (!text.empty()) text += "\n";
     for (const std::string& line : schedule_lines(of, variant)) text += line + "\n";
+    text += machine_line(variant.prediction) + "\n";
   };
   for (const Variant& variant : plan.variants) {
     for (const Plan& before : variant.before) {
       if (said.insert(before.variants.at(0).name).second) say(before, before.variants.at(0));
     }
     say(plan, variant);
+    for (const std::string& line : after(variant)) text += line + "\n";
   }
   return text;
+}
+
+}  // namespace
+
+std::string print_plan(const Plan& plan) {
+  return print_with(plan, [](const Variant&) { return std::vector<std::string>(); });
+}
+
+std::string print_plan(const Plan& plan, const Binding& sizes, const Target& target) {
+  return print_with(plan, [&](const Variant& variant) { return forecast_lines(plan, variant, sizes, target); });
 }
 
 }  // namespace lay::plan

@@ -23,14 +23,30 @@ std::vector<NodeId> operands(const Node& node) {
                     node.what);
 }
 
-std::vector<char> reachable(const Kernel& kernel) {
+std::vector<char> reachable(const Kernel& kernel, const std::vector<NodeId>& from) {
   std::vector<char> seen(kernel.nodes.size(), 0);
-  for (const Assignment& assignment : kernel.assignments) seen[assignment.value] = 1;
+  for (const NodeId id : from) seen[id] = 1;
   for (auto id = static_cast<NodeId>(kernel.nodes.size()); id-- > 0;) {
     if (!seen[id]) continue;
     for (NodeId operand : operands(kernel.nodes[id])) seen[operand] = 1;
   }
   return seen;
+}
+
+std::vector<char> reachable(const Kernel& kernel) {
+  std::vector<NodeId> values;
+  for (const Assignment& assignment : kernel.assignments) values.push_back(assignment.value);
+  return reachable(kernel, values);
+}
+
+std::set<IndexId> indices_of(const Kernel& kernel, NodeId value) {
+  std::set<IndexId> found;
+  const auto below = reachable(kernel, {value});
+  for (std::size_t id = 0; id < below.size(); ++id) {
+    const auto* index = std::get_if<IndexValue>(&kernel.nodes[id].what);
+    if (below[id] && index) found.insert(index->index);
+  }
+  return found;
 }
 
 IndexId bare_index(const Kernel& kernel, NodeId node) {

@@ -10,6 +10,7 @@
 //   C[l,m,n] = sum[k](A[l,m,k] * B[n,k]) with A (L,M,K):(M*K,K,1)     l is a batch, for K is less than M*K
 #pragma once
 
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,8 +36,11 @@ GemmForm swapped(GemmForm form);
 
 std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts);
 
-// The nodes that the assignments depend on, by node id.
+// The nodes that these depend on, themselves included, by node id; and those that the assignments depend on.
+std::vector<char> reachable(const sema::Kernel& kernel, const std::vector<sema::NodeId>& from);
 std::vector<char> reachable(const sema::Kernel& kernel);
+// Every index that a value depends on.
+std::set<sema::IndexId> indices_of(const sema::Kernel& kernel, sema::NodeId value);
 // The operands of a node: coordinates of a load, the body of a contraction, arguments of a function.
 std::vector<sema::NodeId> operands(const sema::Node& node);
 // The index that a bare coordinate is, or -1.

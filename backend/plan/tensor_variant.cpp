@@ -31,7 +31,7 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
   variant.name = shaping.schedule.name;
   variant.when = *open;
   variant.aligned = shaping.conditions.aligned;
-  variant.prediction = predict(shaping.kernel, *gemm);
+  variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
   variant.how = std::move(*gemm);
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
   return variant;

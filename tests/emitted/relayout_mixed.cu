@@ -13,9 +13,10 @@
 //     // Y is written 4 elements at once along j
 //     // outputs, (thread,value) -> (b,i,j): ((32,8),(4,8)):((4@2,1@1),(1@2,8@1))
 //     // predicted: 126 registers a thread, 32768 bytes of shared memory
-//     //   write X: 1 wavefronts a warp, least 1
+//     //   write X: 1 wavefront a warp, least 1
 //     //   read X: 4 wavefronts a warp, least 4
-//     //   8*B*M*N + 4*N bytes of global memory, 0 floating-point operations
+//     //   8*B*M*N + 4*N bytes through the second-level cache
+//     //   8*B*M*N + 4*N bytes of global memory at least, 0 floating-point operations
 //   }
 //
 // Grid (B*ceil_div(M,128)*ceil_div(N,64), 1, 1), 256 threads a block, 32768 bytes of shared memory.

@@ -11,7 +11,8 @@
 //     // Y is written 4 elements at once along j
 //     // outputs, (thread,value) -> (i,j): ((2,8,2,4,2),(4,4)):((4@1,1@0,8@1,8@0,16@1),(1@1,32@1))
 //     // predicted: 60 registers a thread, 0 bytes of shared memory
-//     //   8*M*N bytes of global memory, 0 floating-point operations
+//     //   8*M*N bytes through the second-level cache
+//     //   8*M*N bytes of global memory at least, 0 floating-point operations
 //   }
 //
 // Grid (ceil_div(M,32)*ceil_div(N,128), 1, 1), 256 threads a block, 0 bytes of shared memory.

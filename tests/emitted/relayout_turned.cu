@@ -12,9 +12,10 @@
 //     // Y is written 8 elements at once along j
 //     // outputs, (thread,value) -> (i,j): ((16,32),(8,4)):((8@1,1@0),(1@1,32@0))
 //     // predicted: 64 registers a thread, 32768 bytes of shared memory
-//     //   write X: 1 wavefronts a warp, least 1
+//     //   write X: 1 wavefront a warp, least 1
 //     //   read X: 4 wavefronts a warp, least 4
-//     //   4*M*N bytes of global memory, 0 floating-point operations
+//     //   4*M*N bytes through the second-level cache
+//     //   4*M*N bytes of global memory at least, 0 floating-point operations
 //   }
 //
 // Grid (ceil_div(M,128)*ceil_div(N,128), 1, 1), 512 threads a block, 32768 bytes of shared memory.

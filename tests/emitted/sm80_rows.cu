@@ -21,7 +21,8 @@
 //     //   read A: 4 wavefronts a warp, least 4
 //     //   write B: 4 wavefronts a warp, least 4
 //     //   read B: 2 wavefronts a warp, least 2
-//     //   2*M*K*ceil_div(N,128) + 2*N*K*ceil_div(M,128) + 2*M*N bytes of global memory, 2*M*N*K floating-point operations
+//     //   2*M*K*ceil_div(N,128) + 2*N*K*ceil_div(M,128) + 2*M*N bytes through the second-level cache
+//     //   2*M*N + 2*M*K + 2*N*K bytes of global memory at least, 2*M*N*K floating-point operations
 //   }
 //
 // Grid (8*ceil_div(M,1024)*ceil_div(N,128), 1, 1), 256 threads a block, 65536 bytes of shared memory, asked for at the launch.

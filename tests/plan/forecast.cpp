@@ -1,0 +1,283 @@
+// What is said before a launch, against numbers worked out by hand.
+#include "backend/plan/forecast.h"
+
+#include <catch2/catch.hpp>
+
+#include "backend/plan/make.h"
+#include "backend/plan/model.h"
+#include "backend/plan/print.h"
+#include "backend/plan/tile_traffic.h"
+#include "tests/language/script.h"
+
+using namespace lay;
+using lay::sema::test::Script;
+using plan::Forecast;
+
+namespace {
+
+// A machine of round numbers: a wgmma of 64 x 256 x 16 takes 128 clocks, a thread's products 128 a clock.
+Target machine() {
+  Target target = default_target();
+  target.multiprocessors = 4;
+  target.hertz = 1e9;
+  target.memory_rate = 1e12;
+  target.cache_rate = 1000;
+  target.cache = 1e9;
+  target.launch = 1e-6;
+  return target;
+}
+
+struct Planned {
+  plan::Plan plan;
+  Binding sizes;
+
+  const plan::Variant& first() const { return plan.variants.at(0); }
+  std::vector<Forecast> launches(const Target& target) const {
+    const auto all = plan::forecast(plan, first(), sizes, target);
+    REQUIRE(all);
+    return *all;
+  }
+  Forecast only(const Target& target) const {
+    const auto all = launches(target);
+    REQUIRE(all.size() == 1);
+    return all[0];
+  }
+};
+
+Planned planned(const std::string& text, std::map<std::string, std::int64_t> sizes, const Target& target = machine()) {
+  const Script script(text);
+  REQUIRE(script.messages == "");
+  Planned made{plan::make_plan(script.evaluator.kernels().back(), target), {}};
+  for (const auto& problem : made.plan.problems) FAIL(problem.message);
+  for (const sema::Dim& dim : made.plan.kernel->dims) made.sizes[*dim.symbol.dim_id()] = sizes.at(dim.name);
+  return made;
+}
+
+const std::string kGemm =
+    "use atoms.sm90\n"
+    "kernel f<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+    "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+
+// Tiles of 128 x 256 by pairs of blocks, 256 x 256 a cluster.
+std::string hopper(const std::string& more = "") {
+  return "schedule f for sm90 { tile = (128,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, acc = f32)\n"
+         " groups = (2,1,1,1)\n cluster = (2,1)\n" +
+         more + " }\n";
+}
+
+}  // namespace
+
+TEST_CASE("a K tile of Hopper: what a block loads, and how long it multiplies") {
+  const auto made = planned(kGemm + hopper(), {{"M", 1024}, {"N", 1024}, {"K", 1024}});
+  const auto& tile = made.first().prediction.tile;
+  REQUIRE(tile);
+  CHECK(tile->bytes == (128 + 256 / 2) * 64 * 2);     // its rows of A, and half of B's, which the neighbour has too
+  CHECK(tile->product_clocks == 4 * 2 * 128);         // four instructions of 16 along k, of each of two consumers
+  CHECK(tile->cache_clocks == 32768.0 / (1000 / 4));  // a quarter of the cache's rate
+  for (const auto& access : made.first().prediction.conflicts) {
+    INFO(access.access);
+    CHECK(access.wavefronts == access.least);
+  }
+}
+
+TEST_CASE("a persistent grid of clusters: waves, bytes and the bound, worked out by hand") {
+  // 4 x 4 tiles of 256 x 256; 2 clusters at once, so 8 waves, and 8 tiles one after the other.
+  const auto made = planned(kGemm + hopper(), {{"M", 1024}, {"N", 1024}, {"K", 1024}});
+  const Forecast of = made.only(machine());
+  CHECK(of.tiles == 16);
+  CHECK(of.live == 16);
+  CHECK(of.at_once == 2);
+  CHECK(of.waves() == 8);
+  CHECK(of.most == 8);
+  // 16 K tiles of 1024 clocks, 8 times.
+  CHECK(of.products == Approx(8 * 16 * 1024 * 1e-9));
+  // A tile loads 256 rows of A and of B, 1024 long: multicast halves what blocks would load without.
+  CHECK(of.cache_bytes == 16 * 2 * 256 * 1024 * 2 + 1024 * 1024 * 2);
+  CHECK(of.cache == Approx(of.cache_bytes * 1e-12));
+  CHECK(of.global_bytes == 3 * 1024 * 1024 * 2);  // the cache holds everything
+  CHECK(of.least_global_bytes == of.global_bytes);
+  CHECK(of.memory == Approx(of.global_bytes * 1e-12));
+  CHECK(of.multiply_adds == 1024.0 * 1024 * 1024);
+  CHECK(of.binds() == "products");
+  CHECK(of.seconds() == Approx(of.products + 1e-6));
+}
+
+TEST_CASE("what the cache does not hold comes again, in the order of the tiles") {
+  // Panels of 256 x 1024 elements are 512 KiB. Orders of rows first: wave w has tiles (2w, 2w+1).
+  const std::string known =
+      "use atoms.sm90\n"
+      "kernel f(A: bf16 (1024,1024):(1024,1), B: bf16 (1024,1024):(1024,1)) -> C: bf16 (1024,1024):(1024,1)\n"
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+  constexpr double panel = 256 * 1024 * 2, tile = 256 * 256 * 2, output = 1024 * 1024 * 2;
+  const auto down = planned(known + hopper(" order = (4,4):(1@0,1@1)\n"), {});
+  Target small = machine();
+  // A wave reads two panels of A and one of B and writes two tiles. If that is all that fits, the next wave, of the
+  // other two rows, finds B's panel again; every second wave goes to the next column.
+  small.cache = 3 * panel + 2 * tile;
+  CHECK(down.only(small).global_bytes == 8 * 2 * panel + 4 * panel + output);
+  // With room for all of A, its panels and those of B come once.
+  small.cache = 5 * panel + 8 * tile;
+  CHECK(down.only(small).global_bytes == 8 * panel + output);
+  // Not even one wave fits: nothing is found again.
+  small.cache = 2 * panel;
+  CHECK(down.only(small).global_bytes == 8 * 3 * panel + output);
+  // Squares of 2 x 2 tiles, walked down: two waves share both panels of A, and each has a panel of B.
+  const auto square = planned(known + hopper(" order = (2,2,2,2):(1@0,1@1,2@0,2@1)\n"), {});
+  small.cache = 3 * panel + 2 * tile;
+  CHECK(square.only(small).global_bytes == 4 * (2 + 2) * panel + output);
+  CHECK(square.only(machine()).global_bytes == down.only(machine()).global_bytes);
+}
+
+TEST_CASE("edges are clipped: what lies outside is neither loaded nor counted") {
+  const auto made = planned(kGemm + hopper(), {{"M", 264}, {"N", 264}, {"K", 72}});
+  const Forecast of = made.only(machine());
+  CHECK(of.tiles == 4);
+  CHECK(of.most == 2);
+  CHECK(of.products == Approx(2 * 2 * 1024 * 1e-9));  // whole tiles all the same, of two K tiles
+  CHECK(of.cache_bytes == 2 * 2 * 264 * 72 * 2 + 264 * 264 * 2);
+  CHECK(of.multiply_adds == 264.0 * 264 * 72);
+}
+
+TEST_CASE("tiles that a mask leaves no product are neither loaded nor multiplied, but written") {
+  const auto made = planned(
+      "use atoms.sm90\n"
+      "kernel f<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+      "{ C[m,n] = if n <= m then sum[k](A[m,k] * B[n,k]) else 0.0 }\n" +
+          hopper(),
+      {{"M", 1024}, {"N", 1024}, {"K", 1024}});
+  const Forecast of = made.only(machine());
+  CHECK(of.tiles == 16);
+  CHECK(of.live == 10);  // 1 + 2 + 3 + 4
+  CHECK(of.cache_bytes == 10 * 2 * 256 * 1024 * 2 + 1024 * 1024 * 2);
+  CHECK(of.waves() == 5);
+  CHECK(of.most >= 5);
+  CHECK(of.most < 8);
+  CHECK(of.multiply_adds == 10 * 256.0 * 256 * 1024);
+}
+
+TEST_CASE("blocks that share K, consumers in turns and swapped factors") {
+  const auto split = planned(kGemm +
+                                 "schedule f for sm90 { tile = (64,64,64)\n mma = sm90.wgmma(n = 64, ab = bf16, acc = "
+                                 "f32)\n cluster = (1,1,2) }\n",
+                             {{"M", 128}, {"N", 128}, {"K", 1024}});
+  const Forecast halves = split.only(machine());
+  CHECK(halves.at_once == 2);
+  CHECK(halves.tiles == 4);
+  CHECK(halves.most == 2);
+  const double instruction = split.first().prediction.tile->product_clocks / 4;
+  CHECK(halves.products == Approx(2 * 8 * 4 * instruction * 1e-9));  // 8 of the 16 K tiles
+  CHECK(halves.cache_bytes == 4 * (64 + 64) * 1024 * 2 + 128 * 128 * 2);
+
+  const auto turns =
+      planned(kGemm +
+                  "schedule f for sm90 { tile = (64,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, acc = "
+                  "f32)\n groups = (1,1,1,2) }\n",
+              {{"M", 512}, {"N", 512}, {"K", 1024}});
+  const Forecast two = turns.only(machine());
+  CHECK(two.at_once == 8);  // two tiles of each of 4 multiprocessors
+  CHECK(two.tiles == 16);
+  CHECK(two.waves() == 2);
+  CHECK(two.most == 4);
+  CHECK(two.products == Approx(4 * 16 * 4 * 128 * 1e-9));
+
+  const auto swapped = planned(
+      kGemm +
+          "schedule f for sm90 { tile = (64,16,64)\n mma = sm90.wgmma(n = 16, ab = bf16, acc = f32)\n swapped = 1 }\n",
+      {{"M", 16}, {"N", 128}, {"K", 1024}});
+  const Forecast of = swapped.only(machine());
+  CHECK(of.tiles == 2);  // 128 columns are two times the instruction's rows
+  CHECK(of.cache_bytes == 2 * (64 + 16) * 1024 * 2 + 16 * 128 * 2);
+}
+
+TEST_CASE("factors that are copied first: a launch of its own before") {
+  const auto made = planned(kGemm + hopper(), {{"M", 1024}, {"N", 1024}, {"K", 1001}});
+  const plan::Variant* copying = nullptr;
+  for (const plan::Variant& variant : made.plan.variants)
+    if (!copying && variant.before.size() == 1 && variant.name == "sm90_copy_A_B") copying = &variant;
+  REQUIRE(copying);
+  Target target = machine();
+  target.cache_rate = 4000;
+  const auto all = plan::forecast(made.plan, *copying, made.sizes, target);
+  REQUIRE(all);
+  REQUIRE(all->size() == 2);
+  CHECK(all->at(0).global_bytes == 2 * 2 * 1024 * 1001 * 2);  // both read and written
+  CHECK(all->at(0).binds() == "global memory");
+  CHECK(all->at(0).products == 0);
+  CHECK(all->at(1).cache_bytes == 16 * 2 * 256 * 1001 * 2 + 1024 * 1024 * 2);
+}
+
+TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
+  const Target a100 = *find_target("a100");
+  const auto sm80 =
+      planned(kGemm +
+                  "schedule f for sm80 { tile = (128,128,32)\n mma = sm80.mma(m = 16, k = 16, ab = bf16, acc "
+                  "= f32)\n groups = (2,2,1,1)\n stages = 3 }\n",
+              {{"M", 1280}, {"N", 1280}, {"K", 1024}}, a100);
+  const Forecast of = sm80.only(a100);
+  CHECK(of.tiles == 100);
+  CHECK(of.most == 1);  // of 108 multiprocessors
+  // 128 * 128 * 32 products at 1024 a clock, 32 times.
+  CHECK(of.products == Approx(128 * 128 * 32 / 1024.0 * 32 / 1.41e9));
+  CHECK(of.cache_bytes == 2.0 * 10 * 1280 * 1024 * 2 + 1280 * 1280 * 2);
+  CHECK(of.global_bytes == 3 * 1280.0 * 1280 * 2 - 2.0 * 1280 * 256 * 2);
+
+  const auto simt = planned(
+      "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1), bias: f32 N:1) -> C: f32 (M,N):(N,1)\n"
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) + bias[n] }\n"
+      "schedule f for simt { tile = (64,64,16)\n groups = (2,2,1,1) }\n",
+      {{"M", 256}, {"N", 256}, {"K", 64}});
+  const Forecast plain = simt.only(machine());
+  CHECK(plain.tiles == 16);
+  CHECK(plain.most == 4);
+  CHECK(plain.products == Approx(4 * 64 * 64 * 64 / 128.0 * 1e-9));
+  CHECK(plain.cache_bytes == 2 * 4 * 256 * 64 * 4 + 256 * 256 * 4 + 4 * 256 * 4);  // the bias once a row of tiles
+  CHECK(plain.least_global_bytes == 2 * 256 * 64 * 4 + 256 * 256 * 4 + 256 * 4);
+  CHECK(plain.binds() == "products");
+}
+
+TEST_CASE("changes of layout and single elements move everything once") {
+  const auto turned = planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
+                              {{"M", 4096}, {"N", 4096}});
+  const Forecast of = turned.only(machine());
+  CHECK(of.global_bytes == 2.0 * 4096 * 4096 * 4);
+  CHECK(of.memory == Approx(2.0 * 4096 * 4096 * 4 * 1e-12));
+  CHECK(of.multiply_adds == 0);
+  CHECK(of.binds() == "the second-level cache");  // 1000 bytes a clock are as many a second as memory has
+  Target target = machine();
+  target.cache_rate = 4000;
+  CHECK(turned.only(target).binds() == "global memory");
+  const auto tiny =
+      planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n", {{"M", 8}, {"N", 8}});
+  CHECK(tiny.only(target).binds() == "the launch");
+
+  const auto direct =
+      planned("kernel f<M, K>(A: f32 (M,K):(K,1), x: f32 K:1) -> y: f32 M:1 { y[m] = sum[k](A[m,k] * x[k]) }\n",
+              {{"M", 1024}, {"K", 512}});
+  const Forecast row = direct.only(machine());
+  CHECK(row.tiles == 4);  // blocks of 256 threads
+  CHECK(row.multiply_adds == 1024 * 512);
+  CHECK(row.products == Approx(1024 * 512 / (128 * 4 * 1e9)));
+}
+
+TEST_CASE("a bound is below what the model expects, and sizes that are missing leave nothing to say") {
+  for (const std::int64_t size : {512, 1000, 4096, 8192}) {
+    const Target h200 = default_target();
+    const auto made = planned(kGemm, {{"M", size}, {"N", size}, {"K", size}}, h200);
+    for (const plan::Variant& variant : made.plan.variants) {
+      const bool holds = std::all_of(variant.when.begin(), variant.when.end(),
+                                     [&](const Predicate& p) { return p.evaluate(made.sizes) == true; });
+      if (!holds || !std::holds_alternative<plan::Sm90Gemm>(variant.how)) continue;
+      INFO(variant.name << " at " << size);
+      const auto all = plan::forecast(made.plan, variant, made.sizes, h200);
+      REQUIRE(all);
+      double seconds = 0;
+      for (const Forecast& launch : *all) seconds += launch.seconds();
+      CHECK(seconds < 1.25 * plan::predicted_seconds(*made.plan.kernel, variant, made.sizes, h200));
+      CHECK(all->back().global_bytes <= all->back().cache_bytes);
+    }
+  }
+  auto made = planned(kGemm, {{"M", 64}, {"N", 64}, {"K", 64}});
+  made.sizes.clear();
+  CHECK(!plan::forecast(made.plan, made.first(), made.sizes, machine()));
+  CHECK(plan::forecast_lines(made.plan, made.first(), made.sizes, machine()).size() == 2);
+}
