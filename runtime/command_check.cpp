@@ -82,8 +82,8 @@ void dump_variant(const Script& script, const plan::Plan& plan, const plan::Vari
 
 using GivenSizes = std::map<std::string, std::int64_t>;
 
-// The plan as a launch of these sizes sees it.
-void keep_taken(plan::Plan& plan, const GivenSizes& given) try {
+// The plan as a launch of these sizes sees it; the sizes by dim.
+Binding keep_taken(plan::Plan& plan, const GivenSizes& given) try {
   const sema::Kernel& kernel = *plan.kernel;
   const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, given));
   sema::check_guards(kernel, sizes);
@@ -91,6 +91,7 @@ void keep_taken(plan::Plan& plan, const GivenSizes& given) try {
   std::vector<plan::Variant> taken;
   if (!fitting.empty()) taken.push_back(*fitting.front());
   plan.variants = std::move(taken);
+  return sizes;
 } catch (const Refusal& refusal) {
   Diagnostic d;
   d.code = refusal.code;
@@ -111,10 +112,12 @@ int dump(const std::string& file, const std::string& stage, const Target& target
         continue;
       }
       plan::Plan plan = planned(kernel, target);
-      if (!given.empty()) keep_taken(plan, given);
-      if (stage == "plan")
+      if (stage == "plan" && given.empty())
         std::cout << plan::print_plan(plan);
-      else
+      else if (stage == "plan") {
+        const Binding sizes = keep_taken(plan, given);
+        std::cout << plan::print_plan(plan, sizes, target);
+      } else
         for (const auto& variant : plan.variants) dump_variant(*script, plan, variant, stage == "cuda");
     } catch (const DiagnosticError& e) {
       report(script->sources, e.diagnostic);

@@ -82,7 +82,7 @@ struct PlanOptions {
   std::map<std::string, std::int64_t> sizes;  // by dim; under no name: of every dim; none: all variants are printed
 };
 // The complete schedule of every kernel with its predictions, as Lay text; with sizes the variant that takes them, as
-// far as alignment allows.
+// far as alignment allows, and what it takes there at the least (plan/forecast.h).
 int print_plans(const PlanOptions& options);
 
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.

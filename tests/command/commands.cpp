@@ -138,6 +138,24 @@ TEST_CASE("build writes the source and the manifest, whole or not at all") {
   CHECK(folder.lay({"build", "scale.lay"}).code == 2);
 }
 
+TEST_CASE("plan says what binds at given sizes, on a GPU that is named") {
+  Folder folder;
+  put(folder / "turn.lay", "kernel turn<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1)\n{ Y[i,j] = X[j,i] }\n");
+  const auto large = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096"});
+  CHECK(large.code == 0);
+  // 2 * 4 * 8192 * 4096 bytes at 4.8 TB/s.
+  CHECK(large.out.find("// at M = 8192, N = 4096 on h200, 132 multiprocessors:\n") != std::string::npos);
+  CHECK(large.out.find("//   global memory             55.92 us       268.44 MB\n") != std::string::npos);
+  CHECK(large.out.find("//   at least 58.42 us, bound by global memory\n") != std::string::npos);
+  const auto slow = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096", "--gpu", "a40"});
+  CHECK(slow.out.find("on a40, 84 multiprocessors:\n") != std::string::npos);
+  CHECK(slow.out.find("//   global memory            385.68 us       268.44 MB\n") != std::string::npos);
+  CHECK(folder.lay({"plan", "turn.lay", "--size", "64"}).out.find("bound by the launch") != std::string::npos);
+  CHECK(folder.lay({"plan", "turn.lay"}).out.find("// at ") == std::string::npos);
+  CHECK(folder.lay({"plan", "turn.lay", "--size", "M=8"}).code == 1);
+  CHECK(folder.lay({"plan", "turn.lay", "--gpu", "tpu"}).error.find("unknown-target") != std::string::npos);
+}
+
 TEST_CASE("what ptxas remarks is a warning of build, and with --strict an error") {
   Folder folder;
   // 192 accumulators and more than 255 registers a thread with all else.

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
 #include "backend/plan/model.h"
 #include "backend/plan/print.h"
@@ -257,6 +258,32 @@ TEST_CASE("changes of layout and single elements move everything once") {
   CHECK(row.tiles == 4);  // blocks of 256 threads
   CHECK(row.multiply_adds == 1024 * 512);
   CHECK(row.products == Approx(1024 * 512 / (128 * 4 * 1e9)));
+}
+
+// Rows of tests/bench/results/hopper.txt: no kernel was faster than its forecast, and none of the large ones took twice
+// as long.
+TEST_CASE("what was measured on an H200 is no less than the forecast") {
+  struct Row {
+    std::int64_t m, n, k;
+    double microseconds;
+  };
+  for (const Row& row : {Row{4096, 4096, 4096, 202.92},
+                         {8192, 8192, 512, 126.47},
+                         {16, 4096, 4096, 11.94},
+                         {64, 14336, 4096, 31.76},
+                         {1, 4096, 14336, 32.68},
+                         {1, 14336, 4096, 32.99},
+                         {128, 14336, 4096, 35.93}}) {
+    INFO(row.m << " x " << row.n << " x " << row.k);
+    const auto made = planned(kGemm, {{"M", row.m}, {"N", row.n}, {"K", row.k}}, default_target());
+    const auto taken = plan::fitting_variants(made.plan, made.sizes);
+    REQUIRE(!taken.empty());
+    const auto all = plan::forecast(made.plan, *taken.front(), made.sizes, default_target());
+    REQUIRE(all);
+    REQUIRE(all->size() == 1);
+    CHECK(1e6 * all->front().seconds() <= row.microseconds);
+    CHECK(2 * 1e6 * all->front().seconds() >= row.microseconds);
+  }
 }
 
 TEST_CASE("a bound is below what the model expects, and sizes that are missing leave nothing to say") {
