@@ -86,7 +86,7 @@ bool parts(const Rest& rest, const std::vector<std::pair<size_t, size_t>>& apart
 CutChains::CutChains(const ValueTable& table, Rest whole, int64_t common)
     : table_(table), whole_(std::move(whole)), common_(common) {}
 
-CutChains::End CutChains::run(const Serves& serves, int64_t steps) {
+CutChains::End CutChains::run(const Serves& serves, int64_t& steps) {
   serves_ = &serves;
   extents_.clear();
   for (const int64_t prime : kFirstPrimes) {
@@ -95,11 +95,14 @@ CutChains::End CutChains::run(const Serves& serves, int64_t steps) {
   }
   steps_ = steps;
   ended_ = false;
+  bool served = false;
   try {
-    if (descend(whole_, 1)) return End::served;
+    served = descend(whole_, 1);
   } catch (const Refusal&) {  // numbers beyond 64 bits
     ended_ = true;
   }
+  steps = steps_;
+  if (served) return End::served;
   return ended_ ? End::ended : End::exhausted;
 }
 
@@ -147,7 +150,8 @@ bool CutChains::choose(const Rest& rest, size_t i, int64_t product) {
   for (const int64_t index : table_[rest.entries[i]].choices) {
     auto next = chosen(rest, i, index);
     if (next && descend(*std::move(next), product)) return true;
-    if (--steps_ < 0) {
+    steps_ -= std::ssize(rest.numbers);
+    if (steps_ < 0) {
       ended_ = true;
       return false;
     }

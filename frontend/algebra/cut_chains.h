@@ -34,11 +34,11 @@ class CutChains {
   // `whole`: entries of the table, above the cut 1. `common` divides all values.
   CutChains(const ValueTable& table, Rest whole, int64_t common);
 
-  // Calls `serves` with the extents of each chain whose equations hold, until it says true.
+  // Calls `serves` with the extents of each chain whose equations hold, until it says true. Counts the steps down.
   // exhausted: no chain is left. ended: the steps were used up before, or numbers do not fit 64 bits.
   enum class End : uint8_t { served, exhausted, ended };
   using Serves = std::function<bool(const std::vector<int64_t>& extents)>;
-  End run(const Serves& serves, int64_t steps);
+  End run(const Serves& serves, int64_t& steps);
 
  private:
   bool try_one_prime(int64_t prime);

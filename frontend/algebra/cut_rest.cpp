@@ -180,6 +180,7 @@ std::optional<Rest> above(const Rest& rest, const ValueTable& table, int64_t n, 
       return std::nullopt;
     }
   }
+  steps -= std::ssize(kept) * static_cast<int64_t>(rest.width * (1 + equations.free().size()));
   Rest next = without_entries(equations);
   next.stride = equations.particular().back();
   for (const auto& vector : equations.free()) {

@@ -156,27 +156,30 @@ void repair(const Layout& a, Refusal& r) {
   Facts facts;
   const Signs signs = signs_of(*apart);
   const bool works = signs.up && signs.down
-                         ? search_left_inverse(*table).found.has_value()
+                         ? search_left_inverse(*table, Effort::trial).found.has_value()
                          : !invert_by_rule(facts, *apart, coalesce(facts, magnitudes(*apart))).refusal;
   if (works) r.works.push_back("the layout as " + apart->to_string());
 }
 
-// Where the rule gives no more than a guess.
-Layout search(Facts& facts, const Layout& a, const std::optional<Layout>& guess, Refusal r) {
+Layout invert(Facts& facts, const Layout& a, Effort effort);
+
+// Where the rule gives no more than a guess. A trial refuses only what has no inverse; what it leaves open gives 1:0.
+Layout search(Facts& facts, const Layout& a, const std::optional<Layout>& guess, Refusal r, Effort effort) {
   const auto table = ValueTable::of(a);
   if (table && guess && is_left_inverse(*table, *guess)) return *guess;
-  const InverseSearch search = table ? search_left_inverse(*table) : InverseSearch();
+  const InverseSearch search = table ? search_left_inverse(*table, effort) : InverseSearch();
   if (search.found) {
     trace::report([&] { return trace::Searched{*search.found}; });
     return coalesce(facts, *search.found);
   }
+  if (effort == Effort::trial && !search.exhausted) return {};
   r.message += search.exhausted ? "; no layout undoes it" : "; no layout that undoes it was found";
   if (table && guess) r.witness = first_lost(a, *table, *guess);
   repair(a, r);
   if (!a.is_known()) {
     const auto at_sizes = [&](Facts& plain, const Numbers& numbers) {
       const auto known = small_at(a, numbers);
-      if (known) static_cast<void>(left_inverse(plain, *known));
+      if (known) static_cast<void>(invert(plain, *known, Effort::trial));
       return known.has_value();
     };
     show_sizes(facts, {a}, at_sizes, r);
@@ -190,16 +193,16 @@ std::optional<Layout> guess_by_magnitudes(Facts& facts, const Layout& a) {
   return invert_by_rule(facts, a, coalesce(facts, magnitudes(a))).inverse;
 }
 
-Layout invert(Facts& facts, const Layout& a) {
+Layout invert(Facts& facts, const Layout& a, Effort effort) {
   const Signs signs = signs_of(a);
   if (signs.up && signs.down) {
     Refusal r = refusal("left-inverse", "left_inverse of " + a.to_string() + ": strides go up and down");
     r.operands = {a.to_string()};
-    return search(facts, a, guess_by_magnitudes(facts, a), std::move(r));
+    return search(facts, a, guess_by_magnitudes(facts, a), std::move(r), effort);
   }
-  if (signs.down) return mirrored(left_inverse(facts, mirrored(a)));  // R(-v) == -R(v)
+  if (signs.down) return mirrored(invert(facts, mirrored(a), effort));  // R(-v) == -R(v)
   ByRule by_rule = invert_by_rule(facts, a, coalesce(facts, a));
-  return by_rule.refusal ? search(facts, a, by_rule.inverse, *by_rule.refusal) : *by_rule.inverse;
+  return by_rule.refusal ? search(facts, a, by_rule.inverse, *by_rule.refusal, effort) : *by_rule.inverse;
 }
 
 }  // namespace
@@ -207,7 +210,7 @@ Layout invert(Facts& facts, const Layout& a) {
 Layout left_inverse(Facts& facts, const Layout& a) {
   trace::Operation operation("left_inverse", a);
   require_integer_strides("left_inverse", a);
-  Layout inverse = invert(facts, a);
+  Layout inverse = invert(facts, a, Effort::whole);
   inverse.units = {a.units.codomain, a.units.domain};
   return operation.gives(std::move(inverse));
 }

@@ -15,6 +15,9 @@ bool is_left_inverse(const ValueTable& table, const Layout& r);
 // The first index that r does not give back, where it gives none of the same value.
 std::optional<Counterexample> first_lost(const Layout& a, const ValueTable& table, const Layout& r);
 
+// How long to look: a trial beside an operation takes milliseconds and may leave open what the whole search decides.
+enum class Effort : uint8_t { trial, whole };
+
 struct InverseSearch {
   std::optional<Layout> found;
   bool exhausted = false;  // every layout was ruled out: there is none
@@ -32,6 +35,6 @@ struct InverseSearch {
 // the table are looked at few at first, and more where a layout gives those but not all: what contradicts few entries
 // contradicts all. Bounded in steps, which layouts of values up to 2^20 were not seen to use up; where values lie
 // farther apart it may stay open whether there is none.
-InverseSearch search_left_inverse(const ValueTable& table);
+InverseSearch search_left_inverse(const ValueTable& table, Effort effort);
 
 }  // namespace lay

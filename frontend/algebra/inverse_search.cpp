@@ -18,7 +18,7 @@ constexpr std::ptrdiff_t kRuns = 16;
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
 constexpr size_t kMostCandidates = 24;
-constexpr size_t kMoreEntries = 8;   // of those that turn out to be needed
+constexpr size_t kMoreEntries = 8;  // of those that turn out to be needed
 constexpr size_t kFewOpen = 16;     // and of those with several indices
 
 // Which extents are tried at a cut.
@@ -36,6 +36,7 @@ constexpr Pass kPasses[] = {
     {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},
 };
 constexpr int64_t kStepsForChains = int64_t{1} << 31;
+constexpr int64_t kStepsOfTrial = 1 << 18;
 
 // A literal layout with integer strides at an index.
 int64_t at(const std::vector<Mode>& modes, int64_t index) {
@@ -55,7 +56,7 @@ bool gives_back(const ValueTable::Entry& entry, const std::vector<Mode>& inverse
 
 class Searcher {
  public:
-  explicit Searcher(const ValueTable& table) : table_(table) {
+  Searcher(const ValueTable& table, Effort effort) : table_(table), effort_(effort) {
     std::vector<size_t> unique;
     for (size_t i = 0; i < table.count(); ++i) {
       if (table[i].is_unique()) {
@@ -91,6 +92,7 @@ class Searcher {
   template <typename Attempt>
   std::optional<Layout> with_restarts(const Pass& pass, const Attempt& attempt) {
     pass_ = pass;
+    if (effort_ == Effort::trial) pass_.steps = std::min(pass_.steps, kStepsOfTrial);
     for (int restart = 0; restart <= kMostRestarts; ++restart) {
       cut_short_ = restart_ = false;
       may_restart_ = restart < kMostRestarts;
@@ -109,7 +111,9 @@ class Searcher {
       return found || restart_;
     };
     CutChains chains(table_, whole(), common_);
-    cut_short_ |= chains.run(serves, kStepsForChains) == CutChains::End::ended;
+    int64_t steps = pass_.steps;
+    cut_short_ |= chains.run(serves, steps) == CutChains::End::ended;
+    pass_.steps = std::min(pass_.steps, steps);
     return found;
   }
 
@@ -233,6 +237,7 @@ class Searcher {
   // Some entries that r does not give, or that are left: more each time. False if each of them is looked at.
   bool look_at_more(const Layout& r) {
     const std::vector<Mode> inverse = flat_modes(r);
+    pass_.steps -= std::ssize(inverse) * static_cast<int64_t>(table_.count());
     std::vector<size_t> missed, others;
     for (size_t i = 0; i < table_.count(); ++i) {
       if (looked_at_.count(i) != 0 || (!pass_.all_entries && !table_[i].is_unique())) continue;
@@ -289,6 +294,7 @@ class Searcher {
   }
 
   const ValueTable& table_;
+  Effort effort_;
   std::set<size_t> looked_at_;  // entries of the table
   int64_t common_ = 0;          // what divides all values
   std::vector<int64_t> extents_;
@@ -333,9 +339,9 @@ std::optional<Counterexample> first_lost(const Layout& a, const ValueTable& tabl
   return w;
 }
 
-InverseSearch search_left_inverse(const ValueTable& table) {
+InverseSearch search_left_inverse(const ValueTable& table, Effort effort) {
   if (table.has_mirrored()) return {std::nullopt, true};
-  InverseSearch search = Searcher(table).run();
+  InverseSearch search = Searcher(table, effort).run();
   if (search.found && !is_left_inverse(table, *search.found)) search.found.reset();
   return search;
 }
