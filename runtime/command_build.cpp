@@ -73,7 +73,8 @@ class Builder {
   BuiltKernel build(const sema::KernelPtr& kernel) {
     BuiltKernel built{kernel, {}, {}};
     for (const Asked& asked : targets_) {
-      const plan::Plan& plan = built.plans.emplace_back(planned(kernel, asked.target));
+      const plan::Plan& plan =
+          *built.plans.emplace_back(std::make_unique<const plan::Plan>(planned(kernel, asked.target)));
       auto next = built.variants.begin();
       for (const plan::Variant& variant : plan.variants) {
         next = merged(built, next, {&variant, {}, launches(plan, variant)});

@@ -2,7 +2,7 @@
 // variant its conditions, its launch and its files. JSON, documented member by member in manifest.cpp.
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,8 +30,8 @@ struct BuiltVariant {
 
 struct BuiltKernel {
   sema::KernelPtr kernel;
-  std::deque<plan::Plan> plans;        // of each target; the variants point into them
-  std::vector<BuiltVariant> variants;  // in the order in which the launcher tries those of its target
+  std::vector<std::unique_ptr<const plan::Plan>> plans;  // of each target; the variants point into them
+  std::vector<BuiltVariant> variants;                    // in the order in which the launcher tries those of its target
 };
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels);

@@ -50,6 +50,27 @@ OperandRegisters registers_of(const Layout& threads_values, ElementType type) {
   return {std::max(1, all / 32), "unsigned", "r"};
 }
 
+constexpr int field_bytes = 16;  // of a matrix descriptor
+
+// A layout whose strides are 1 or multiples of the unit, and whose mode of stride 1 has whole units, in units.
+Layout in_units(const Layout& layout, std::int64_t unit) {
+  const auto counted = [&](const auto& self, const Tuple& shape, const Tuple& stride) -> std::pair<Tuple, Tuple> {
+    if (shape.is_tuple()) {
+      std::vector<Tuple> shapes, strides;
+      for (int i = 0; i < shape.rank(); ++i) {
+        auto [one, step] = self(self, shape[i], stride[i]);
+        shapes.push_back(std::move(one));
+        strides.push_back(std::move(step));
+      }
+      return {Tuple(shapes), Tuple(strides)};
+    }
+    if (stride.value().is(1)) return {Tuple(shape.value().value() / unit), stride};
+    return {shape, Tuple(stride.value().value() / unit)};
+  };
+  const auto [shape, stride] = counted(counted, layout.shape, layout.stride);
+  return Layout(shape, stride);
+}
+
 }  // namespace
 
 // Two 16-bit elements, or four of 8 bits, in one register.
@@ -138,8 +159,17 @@ std::string Emitter::descriptor(const ir::Ref& ref, bool takes_transposed) {
                 ", as operand of wgmma: rows of one swizzle span each, in groups of 8,");
   }
   need("matrix_descriptor");
-  return "matrix_descriptor(" + plain_address(ref) + ", " + std::to_string(found->leading) + ", " +
-         std::to_string(found->stride) + ", " + std::to_string(found->swizzle_field()) + ")";
+  need("matrix_start");
+  need("kept");
+  auto& start = starts_[ref.buffer.index];
+  if (start.empty()) start = names_.add(of.name + "_start");
+  const auto unit = field_bytes * 8 / bits(of.element);
+  std::vector<Code> at = coordinate(ref);
+  Code& along_row = at[found->along_k ? 1 : 0];
+  along_row = quotient(along_row, integer(unit));
+  const Code units = *offset_code(in_units(std::get<Composed>(of.layout).layout(), unit), at, false, sizes_);
+  return "matrix_descriptor(" + sum(name(start), units).text + ", " + std::to_string(found->stride) + ", " +
+         std::to_string(found->swizzle_field()) + ")";
 }
 
 // A function of the atom's instruction: accumulators, operands, and for wgmma whether d is added to.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
 #include "frontend/algebra/overloaded.h"
 
@@ -254,6 +255,12 @@ void Emitter::write_buffers() {
   for (const ir::Space space : {ir::Space::shared, ir::Space::registers})
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i)
       if (kernel_.buffers[i].space == space) write_buffer(i);
+  for (const auto& [index, start] : starts_) {
+    const auto at = static_cast<std::size_t>(index);
+    const ir::Buffer& of = kernel_.buffers[at];
+    out_.line("const unsigned " + start + " = kept(matrix_start(" + buffer_names_[at] + ", " +
+              std::to_string(descriptor_of(of.layout, bits(of.element))->leading) + "));");
+  }
 }
 
 void Emitter::write_buffer(std::size_t index) {

@@ -96,12 +96,18 @@ class Emitter {
   void commit(const ir::Commit& commit, int line);
   void wait(const ir::Wait& wait, int line);
   void elect(const ir::Elect& elect, int line);
+  // One digit of a tile's number: the names of its value and of what a step adds to it, and its extent.
+  struct Digit {
+    std::string at, by;
+    Code of;
+  };
   void tiles(const ir::TileLoop& loop, int line);
+  std::vector<Digit> write_digits(const std::vector<Int>& extents, const Code& first, const Code& stride);
   void advance(const ir::Advance& advance, int line);
   void roles();
   void write_barriers();
   void need(std::string_view helper);
-  std::string barrier_at(ir::BarrierId barrier, ir::ExprId slot);
+  std::string barrier_at(ir::BarrierId barrier, ir::ExprId slot);  // its address in shared memory
   // The address before the swizzle, which the hardware applies to it.
   std::string plain_address(const ir::Ref& ref);
 
@@ -137,6 +143,7 @@ class Emitter {
   std::map<int, std::int64_t> var_multiples_;  // of unrolled loops: what divides the variable
   std::set<ir::Builtin> specials_;
   std::set<int> vectors_;              // register buffers that are accessed as vectors
+  std::map<int, std::string> starts_;  // shared buffers that wgmma reads: what holds the start of their descriptors
   std::optional<std::set<int>> held_;  // accumulators of wgmma, once asked for
   std::vector<std::int64_t> shared_offsets_;
   std::int64_t shared_bytes_ = 0;

@@ -19,8 +19,11 @@ void Emitter::need(std::string_view helper) {
 }
 
 std::string Emitter::barrier_at(ir::BarrierId barrier, ir::ExprId slot) {
-  return "&" + barrier_names_[static_cast<std::size_t>(barrier.index)] + "[" +
-         (slot ? expression(slot).text : std::string("0")) + "]";
+  constexpr int bytes = 8;
+  need("kept");
+  return sum(name(barrier_names_[static_cast<std::size_t>(barrier.index)]),
+             product(slot ? expression(slot) : integer(0), integer(bytes)))
+      .text;
 }
 
 std::string Emitter::plain_address(const ir::Ref& ref) {
@@ -56,7 +59,7 @@ void Emitter::copy_box(const ir::Copy& copy, int line) {
     text += "shared::cluster.global.mbarrier::complete_tx::bytes" +
             std::string(copy.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box + "}], [%" +
             std::to_string(last) + "]";
-    operands += ", \"r\"(shared_address(" + barrier_at(copy.barrier, copy.slot) + "))";
+    operands += ", \"r\"(" + barrier_at(copy.barrier, copy.slot) + ")";
     if (copy.multicast) {
       text += ", %" + std::to_string(last + 1);
       operands += ", \"h\"((unsigned short)(" + expression(copy.multicast).text + "))";
@@ -171,25 +174,72 @@ void Emitter::elect(const ir::Elect& elect, int line) {
   out_.close();
 }
 
+// A persistent loop. The digits of the tile's number in the order's shape are kept, and the step's added to them with
+// carries: divisions of every number would take longer than a tile's first loads.
 void Emitter::tiles(const ir::TileLoop& loop, int line) {
-  const std::string first = expression(loop.first).text, count = inside(expression(loop.count), Binding::shift),
-                    stride = expression(loop.stride).text;
-  const std::string index = names_.add("tile");
-  out_.open("for (int " + index + " = " + first + "; " + index + " < " + count + "; " + index + " += " + stride + ") {",
+  const Code first = expression(loop.first), stride = expression(loop.stride);
+  const std::string count = inside(expression(loop.count), Binding::shift);
+  const std::vector<Int> extents = ir::tile_extents(loop.order);
+  const std::string number = names_.add("tile");
+  std::vector<Digit> digits;
+  if (extents.size() > 1) digits = write_digits(extents, first, stride);
+  out_.open("for (int " + number + " = " + first.text + "; " + number + " < " + count + "; " + number +
+                " += " + stride.text + ") {",
             line);
   const std::size_t outer = in_scope_.size();
   for (std::size_t i = 0; i < loop.tile.size(); ++i) {
-    const Layout along = ir::tile_coordinate(loop.order, static_cast<int>(i));
-    const Layout whole(tuple(along.shape), tuple(along.stride));
-    const Code at = *offset_code(whole, {name(index)}, false, sizes_);
+    const std::vector<Int> strides = ir::tile_strides(loop.order, static_cast<int>(i));
+    Code at = integer(0);
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      at = sum(at, product(name(digits.empty() ? number : digits[d].at), size_code(strides[d], sizes_)));
     out_.line("const int " + declare(loop.tile[i]) + " = " + at.text + ";", line);
   }
   if (loop.live) out_.open("if (" + expression(loop.live).text + ") {", line);
   block(*loop.body);
   if (loop.live) out_.close();
   for (; in_scope_.size() > outer; in_scope_.pop_back()) names_.release(var_name(in_scope_.back()));
-  names_.release(index);
+  for (std::size_t d = 0; d < digits.size(); ++d) {
+    const auto& [at, by, of] = digits[d];
+    out_.line(at + " += " + by + ";");
+    if (d + 1 < digits.size())
+      out_.line("if (" + at + " >= " + of.text + ") " + at + " -= " + of.text + ", ++" + digits[d + 1].at + ";");
+  }
   out_.close();
+  for (const Digit& digit : digits) {
+    names_.release(digit.at);
+    names_.release(digit.by);
+    if (!digit.of.known) names_.release(digit.of.text);
+  }
+  names_.release(number);
+}
+
+// The digits of the first number and of the step; the last one is as large as it gets.
+std::vector<Emitter::Digit> Emitter::write_digits(const std::vector<Int>& extents, const Code& first,
+                                                  const Code& stride) {
+  std::vector<Digit> digits;
+  Code below = integer(1);
+  out_.line("// the digits of the tile's number, and what is added to them");
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const bool last = d + 1 == extents.size();
+    Digit digit{names_.add("digit"), names_.add("digit_step"), integer(0)};
+    if (!last) {
+      digit.of = size_code(extents[d], sizes_);
+      if (!digit.of.known) {
+        const std::string extent = names_.add("digits");
+        out_.line("const int " + extent + " = " + digit.of.text + ";");
+        digit.of = name(extent);
+      }
+    }
+    const auto of = [&](const Code& whole) {
+      const Code rest = quotient(whole, below);
+      return last ? rest.text : remainder(rest, digit.of).text;
+    };
+    out_.line("int " + digit.at + " = " + of(first) + ";");
+    out_.line("const int " + digit.by + " = " + of(stride) + ";");
+    if (!last) below = product(below, digit.of);
+    digits.push_back(std::move(digit));
+  }
+  return digits;
 }
 
 void Emitter::advance(const ir::Advance& advance, int line) {
@@ -223,12 +273,15 @@ void Emitter::roles() {
   }
 }
 
+// Barriers go by the addresses of their first words.
 void Emitter::write_barriers() {
   for (std::size_t i = 0; i < kernel_.barriers.size(); ++i) {
     const ir::Barrier& barrier = kernel_.barriers[i];
     if (barrier.kind != ir::BarrierKind::mbarrier) continue;
-    out_.line("__shared__ __align__(8) unsigned long long " + barrier_names_[i] + "[" + std::to_string(barrier.slots) +
-              "];  // " + std::to_string(barrier.count) + " arrivals");
+    const std::string words = names_.add(barrier.name + "_words");
+    out_.line("__shared__ __align__(8) unsigned long long " + words + "[" + std::to_string(barrier.slots) + "];  // " +
+              std::to_string(barrier.count) + " arrivals");
+    out_.line("const unsigned " + barrier_names_[i] + " = kept(shared_address(" + words + "));");
   }
   for (std::size_t i = 0; i < kernel_.rings.size(); ++i) {
     out_.line("int " + ring_names_[i] + "slot = 0, " + ring_names_[i] +

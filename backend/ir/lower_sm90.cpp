@@ -54,7 +54,7 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
       b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, gemm.of_team() * gemm.sharers(), 0});
   load_ = b_.ring(declared.name("load"), gemm.stages, true);
   use_ = b_.ring(declared.name("use"), gemm.stages);
-  if (gemm.of_team() == 1) freed_ = b_.ring(declared.name("freed"), gemm.stages);
+  freed_ = b_.ring(declared.name("freed"), gemm.stages);
   if (gemm.teams() == 1) return;
   turns_ = b_.barrier({declared.name("turns"), BarrierKind::mbarrier, gemm.teams(), warps * gemm.of_team(), 0});
   turn_ = b_.ring(declared.name("turn"), gemm.teams());
@@ -156,6 +156,9 @@ void Sm90Lowering::prologue() {
       });
     });
     b_.sync(blocks_);
+    tiles_ = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
+    clusters_ = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
+    tiles_k_ = b_.let(declared_.name("tiles_k"), b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
     b_.emit(Fence{FenceKind::earlier_grids});
   });
 }
@@ -181,10 +184,7 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
     return inside;
   };
   declared_.from(declared_.kernel.where, "cluster -> tile: " + gemm_.order.to_string());
-  const Term count = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
-  const Term stride = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
-  tiles_k_ = b_.let(declared_.name("tiles_k"), b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
-  b_.tiles(gemm_.order, names, b_.special(Builtin::block_x) / gemm_.blocks(), count, stride, live,
+  b_.tiles(gemm_.order, names, b_.special(Builtin::block_x) / gemm_.blocks(), tiles_, clusters_, live,
            [&](const std::vector<Term>& at) {
              const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
              const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
@@ -368,9 +368,7 @@ void Sm90Lowering::consumer() {
     declared_.from(where);
     b_.when(b_.slot(turn_) == team_, take, [&] {
       declared_.from(where, "a tile of another team");
-      for (const RingId ring : {use_, freed_}) {
-        if (ring) b_.emit(Advance{ring, tile.steps});
-      }
+      for (const RingId ring : {use_, freed_}) b_.emit(Advance{ring, tile.steps});
     });
     b_.emit(Advance{turn_, {}});
   });
@@ -388,10 +386,9 @@ void Sm90Lowering::multiply(const Tile& tile) {
   declared_.from(where);
   b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) { products(tile_k); });
   if (turns_) pass_turn();
-  if (!freed_) return;
   declared_.from(where, "the last stage");
   b_.emit(Wait{GroupKind::wgmma, 0, false});
-  b_.when(tile.steps > 0, [&] { give_back(freed_); });
+  b_.when(tile.steps > 0, [&] { give_back(); });
 }
 
 // The products of the tile before have been issued, so that this tile's do not come between them, and its stages have
@@ -412,8 +409,8 @@ void Sm90Lowering::pass_turn() {
   });
 }
 
-// One K tile. Where another consumer keeps the tensor cores busy its stage is given back at once, else when the next
-// one's products are on their way.
+// One K tile. Its stage is given back when the next one's products are on their way: consumers that share a tile end at
+// about the same time, so that none would keep the tensor cores busy while another waits.
 void Sm90Lowering::products(Term tile_k) {
   const auto repeats = gemm_.repeats();
   const int steps = gemm_.tile[2] / gemm_.mma.shape[2];
@@ -438,24 +435,19 @@ void Sm90Lowering::products(Term tile_k) {
     });
   });
   b_.emit(Commit{GroupKind::wgmma});
-  if (!freed_) {
-    b_.emit(Wait{GroupKind::wgmma, 0, false});
-    give_back(use_);
-    return;
-  }
   b_.emit(Wait{GroupKind::wgmma, 1, false});
-  b_.when(tile_k > 0, [&] { give_back(freed_); });
+  b_.when(tile_k > 0, [&] { give_back(); });
   b_.emit(Advance{use_, {}});
 }
 
 // The stage may be filled again: every block that loads into it, in any block of the cluster, is told.
-void Sm90Lowering::give_back(RingId ring) {
+void Sm90Lowering::give_back() {
   const Term thread = b_.special(Builtin::thread) % warpgroup;
   Sync made{SyncOp::arrive, drained_, {}, {}, {}, {}};
-  made.slot = b_.slot(ring);
+  made.slot = b_.slot(freed_);
   if (gemm_.sharers() > 1) made.remote = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
   b_.when(thread < gemm_.sharers(), [&] { b_.emit(made); });
-  b_.emit(Advance{ring, {}});
+  b_.emit(Advance{freed_, {}});
 }
 
 void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm) {

@@ -57,7 +57,7 @@ class Sm90Lowering {
   void products(Term tile_k);
   void wait_for_turn();
   void pass_turn();
-  void give_back(RingId ring);
+  void give_back();
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
@@ -124,7 +124,7 @@ class Sm90Lowering {
   std::array<Term, 2> put_;       // where this lane points stmatrix, or its first value, inside its consumer's 64 rows
   Term turned_;                   // whether it begins with later values
   Term consumer_, team_;
-  Term tiles_k_;
+  Term tiles_, clusters_, tiles_k_;  // bound in the prologue: of the grid, of the launch, of a sum
 };
 
 }  // namespace lay::ir

@@ -1,6 +1,7 @@
 // The commands as a user types them: what they print, write and return.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "tests/command/process.h"
 #include "tests/runtime/temporary.h"
@@ -154,6 +155,27 @@ TEST_CASE("plan says what binds at given sizes, on a GPU that is named") {
   CHECK(folder.lay({"plan", "turn.lay"}).out.find("// at ") == std::string::npos);
   CHECK(folder.lay({"plan", "turn.lay", "--size", "M=8"}).code == 1);
   CHECK(folder.lay({"plan", "turn.lay", "--gpu", "tpu"}).error.find("unknown-target") != std::string::npos);
+}
+
+TEST_CASE("the manifest has every kernel of a script, each with its variants") {
+  Folder folder;
+  std::string script;
+  for (const char* name : {"one", "two", "three", "four", "five"}) {
+    script += std::string("kernel ") + name +
+              "<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n" +
+              "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+  }
+  put(folder / "five.lay", script);
+  const auto ended = folder.lay({"build", "five.lay", "-o", "out", "--source-only", "--arch", "sm_90a"});
+  INFO(ended.error);
+  REQUIRE(ended.code == 0);
+  const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
+  REQUIRE(manifest["kernels"].size() == 5);
+  for (const auto& kernel : manifest["kernels"]) {
+    REQUIRE(kernel["variants"].size() == manifest["kernels"][0]["variants"].size());
+    for (std::size_t i = 0; i < kernel["variants"].size(); ++i)
+      CHECK(kernel["variants"][i]["name"] == manifest["kernels"][0]["variants"][i]["name"]);
+  }
 }
 
 TEST_CASE("what ptxas remarks is a warning of build, and with --strict an error") {

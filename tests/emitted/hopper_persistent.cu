@@ -34,40 +34,50 @@ static __device__ __forceinline__ bool elect_one() {
   return elected != 0;
 }
 
-static __device__ __forceinline__ void mbarrier_init(unsigned long long* barrier, int count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count) : "memory");
+static __device__ __forceinline__ void mbarrier_init(unsigned barrier, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
 
 // At the same barrier of another block of the cluster.
-static __device__ __forceinline__ void mbarrier_arrive_remote(unsigned long long* barrier, int rank) {
+static __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier, int rank) {
   asm volatile(
       "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::
-          "r"(shared_address(barrier)),
+          "r"(barrier),
       "r"(rank)
       : "memory");
 }
 
 // Arrives, and expects so many bytes more.
-static __device__ __forceinline__ void mbarrier_expect(unsigned long long* barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+static __device__ __forceinline__ void mbarrier_expect(unsigned barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
 
 // Until the phase of that parity is complete.
-static __device__ __forceinline__ void mbarrier_wait(unsigned long long* barrier, int parity) {
+static __device__ __forceinline__ void mbarrier_wait(unsigned barrier, int parity) {
   asm volatile(
       "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @done bra passed; bra again; "
-      "passed: }" ::"r"(shared_address(barrier)),
+      "passed: }" ::"r"(barrier),
       "r"(parity)
       : "memory");
 }
 
-// A tile in shared memory for wgmma: rows of one swizzle span, `stride` bytes from one group of 8 rows to the next, and
-// `leading` bytes from one span to the next across the rows.
-static __device__ __forceinline__ unsigned long long matrix_descriptor(const void* tile, int leading, int stride,
-                                                                       int swizzle) {
-  return (unsigned long long)((shared_address(tile) & 0x3ffff) >> 4) | (unsigned long long)(leading >> 4) << 16 |
-         (unsigned long long)(stride >> 4) << 32 | (unsigned long long)swizzle << 62;
+// The same value, which the compiler keeps: it would take addresses from special registers again in every loop.
+static __device__ __forceinline__ unsigned kept(unsigned value) {
+  asm volatile("mov.b32 %0, %0;" : "+r"(value));
+  return value;
+}
+
+// A tile in shared memory for wgmma, from its start: rows of one swizzle span, `stride` bytes from one group of 8 rows to
+// the next.
+static __device__ __forceinline__ unsigned long long matrix_descriptor(unsigned start, int stride, int swizzle) {
+  return (unsigned long long)((unsigned)(stride >> 4) | (unsigned)swizzle << 30) << 32 | start;
+}
+
+// Where a tile for wgmma begins, in units of 16 bytes, which may be added to it; `leading` bytes lie between spans across
+// the rows.
+static __device__ __forceinline__ unsigned matrix_start(const void* tile, int leading) {
+  return (shared_address(tile) & 0x3ffff) >> 4 | (unsigned)(leading >> 4) << 16;
 }
 
 // sm90.wgmma(n = 256, ab = bf16, acc = f32)
@@ -121,8 +131,12 @@ lay_linear_sm90(
   unsigned short* const C_stage_ = (unsigned short*)(shared + 196608);  // Sw<3,3,3> o 0 o (64,64,2,2):(64,1,4096,8192), (m,n,buffer,warpgroup)
   float acc_[128];  // ((2,2,32),):((1,2,4),), row 16*warp + lane/4 + 8*(i/2 % 2), column 8*(i/4) + 2*(lane % 4) + i % 2
   __align__(16) unsigned short packed_[8];  // 8:1
-  __shared__ __align__(8) unsigned long long filled_[4];  // 1 arrivals
-  __shared__ __align__(8) unsigned long long drained_[4];  // 4 arrivals
+  const unsigned A_stage_start_ = kept(matrix_start(A_stage_, 16));
+  const unsigned B_stage_start_ = kept(matrix_start(B_stage_, 16));
+  __shared__ __align__(8) unsigned long long filled_words_[4];  // 1 arrivals
+  const unsigned filled_ = kept(shared_address(filled_words_));
+  __shared__ __align__(8) unsigned long long drained_words_[4];  // 4 arrivals
+  const unsigned drained_ = kept(shared_address(drained_words_));
   int load_slot = 0, load_phase = 1;
   int use_slot = 0, use_phase = 0;
 
@@ -135,8 +149,8 @@ lay_linear_sm90(
     if (elect_one()) {
       #pragma unroll
       for (int s_ = 0; s_ < 4; ++s_) {
-        mbarrier_init(&filled_[s_], 1);
-        mbarrier_init(&drained_[s_], 4);
+        mbarrier_init(filled_ + s_ * 8, 1);
+        mbarrier_init(drained_ + s_ * 8, 4);
       }
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
@@ -147,28 +161,41 @@ lay_linear_sm90(
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
     if (warp == 0) {
       if (elect_one()) {
+        // the digits of the tile's number, and what is added to them
+        int digit_ = block_x / 2 % 8;
+        const int digit_step_ = 2;
+        const int digits_ = (N_ + 255) / 256;
+        int digit_2_ = block_x / 2 / 8 % digits_;
+        const int digit_step_2_ = 8 % digits_;
+        int digit_3_ = block_x / 2 / (8 * digits_);
+        const int digit_step_3_ = 66 / (8 * digits_);
         for (int tile_ = block_x / 2; tile_ < (int)(((long long)M_ + 2047) / 2048 * (((long long)N_
             + 255) / 256) * 8); tile_ += 66) {
-          const int pair_ = tile_ % 8 + tile_ / ((N_ + 255) / 256 * 8) * 8;
-          const int tile_n_ = tile_ / 8 % ((N_ + 255) / 256);
+          const int pair_ = digit_ + digit_3_ * 8;
+          const int tile_n_ = digit_2_;
           if (pair_ < (M_ + 255) / 256) {
             const int tile_m_ = pair_ * 2 + cluster_rank;
             for (int k_ = 0; k_ < (K_ + 63) / 64; ++k_) {
-              mbarrier_wait(&drained_[load_slot], load_phase);
-              mbarrier_expect(&filled_[load_slot], 49152);
+              mbarrier_wait(drained_ + load_slot * 8, load_phase);
+              mbarrier_expect(filled_ + load_slot * 8, 49152);
               // linear.lay:5: this block's 128 rows
               asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-                           :: "r"(shared_address(&A_stage_[load_slot * 8192])), "l"(&A_map_), "r"(k_ * 64), "r"(tile_m_ * 128), "r"(shared_address(&filled_[load_slot])) : "memory");
+                           :: "r"(shared_address(&A_stage_[load_slot * 8192])), "l"(&A_map_), "r"(k_ * 64), "r"(tile_m_ * 128), "r"(filled_ + load_slot * 8) : "memory");
               // half of the 256 rows, for both blocks
               asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
-                           :: "r"(shared_address(&B_stage_[cluster_rank * 128 * 64 + load_slot * 16384])), "l"(&B_map_), "r"(k_ * 64), "r"(tile_n_ * 256 + cluster_rank * 128), "r"(shared_address(&filled_[load_slot])), "h"((unsigned short)(3)) : "memory");
+                           :: "r"(shared_address(&B_stage_[cluster_rank * 128 * 64 + load_slot * 16384])), "l"(&B_map_), "r"(k_ * 64), "r"(tile_n_ * 256 + cluster_rank * 128), "r"(filled_ + load_slot * 8), "h"((unsigned short)(3)) : "memory");
               if (++load_slot == 4) load_slot = 0, load_phase ^= 1;
             }
           }
+          digit_ += digit_step_;
+          if (digit_ >= 8) digit_ -= 8, ++digit_2_;
+          digit_2_ += digit_step_2_;
+          if (digit_2_ >= digits_) digit_2_ -= digits_, ++digit_3_;
+          digit_3_ += digit_step_3_;
         }
         #pragma unroll
         for (int s_ = 0; s_ < 4; ++s_) {
-          mbarrier_wait(&drained_[load_slot], load_phase);
+          mbarrier_wait(drained_ + load_slot * 8, load_phase);
           if (++load_slot == 4) load_slot = 0, load_phase ^= 1;
         }
       }
@@ -180,30 +207,38 @@ lay_linear_sm90(
     const bool stores_ = warp % 4 == 0;
     const int row_ = warp % 4 * 16 + lane % 16;
     const int column_ = lane / 16 * 8;
+    // the digits of the tile's number, and what is added to them
+    int digit_ = block_x / 2 % 8;
+    const int digit_step_ = 2;
+    const int digits_ = (N_ + 255) / 256;
+    int digit_2_ = block_x / 2 / 8 % digits_;
+    const int digit_step_2_ = 8 % digits_;
+    int digit_3_ = block_x / 2 / (8 * digits_);
+    const int digit_step_3_ = 66 / (8 * digits_);
     for (int tile_ = block_x / 2; tile_ < (int)(((long long)M_ + 2047) / 2048 * (((long long)N_
         + 255) / 256) * 8); tile_ += 66) {
-      const int pair_ = tile_ % 8 + tile_ / ((N_ + 255) / 256 * 8) * 8;
-      const int tile_n_ = tile_ / 8 % ((N_ + 255) / 256);
+      const int pair_ = digit_ + digit_3_ * 8;
+      const int tile_n_ = digit_2_;
       if (pair_ < (M_ + 255) / 256) {
         const int m_ = (pair_ * 2 + cluster_rank) * 128 + part_ * 64;
         const int n_ = tile_n_ * 256;
         for (int k_ = 0; k_ < (K_ + 63) / 64; ++k_) {
-          mbarrier_wait(&filled_[use_slot], use_phase);
+          mbarrier_wait(filled_ + use_slot * 8, use_phase);
           #pragma unroll
           for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
           asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
           #pragma unroll
           for (int step_ = 0; step_ < 4; ++step_) {
-            multiply_1(&acc_[0], matrix_descriptor(&A_stage_[part_ * 64 * 64 + step_ * 16
-                + use_slot * 8192], 16, 1024, 1), matrix_descriptor(&B_stage_[step_ * 16
-                + use_slot * 16384], 16, 1024, 1), !(k_ == 0 && step_ == 0));
+            multiply_1(&acc_[0], matrix_descriptor(A_stage_start_ + part_ * 64 * 8 + step_ * 16 / 8
+                + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_ + step_ * 16 / 8
+                + use_slot * 2048, 1024, 1), !(k_ == 0 && step_ == 0));
           }
           asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
           asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
           #pragma unroll
           for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
           if (thread % 128 < 2) {
-            mbarrier_arrive_remote(&drained_[use_slot], thread % 128);
+            mbarrier_arrive_remote(drained_ + use_slot * 8, thread % 128);
           }
           if (++use_slot == 4) use_slot = 0, use_phase ^= 1;
         }
@@ -236,6 +271,11 @@ lay_linear_sm90(
           }
         }
       }
+      digit_ += digit_step_;
+      if (digit_ >= 8) digit_ -= 8, ++digit_2_;
+      digit_2_ += digit_step_2_;
+      if (digit_2_ >= digits_) digit_2_ -= digits_, ++digit_3_;
+      digit_3_ += digit_step_3_;
     }
     if (stores_) {
       if (elect_one()) {
