@@ -69,6 +69,47 @@ double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm, const P
   return std::ceil(count / target.multiprocessors) * steps * prediction.tile->product_clocks / target.hertz;
 }
 
+// What is known of Hopper by measuring schedules (tests/plan/measured.lay); rates in clocks of a multiprocessor.
+namespace hopper {
+// Of the highest clock, what products in all multiprocessors leave under the limit of power.
+constexpr double sustained = 0.76;
+// Bytes that one multiprocessor gets of what others have loaded before it, and of what comes from memory.
+constexpr double cached_bytes = 64, memory_bytes = 24;
+// Multiprocessors come in groups that clusters of more than two do not fill.
+constexpr double filled_by_clusters = 0.9;
+// Barriers and an empty pipeline between the products of one tile and the next, and for one consumer alone at each
+// step.
+constexpr double between_tiles = 700, step_alone = 60;
+// Of a store, what shows where another team multiplies meanwhile.
+constexpr double shown_in_turns = 0.5;
+// Pairs of blocks along N wait for each other longer.
+constexpr double along_n = 1.04;
+
+double clusters_at_once(const Sm90Gemm& gemm, const Target& target) {
+  const double share = gemm.blocks() > 2 ? filled_by_clusters : 1;
+  return std::max(1.0, std::floor(share * target.multiprocessors / gemm.blocks()));
+}
+
+// The part of the tensor cores' time that products fill: one consumer alone waits for each of its instructions, and
+// those that are less than 256 wide read more of shared memory for each product.
+double busy(const Sm90Gemm& gemm) {
+  const bool few_in_flight = gemm.of_team() == 1 && gemm.repeats()[0] == 1;
+  if (few_in_flight) return gemm.teams() == 1 ? 0.85 : 0.88;
+  const bool narrow = gemm.teams() == 1 && gemm.mma.shape[1] < 192;
+  return (narrow ? 0.93 : 0.97) * (gemm.stages < 3 ? 0.97 : 1);
+}
+
+// All blocks store at the same time, as fast as memory takes it; in rows of less than 128 bytes slower, and from the
+// registers slower still.
+double store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target) {
+  const int bytes = kernel.tensor(kernel.assignments.front().target).element_bytes();
+  const double rate = target.memory_rate / (sustained * target.hertz) / target.multiprocessors;
+  const double row = gemm.store ? std::min(128, gemm.store->width * bytes) : 16;
+  return gemm.tile[0] * gemm.tile[1] * bytes / rate * std::pow(128 / row, 0.65) / gemm.cluster[2];
+}
+
+}  // namespace hopper
+
 // A persistent grid: every cluster of blocks takes one tile of its own after another.
 double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Prediction& prediction,
                        const Binding& sizes, const Target& target) {
@@ -78,17 +119,28 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   const auto cluster = gemm.cluster_tile();
   double count = std::ceil(extent(gemm.m) / cluster[0]) * std::ceil(extent(gemm.n) / cluster[1]);
   for (const sema::IndexId index : gemm.batch) count *= extent(index);
-  const double at_once = std::floor(target.multiprocessors / static_cast<double>(gemm.blocks()));
-  const double rounds = std::ceil(count / at_once);
+  const double rounds = std::ceil(count / hopper::clusters_at_once(gemm, target));
   const double steps = std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.cluster[2]);
-  const double products = steps * prediction.tile->product_clocks, loads = steps * prediction.tile->cache_clocks;
-  // One consumer alone does not keep the tensor cores busy; a short ring does not hide the latency of loads.
-  const double busy = (gemm.consumers() == 1 ? 0.85 : 0.97) * (gemm.stages < 4 ? 0.97 : 1);
-  const double store = 600 + gemm.tile[0] * gemm.tile[1] / 24.0;
-  const double inner = std::max(products / busy, loads);
+  const double products = steps * prediction.tile->product_clocks;
+  // What every block loads: of it so much from memory as all blocks together have to, the rest from the second-level
+  // cache.
+  const double element = bits(gemm.mma.a_type) / 8.0;
+  const double loaded =
+      steps * gemm.tile[2] * element *
+      (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) + gemm.tile[1] / static_cast<double>(gemm.cluster[0]));
+  double factors = 0;
+  for (const sema::NodeId load : {gemm.a.load, gemm.b.load})
+    factors += value(size(kernel.loaded(load).layout), sizes) * element;
+  const double fresh = std::min(1.0, factors / (loaded * count * gemm.blocks()));
+  const double loads = loaded * (fresh / hopper::memory_bytes + (1 - fresh) / hopper::cached_bytes) * hopper::sustained;
+  const double waits = hopper::between_tiles + (gemm.consumers() == 1 ? steps * hopper::step_alone : 0);
+  const double store = hopper::store(kernel, gemm, target);
+  const double inner = std::max(products / hopper::busy(gemm), loads) * (gemm.cluster[1] > 1 ? hopper::along_n : 1);
   // Teams in turns store while another multiplies, but for the last tile.
-  const double clocks = gemm.teams() == 1 ? rounds * (inner + store) : rounds * std::max(inner, store) + store;
-  return clocks / target.hertz;
+  const double clocks = gemm.teams() == 1
+                            ? rounds * (inner + store + waits)
+                            : rounds * (std::max(inner, store) + hopper::shown_in_turns * store + waits) + store;
+  return clocks / (hopper::sustained * target.hertz);
 }
 
 }  // namespace
@@ -99,7 +151,10 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
   double before = 0;  // in launches that come first, which do nothing else
   for (const Plan& plan : variant.before)
     before += target.launch + value(plan.variants.at(0).prediction.global_bytes, sizes) / target.memory_rate;
-  const double loaded = value(prediction.cache_bytes, sizes) / (target.cache_rate * target.hertz);
+  // TMA's loads are counted with the products that wait for them: neighbours' requests for the same bytes are one.
+  const double loaded = std::holds_alternative<Sm90Gemm>(variant.how)
+                            ? 0
+                            : value(prediction.cache_bytes, sizes) / (target.cache_rate * target.hertz);
   double needed = 0;
   for (const sema::Tensor& tensor : kernel.tensors)
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;
