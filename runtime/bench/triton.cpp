@@ -151,7 +151,7 @@ TritonReply Triton::ask(const std::string& folder, const std::string& request) {
   }
 }
 
-Triton::Compiled Triton::compiled(const TritonRequest& request) {
+Triton::Compiled Triton::compiled(const TritonRequest& request, std::int64_t shared_per_block) {
   const runtime::PrivateFolder folder;
   const TritonReply reply = ask(folder.path(), request.json);
   if (!reply.missing.empty()) throw NotMeasured(reply.missing);
@@ -163,6 +163,10 @@ Triton::Compiled Triton::compiled(const TritonRequest& request) {
   for (const TritonCode& code : reply.kernels) {
     if (!code.failure.empty()) {
       fails(code, code.failure);
+      continue;
+    }
+    if (code.shared > shared_per_block) {
+      fails(code, "it needs " + std::to_string(code.shared) + " bytes of shared memory");
       continue;
     }
     const std::string image = contents(folder.path() + "/" + code.file, most_code);

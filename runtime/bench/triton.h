@@ -52,9 +52,9 @@ class Triton {
     std::vector<std::shared_ptr<TritonKernel>> kernels;
     std::vector<std::string> failures;  // "pointers 128x256x64, ...: out of resources", of other configurations
   };
-  // NotMeasured where Python does not answer: that it took too long, ended with an error or gave something else. Who
-  // did not answer in time is not asked again.
-  Compiled compiled(const TritonRequest& request);
+  // For a device whose blocks have so much shared memory. NotMeasured where Python does not answer: that it took too
+  // long, ended with an error or gave something else. Who did not answer in time is not asked again.
+  Compiled compiled(const TritonRequest& request, std::int64_t shared_per_block);
 
  private:
   TritonReply ask(const std::string& folder, const std::string& request);

@@ -193,6 +193,9 @@ TEST_CASE("of Triton's configurations the fastest that is right is taken") {
   add("empty", "lay_linear_small", "1.cubin", arguments);
   add("absent", "lay_no_such", "0.cubin", arguments);
   add("good", "lay_linear_small", "0.cubin", arguments);
+  json large = kernels["kernels"][0];
+  large["name"] = "large", large["shared"] = 278552;
+  reply["kernels"].push_back(large);
   reply["kernels"].push_back({{"name", "refused"}, {"failure", "out of\nresources"}});
   test::know_script_kernels();
   test::set_cost("lay_linear_small_any", 3);
@@ -204,7 +207,8 @@ TEST_CASE("of Triton's configurations the fastest that is right is taken") {
   CHECK(triton_row(result)["detail"] == "good, the best of 3");
   const std::string notes = result["notes"].dump();
   CHECK(notes.find("Triton: left out empty: its file is no cubin; absent: cuModuleGetFunction") != std::string::npos);
-  CHECK(notes.find("; refused: out of resources; wrong: WRONG on ") != std::string::npos);
+  CHECK(notes.find("; large: it needs 278552 bytes of shared memory; refused: out of resources; wrong: WRONG on ") !=
+        std::string::npos);
 }
 
 TEST_CASE("what is not there is said in a line, and the rest is measured") {
