@@ -7,6 +7,7 @@
 
 #include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/refusal.h"
+#include "frontend/sema/copy_instruction.h"
 #include "frontend/sema/evaluator.h"
 #include "frontend/sema/operators.h"
 #include "frontend/sema/schedule_entry.h"
@@ -92,9 +93,13 @@ Policy policy_of(const Record& row) {
 
 }  // namespace
 
-Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments) {
-  const std::string prefix = library.substr(library.rfind('.') + 1) + ".";
-  std::string call = prefix + name + "(";
+namespace {
+
+// The record that a call gives, turned into data and proved by `made_of` the first time that it is asked for.
+template <class Instruction>
+Instruction instruction_of(const std::string& library, const std::string& name,
+                           const std::vector<LibraryArgument>& arguments, Instruction (*made_of)(const Record&)) {
+  std::string call = library.substr(library.rfind('.') + 1) + "." + name + "(";
   for (const auto& [parameter, value] : arguments) {
     if (call.back() != '(') call += ", ";
     call += parameter + " = ";
@@ -104,17 +109,28 @@ Atom library_atom(const std::string& library, const std::string& name, const std
                        value);
   }
   static std::mutex mutex;
-  static std::map<std::string, Atom> atoms;
+  static std::map<std::string, Instruction> instructions;
   {
     const std::lock_guard lock(mutex);
-    if (const auto known = atoms.find(call); known != atoms.end()) return known->second;
+    if (const auto known = instructions.find(call); known != instructions.end()) return known->second;
   }
   const Value value = ask(library, call + ")");
   const auto* record = value.as<RecordPtr>();
   if (!record) throw refusal("not-an-atom", call + ") is " + kind_name(value));
-  Atom atom = atom_of(**record);
+  Instruction made = made_of(**record);
   const std::lock_guard lock(mutex);
-  return atoms.emplace(call, std::move(atom)).first->second;
+  return instructions.emplace(call, std::move(made)).first->second;
+}
+
+}  // namespace
+
+Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments) {
+  return instruction_of(library, name, arguments, atom_of);
+}
+
+CopyInstruction library_copy(const std::string& library, const std::string& name,
+                             const std::vector<LibraryArgument>& arguments) {
+  return instruction_of(library, name, arguments, copy_of);
 }
 
 void add_library(const std::string& name, const std::string& path, const std::string& text) {

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/algebra/refusal.h"
+#include "frontend/algebra/tuple_operations.h"
+#include "frontend/sema/copy_instruction.h"
 #include "frontend/sema/library.h"
 #include "tests/language/script.h"
 
@@ -121,6 +123,84 @@ TEST_CASE("every other multiply-add of the library covers its tile") {
   for (const ElementType type : {f32, f64, s32}) {
     CHECK(library_atom("atoms.simt", "fma", {{"ab", type}, {"acc", type}}).shape == std::array{1, 1, 1});
   }
+}
+
+TEST_CASE("every copy of the library moves each bit of both sides, and says what it demands") {
+  struct Row {
+    const char* name;
+    std::vector<LibraryArgument> with;
+    int threads, since, alignment;
+    std::int64_t bits;
+  };
+  std::vector<Row> rows;
+  for (const int n : {1, 2, 4}) {
+    for (const char* name : {"ldmatrix", "ldmatrix_trans"}) rows.push_back({name, {{"n", n}}, 32, 75, 16, 1024 * n});
+    for (const char* name : {"stmatrix", "stmatrix_trans"}) rows.push_back({name, {{"n", n}}, 32, 90, 16, 1024 * n});
+  }
+  for (const int bytes : {4, 8, 16}) {
+    rows.push_back({"cp_async", {{"bytes", bytes}}, 1, 80, bytes, 8 * bytes});
+    rows.push_back({"vector_copy", {{"bytes", bytes}}, 1, 0, bytes, 8 * bytes});
+  }
+  for (const int rank : {1, 2, 3, 4, 5}) {
+    for (const char* name : {"tma_load", "tma_store"})
+      rows.push_back({name, {{"rank", rank}, {"bytes", 16384}}, 1, 90, 128, 131072});
+    rows.push_back({"tma_load_multicast", {{"rank", rank}, {"bytes", 8192}, {"blocks", 2}}, 2, 90, 128, 65536});
+  }
+  for (const Row& row : rows) {
+    INFO(row.name);
+    const CopyInstruction copy = library_copy("atoms.sm90", row.name, row.with);
+    CHECK(copy.count() == row.threads);
+    CHECK(copy.since == row.since);
+    CHECK(copy.alignment == row.alignment);
+    CHECK(copy.bits() == row.bits);
+    CHECK((copy.pitch == 16) == (std::string(row.name).starts_with("tma")));
+    if (row.since > 0) CHECK(copy.cost > 0);
+  }
+  CHECK(library_copy("atoms.sm90", "tma_load_multicast", {{"rank", 2}, {"bytes", 64}, {"blocks", 4}}).instruction ==
+        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [$to], [$map, "
+        "{$coordinates}], [$barrier], $mask");
+  CHECK(library_copy("atoms.sm90", "tma_store", {{"rank", 3}, {"bytes", 64}}).instruction ==
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [$map, {$coordinates}], [$from]");
+}
+
+TEST_CASE("what is no copy, or leaves bits out, is refused") {
+  const auto code = [](const std::string& name, const std::vector<LibraryArgument>& with) -> std::string {
+    try {
+      library_copy("atoms.sm90", name, with);
+    } catch (const Refusal& refusal) {
+      return refusal.code;
+    }
+    return "";
+  };
+  CHECK(code("ldmatrix", {{"n", 3}}) == "not-exact");  // 3 does not divide the 4 matrices that 32 lanes name rows of
+  CHECK(code("cp_async", {{"bytes", 5}}) == "not-an-atom");
+  CHECK(code("tma_load", {{"rank", 6}, {"bytes", 64}}) == "not-an-atom");
+  CHECK(code("tma_store", {{"rank", 2}, {"bytes", 24}}) == "not-an-atom");
+  CHECK(code("tma_load_multicast", {{"rank", 2}, {"bytes", 64}, {"blocks", 17}}) == "not-an-atom");
+  CHECK(code("smem_k", {{"span", 128}, {"element", f16}}) == "not-an-atom");  // a record of something else
+  CHECK(code("mma", warp(16, 16, f16, f32)) == "not-an-atom");
+
+  const auto layout = [](Tuple shape, Tuple stride) { return Value(Layout(std::move(shape), std::move(stride))); };
+  const auto refused = [&](const Value& source) -> std::string {
+    const Layout bits(tuple(1, 64), tuple(0, 1));
+    const Record record{"mine",
+                        "mine()",
+                        {{"kind", Value(std::string("thread"))},
+                         {"threads", layout(Tuple(1), Tuple(0))},
+                         {"source", source},
+                         {"destination", Value(bits)}}};
+    try {
+      copy_of(record);
+    } catch (const Refusal& refusal) {
+      return refusal.message;
+    }
+    return "";
+  };
+  CHECK(refused(layout(tuple(1, 64), tuple(0, 1))) == "");
+  CHECK_THAT(refused(layout(tuple(1, 64), tuple(0, 2))), Catch::Contains("misses element"));
+  CHECK_THAT(refused(layout(tuple(1, tuple(32, 2)), tuple(0, tuple(1, 0)))), Catch::Contains("twice"));
+  CHECK_THAT(refused(layout(tuple(2, 32), tuple(32, 1))), Catch::Contains("is of 2 threads"));
+  CHECK_THAT(refused(layout(tuple(1, 32), tuple(0, 1))), Catch::Contains("leaves the tile"));
 }
 
 TEST_CASE("policies of the library") {
