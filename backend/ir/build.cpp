@@ -245,11 +245,16 @@ void Builder::emit(decltype(Stmt::node) node) {
   origin_.note.clear();
 }
 
+// Neither that of a variable in scope nor one that the script gave.
 std::string Builder::unused(const std::string& name) const {
+  const auto is_used = [&](const std::string& wish) {
+    const auto has_it = [&](const auto& declared) { return declared.name == wish; };
+    return std::find(names_.begin(), names_.end(), wish) != names_.end() ||
+           std::any_of(kernel.params.begin(), kernel.params.end(), has_it) ||
+           std::any_of(kernel.buffers.begin(), kernel.buffers.end(), has_it);
+  };
   std::string free = name;
-  for (int i = 2; std::find(names_.begin(), names_.end(), free) != names_.end(); ++i) {
-    free = name + "_" + std::to_string(i);
-  }
+  for (int i = 2; is_used(free); ++i) free = name + "_" + std::to_string(i);
   return free;
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The table of kernels for Hopper beside cuBLASLt, on the GPU at hand: tests/bench/hopper.sh [LAY] [classes...]
+# The table of kernels for Hopper beside cuBLASLt and Triton, on the GPU at hand: tests/bench/hopper.sh [LAY] [classes...]
+# TRITON_SECONDS=0 leaves out Triton, which takes about as long as all else.
 set -uo pipefail
 lay=${1:-build/lay}
 shift || true
 classes=${*:-large orders small skinny ragged types masked fused batched}
 script=$(dirname "$0")/hopper.lay
-options=(--rounds 5 --milliseconds "${MILLISECONDS_A_ROUND:-50}" --algorithms 8)
+options=(--rounds 5 --milliseconds "${MILLISECONDS_A_ROUND:-50}" --algorithms 8 --triton-seconds "${TRITON_SECONDS:-120}")
 
 bench() {
   local kernel=$1 sizes=()

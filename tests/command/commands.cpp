@@ -319,3 +319,20 @@ TEST_CASE("what a script holds does not command the terminal") {
   CHECK(run_lay({}, {"\"\x1b[31m\"\n", ".", {}, 60, 0}).out == "\"\\x1b[31m\"\n");
   CHECK(folder.lay({"run", "\x1b[31m.lay"}).error.find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("a script may give the names that lowered kernels have for variables of their own") {
+  Folder folder;
+  for (const char* type : {"f32", "bf16"}) {
+    const std::string t = type;
+    put(folder / "names.lay", "kernel names<M, N, K>(i: " + t + " (M,K):(K,1), j: " + t +
+                                  " (N,K):(K,1), v: f32 M:1, step: f32 N:1, s: f32, e: f32) -> pass: " + t +
+                                  " (M,N):(N,1)\n{ pass[m,n] = sum[k](i[m,k] * j[n,k]) * v[m] * s + step[n] * e }\n"
+                                  "kernel turned<M, N>(access: " +
+                                  t + " (M,N):(N,1)) -> element: " + t +
+                                  " (N,M):(M,1)\n{ element[a,b] = access[b,a] }\n");
+    const Finished ended = folder.lay({"check", "names.lay", "--dump", "ir"});
+    INFO(ended.error);
+    CHECK(ended.code == 0);
+    CHECK(ended.out.find("names") != std::string::npos);
+  }
+}
