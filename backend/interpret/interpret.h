@@ -12,7 +12,9 @@
 // Arithmetic is IEEE 754 in f32 and f64 with fused multiply-add as one rounding, division and square root rounded
 // correctly, subnormals kept: bit for bit what the emitted CUDA computes. exp, log, tanh, erf, sin, cos and rsqrt are
 // the host library's, within 1 ulp; the GPU's differ from them by up to 2 ulp (CUDA C++ Programming Guide, appendix on
-// mathematical functions).
+// mathematical functions). In f32 sigmoid and normcdf are made of approximate instructions there: (7 + 1.3 |x|) * 2^-24
+// of sigmoid(x), and 2^-22, are what they may be off (cuda/helpers.cpp). Tensor cores add up in the accumulator's type
+// here, one product after another; real ones truncate, and keep about 13 bits where they add up 8-bit floats.
 #pragma once
 
 #include <array>

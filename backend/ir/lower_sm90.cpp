@@ -43,6 +43,13 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
   accumulators_ = b_.registers(declared.name("acc"), gemm.mma.accumulator,
                                make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+  if (gemm.accumulate) {
+    declared.from(where, "where the accumulators are added up every " + std::to_string(gemm.accumulate) + " of K");
+    totals_ = b_.registers(declared.name("total"), gemm.mma.accumulator,
+                           make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+  } else {
+    totals_ = accumulators_;
+  }
   b_.kernel.atoms.push_back(mma_atom(gemm.mma));
   declare_store();
   if (gemm.split) declare_split();
@@ -92,34 +99,38 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
 void Sm90Lowering::declare_store() {
   const auto& assignments = declared_.kernel.assignments;
   declared_.from(assignments.front().where);
-  if (gemm_.store) {
-    const plan::TmaStore& store = *gemm_.store;
-    constexpr int alignment = 1024;
-    const ElementType type = declared_.tensor(store.tensor).element;
-    declared_.from(assignments.front().where, "(m,n,buffer,consumer)");
-    staged_ = b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {store.buffers, gemm_.consumers()}),
-                        alignment);
-    prepare_values();
-    packed_ = b_.registers(declared_.name("packed"), type, Layout(store.values(), 1));
-    if (!store.matrices) together_ = b_.registers(declared_.name("together"), type, Layout(store.vector, 1));
-    std::vector<int> box, onto;
-    for (const int mode : store.order) {
-      const sema::IndexId index = assignments.front().indices[static_cast<size_t>(mode)];
-      box.push_back(index == gemm_.m ? store.box[0] : index == gemm_.n ? store.box[1] : 1);
-      onto.push_back(index == gemm_.n ? 1 : 0);
-    }
-    store_map_ = tensor_map("C_map", declared_.tensors[static_cast<size_t>(store.tensor)], store.order, std::move(box),
-                            std::move(onto), bits(type) / 8 * store.box[store.along_n ? 1 : 0]);
-    stored_ = b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
-    // Where the buffers do not divide a tile's stores the next tile does not begin with the first.
-    if (gemm_.stores() % store.buffers != 0) out_ = b_.ring(declared_.name("out"), store.buffers);
-    return;
-  }
+  if (gemm_.store) return declare_staged(assignments.front());
   const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
   for (size_t i = 0; i < assignments.size(); ++i) {
     values_.push_back(
         b_.registers(declared_.fresh("out"), declared_.tensor(assignments[i].target).element, Layout(together, 1)));
   }
+}
+
+void Sm90Lowering::declare_staged(const sema::Assignment& assignment) {
+  const plan::StagedStore& store = *gemm_.store;
+  constexpr int alignment = 1024;
+  const ElementType type = declared_.tensor(store.tensor).element;
+  declared_.from(assignment.where, "(m,n,buffer,consumer)");
+  staged_ =
+      b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {store.buffers, gemm_.consumers()}), alignment);
+  prepare_values();
+  packed_ = b_.registers(declared_.name("packed"), type, Layout(store.values(), 1));
+  if (!store.matrices) together_ = b_.registers(declared_.name("together"), type, Layout(store.vector, 1));
+  if (!store.tma) run_ = b_.registers(declared_.name("run"), type, Layout(store.run, 1));
+  if (store.tma) {
+    std::vector<int> box, onto;
+    for (const int mode : store.order) {
+      const sema::IndexId index = assignment.indices[static_cast<size_t>(mode)];
+      box.push_back(index == gemm_.m ? store.box[0] : index == gemm_.n ? store.box[1] : 1);
+      onto.push_back(index == gemm_.n ? 1 : 0);
+    }
+    store_map_ = tensor_map("C_map", declared_.tensors[static_cast<size_t>(store.tensor)], store.order, std::move(box),
+                            std::move(onto), bits(type) / 8 * store.box[store.along_n ? 1 : 0]);
+  }
+  stored_ = b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
+  // Where the buffers do not divide a tile's stores the next tile does not begin with the first.
+  if (gemm_.stores() % store.buffers != 0) out_ = b_.ring(declared_.name("out"), store.buffers);
 }
 
 void Sm90Lowering::run() {
@@ -342,7 +353,7 @@ void Sm90Lowering::consumer() {
         b_.let(declared_.name(axis == 0 ? "row" : "column"), b_.at(along(gemm_.accumulators[0], axis), thread));
   }
   if (gemm_.store) {
-    const plan::TmaStore& store = *gemm_.store;
+    const plan::StagedStore& store = *gemm_.store;
     declared_.from(declared_.kernel.assignments.front().where,
                    (store.matrices ? "where this lane puts a row of 8: " : "where this thread puts its values: ") +
                        store.lanes.to_string());
@@ -350,6 +361,15 @@ void Sm90Lowering::consumer() {
       put_[static_cast<size_t>(axis)] =
           b_.let(declared_.name(axis == 0 ? "put_row" : "put_column"),
                  b_.at(along(store.lanes, axis), b_.special(Builtin::thread) % warpgroup));
+    }
+    if (!store.tma) {
+      declared_.from(declared_.kernel.assignments.front().where,
+                     "where this thread takes its first run of elements: " + store.runs.to_string());
+      for (int axis = 0; axis < 2; ++axis) {
+        taken_from_[static_cast<size_t>(axis)] =
+            b_.let(declared_.name(axis == 0 ? "run_row" : "run_column"),
+                   b_.at(along(store.runs[0], axis), b_.special(Builtin::thread) % warpgroup));
+      }
     }
     if (store.turned) {
       declared_.from(declared_.kernel.assignments.front().where, "lanes that write later values first");
@@ -373,81 +393,9 @@ void Sm90Lowering::consumer() {
     b_.emit(Advance{turn_, {}});
   });
   if (gemm_.split) wait_until_read();
-  if (!gemm_.store) return;
+  if (!gemm_.store || !gemm_.store->tma) return;
   declared_.from(declared_.kernel.assignments.front().where, "what was stored has left shared memory");
   b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); }); });
-}
-
-void Sm90Lowering::multiply(const Tile& tile) {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
-  if (turns_) wait_for_turn();
-  declared_.from(where, "a sum of nothing");
-  b_.when(tile.steps == 0, [&] { b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); });
-  declared_.from(where);
-  b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) { products(tile_k); });
-  if (turns_) pass_turn();
-  declared_.from(where, "the last stage");
-  b_.emit(Wait{GroupKind::wgmma, 0, false});
-  b_.when(tile.steps > 0, [&] { give_back(); });
-}
-
-// The products of the tile before have been issued, so that this tile's do not come between them, and its stages have
-// arrived: what the parity of the next ones' barriers says is then about this round of the ring. Nothing is before the
-// first tile of the first team: its first wait passes.
-void Sm90Lowering::wait_for_turn() {
-  Sync made{SyncOp::wait, turns_, {}, {}, {}, {}};
-  made.slot = team_;
-  made.phase = b_.select(team_ == 0, number(1) - b_.phase(turn_), b_.phase(turn_));
-  b_.emit(made);
-}
-
-void Sm90Lowering::pass_turn() {
-  b_.elect([&] {
-    Sync made{SyncOp::arrive, turns_, {}, {}, {}, {}};
-    made.slot = (team_ + 1) % gemm_.teams();
-    b_.emit(made);
-  });
-}
-
-// One K tile. Its stage is given back when the next one's products are on their way: consumers that share a tile end at
-// about the same time, so that none would keep the tensor cores busy while another waits.
-void Sm90Lowering::products(Term tile_k) {
-  const auto repeats = gemm_.repeats();
-  const int steps = gemm_.tile[2] / gemm_.mma.shape[2];
-  Sync arrived{SyncOp::wait, filled_, {}, {}, {}, {}};
-  arrived.slot = b_.slot(use_);
-  arrived.phase = b_.phase(use_);
-  b_.emit(arrived);
-  b_.emit(Fence{FenceKind::wgmma});
-  const auto over = [&](const char* name, int count, const std::function<void(Term)>& body) {
-    if (count == 1) return body(number(0));
-    b_.loop(name, number(0), number(count), {.unrolled = true}, body);
-  };
-  over("step", steps, [&](Term step) {
-    over("i", repeats[0], [&](Term i) {
-      over("j", repeats[1], [&](Term j) {
-        const Term k = step * gemm_.mma.shape[2], slot = b_.slot(use_);
-        Mma& made =
-            b_.mma(MmaKind::wgmma, {accumulators_, {i, j}}, {a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}},
-                   {b_operand_.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
-        made.zero = steps == 1 ? tile_k == 0 : tile_k == 0 && step == 0;
-      });
-    });
-  });
-  b_.emit(Commit{GroupKind::wgmma});
-  b_.emit(Wait{GroupKind::wgmma, 1, false});
-  b_.when(tile_k > 0, [&] { give_back(); });
-  b_.emit(Advance{use_, {}});
-}
-
-// The stage may be filled again: every block that loads into it, in any block of the cluster, is told.
-void Sm90Lowering::give_back() {
-  const Term thread = b_.special(Builtin::thread) % warpgroup;
-  Sync made{SyncOp::arrive, drained_, {}, {}, {}, {}};
-  made.slot = b_.slot(freed_);
-  if (gemm_.sharers() > 1) made.remote = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
-  b_.when(thread < gemm_.sharers(), [&] { b_.emit(made); });
-  b_.emit(Advance{freed_, {}});
 }
 
 void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm) {

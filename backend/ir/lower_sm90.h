@@ -5,7 +5,7 @@
 //     TMA: this block's parts of A and B, for all blocks that need them
 //   a consumer, a warpgroup:               for every tile, for every K tile:
 //     wait until the stage has arrived, wgmma, give the stage back
-//     epilogue, while the next tile is on its way: registers -> shared -> TMA, or registers -> global
+//     epilogue, while the next tile is on its way: registers -> shared -> TMA or threads -> global, or from registers
 //
 // Where teams of consumers take the tiles in turns, a team walks past the tiles of the others: its place in the ring
 // moves on by their K tiles. It begins its products when those of the tile before have been issued.
@@ -47,17 +47,25 @@ class Sm90Lowering {
 
   void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
   void declare_store();
+  void declare_staged(const sema::Assignment& assignment);
   int tensor_map(const std::string& name, BufferId tensor, const std::vector<int>& order, std::vector<int> box,
                  std::vector<int> onto, int span);
   void prologue();
   void producer();
   void load(const Operand& operand, const Tile& tile, Term k);
   void consumer();
+
+  // The products (lower_sm90_products.cpp).
   void multiply(const Tile& tile);
+  void over(const char* name, int count, const std::function<void(Term)>& body);
+  void await_stage();
+  void issue(Term first, int steps, Term fresh);
   void products(Term tile_k);
+  void products_in_parts(Term tile_k, Term tiles);
   void wait_for_turn();
   void pass_turn();
   void give_back();
+
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
@@ -82,6 +90,9 @@ class Sm90Lowering {
   void put_matrices(Term step, Term buffer);
   void put_values(Term buffer);
   void take_away(const Tile& tile, const Pass& at, Term buffer);
+  void take_boxes(const Tile& tile, const Pass& at, Term buffer);
+  void take_runs(const Tile& tile, const Pass& at, Term buffer);
+  std::vector<ExprId> output_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n) const;
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
   Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
                 const Term* v = nullptr);
@@ -103,7 +114,8 @@ class Sm90Lowering {
   Operand a_, b_operand_;
   BarrierId blocks_, stored_, filled_, drained_, turns_;
   RingId load_, use_, freed_, turn_, out_;
-  BufferId accumulators_, packed_, together_, staged_;
+  BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
+  BufferId packed_, together_, run_, staged_;
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;
@@ -122,7 +134,8 @@ class Sm90Lowering {
   std::array<Term, 2> part_;      // of this consumer, inside the tile
   std::array<Term, 2> held_;      // this thread's first element, inside the tile
   std::array<Term, 2> put_;       // where this lane points stmatrix, or its first value, inside its consumer's 64 rows
-  Term turned_;                   // whether it begins with later values
+  std::array<Term, 2> taken_from_;  // this thread's first run of elements, inside its consumer's 64 rows
+  Term turned_;                     // whether it begins with later values
   Term consumer_, team_;
   Term tiles_, clusters_, tiles_k_;  // bound in the prologue: of the grid, of the launch, of a sum
 };

@@ -90,25 +90,21 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
 
 void Sm90Lowering::epilogue(const Tile& tile) {
   const auto repeats = gemm_.repeats();
-  const auto over = [&](const char* name, int count, const std::function<void(Term)>& body) {
-    if (count == 1) return body(number(0));
-    b_.loop(name, number(0), number(count), {.unrolled = true}, body);
-  };
   declared_.from(declared_.kernel.assignments.front().where);
   over("i", repeats[0], [&](Term i) {
     over("j", repeats[1], [&](Term j) {
       if (!gemm_.store) {
-        const auto held = [&](Term value) { return b_.read({accumulators_, {value, i, j}}); };
+        const auto held = [&](Term value) { return b_.read({totals_, {value, i, j}}); };
         return store_from_registers(tile, {i, j, number(0)}, gemm_.mma.shape[1] / 2, held);
       }
-      const plan::TmaStore& store = *gemm_.store;
+      const plan::StagedStore& store = *gemm_.store;
       const int passes = gemm_.mma.shape[1] / store.width;
       over("pass", passes, [&](Term pass) {
         const Term buffer = out_ ? b_.slot(out_) : ((i * repeats[1] + j) * passes + pass) % store.buffers;
         declared_.from(declared_.kernel.assignments.front().where);
         wait_for_stores(store.buffers - 1);
         store_through_shared(tile, {i, j, pass}, buffer, [&](Term value) {
-          return b_.read({accumulators_, {pass * (store.width / 2) + value, i, j}});
+          return b_.read({totals_, {pass * (store.width / 2) + value, i, j}});
         });
         if (out_) b_.emit(Advance{out_, {}});
       });
@@ -122,17 +118,22 @@ void Sm90Lowering::consumer_meets() {
   b_.emit(meet);
 }
 
-// Until at most so many stores are read from shared memory.
+// Until at most so many stores are still to be read from shared memory. Where threads take them away, the meeting after
+// the last one was put there says that those before it have left.
 void Sm90Lowering::wait_for_stores(int in_flight) {
+  if (!gemm_.store->tma) {
+    if (in_flight == 0) consumer_meets();
+    return;
+  }
   b_.when(b_.special(Builtin::warp) % 4 == 0, [&] {
     b_.elect([&] { b_.emit(Wait{GroupKind::bulk, in_flight, true}); });
   });
   consumer_meets();
 }
 
-// 64 rows and `width` columns: the values go to shared memory in steps, the whole is taken away by TMA.
+// 64 rows and `width` columns: the values go to shared memory in steps, the whole is taken away.
 void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source) {
-  const plan::TmaStore& store = *gemm_.store;
+  const plan::StagedStore& store = *gemm_.store;
   const Span& where = declared_.kernel.assignments.front().where;
   const int steps = store.width * rows_of_atom / warpgroup / store.values();
   const auto step_body = [&](Term step) {
@@ -150,9 +151,9 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
   } else {
     b_.loop("step", number(0), number(steps), {.unrolled = true}, step_body);
   }
-  b_.emit(Fence{FenceKind::proxy_async});
+  if (store.tma) b_.emit(Fence{FenceKind::proxy_async});
   consumer_meets();
-  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { take_away(tile, at, buffer); }); });
+  take_away(tile, at, buffer);
 }
 
 // The output's elements of one step.
@@ -183,7 +184,7 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term step, const Sourc
 
 // By one stmatrix, 16 columns.
 void Sm90Lowering::put_matrices(Term step, Term buffer) {
-  const plan::TmaStore& store = *gemm_.store;
+  const plan::StagedStore& store = *gemm_.store;
   constexpr int columns = 16;
   Copy put;
   put.kind = CopyKind::stmatrix;
@@ -198,7 +199,7 @@ void Sm90Lowering::put_matrices(Term step, Term buffer) {
 
 // Each thread its own, some at once; half of the lanes in another order, where their places share banks.
 void Sm90Lowering::put_values(Term buffer) {
-  const plan::TmaStore& store = *gemm_.store;
+  const plan::StagedStore& store = *gemm_.store;
   b_.loop("v", number(0), number(store.values()), {.step = store.vector, .unrolled = true}, [&](Term v) {
     const auto of = [&](const std::function<Term(Term)>& value) {
       if (!store.turned) return value(v);
@@ -217,24 +218,64 @@ void Sm90Lowering::put_values(Term buffer) {
   });
 }
 
+// The output's coordinate of an element.
+std::vector<ExprId> Sm90Lowering::output_at(const sema::Assignment& assignment, const Tile& tile, Term m,
+                                            Term n) const {
+  std::vector<ExprId> made;
+  for (const sema::IndexId index : assignment.indices) {
+    if (index == gemm_.m || index == gemm_.n) {
+      made.push_back(index == gemm_.m ? m : n);
+    } else {
+      const auto which = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
+      made.push_back(tile.batch[static_cast<size_t>(which)]);
+    }
+  }
+  return made;
+}
+
 void Sm90Lowering::take_away(const Tile& tile, const Pass& at, Term buffer) {
-  const plan::TmaStore& store = *gemm_.store;
+  if (!gemm_.store->tma) return take_runs(tile, at, buffer);
+  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { take_boxes(tile, at, buffer); }); });
+}
+
+// Each warp neighbours in memory, as far as they lie inside the tensor.
+void Sm90Lowering::take_runs(const Tile& tile, const Pass& at, Term buffer) {
+  const plan::StagedStore& store = *gemm_.store;
+  const sema::Assignment& assignment = declared_.kernel.assignments.front();
+  const Layout accesses = store.runs[1];
+  const int count = static_cast<int>(size(accesses).value()), together = std::min(count, 8);
+  const auto mode = static_cast<int>(
+      std::find(assignment.indices.begin(), assignment.indices.end(), store.along_n ? gemm_.n : gemm_.m) -
+      assignment.indices.begin());
+  const auto access = [&](Term number_of) {
+    std::array<Term, 2> from;
+    for (size_t axis = 0; axis < 2; ++axis)
+      from[axis] = taken_from_[axis] + b_.at(plan::along(accesses, static_cast<int>(axis)), number_of);
+    const Term m =
+        b_.let(declared_.index_name(gemm_.m), tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + from[0]);
+    const Term n = b_.let(declared_.index_name(gemm_.n),
+                          tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width + from[1]);
+    b_.copy({run_, {number(0)}}, {staged_, {from[0], from[1], buffer, consumer_}}, store.run, 0, store.along_n ? 1 : 0);
+    b_.when(m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n), [&] {
+      b_.copy({declared_.tensors[static_cast<size_t>(store.tensor)], output_at(assignment, tile, m, n)},
+              {run_, {number(0)}}, store.run, mode, 0);
+    });
+  };
+  declared_.from(assignment.where, "neighbours in memory by each warp");
+  b_.loop("some", number(0), number(count), {.step = together}, [&](Term some) {
+    b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) { access(some + one); });
+  });
+}
+
+void Sm90Lowering::take_boxes(const Tile& tile, const Pass& at, Term buffer) {
+  const plan::StagedStore& store = *gemm_.store;
   const sema::Assignment& assignment = declared_.kernel.assignments.front();
   for (int row = 0; row < gemm_.mma.shape[0]; row += store.box[0]) {
     Copy leave;
     leave.kind = CopyKind::tma_store;
-    std::vector<ExprId> to;
-    for (const sema::IndexId index : assignment.indices) {
-      if (index == gemm_.m) {
-        to.push_back(tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row);
-      } else if (index == gemm_.n) {
-        to.push_back(tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width);
-      } else {
-        const auto which = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
-        to.push_back(tile.batch[static_cast<size_t>(which)]);
-      }
-    }
-    leave.dst = {declared_.tensors[static_cast<size_t>(store.tensor)], to};
+    leave.dst = {declared_.tensors[static_cast<size_t>(store.tensor)],
+                 output_at(assignment, tile, tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row,
+                           tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width)};
     leave.src = {staged_, {number(row), number(0), buffer, consumer_}};
     leave.completion = Completion::bulk_group;
     leave.tensor_map = store_map_;
@@ -264,18 +305,7 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
         const sema::Assignment& assignment = kernel.assignments[o];
         declared_.from(assignment.where);
         const auto place = [&](int e) {
-          std::vector<ExprId> to;
-          for (const sema::IndexId index : assignment.indices) {
-            if (index == gemm_.m) {
-              to.push_back(m);
-            } else if (index == gemm_.n) {
-              to.push_back(n + e);
-            } else {
-              const auto which = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
-              to.push_back(tile.batch[static_cast<size_t>(which)]);
-            }
-          }
-          return Ref{declared_.tensors[static_cast<size_t>(assignment.target)], to};
+          return Ref{declared_.tensors[static_cast<size_t>(assignment.target)], output_at(assignment, tile, m, n + e)};
         };
         const auto mode =
             std::find(assignment.indices.begin(), assignment.indices.end(), gemm_.n) - assignment.indices.begin();

@@ -77,13 +77,13 @@ void Sm90Lowering::exchange() {
         split_ == owner,
         [&] {
           b_.loop("v", number(0), number(split.values), {.unrolled = true}, [&](Term v) {
-            b_.assign({own_, {first + v}}, b_.read({accumulators_, {held + v, at.i, at.j}}));
+            b_.assign({own_, {first + v}}, b_.read({totals_, {held + v, at.i, at.j}}));
           });
         },
         [&] {
           const Term slot = b_.let(declared_.name("from"), b_.select(split_ < owner, split_, split_ - 1));
           b_.loop("v", number(0), number(split.values), {.step = vector, .unrolled = true}, [&](Term v) {
-            Copy& made = b_.copy({parts_, {first + v, thread, slot}}, {accumulators_, {held + v, at.i, at.j}}, vector);
+            Copy& made = b_.copy({parts_, {first + v, thread, slot}}, {totals_, {held + v, at.i, at.j}}, vector);
             made.kind = CopyKind::st_async;
             made.completion = Completion::mbarrier;
             made.barrier = given_;

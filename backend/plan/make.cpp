@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/copies.h"
@@ -46,9 +47,8 @@ class GemmPlanner {
     follow_schedules();
     if (plan_.problems.empty()) follow_tuned();
     if (!plan_.problems.empty()) return;
-    for (const char* target : {"sm90", "sm80"}) {
-      for (const Width width : {Width::vectors, Width::elements}) follow_library(target, width);
-      if (target == std::string("sm90")) follow_library_on_copies();
+    for (const std::string target : {"sm90", "sm80"}) {
+      if (!completed_.contains(target)) follow(rows(target), target);
     }
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const SimtPolicy& policy : simt_policies()) {
@@ -74,7 +74,14 @@ class GemmPlanner {
       if (schedule.target == "sm80" || schedule.target == "sm90") {
         TensorSchedule read = read_tensor_schedule(schedule, plan_.problems);
         read.name = name;
-        if (plan_.problems.empty()) follow(read, schedule.target);
+        if (!plan_.problems.empty()) continue;
+        const auto count = plan_.variants.size();
+        if (!read.mma) follow(rows_for(read, schedule.target), schedule.target);
+        if (plan_.variants.size() == count) {
+          follow(read, schedule.target);
+        } else if (read.when.empty()) {
+          completed_.insert(schedule.target);
+        }
         continue;
       }
       if (schedule.target != "simt") {
@@ -211,28 +218,67 @@ class GemmPlanner {
                              target_.multiprocessors);
   }
 
-  TensorSchedule schedule_of(const sema::Policy& policy, const std::string& target) {
-    TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
-    schedule.name = target + "_" + policy.name;
-    schedule.of_script = false;
-    schedule.when = {here(policy.when)};
-    return schedule;
+  // A schedule of the library's, and the sizes for which it is worth copying factors first.
+  struct Row {
+    TensorSchedule schedule;
+    Predicate copies;
+  };
+
+  std::vector<Row> rows(const std::string& target) {
+    std::vector<Row> made;
+    for (const sema::Policy& policy : policies(target)) {
+      TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
+      schedule.name = target + "_" + policy.name;
+      schedule.of_script = false;
+      schedule.when = {here(policy.when)};
+      made.push_back({std::move(schedule), here(policy.copies)});
+    }
+    return made;
   }
 
-  void follow_library(const std::string& target, Width width) {
-    for (const sema::Policy& policy : policies(target)) {
-      if (complete()) return;
-      add(schedule_of(policy, target), target, width);
+  // The library's rows with what the schedule says in place of theirs.
+  std::vector<Row> rows_for(const TensorSchedule& said, const std::string& target) {
+    std::vector<Row> made = rows(target);
+    for (Row& row : made) {
+      TensorSchedule& schedule = row.schedule;
+      schedule.name = said.name + "_own" + schedule.name.substr(target.size());
+      schedule.of_script = schedule.completed = true;
+      schedule.where = said.where;
+      schedule.entries = said.entries;
+      schedule.when.insert(schedule.when.begin(), said.when.begin(), said.when.end());
+      const auto take = [](auto& into, const auto& from) {
+        if (from) into = from;
+      };
+      take(schedule.tile, said.tile);
+      take(schedule.groups, said.groups);
+      take(schedule.cluster, said.cluster);
+      take(schedule.accumulate, said.accumulate);
+      take(schedule.stages, said.stages);
+      take(schedule.order, said.order);
+      take(schedule.shared_a, said.shared_a);
+      take(schedule.shared_b, said.shared_b);
+      if (said.entries.contains("swapped")) schedule.swapped = said.swapped;
     }
+    return made;
+  }
+
+  void follow(const std::vector<Row>& library, const std::string& target) {
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (const Row& row : library) {
+        if (complete()) return;
+        add(row.schedule, target, width);
+      }
+    }
+    if (target == "sm90") follow_on_copies(library);
   }
 
   // The same rows once more, as far as they say that products of these sizes are worth copying factors for.
-  void follow_library_on_copies() {
+  void follow_on_copies(const std::vector<Row>& library) {
     std::vector<TensorSchedule> schedules;
-    for (const sema::Policy& policy : policies("sm90")) {
-      const auto worth = open_conditions(facts_, {here(policy.copies)});
+    for (const Row& row : library) {
+      const auto worth = open_conditions(facts_, {row.copies});
       if (!worth) continue;
-      schedules.push_back(schedule_of(policy, "sm90"));
+      schedules.push_back(row.schedule);
       schedules.back().when.insert(schedules.back().when.end(), worth->begin(), worth->end());
     }
     if (schedules.empty()) return;
@@ -323,6 +369,7 @@ class GemmPlanner {
   const GemmForm& form_;
   Facts& facts_;
   const Target& target_;
+  std::set<std::string> completed_;  // targets that have the library's rows under a schedule for all sizes
 };
 
 void plan_direct(Plan& plan, const std::string& reason, const Target& target) {

@@ -173,7 +173,10 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
     const TmaOperand& operand = is_a ? gemm.a : gemm.b;
     result.conflicts.push_back(worst_matrix(operand, gemm, kernel, is_a ? "A" : "B"));
   }
-  if (gemm.store) result.conflicts.push_back(worst_write(*gemm.store, kernel));
+  if (gemm.store) {
+    const auto of_store = conflicts(*gemm.store, kernel);
+    result.conflicts.insert(result.conflicts.end(), of_store.begin(), of_store.end());
+  }
   take_totals(result, kernel, gemm, gemm.cluster_tile());
   // Each block loads its slice of what several need, and gets the others' slices.
   result.tile = tile_work(kernel, gemm, gemm.tile[0] / static_cast<double>(gemm.cluster[1]),

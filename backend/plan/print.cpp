@@ -135,9 +135,18 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
 
 void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
   if (gemm.store) {
-    lines.push_back("  // " + kernel.tensor(gemm.store->tensor).name +
-                    (gemm.store->matrices ? " leaves by stmatrix and TMA through " : " leaves by TMA through ") +
-                    to_string(gemm.store->shared) + ", " + std::to_string(gemm.store->buffers) + " buffers a consumer");
+    const StagedStore& store = *gemm.store;
+    const std::string& name = kernel.tensor(store.tensor).name;
+    const std::string taken = store.tma        ? store.matrices ? "stmatrix and TMA" : "TMA"
+                              : store.matrices ? "stmatrix and neighbours"
+                                               : "neighbours";
+    lines.push_back("  // " + name + " leaves by " + taken + " through " + to_string(store.shared) + ", " +
+                    std::to_string(store.buffers) + " buffers a consumer");
+    if (!store.tma) {
+      const std::string &m = index_name(kernel, gemm.m), &n = index_name(kernel, gemm.n);
+      lines.push_back("  // " + name + " is written " + elements(store.run) + " at once along " +
+                      (store.along_n ? n : m) + "; (thread,value) -> (" + m + "," + n + "): " + store.runs.to_string());
+    }
   }
   if (gemm.split) {
     lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) + " blocks, each of which adds up " +
@@ -160,6 +169,7 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
     lines.push_back(entry(
         "cluster", gemm.split ? tuple_text(gemm.cluster) : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
     if (gemm.swapped) lines.push_back(entry("swapped", "1"));
+    if (gemm.accumulate) lines.push_back(entry("accumulate", std::to_string(gemm.accumulate)));
   }
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm, gemm.a, "A", lines);

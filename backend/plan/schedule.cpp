@@ -57,8 +57,8 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
 
 constexpr std::string_view keys_of_simt[] = {"tile",   "groups", "lanes",  "lane_tile",
                                              "stages", "smem A", "smem B", "order"};
-constexpr std::string_view keys_of_tensor_cores[] = {"tile",   "mma",    "groups", "cluster", "swapped",
-                                                     "stages", "smem A", "smem B", "order"};
+constexpr std::string_view keys_of_tensor_cores[] = {"tile",       "mma",    "groups", "cluster", "swapped",
+                                                     "accumulate", "stages", "smem A", "smem B",  "order"};
 
 // No key of this target: of another one, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target, std::span<const std::string_view> keys,
@@ -129,6 +129,12 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     into.swapped = leaf && leaf->is_literal(1);
     wants(into.swapped || (leaf && leaf->is_literal(0)),
           "0 or 1: whether the rows of the atom are the output's columns");
+  } else if (entry.key == "accumulate" && target == "sm90") {
+    const auto* leaf = std::get_if<Tuple>(&entry.value);
+    const bool fits = leaf && leaf->is_int() && leaf->value().is_literal() && leaf->value().value() >= 1 &&
+                      leaf->value().value() <= largest;
+    wants(fits, "a number of K elements that the tensor cores add up by themselves, 1 to 4096");
+    if (fits) into.accumulate = static_cast<int>(leaf->value().value());
   } else if (entry.key == "order") {
     wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block or cluster -> (tile m, tile n)");
   } else if (entry.key == "stages") {

@@ -37,10 +37,12 @@ struct SimtSchedule : ScheduleHead {
 
 // On tensor cores: by a mma atom.
 struct TensorSchedule : ScheduleHead {
+  bool completed = false;  // by a row of the library, which is passed over where it does not fit
   std::optional<std::array<int, 3>> tile;
   std::optional<sema::Atom> mma;
   std::optional<std::array<int, 4>> groups;
   std::optional<std::array<int, 3>> cluster;
+  std::optional<int> accumulate;  // K elements that the tensor cores add up by themselves
   bool swapped = false;  // the atom's first operand is the product's second factor, its rows are the output's columns
   std::optional<int> stages;
   std::optional<Layout> order;

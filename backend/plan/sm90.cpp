@@ -30,6 +30,7 @@ class Shaper {
 
  private:
   bool take_tile();
+  bool take_accumulate();
   bool take_operand(TmaOperand& operand, sema::NodeId load, int axis);
   bool unreadable() const;
   bool take_slice(TmaOperand& operand, int axis);
@@ -66,6 +67,24 @@ bool Shaper::take_tile() {
   }
   const std::array<int, 3> least{gemm_.groups[0] * gemm_.mma.shape[0], gemm_.groups[1] * gemm_.mma.shape[1], k_of_atom};
   return check_tile(at_, gemm_, least, "groups");
+}
+
+// How much of K the tensor cores add up by themselves.
+bool Shaper::take_accumulate() {
+  gemm_.accumulate = at_.schedule.accumulate.value_or(0);
+  if (gemm_.accumulate == 0) return true;
+  if (!is_float(gemm_.mma.accumulator)) {
+    return at_.wrong(
+        "schedule-entry", "accumulate",
+        "sums of " + std::string(element_name(gemm_.mma.accumulator)) + " are exact however they are added up",
+        {{"help", "leave the entry out"}});
+  }
+  const int k = gemm_.tile[2], part = gemm_.accumulate;
+  if (part % gemm_.mma.shape[2] == 0 && (k % part == 0 || part % k == 0)) return true;
+  return at_.wrong("schedule-cover", "accumulate",
+                   std::to_string(part) + " elements of K are neither whole tiles of " + std::to_string(k) +
+                       " nor an equal part of one in steps of " + std::to_string(gemm_.mma.shape[2]),
+                   {{"works", std::to_string(k)}});
 }
 
 // The part of the tile that one block loads where several blocks of the cluster need it.
@@ -154,12 +173,10 @@ bool Shaper::take_operand(TmaOperand& operand, sema::NodeId load, int axis) {
          take_slice(operand, axis);
 }
 
-// How outputs leave: by TMA where it stores them, else from the registers.
+// How outputs leave: through shared memory where they can, else from the registers.
 void Shaper::take_stores() {
-  if (at_.width == Width::vectors) {
-    const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
-    gemm_.store = tma_store(at_.kernel, gemm_, atom, at_.facts, at_.conditions);
-  }
+  const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
+  gemm_.store = staged_store(at_.kernel, gemm_, atom, at_.width, at_.facts, at_.conditions);
   if (!gemm_.store) take_vectors(at_, gemm_);
 }
 
@@ -183,7 +200,7 @@ bool Shaper::take_stages() {
   const int fit = (at_.target.block_shared - without) / stage;
   gemm_.stages = at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
   if (gemm_.stages >= 2 && gemm_.stages <= fit) {
-    if (gemm_.store && !gemm_.split) take_buffers();
+    if (gemm_.store && gemm_.store->tma && !gemm_.split) take_buffers();
     return true;
   }
   return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
@@ -198,7 +215,7 @@ bool Shaper::take_stages() {
 void Shaper::take_buffers() {
   const int fewest = gemm_.store->buffers, all = gemm_.stores();
   for (int buffers = fewest + 1; buffers <= all; ++buffers) {
-    TmaStore more = *gemm_.store;
+    StagedStore more = *gemm_.store;
     more.buffers = buffers;
     Sm90Gemm with = gemm_;
     with.store = more;
@@ -209,7 +226,7 @@ void Shaper::take_buffers() {
 
 // Registers move from the copying threads to the consumers, in eights (PTX ISA, setmaxnreg).
 bool Shaper::take_registers() {
-  const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup;
+  const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.accumulate ? 2 : 1);
   constexpr int others = 24, of_copies_tight = 24, of_copies = 40, many = 208;
   int each = std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
   if (gemm_.consumers() > 1) {
@@ -233,7 +250,7 @@ std::optional<Sm90Gemm> Shaper::run() {
                           }};
   gemm_.multiprocessors = at_.target.multiprocessors;
   gemm_.swapped = at_.schedule.swapped;
-  if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_operand(gemm_.a, at_.form.a, 0) ||
+  if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_accumulate() || !take_operand(gemm_.a, at_.form.a, 0) ||
       !take_operand(gemm_.b, at_.form.b, 1) || !take_accumulators(at_, gemm_)) {
     return std::nullopt;
   }

@@ -29,21 +29,25 @@ struct TmaOperand {
   AnyLayout shared;          // (outer, k) -> offset in elements, one stage
 };
 
-// An output that leaves through shared memory by TMA: 64 rows and `width` columns of a consumer at a time. 16-bit
-// elements are put there by stmatrix, wider ones by the threads that hold them.
-struct TmaStore {
+// An output that leaves through shared memory: 64 rows and `width` columns of a consumer at a time. 16-bit elements are
+// put there by stmatrix, wider ones by the threads that hold them. They are taken away by TMA where it stores the
+// tensor, else by the consumer's threads, of which a warp takes neighbours in memory.
+struct StagedStore {
   sema::TensorId tensor = -1;
   bool along_n = true;  // neighbours in memory are neighbours along n, not m
   int width = 64;
-  int buffers = 2;         // of a consumer, taken in turns
-  std::vector<int> order;  // the tensor's modes, fastest first
-  std::array<int, 2> box;  // extents of one copy along (m, n)
-  AnyLayout shared;        // (m, n) -> offset in elements
-  bool matrices = true;    // put by stmatrix
-  Layout lanes;            // thread of a consumer -> (m, n): the row of 8 elements that it names to stmatrix, or its
-                           // first value
-  Layout held{8, 1};       // value of a step -> (m, n), from the thread's first
-  int vector = 8;          // values that one write takes
+  int buffers = 2;  // of a consumer, taken in turns
+  bool tma = true;
+  std::vector<int> order;    // by TMA: the tensor's modes, fastest first
+  std::array<int, 2> box{};  // by TMA: extents of one copy along (m, n)
+  Layout runs;               // by threads: (thread of a consumer, access) -> (m, n) of the access' first element
+  int run = 1;               // by threads: elements of an access, neighbours in memory
+  AnyLayout shared;          // (m, n) -> offset in elements
+  bool matrices = true;      // put by stmatrix
+  Layout lanes;              // thread of a consumer -> (m, n): the row of 8 elements that it names to stmatrix, or its
+                             // first value
+  Layout held{8, 1};         // value of a step -> (m, n), from the thread's first
+  int vector = 8;            // values that one write takes
   // Lanes whose number has this bit write so many values further on, so that a warp meets no bank twice.
   struct Turned {
     int bit = 0, values = 0;
@@ -73,11 +77,14 @@ struct Sm90Gemm : TensorGemm {
   std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
   bool swapped = false;                 // a is the product's second factor, m the output's columns
   TmaOperand a, b;
-  std::optional<TmaStore> store;                // the only output, where it can leave by TMA
+  std::optional<StagedStore> store;             // the only output, where it leaves through shared memory
   std::optional<Mask> mask;                     // of the only output
   std::optional<Split> split;                   // where blocks share K
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
   int multiprocessors = 132;
+  // K elements whose products the tensor cores add up by themselves before the sum goes on in registers, rounded as the
+  // accumulator's type rounds: a multiple or a part of the tile's, or 0 for all of K.
+  int accumulate = 0;
 
   int teams() const { return groups[3]; }
   int of_team() const { return groups[0] * groups[1]; }  // consumers that share a tile

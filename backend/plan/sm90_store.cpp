@@ -5,6 +5,7 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/tma.h"
+#include "backend/plan/vectors.h"
 #include "frontend/algebra/banks.h"
 #include "frontend/algebra/operations.h"
 
@@ -47,69 +48,105 @@ bool in_pairs(const Layout& atom) {
   return columns.size() % 2 == 0;
 }
 
-// The writes of a warp, as the banks of shared memory see them.
-class Writes {
+// The accesses of a warp, as the banks of shared memory see them.
+class Accesses {
  public:
-  Writes(const TmaStore& store, int element_bytes)
-      : matrices_(store.matrices),
-        vector_(store.vector),
-        element_bytes_(element_bytes),
-        offsets_(values(store.shared)),
-        rows_(values(along(store.lanes, 0))),
-        columns_(values(along(store.lanes, 1))) {
-    if (matrices_) return;
-    held_rows_ = values(along(store.held, 0));
-    held_columns_ = values(along(store.held, 1));
+  Accesses(const StagedStore& store, int element_bytes)
+      : store_(store), element_bytes_(element_bytes), offsets_(values(store.shared)) {}
+
+  // Values that a thread writes in a step.
+  int held() const { return store_.matrices ? 1 : store_.values(); }
+
+  Wavefronts worst_write(const std::optional<StagedStore::Turned>& turned) const {
+    const auto rows = values(along(store_.lanes, 0)), columns = values(along(store_.lanes, 1));
+    const auto held_rows = values(along(store_.held, 0)), held_columns = values(along(store_.held, 1));
+    Wavefronts found;
+    for (int v = 0; v < held(); v += store_.vector) {
+      const auto place = [&](int lane) {
+        const auto at = static_cast<std::size_t>(lane);
+        if (store_.matrices) return std::pair{rows[at], columns[at]};
+        const bool later = turned && (lane >> turned->bit) % 2 == 1;
+        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % held());
+        return std::pair{rows[at] + held_rows[value], columns[at] + held_columns[value]};
+      };
+      take_worse(found, place, store_.vector);
+    }
+    return found;
   }
 
-  int held() const { return static_cast<int>(held_rows_.size()); }
-
-  Wavefronts worst(const std::optional<TmaStore::Turned>& turned) const {
+  Wavefronts worst_read() const {
+    const auto rows = values(along(store_.runs, 0)), columns = values(along(store_.runs, 1));
     Wavefronts found;
-    for (int v = 0; v < std::max(1, held()); v += vector_) {
-      const Wavefronts one = wavefronts(addresses(v, turned), element_bytes_ * vector_);
-      if (one.taken > found.taken) found = one;
+    for (std::size_t first = 0; first < rows.size(); first += lanes_of_warp) {
+      const auto place = [&](int lane) {
+        const auto at = first + static_cast<std::size_t>(lane);
+        return std::pair{rows[at], columns[at]};
+      };
+      take_worse(found, place, store_.run);
     }
     return found;
   }
 
  private:
-  std::vector<std::int64_t> addresses(int v, const std::optional<TmaStore::Turned>& turned) const {
-    std::vector<std::int64_t> result;
+  template <class Place>
+  void take_worse(Wavefronts& found, const Place& place, int elements) const {
+    std::vector<std::int64_t> addresses;
     for (int lane = 0; lane < lanes_of_warp; ++lane) {
-      const auto at = static_cast<std::size_t>(lane);
-      std::int64_t m = rows_[at], n = columns_[at];
-      if (!matrices_) {
-        const bool later = turned && (lane >> turned->bit) % 2 == 1;
-        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % held());
-        m += held_rows_[value];
-        n += held_columns_[value];
-      }
-      result.push_back(element_bytes_ * offsets_[static_cast<std::size_t>(m + rows_of_atom * n)]);
+      const auto [m, n] = place(lane);
+      addresses.push_back(element_bytes_ * offsets_[static_cast<std::size_t>(m + rows_of_atom * n)]);
     }
-    return result;
+    const Wavefronts one = wavefronts(addresses, element_bytes_ * elements);
+    if (one.taken > found.taken) found = one;
   }
 
-  bool matrices_;
-  int vector_, element_bytes_;
-  std::vector<std::int64_t> offsets_, rows_, columns_, held_rows_, held_columns_;
+  const StagedStore& store_;
+  int element_bytes_;
+  std::vector<std::int64_t> offsets_;
 };
 
 // Rows whose places fall on the same banks collide where all lanes write the same values of theirs: half of the lanes
 // may begin with other ones.
-std::optional<TmaStore::Turned> without_conflicts(const Writes& writes, int vector) {
-  Wavefronts best = writes.worst({});
-  std::optional<TmaStore::Turned> chosen;
+std::optional<StagedStore::Turned> without_conflicts(const Accesses& accesses, int vector) {
+  Wavefronts best = accesses.worst_write({});
+  std::optional<StagedStore::Turned> chosen;
   for (int bit = 0; (1 << bit) < lanes_of_warp; ++bit) {
-    for (int by = vector; by < writes.held() && best.taken > best.least; by += vector) {
-      const TmaStore::Turned turned{bit, by};
-      const Wavefronts one = writes.worst(turned);
+    for (int by = vector; by < accesses.held() && best.taken > best.least; by += vector) {
+      const StagedStore::Turned turned{bit, by};
+      const Wavefronts one = accesses.worst_write(turned);
       if (one.taken >= best.taken) continue;
       best = one;
       chosen = turned;
     }
   }
   return chosen;
+}
+
+// The elements of an access along the tensor's mode `fastest`, at most 8 bytes, and what they need.
+int widest_run(const sema::Tensor& tensor, sema::TensorId id, int fastest, Facts& facts, Conditions& conditions) {
+  constexpr int most_bytes = 8;  // whole 16 bytes are TMA's
+  const int element = tensor.element_bytes();
+  for (int run = most_bytes / element; run > 1; run /= 2) {
+    const Conditions needed{vector_conditions(facts, tensor.layout, fastest, run), {{id, run * element}}};
+    if (is_never(needed)) continue;
+    add(conditions, needed);
+    return run;
+  }
+  return 1;
+}
+
+// Lanes of a warp side by side along memory, as far as the 64 rows and `width` columns go; warps and accesses cover the
+// rest.
+Layout runs_of(const StagedStore& store) {
+  const int extent = store.along_n ? store.width : rows_of_atom, others = store.along_n ? rows_of_atom : store.width;
+  const int side_by_side = std::min(lanes_of_warp, extent / store.run), above = lanes_of_warp / side_by_side;
+  constexpr int warps = warpgroup / lanes_of_warp;
+  const int axis = store.along_n ? 1 : 0;
+  const auto forth = [&](int by) { return Tuple::basis(by, {axis}); };
+  const auto across = [&](int by) { return Tuple::basis(by, {1 - axis}); };
+  return Layout(
+      tuple(tuple(side_by_side, above, warps), tuple(extent / (side_by_side * store.run), others / (above * warps))),
+      tuple(tuple(forth(store.run), across(1), across(above)),
+            tuple(forth(side_by_side * store.run), across(above * warps))));
 }
 
 }  // namespace
@@ -129,18 +166,24 @@ int pass_width(const Sm90Gemm& gemm, int least, int most) {
   return best;
 }
 
-std::optional<TmaStore> tma_store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Layout& atom, Facts& facts,
-                                  Conditions& conditions) {
+std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Layout& atom,
+                                        Width width, Facts& facts, Conditions& conditions) {
   const sema::Assignment& assignment = kernel.assignments.front();
-  TmaStore store;
+  StagedStore store;
   store.tensor = assignment.target;
-  const int element = kernel.tensor(store.tensor).element_bytes();
+  const sema::Tensor& tensor = kernel.tensor(store.tensor);
+  const int element = tensor.element_bytes();
   if (kernel.assignments.size() != 1 || (element != 2 && element != 4)) return std::nullopt;
   Conditions needed;
-  const auto order = tma_order(kernel, assignment.target, facts, needed);
-  const sema::IndexId run = order ? assignment.indices[static_cast<std::size_t>(order->front())] : -1;
+  if (width == Width::vectors) {
+    const auto order = tma_order(kernel, assignment.target, facts, needed);
+    if (order) store.order = *order;
+  }
+  store.tma = !store.order.empty();
+  if (!store.tma) needed = {};
+  const int fastest = store.tma ? store.order.front() : unit_mode(facts, tensor.layout);
+  const sema::IndexId run = fastest < 0 ? -1 : assignment.indices[static_cast<std::size_t>(fastest)];
   if (run != gemm.m && run != gemm.n) return std::nullopt;
-  store.order = *order;
   store.along_n = run == gemm.n;
   store.matrices = element == 2;
   const int least = store.matrices ? 2 * row_of_stmatrix : row_of_stmatrix;  // columns of one write
@@ -148,7 +191,6 @@ std::optional<TmaStore> tma_store(const sema::Kernel& kernel, const Sm90Gemm& ge
   if (store.width == 0) return std::nullopt;
   const int span = std::min(widest_span, element * (store.along_n ? store.width : rows_of_atom));
   store.shared = operand_layout(rows_of_atom, store.width, store.along_n, span, 8 * element);
-  store.box = {store.along_n ? rows_of_atom : span / element, store.along_n ? span / element : store.width};
   if (store.matrices) {
     const auto rows = rows_of_stmatrix(facts, atom, store.along_n);
     if (!rows) return std::nullopt;
@@ -159,19 +201,31 @@ std::optional<TmaStore> tma_store(const sema::Kernel& kernel, const Sm90Gemm& ge
     store.lanes = atom[0];
     store.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
     store.vector = store.along_n && in_pairs(atom) ? 2 : 1;
-    store.turned = without_conflicts(Writes(store, element), store.vector);
+    store.turned = without_conflicts(Accesses(store, element), store.vector);
+  }
+  if (store.tma) {
+    store.box = {store.along_n ? rows_of_atom : span / element, store.along_n ? span / element : store.width};
+  } else {
+    if (width == Width::vectors) store.run = widest_run(tensor, store.tensor, fastest, facts, needed);
+    store.runs = runs_of(store);
   }
   add(conditions, needed);
   return store;
 }
 
-int shared_bytes(const TmaStore& store, const sema::Kernel& kernel) {
+int shared_bytes(const StagedStore& store, const sema::Kernel& kernel) {
   return store.buffers * rows_of_atom * store.width * kernel.tensor(store.tensor).element_bytes();
 }
 
-BankConflicts worst_write(const TmaStore& store, const sema::Kernel& kernel) {
-  const Wavefronts found = Writes(store, kernel.tensor(store.tensor).element_bytes()).worst(store.turned);
-  return {store.matrices ? "stmatrix" : "write " + kernel.tensor(store.tensor).name, found.taken, found.least};
+std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kernel& kernel) {
+  const sema::Tensor& tensor = kernel.tensor(store.tensor);
+  const Accesses accesses(store, tensor.element_bytes());
+  const Wavefronts write = accesses.worst_write(store.turned);
+  std::vector<BankConflicts> found{{store.matrices ? "stmatrix" : "write " + tensor.name, write.taken, write.least}};
+  if (store.tma) return found;
+  const Wavefronts read = accesses.worst_read();
+  found.push_back({"read " + tensor.name, read.taken, read.least});
+  return found;
 }
 
 }  // namespace lay::plan

@@ -45,7 +45,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   const auto given = open_conditions(facts, schedule.when);
   if (!given) return std::nullopt;
   std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
-  std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
+  std::vector<Problem>& found = schedule.of_script && !schedule.completed ? problems : of_policies;
   if (!multiplies_as_stored(kernel, form)) {
     found.push_back({"unsupported",
                      "tensor cores multiply elements as they lie in memory, and a factor of the product is "
@@ -58,7 +58,11 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   }
   Facts known = facts;
   if (schedule.of_script) {
-    for (const Predicate& condition : *given) known.assume(condition);
+    for (const Predicate& condition : *given) {
+      // No size is in the row's class and in the schedule's.
+      if (schedule.completed && known.proves(negate(condition))) return std::nullopt;
+      known.assume(condition);
+    }
   }
   Conditions conditions{*given, {}};
   const GemmForm taken = schedule.swapped ? swapped(form) : form;

@@ -13,7 +13,9 @@
 #include "backend/ir/parse.h"
 #include "backend/ir/print.h"
 #include "backend/ir/verify.h"
+#include "backend/plan/axes.h"
 #include "backend/plan/make.h"
+#include "backend/plan/simt.h"
 #include "frontend/sema/reference.h"
 #include "runtime/executor.h"
 #include "runtime/host_run.h"
@@ -282,21 +284,81 @@ TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[
   for (const sema::KernelPtr& kernel : kernels.all()) {
     INFO(kernel->name);
     const plan::Plan plan = plan::make_plan(kernel);
-    const plan::Variant& variant = plan.variants.front();
-    CHECK(std::get<plan::Sm90Gemm>(variant.how).store);
-    for (const plan::BankConflicts& access : variant.prediction.conflicts) CHECK(access.wavefronts == access.least);
-    const ir::Kernel lowered = ir::lower(plan, variant);
-    runtime::PackedCall packed = runtime::packed(make_call(kernel, {128, 64, 16}));
-    const interpret::Report report =
-        interpret::run_all({lowered}, runtime::named_arguments(packed), {.bank_conflicts = true});
-    REQUIRE(!report.fault);
-    int accesses = 0;
-    for (const interpret::BankConflicts& access : report.banks) {
-      if (access.buffer != "C_stage") continue;
-      ++accesses;
-      CHECK(access.wavefronts == access.least);
+    int by_tma = 0, by_threads = 0;
+    for (const plan::Variant& variant : plan.variants) {
+      const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
+      if (!gemm || !variant.before.empty()) continue;
+      INFO(variant.name);
+      REQUIRE(gemm->store);
+      ++(gemm->store->tma ? by_tma : by_threads);
+      CHECK(variant.prediction.conflicts.size() == (gemm->store->tma ? 3 : 4));  // A, B and C
+      for (const plan::BankConflicts& access : variant.prediction.conflicts) CHECK(access.wavefronts == access.least);
+      const ir::Kernel lowered = ir::lower(plan, variant);
+      runtime::PackedCall packed = runtime::packed(make_call(kernel, {128, 64, 16}));
+      const interpret::Report report =
+          interpret::run_all({lowered}, runtime::named_arguments(packed), {.bank_conflicts = true});
+      REQUIRE(!report.fault);
+      int writes = 0, reads = 0;
+      for (const interpret::BankConflicts& access : report.banks) {
+        if (access.buffer != "C_stage") continue;
+        ++(access.statement.find("<- C_stage") == std::string::npos ? writes : reads);
+        CHECK(access.wavefronts == access.least);
+      }
+      CHECK(writes > 0);
+      CHECK((reads > 0) == !gemm->store->tma);
     }
-    CHECK(accesses > 0);
+    CHECK(by_tma > 0);
+    CHECK(by_threads > 0);
+  }
+}
+
+TEST_CASE("tensor cores: where TMA stores nothing a warp writes whole lines", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/tensor.lay");
+  for (const char* name : {"cooperative", "of_s8", "split", "in_turns", "both_across"}) {
+    INFO(name);
+    const plan::Plan plan = plan::make_plan(kernel_of(kernels, name));
+    for (const plan::Variant& variant : plan.variants) {
+      const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
+      if (!gemm || !gemm->store || gemm->store->tma) continue;
+      const plan::StagedStore& store = *gemm->store;
+      const auto along = values(plan::along(store.runs, store.along_n ? 1 : 0)),
+                 across = values(plan::along(store.runs, store.along_n ? 0 : 1));
+      for (std::size_t lane = 1; lane < 32; ++lane) {
+        CHECK(along[lane] == along[lane - 1] + store.run);
+        CHECK(across[lane] == across[0]);
+      }
+      CHECK(!plan::cover_fault(store.runs, {64, store.width}));
+    }
+  }
+}
+
+TEST_CASE("tensor cores: faults of sums that go on in registers are found", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/tensor.lay");
+  const sema::KernelPtr& kernel = kernel_of(kernels, "promoted");
+  const sema::KernelCall call = make_call(kernel, {128, 128, 400});
+  const Array due = sema::run_reference(call).outputs[0];
+  const std::string text = ir::print(lowered_for_few(kernel, 1));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return trouble(ir::parse(text.substr(0, at) + to + text.substr(at + from.size())), call, due);
+  };
+  CHECK(with("", "") == "");
+  struct Mistake {
+    const char *what, *from, *to, *found;
+  };
+  const Mistake mistakes[] = {
+      {"they are added up before they are complete", "wait_group wgmma pending 0", "", "in-flight"},
+      {"the next ones begin before they have been read", "fence wgmma", "", "missing-fence"},
+      {"the next ones go on from them", "zero step == 0", "zero tile_k == 0 and step == 0", "element"},
+      {"only the last ones count", "total[v,0,0] + acc[v,0,0]", "acc[v,0,0]", "element"},
+      {"totals begin with what was there", "fill total = 0.0", "", "uninitialised"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    INFO(mistake.what);
+    const std::string found = with(mistake.from, mistake.to);
+    INFO(found);
+    CHECK(found.starts_with(mistake.found));
   }
 }
 

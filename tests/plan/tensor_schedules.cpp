@@ -1,0 +1,97 @@
+// Schedules for tensor cores that the library completes, and sums that go on in registers.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "backend/plan/make.h"
+#include "backend/plan/print.h"
+#include "tests/language/script.h"
+
+namespace lay::test {
+
+namespace {
+
+// A product of 8-bit floats, of bf16 where `narrow` is bf16, under that schedule.
+plan::Plan planned(const std::string& schedule, const std::string& narrow = "e4m3") {
+  sema::test::Script script("use atoms.sm90\nkernel product<M, N, K>(A: " + narrow + " (M,K):(K,1), B: " + narrow +
+                            " (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n" + schedule);
+  REQUIRE(script.messages == "");
+  return plan::make_plan(script.evaluator.kernels().back());
+}
+
+std::string problem(const std::string& schedule) {
+  const plan::Plan plan = planned(schedule);
+  REQUIRE(plan.problems.size() == 1);
+  CHECK(plan.variants.empty());
+  return plan.problems[0].code + ": " + plan.problems[0].message;
+}
+
+const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
+  return std::get_if<plan::Sm90Gemm>(&variant.how);
+}
+
+}  // namespace
+
+TEST_CASE("a schedule without an atom is completed by the rows of the library that fit") {
+  const plan::Plan plain = planned(""), promoted = planned("schedule product for sm90 { accumulate = 128 }");
+  REQUIRE(promoted.problems.empty());
+  std::set<std::string> names;
+  int copying = 0;
+  for (const plan::Variant& variant : promoted.variants) {
+    CHECK(names.insert(variant.name).second);
+    if (!hopper(variant)) continue;
+    INFO(variant.name);
+    CHECK(hopper(variant)->accumulate == 128);
+    CHECK(variant.name.starts_with("sm90_own_"));
+    CHECK(variant.schedule.known());
+    copying += !variant.before.empty();
+  }
+  CHECK(copying > 0);
+  CHECK(names.contains("sm90_own_middle"));
+  CHECK(names.contains("sm90_own_middle_any"));
+  // 128 accumulators a thread have no room for as many totals.
+  CHECK(std::any_of(plain.variants.begin(), plain.variants.end(),
+                    [](const plan::Variant& variant) { return variant.name == "sm90_wide"; }));
+  CHECK(!names.contains("sm90_own_wide"));
+}
+
+TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
+  const plan::Plan plan = planned("schedule product for sm90 when M >= 512 { accumulate = 128; cluster = (1,1) }");
+  REQUIRE(plan.problems.empty());
+  std::set<std::string> names;
+  for (const plan::Variant& variant : plan.variants) CHECK(names.insert(variant.name).second);
+  CHECK(names.contains("sm90_own_middle"));
+  CHECK(names.contains("sm90_middle"));
+}
+
+TEST_CASE("what is printed of a sum in parts is taken back") {
+  const plan::Plan plan = planned("schedule product for sm90 { accumulate = 256 }");
+  REQUIRE(plan.problems.empty());
+  for (const plan::Variant& variant : plan.variants) {
+    if (!hopper(variant) || !variant.before.empty()) continue;
+    INFO(variant.name);
+    std::string pasted;
+    for (const std::string& line : plan::schedule_lines(plan, variant)) pasted += line + "\n";
+    const plan::Plan again = planned(pasted);
+    REQUIRE(again.problems.empty());
+    const auto* how = hopper(again.variants.front());
+    REQUIRE(how);
+    CHECK(how->accumulate == 256);
+    CHECK(how->tile == hopper(variant)->tile);
+    CHECK(how->registers == hopper(variant)->registers);
+  }
+}
+
+TEST_CASE("sums in parts that do not fit the tile, the type or the registers are refused") {
+  const std::string head = "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
+  CHECK(problem(head + "tile = (128,128,128); accumulate = 96 }") ==
+        "schedule-cover: 96 elements of K are neither whole tiles of 128 nor an equal part of one in steps of 32");
+  CHECK(problem(head + "tile = (128,128,128); accumulate = 16 }").starts_with("schedule-cover"));
+  CHECK(problem(head + "tile = (128,128,128); accumulate = 0 }").starts_with("schedule-entry"));
+  CHECK(
+      problem(head + "tile = (128,128,128); groups = (1,1,1,2); accumulate = 128 }").starts_with("schedule-registers"));
+  CHECK(problem("schedule product for sm80 { accumulate = 128 }").starts_with("unsupported"));
+  CHECK(planned(head + "tile = (128,128,128); accumulate = 64 }").problems.empty());
+  CHECK(planned(head + "tile = (128,128,128); accumulate = 384 }").problems.empty());
+}
+
+}  // namespace lay::test
