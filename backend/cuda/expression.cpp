@@ -119,7 +119,7 @@ Code Emitter::apply(const ir::Apply& apply, ElementType type) {
   if (apply.function == ElementFunction::cast)
     code = converted(operands.at(0), operand_type(0), type, helpers_);
   else
-    code = applied(apply.function, operands.data(), operand_type(0));
+    code = applied(apply.function, operands.data(), operand_type(0), helpers_);
   if (!code)
     unsupported("`" + std::string(function_row(apply.function).name) + "` from " +
                 std::string(element_name(operand_type(0))) + " to " + std::string(element_name(type)));

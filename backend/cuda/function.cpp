@@ -26,6 +26,8 @@ std::string_view float_function(F function) {
       return "tanh";
     case F::erf:
       return "erf";
+    case F::normcdf:
+      return "normcdf";
     case F::sin:
       return "sin";
     case F::cos:
@@ -75,7 +77,17 @@ std::optional<Operator> infix(F function) {
   }
 }
 
-std::optional<Code> applied_to_floats(F function, const Code* x, ElementType type) {
+// What the text defines itself: in f32, by the approximate instructions, and what CUDA has no word for.
+std::string_view own_function(F function, ElementType type) {
+  if (function == F::sigmoid) return type == f64 ? "sigmoid_f64" : "sigmoid_f32";
+  return function == F::normcdf && type == f32 ? "normcdf_f32" : "";
+}
+
+std::optional<Code> applied_to_floats(F function, const Code* x, ElementType type, Helpers& helpers) {
+  if (const std::string_view own = own_function(function, type); !own.empty()) {
+    helpers.names.insert(own);
+    return call(std::string(own), x[0].text);
+  }
   const std::string suffix = type == f64 ? "" : "f";
   if (function == F::rsqrt)
     return binary(name(type == f64 ? "1.0" : "1.0f"), "/", call("sqrt" + suffix, x[0].text), Binding::multiplicative);
@@ -112,7 +124,7 @@ std::optional<Code> applied_to_integers(F function, const Code* x, ElementType t
 
 }  // namespace
 
-std::optional<Code> applied(F function, const Code* x, ElementType type) {
+std::optional<Code> applied(F function, const Code* x, ElementType type, Helpers& helpers) {
   if (function == F::select) {
     return Code{inside(x[0], Binding::logical_or) + " ? " + inside(x[1], Binding::logical_or) + " : " +
                     inside(x[2], Binding::conditional),
@@ -130,7 +142,7 @@ std::optional<Code> applied(F function, const Code* x, ElementType type) {
     drop_widening(a, b);
     return binary(a, op->text, b, op->binding);
   }
-  return is_float_type ? applied_to_floats(function, x, type) : std::nullopt;
+  return is_float_type ? applied_to_floats(function, x, type, helpers) : std::nullopt;
 }
 
 }  // namespace lay::cuda

@@ -80,6 +80,35 @@ constexpr std::array helper_rows = {
   return (unsigned char)y;
 }
 )"},
+    Helper{"sigmoid_f32", R"(// 1 / (1 + exp(-x)), within (7 + 1.3 |x|) * 2^-24 of itself.
+static __device__ __forceinline__ float sigmoid_f32(float x) {
+  float e, y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(-1.44269504f * x));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(1.0f + e));
+  return y;
+}
+)"},
+    Helper{"sigmoid_f64", R"(static __device__ __forceinline__ double sigmoid_f64(double x) {
+  return 1.0 / (1.0 + exp(-x));
+}
+)"},
+    // The tail left of -|x| is 2 to the power of a polynomial of degree 8 in |x|, whose weighted error in [0, 5.8] is
+    // the least; further left both are below 2^-26.
+    Helper{"normcdf_f32", R"(// The normal distribution up to x, within 2^-22.
+static __device__ __forceinline__ float normcdf_f32(float x) {
+  float t = fabsf(x), e, tail;
+  e = fmaf(-2.83489525e-6f, t, 3.93773640e-5f);
+  e = fmaf(e, t, -1.86178257e-4f);
+  e = fmaf(e, t, -1.36941912e-4f);
+  e = fmaf(e, t, 7.06342799e-3f);
+  e = fmaf(e, t, -5.24961840e-2f);
+  e = fmaf(e, t, -4.59208195e-1f);
+  e = fmaf(e, t, -1.15110521f);
+  e = fmaf(e, t, -1.0f);
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(tail) : "f"(e));
+  return x < 0.0f ? tail : 1.0f - tail;
+}
+)"},
     Helper{"cp_async_4", R"(// 4 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_4(void* to, const void* from, int bytes) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"

@@ -139,8 +139,8 @@ void Emitter::mma(const ir::Mma& mma, int line) {
     return *code;
   };
   const Code operands[] = {factor(mma.a, "i"), factor(mma.b, "j"), at(mma.d, {name("i"), name("j")})};
-  const auto fma = applied(ElementFunction::fma, operands, type);
-  const auto product = applied(ElementFunction::mul, operands, type);
+  const auto fma = applied(ElementFunction::fma, operands, type, helpers_);
+  const auto product = applied(ElementFunction::mul, operands, type, helpers_);
   if (!fma || !product) unsupported("an outer product that accumulates in " + std::string(element_name(type)));
   const std::int64_t m = rows(mma.a), n = rows(mma.b);
   check_unrolled(m > most_unrolled ? m : m * std::min(n, most_unrolled));

@@ -47,6 +47,6 @@ int least_capability(const Helpers& helpers);
 std::optional<Code> converted(const Code& value, ElementType from, ElementType to, Helpers& helpers);
 
 // function(operands), all of one type (truth values apart). Nothing if the type has no arithmetic of its own.
-std::optional<Code> applied(ElementFunction function, const Code* operands, ElementType type);
+std::optional<Code> applied(ElementFunction function, const Code* operands, ElementType type, Helpers& helpers);
 
 }  // namespace lay::cuda

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 
 #include "backend/interpret/multiply_add.h"
@@ -44,6 +45,8 @@ T apply(T a, [[maybe_unused]] T b) {
   if constexpr (function == F::rsqrt) return T(1) / std::sqrt(a);
   if constexpr (function == F::tanh) return std::tanh(a);
   if constexpr (function == F::erf) return std::erf(a);
+  if constexpr (function == F::sigmoid) return T(1) / (T(1) + std::exp(-a));
+  if constexpr (function == F::normcdf) return T(0.5) * std::erfc(-a * (std::numbers::sqrt2_v<T> / 2));
   if constexpr (function == F::sin) return std::sin(a);
   if constexpr (function == F::cos) return std::cos(a);
   if constexpr (function == F::floor) return std::floor(a);
@@ -136,6 +139,10 @@ Handler real_handler(F function) {
       return real<F::tanh, T>;
     case F::erf:
       return real<F::erf, T>;
+    case F::sigmoid:
+      return real<F::sigmoid, T>;
+    case F::normcdf:
+      return real<F::normcdf, T>;
     case F::sin:
       return real<F::sin, T>;
     case F::cos:

@@ -79,6 +79,8 @@ enum class ElementFunction : uint8_t {
   rsqrt,
   tanh,
   erf,
+  sigmoid,  // 1 / (1 + exp(-x))
+  normcdf,  // (1 + erf(x / sqrt(2))) / 2, of the normal distribution
   sin,
   cos,
   floor,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 #include "frontend/algebra/refusal.h"
@@ -31,6 +32,10 @@ double function_of_f32(ElementFunction f, float x) {
       return static_cast<double>(std::tanh(x));
     case ElementFunction::erf:
       return static_cast<double>(std::erf(x));
+    case ElementFunction::sigmoid:
+      return static_cast<double>(1.0f / (1.0f + std::exp(-x)));
+    case ElementFunction::normcdf:
+      return static_cast<double>(0.5f * std::erfc(-x * std::numbers::sqrt2_v<float> / 2));
     case ElementFunction::sin:
       return static_cast<double>(std::sin(x));
     case ElementFunction::cos:
@@ -58,6 +63,10 @@ double function_of_f64(ElementFunction f, double x) {
       return std::tanh(x);
     case ElementFunction::erf:
       return std::erf(x);
+    case ElementFunction::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case ElementFunction::normcdf:
+      return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2);
     case ElementFunction::sin:
       return std::sin(x);
     case ElementFunction::cos:

@@ -44,7 +44,8 @@ double through(const std::vector<ElementType>& casts, double x) {
 
 class Checker {
  public:
-  Checker(const Problem& problem, const HostData& before, bool exact) : problem_(problem), exact_(exact) {
+  Checker(const Problem& problem, const HostData& before, bool exact, int accumulate)
+      : problem_(problem), exact_(exact), accumulate_(accumulate) {
     for (std::size_t i = 0; i < problem.tensors.size(); ++i)
       readers_.emplace_back(problem.tensors[i].element, before[i]);
     const auto& kernel = *problem.kernel;
@@ -73,7 +74,7 @@ class Checker {
                           return found->second.exact + pushed * moved(id, found->second);
                         }});
     const double due = value.of(assignment.value, at);
-    const double in_f32 = value.roundings() * 0x1p-24;
+    const double rounded_off = value.rounding_error();
     pushed = 1;
     const double up = value.of(assignment.value, at);
     pushed = -1;
@@ -81,7 +82,7 @@ class Checker {
     const Tensor& target = problem_.tensors[static_cast<std::size_t>(assignment.target)];
     const double due_there =
         is_float(target.element) ? due : static_cast<double>(round_to_integer(target.element, due));
-    const double allowed = std::max(std::abs(up - due), std::abs(down - due)) + in_f32 +
+    const double allowed = std::max(std::abs(up - due), std::abs(down - due)) + rounded_off +
                            (unit_roundoff(target.element) + extra_roundoff) * std::abs(due) + smallest(target.element);
     const double rounded = is_float(target.element) ? sema::round_to(target.element, due) : due_there;
     ++judgement.elements;
@@ -185,7 +186,7 @@ class Checker {
     sum.right = factor_of(product->operands[1], sum.k);
     if (!sum.left.tensor || !sum.right.tensor)
       throw std::runtime_error("its sum is not of plain elements of tensors, which is what can be checked");
-    sum.allowed = allowed_error(problem_.extent(sum.k), type_of(sum.left), type_of(sum.right), sum.type);
+    sum.allowed = allowed_error(problem_.extent(sum.k), type_of(sum.left), type_of(sum.right), sum.type, accumulate_);
     return sum;
   }
 
@@ -217,6 +218,7 @@ class Checker {
 
   const Problem& problem_;
   bool exact_;
+  int accumulate_;
   std::vector<Reader> readers_;
   std::map<NodeId, Sum> sums_;
 };
@@ -265,22 +267,26 @@ std::vector<std::vector<std::int64_t>> samples(const Problem& problem, const sem
 
 }  // namespace
 
-double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator) {
+double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator, int accumulate) {
   if (!is_float(accumulator)) return 0;
   const double n = static_cast<double>(k), u = unit_roundoff(accumulator);
   const int width = std::min(bits(left), bits(right));
   const bool is_simt = left == accumulator && right == accumulator;
   if (is_simt) return std::min(n * u / (1 - n * u), 8 * std::sqrt(n) * u);
   // Tensor cores: steps of 32 bytes of K; their sums of 8-bit floats keep 13 bits of the significand.
-  const double steps = std::ceil(n * std::max(width, 8) / 256);
-  if (width <= 8) return std::min(1.0, steps * 0x1p-13 + 8 * std::sqrt(n) * 2 * u);
+  const auto steps_of = [&](double some) { return std::ceil(some * std::max(width, 8) / 256); };
+  const double steps = steps_of(n);
+  if (width <= 8) {
+    const double alone = accumulate > 0 ? std::min(steps, steps_of(accumulate)) : steps;
+    return std::min(1.0, alone * 0x1p-13 + 8 * std::sqrt(n) * 2 * u);
+  }
   return 8 * std::sqrt(n) * 2 * u + steps * 2 * u;
 }
 
 Judgement check(const Problem& problem, const HostData& before, const HostData& after, bool exact,
-                const Sampling& sampling, double extra_roundoff) {
+                const Sampling& sampling, double extra_roundoff, int accumulate) {
   Judgement judgement;
-  const Checker checker(problem, before, exact);
+  const Checker checker(problem, before, exact, accumulate);
   for (const sema::Assignment& assignment : problem.kernel->assignments) {
     const auto target = static_cast<std::size_t>(assignment.target);
     const Tensor& tensor = problem.tensors[target];

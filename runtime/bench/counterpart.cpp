@@ -86,6 +86,7 @@ std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem, 
 
 std::variant<MatmulDescription, NoCounterpart> with_epilogue(const Problem& problem, const Counterpart& counterpart,
                                                              const Epilogue& epilogue) {
+  if (epilogue.activation == "gelu") return NoCounterpart{"its gelu is that by tanh, and the kernel's the one by erf"};
   MatmulDescription d = counterpart.matmul;
   d.alpha = epilogue.alpha;
   d.beta = epilogue.beta;

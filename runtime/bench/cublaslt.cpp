@@ -220,8 +220,8 @@ Matmul::Matmul(const CublasLt& library, const MatmulDescription& what)
     if (what.batches > 1) made.set(bias_batch, what.bias_batch_stride);
   }
   if (bits(what.a.element) == 8 && is_float(what.a.element)) {
-    const std::int8_t yes = 1;
-    made.set(fast, yes);
+    const std::int8_t alone = what.fast;
+    made.set(fast, alone);
   }
   const Matrix* all[] = {&what.a, &what.b, &what.c, &what.d};
   for (std::size_t i = 0; i < 4; ++i) made.add(i, *all[i]);

@@ -37,6 +37,7 @@ struct MatmulDescription {
   std::int64_t batches = 1;
   ElementType accumulator = ElementType::f32;
   bool tf32 = false;  // f32 operands are multiplied as tf32
+  bool fast = true;   // sums of 8-bit floats are the tensor cores' own, not promoted to f32 on the way
   Activation activation = Activation::none;
   std::optional<ElementType> bias;    // one number a row of D
   runtime::Address bias_address = 0;  // of one set of operands: the library looks at its alignment

@@ -31,8 +31,8 @@ class Judge {
 
   const HostData& uniform() const { return uniform_; }
 
-  // NotMeasured, where a launch fails.
-  Verdict of_ours(const Launch& launch);
+  // NotMeasured, where a launch fails. Tensor cores add up `accumulate` of K by themselves, 0: all of them.
+  Verdict of_ours(const Launch& launch, int accumulate);
   // The same of a kernel that others compiled: on integers too its epilogue may round where ours does not.
   Verdict of_stated(const Launch& launch);
   // Uniform numbers alone; `rounds_between` where it stores the product before the epilogue.
@@ -46,7 +46,7 @@ class Judge {
     HostData before, due;  // due: of the plain kernel; empty where it is too slow
     Verdict plain;         // the plain kernel against the host
   };
-  Verdict judged(const Launch& launch, bool same_bits);
+  Verdict judged(const Launch& launch, int accumulate, bool same_bits);
   HostData numbers(Numbers a, Numbers b, Numbers rest, std::uint64_t seed) const;
   void add_case(std::string name, Numbers a, Numbers b);
   HostData result_of(const Launch& launch, const HostData& before) const;

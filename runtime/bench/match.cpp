@@ -79,12 +79,13 @@ class Match {
     }
     counterpart_ = std::get<Counterpart>(counterpart);
     result_.form = counterpart_->words;
+    const ElementType factors = counterpart_->matmul.a.element;
+    if (is_float(factors) && bits(factors) == 8) say_how_it_adds();
     if (!arena_.library) return;
     const auto epilogue = epilogue_of(problem_, *form_);
     if (const auto* found = std::get_if<Epilogue>(&epilogue)) {
       epilogue_ = *found;
       result_.form += epilogue_words(*found);
-      if (found->activation == "gelu") result_.notes.push_back("cuBLASLt computes gelu by tanh, the kernel by erf");
     } else {
       result_.notes.push_back("no epilogue of cuBLASLt's: " + std::get<NoEpilogue>(epilogue).reason);
     }
@@ -97,6 +98,16 @@ class Match {
       extended_ = with_kernel(problem_, epilogue_plan_->kernel);
     else
       epilogue_plan_.reset();
+  }
+
+  // Sums of 8-bit floats: the library's are made as those of the variant that fits first.
+  void say_how_it_adds() {
+    const auto fitting = plan::fitting_variants(plan_, problem_.sizes);
+    const int accumulate = fitting.empty() ? 0 : accumulate_of(*fitting.front());
+    counterpart_->matmul.fast = accumulate == 0;
+    result_.notes.push_back(accumulate == 0 ? "fast accumulation: tensor cores add up all of K"
+                                            : "promoted accumulation: the sum of every " + std::to_string(accumulate) +
+                                                  " of K goes on in f32; cuBLASLt without fast accumulation");
   }
 
   static std::string epilogue_words(const Epilogue& epilogue) {
@@ -125,7 +136,7 @@ class Match {
         row.local_bytes = subject->compiled().loaded.local_bytes();
         row.compile_seconds = subject->compile_seconds();
         const auto launch = [this, subject](int set, StreamHandle stream) { subject->launch(*sets_, set, stream); };
-        Verdict verdict = judge_->of_ours(launch);
+        Verdict verdict = judge_->of_ours(launch, accumulate_of(*variant));
         row.right = verdict.right;
         row.verdict = verdict.text;
         add(std::move(row), launch, std::move(verdict.result));

@@ -132,4 +132,9 @@ plan::Variant plain_variant() {
   return variant;
 }
 
+int accumulate_of(const plan::Variant& variant) {
+  const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
+  return gemm ? gemm->accumulate : 0;
+}
+
 }  // namespace lay::bench

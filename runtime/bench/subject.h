@@ -69,4 +69,7 @@ class Subject {
 // The kernel as its definition says, one thread an output element: for what is compared bit by bit.
 plan::Variant plain_variant();
 
+// K elements whose products tensor cores add up by themselves, 0: all of them.
+int accumulate_of(const plan::Variant& variant);
+
 }  // namespace lay::bench

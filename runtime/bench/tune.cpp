@@ -144,7 +144,7 @@ class Tuner {
         const auto launch = [&sets, subject = subject.get()](int set, runtime::StreamHandle stream) {
           subject->launch(sets, set, stream);
         };
-        const Verdict verdict = judge.of_ours(launch);
+        const Verdict verdict = judge.of_ours(launch, accumulate_of(variant));
         if (!verdict.right) throw NotMeasured(verdict.text);
         contestants.push_back({variant.name, launch});
         entrants.push_back({candidate, std::move(subject), predicted});

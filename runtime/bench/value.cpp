@@ -36,75 +36,104 @@ double unit_roundoff(ElementType type) {
 
 ElementValue::ElementValue(const Problem& problem, Leaves leaves) : problem_(problem), leaves_(std::move(leaves)) {}
 
-double ElementValue::of(NodeId node, const std::vector<std::int64_t>& at) {
-  at_ = &at;
-  roundings_ = 0;
-  return value(node);
+namespace {
+
+// What the last step adds: it is computed from operands whose first is x.
+double own_error(ElementFunction function, ElementType type, double x, double result) {
+  constexpr double least_normal = 0x1p-126;
+  const double u = unit_roundoff(type);
+  if (type == ElementType::f32 && function == ElementFunction::sigmoid)
+    return (7 + 1.3 * std::abs(x)) * std::abs(result) * u + least_normal;
+  if (type == ElementType::f32 && function == ElementFunction::normcdf) return 4 * u;
+  const double units = function == ElementFunction::sigmoid || function == ElementFunction::normcdf ? 16 : 4;
+  return units * std::abs(result) * u;
 }
 
-double ElementValue::value(NodeId id) {
+}  // namespace
+
+double ElementValue::of(NodeId node, const std::vector<std::int64_t>& at) {
+  at_ = &at;
+  const Bounded result = value(node);
+  error_ = result.error;
+  return result.value;
+}
+
+ElementValue::Bounded ElementValue::value(NodeId id) {
   const sema::Node& node = problem_.kernel->nodes[static_cast<std::size_t>(id)];
   return std::visit(overloaded{
                         [](const sema::Literal& literal) {
-                          return std::visit([](auto x) { return static_cast<double>(x); }, literal.value);
+                          return Bounded{std::visit([](auto x) { return static_cast<double>(x); }, literal.value), 0};
                         },
                         [&](const sema::IndexValue& index) {
-                          return static_cast<double>((*at_)[static_cast<std::size_t>(index.index)]);
+                          return Bounded{static_cast<double>((*at_)[static_cast<std::size_t>(index.index)]), 0};
                         },
                         [&](const sema::SizeValue& size) {
-                          return static_cast<double>(size.value.evaluate(problem_.sizes).value_or(0));
+                          return Bounded{static_cast<double>(size.value.evaluate(problem_.sizes).value_or(0)), 0};
                         },
-                        [&](const sema::ScalarValue& scalar) { return problem_.real(scalar.scalar); },
+                        [&](const sema::ScalarValue& scalar) {
+                          return Bounded{problem_.real(scalar.scalar), 0};
+                        },
                         [&](const sema::Load& load) {
                           std::vector<std::int64_t> coordinate;
                           for (const NodeId each : load.coordinate)
-                            coordinate.push_back(static_cast<std::int64_t>(value(each)));
-                          return leaves_.load(load, coordinate);
+                            coordinate.push_back(static_cast<std::int64_t>(value(each).value));
+                          return Bounded{leaves_.load(load, coordinate), 0};
                         },
-                        [&](const sema::Contraction&) { return leaves_.contraction(id); },
+                        [&](const sema::Contraction&) {
+                          return Bounded{leaves_.contraction(id), 0};
+                        },
                         [&](const sema::Apply& each) { return apply(each, node); },
                     },
                     node.what);
 }
 
-double ElementValue::apply(const sema::Apply& apply, const sema::Node& node) {
+ElementValue::Bounded ElementValue::apply(const sema::Apply& apply, const sema::Node& node) {
+  using enum ElementFunction;
   const auto& operands = apply.operands;
+  const auto truth = [](bool is) { return Bounded{static_cast<double>(is), 0}; };
+  const auto holds = [&](std::size_t i) { return value(operands[i]).value != 0; };
   switch (apply.function) {
-    case ElementFunction::select:
-      return value(value(operands[0]) != 0 ? operands[1] : operands[2]);
-    case ElementFunction::and_:
-      return value(operands[0]) != 0 && value(operands[1]) != 0;
-    case ElementFunction::or_:
-      return value(operands[0]) != 0 || value(operands[1]) != 0;
-    case ElementFunction::not_:
-      return value(operands[0]) == 0;
-    case ElementFunction::cast: {
-      const double from = value(operands[0]);
-      if (!is_float(node.type)) return std::nearbyint(from);
-      roundings_ += std::abs(from) * std::max(unit_roundoff(node.type), 0x1p-53) * 0x1p24;
-      return from;
+    case select:
+      return value(holds(0) ? operands[1] : operands[2]);
+    case and_:
+      return truth(holds(0) && holds(1));
+    case or_:
+      return truth(holds(0) || holds(1));
+    case not_:
+      return truth(!holds(0));
+    case cast: {
+      const Bounded from = value(operands[0]);
+      if (!is_float(node.type)) return {std::nearbyint(from.value), from.error};
+      return {from.value, from.error + std::abs(from.value) * std::max(unit_roundoff(node.type), 0x1p-53)};
     }
     default:
       break;
   }
   const ElementType type = problem_.kernel->nodes[static_cast<std::size_t>(operands[0])].type;
+  std::vector<Bounded> given;
   std::vector<sema::Computed> numbers;
   for (const NodeId operand : operands) {
-    const double number = value(operand);
+    given.push_back(value(operand));
+    const double number = given.back().value;
     numbers.push_back(is_float(type) ? sema::Computed{number, 0}
                                      : sema::Computed{0, static_cast<std::int64_t>(number)});
   }
-  if (!is_float(type)) return static_cast<double>(sema::on_integers(apply.function, node.type, numbers).integer);
-  const bool truth = !is_float(node.type);
-  const auto computed = sema::on_reals(apply.function, truth ? node.type : ElementType::f64, numbers);
-  if (truth) return static_cast<double>(computed.integer);
-  // An elementary function is good to a few units; a sum may be smaller than what it was made of.
-  double magnitude = 4 * std::abs(computed.real);
-  for (const sema::Computed& number : numbers)
-    if (apply.function == ElementFunction::add || apply.function == ElementFunction::sub)
-      magnitude += std::abs(number.real);
-  roundings_ += magnitude;
-  return computed.real;
+  if (!is_float(type)) return {static_cast<double>(sema::on_integers(apply.function, node.type, numbers).integer), 0};
+  if (!is_float(node.type)) return truth(sema::on_reals(apply.function, node.type, numbers).integer != 0);
+  const auto computed = [&] { return sema::on_reals(apply.function, ElementType::f64, numbers).real; };
+  Bounded result{computed(), 0};
+  // What the errors of the operands become: each is moved by its own.
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    double most = 0;
+    for (const double by : {given[i].error, -given[i].error}) {
+      numbers[i].real = given[i].value + by;
+      most = std::max(most, std::abs(computed() - result.value));
+    }
+    numbers[i].real = given[i].value;
+    result.error += most;
+  }
+  result.error += own_error(apply.function, node.type, given[0].value, result.value);
+  return result;
 }
 
 }  // namespace lay::bench

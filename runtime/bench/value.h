@@ -23,18 +23,22 @@ class ElementValue {
   // At the value of every index, by IndexId (summed ones are not looked at).
   double of(sema::NodeId node, const std::vector<std::int64_t>& at);
 
-  // Of the last `of`: the sum over all steps of the magnitude that was rounded, in units of the roundoff of f32 (or of
-  // the narrower type that a cast asked for); what rounding in f32 can have done, to first order.
-  double roundings() const { return roundings_; }
+  // Of the last `of`: how far from it the roundings of each step can have put what a GPU computes, to first order in
+  // them; the leaves count as exact. A step in f32 is within 4 units of roundoff, elementary functions too, but
+  // sigmoid and normcdf, which are made of approximate instructions (PTX ISA, ex2.approx and rcp.approx).
+  double rounding_error() const { return error_; }
 
  private:
-  double value(sema::NodeId node);
-  double apply(const sema::Apply& apply, const sema::Node& node);
+  struct Bounded {
+    double value = 0, error = 0;
+  };
+  Bounded value(sema::NodeId node);
+  Bounded apply(const sema::Apply& apply, const sema::Node& node);
 
   const Problem& problem_;
   Leaves leaves_;
   const std::vector<std::int64_t>* at_ = nullptr;
-  double roundings_ = 0;
+  double error_ = 0;
 };
 
 // Half the distance from 1 to the next number of a floating-point type; 0 of an integer type.

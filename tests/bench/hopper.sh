@@ -31,9 +31,9 @@ for class in $classes; do
       bench tt {1,16,64,128}x4096x4096 {1,16,64,128}x14336x4096 {1,16,64,128}x4096x14336
       ;;
     ragged) bench tt 4095x4097x4096 5000x3001x1777 2001x2001x2001 4096x4096x4095 1000x1000x1000 333x777x1111 ;;
-    types) for kernel in of_tf32 of_s8 of_e4m3; do bench $kernel 4096x4096x4096 8192x8192x8192; done ;;
+    types) for kernel in of_tf32 of_s8 of_e4m3 promoted; do bench $kernel 4096x4096x4096 8192x8192x8192; done ;;
     masked) bench causal 4096x4096x4096 8192x8192x1024 8192x8192x8192 ;;
-    fused) bench activated 8192x4096x4096 8192x14336x4096 ;;
+    fused) for kernel in activated activated_tanh; do bench $kernel 8192x4096x4096 8192x14336x4096; done ;;
     batched) bench batched 512x512x512x64 2048x2048x128x16 ;;
     *) echo "no class $class" >&2 ;;
   esac

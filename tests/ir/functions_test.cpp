@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,8 @@ void check_reals(ElementType type) {
       {F::rsqrt, [](T x, T, T) { return T(1) / std::sqrt(x); }},
       {F::tanh, [](T x, T, T) { return std::tanh(x); }},
       {F::erf, [](T x, T, T) { return std::erf(x); }},
+      {F::sigmoid, [](T x, T, T) { return T(1) / (T(1) + std::exp(-x)); }},
+      {F::normcdf, [](T x, T, T) { return T(0.5) * std::erfc(-x * (std::numbers::sqrt2_v<T> / 2)); }},
       {F::sin, [](T x, T, T) { return std::sin(x); }},
       {F::cos, [](T x, T, T) { return std::cos(x); }},
       {F::floor, [](T x, T, T) { return std::floor(x); }},

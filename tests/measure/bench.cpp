@@ -114,6 +114,22 @@ TEST_CASE("what the library cannot fuse runs as a product and an epilogue, what 
   CHECK(alone["rows"][0]["right"] == true);
 }
 
+TEST_CASE("the library fuses gelu by tanh, and not the one by erf") {
+  const json tanh = result_of("by_tanh", {{"M", 36}, {"N", 20}, {"K", 16}});
+  INFO(tanh.dump(1));
+  CHECK(tanh["form"].get<std::string>().ends_with("+ bias, gelu_tanh"));
+  CHECK(tanh["rows"].size() == 5);
+  CHECK(row(tanh, "cuBLASLt first")["ratio"] == 3);
+  const json erf = result_of("by_erf", {{"M", 36}, {"N", 20}, {"K", 16}});
+  INFO(erf.dump(1));
+  CHECK(erf["form"].get<std::string>().ends_with("+ bias, gelu"));
+  CHECK(has_note(erf, "not fused by cuBLASLt: its gelu is that by tanh"));
+  CHECK(erf["rows"].size() == 3);
+  for (const json& result : {tanh, erf}) {
+    for (const json& each : result["rows"]) CHECK(each["right"] == true);
+  }
+}
+
 TEST_CASE("a wrong result is said, and fails") {
   lay::test::break_variant("_small");
   Options options;

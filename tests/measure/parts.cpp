@@ -117,6 +117,9 @@ TEST_CASE("allowed errors grow with K and with the roundoff of the accumulator")
   CHECK(allowed_error(4096, E::bf16, E::bf16, E::f32) > allowed_error(4096, E::f32, E::f32, E::f32));
   CHECK(allowed_error(4096, E::e4m3, E::e4m3, E::f32) > allowed_error(4096, E::bf16, E::bf16, E::f32));
   CHECK(allowed_error(4096, E::s8, E::s8, E::s32) == 0);
+  const double fast = allowed_error(4096, E::e4m3, E::e4m3, E::f32);
+  CHECK(allowed_error(4096, E::e4m3, E::e4m3, E::f32, 128) < fast / 20);
+  CHECK(allowed_error(4096, E::e4m3, E::e4m3, E::f32, 4096) == fast);
 }
 
 TEST_CASE("every set is visited, in turn, and the rounds rotate") {
