@@ -119,7 +119,7 @@ class Sm90Lowering {
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;
-  BufferId parts_, own_, piece_, sums_;
+  BufferId parts_, own_, piece_, sum_;
   Term split_;  // this block's number among those that share K
   int store_map_ = -1;
   // An element of a vector along m or n that the epilogue reads: of each row or column of a stmatrix, read before.

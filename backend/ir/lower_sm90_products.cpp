@@ -16,7 +16,8 @@ void Sm90Lowering::multiply(const Tile& tile) {
   if (turns_) wait_for_turn();
   declared_.from(where, "a sum of nothing");
   const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
-  if (gemm_.accumulate) {
+  // Where blocks share K the old sums are no more than zeros by now, and need no registers until then.
+  if (gemm_.accumulate || gemm_.split) {
     clear();
   } else {
     b_.when(tile.steps == 0, clear);

@@ -2,8 +2,8 @@
 //
 //   every block gives each of the others the passes that that one adds up: st.async into its shared memory, whose bytes
 //   an mbarrier there counts; its own stay in registers
-//   every block adds up its passes in the order of ranks, so that the bits are the same every time, says that it has
-//   read what it was given, and stores the sums
+//   every block adds up its passes in the order of ranks, so that the bits are the same every time, in the place of its
+//   own, says that it has read what it was given, and stores the sums
 //
 // A thread's accumulators are added up by the threads of the same number, each consumer's by the consumer of the same
 // number, so that no other barrier is needed.
@@ -29,7 +29,7 @@ void Sm90Lowering::declare_split() {
                      alignment);
   own_ = b_.registers(declared_.name("own"), type, Layout(values, 1));
   piece_ = b_.registers(declared_.name("piece"), type, Layout(vector, 1));
-  sums_ = b_.registers(declared_.name("sums"), type, Layout(values, 1));
+  sum_ = b_.registers(declared_.name("sum"), type, Layout(vector, 1));
   const int slots = gemm_.consumers();
   given_ = b_.barrier({declared_.name("given"), BarrierKind::mbarrier, slots, 1, 0});
   taken_ = b_.barrier({declared_.name("taken"), BarrierKind::mbarrier, slots, warps * gemm_.cluster[2], 0});
@@ -81,7 +81,8 @@ void Sm90Lowering::exchange() {
           });
         },
         [&] {
-          const Term slot = b_.let(declared_.name("from"), b_.select(split_ < owner, split_, split_ - 1));
+          const Term slot =
+              others == 1 ? number(0) : b_.let(declared_.name("from"), b_.select(split_ < owner, split_, split_ - 1));
           b_.loop("v", number(0), number(split.values), {.step = vector, .unrolled = true}, [&](Term v) {
             Copy& made = b_.copy({parts_, {first + v, thread, slot}}, {totals_, {held + v, at.i, at.j}}, vector);
             made.kind = CopyKind::st_async;
@@ -125,9 +126,12 @@ void Sm90Lowering::sum_up() {
               });
           b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
             const Term piece = b_.read({piece_, {e}});
-            b_.assign({sums_, {at + e}}, part == 0 ? piece : b_.read({sums_, {at + e}}) + piece);
+            b_.assign({sum_, {e}}, part == 0 ? piece : b_.read({sum_, {e}}) + piece);
           });
         }
+        b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
+          b_.assign({own_, {at + e}}, b_.read({sum_, {e}}));
+        });
       });
     });
   });
@@ -150,7 +154,7 @@ void Sm90Lowering::epilogue_of_sums(const Tile& tile) {
   b_.loop("pass", number(0), number(split.each), {.unrolled = true}, [&](Term pass) {
     const Term index = split_ * split.each + pass;
     const Pass at = pass_of(index, passes);
-    const auto sum = [&](Term value) { return b_.read({sums_, {pass * split.values + value}}); };
+    const auto sum = [&](Term value) { return b_.read({own_, {pass * split.values + value}}); };
     b_.when(index < split.passes, [&] {
       if (gemm_.store) {
         store_through_shared(tile, at, pass, sum);

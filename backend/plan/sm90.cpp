@@ -224,21 +224,28 @@ void Shaper::take_buffers() {
   }
 }
 
-// Registers move from the copying threads to the consumers, in eights (PTX ISA, setmaxnreg).
+// Registers move from the copying threads to the consumers, in eights (PTX ISA, setmaxnreg). Beside its accumulators a
+// thread holds totals, where they are added up in parts, and what it adds up of its own where blocks share K, which
+// also takes more addresses.
 bool Shaper::take_registers() {
   const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.accumulate ? 2 : 1);
-  constexpr int others = 24, of_copies_tight = 24, of_copies = 40, many = 208;
+  const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
+  const int others = gemm_.split ? 60 : 24;
   int each = std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
   if (gemm_.consumers() > 1) {
-    const int copies = held >= many || gemm_.consumers() > 2 ? of_copies_tight : of_copies;
-    const int left = at_.target.multiprocessor_registers / warpgroup - copies;
-    each = std::min(240, left / gemm_.consumers() / 8 * 8);
-    gemm_.registers = {{copies, each}};
+    const int all = at_.target.multiprocessor_registers / warpgroup;
+    constexpr int of_copies = 40, of_copies_tight = 24, most = 240;
+    for (const int copies : {of_copies, of_copies_tight}) {
+      each = std::min(most, (all - copies) / gemm_.consumers() / 8 * 8);
+      gemm_.registers = {{all - gemm_.consumers() * each, each}};
+      if (held + sums + others <= each) break;
+    }
   }
-  if (held + others <= each) return true;
+  if (held + sums + others <= each) return true;
   return at_.wrong("schedule-registers", "tile",
-                   "a part of " + tuple_text(gemm_.part()) + " leaves " + std::to_string(held) +
-                       " accumulators to each thread of a consumer, which has " + std::to_string(each) + " registers",
+                   "a part of " + tuple_text(gemm_.part()) + " leaves " + std::to_string(held) + " accumulators" +
+                       (sums > 0 ? " and " + std::to_string(sums) + " sums" : "") +
+                       " to each thread of a consumer, which has " + std::to_string(each) + " registers",
                    {{"help", "a smaller tile or more groups"}});
 }
 

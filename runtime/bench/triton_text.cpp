@@ -30,6 +30,8 @@ constexpr Word words[] = {
     {rsqrt, "tl.rsqrt($0)"},
     {tanh, "libdevice.tanh($0)"},
     {erf, "tl.erf($0)"},
+    {sigmoid, "tl.sigmoid($0)"},
+    {normcdf, "0.5 * (1.0 + tl.erf($0 * 0.7071067811865476))"},
     {sin, "tl.sin($0)"},
     {cos, "tl.cos($0)"},
     {floor, "tl.floor($0)"},

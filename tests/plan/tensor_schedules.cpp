@@ -94,4 +94,19 @@ TEST_CASE("sums in parts that do not fit the tile, the type or the registers are
   CHECK(planned(head + "tile = (128,128,128); accumulate = 384 }").problems.empty());
 }
 
+TEST_CASE("what blocks that share K add up is counted among the registers") {
+  const auto split = [](int rows, int columns, int groups, int blocks) {
+    const std::string n = std::to_string(columns);
+    return "schedule product for sm90 { mma = sm90.wgmma(n = " + n + ", ab = e4m3, acc = f32); tile = (" +
+           std::to_string(rows) + "," + n + ",128); groups = (" + std::to_string(groups) + ",1,1,1); cluster = (1,1," +
+           std::to_string(blocks) + ") }";
+  };
+  CHECK(problem(split(128, 240, 2, 2)) ==
+        "schedule-registers: a part of (64,240) leaves 120 accumulators and 64 sums to each thread of a consumer, which "
+        "has 240 registers");
+  CHECK(planned(split(128, 240, 2, 1)).problems.empty());
+  CHECK(planned(split(128, 240, 2, 4)).problems.empty());
+  CHECK(planned(split(64, 224, 1, 2)).problems.empty());
+}
+
 }  // namespace lay::test

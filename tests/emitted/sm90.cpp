@@ -1,0 +1,24 @@
+// Hopper's kernels compiled: everything in registers, and nothing that ptxas remarks on.
+#include "backend/ir/lower.h"
+#include "backend/plan/make.h"
+#include "tests/emitted/emitted.h"
+
+using namespace lay::test;
+
+TEST_CASE("kernels of the SM90 family compile, with everything in registers") {
+  const bool compiles = lay::runtime::can_compile();
+  if (!compiles) WARN("emitted, but not compiled: there is no CUDA compiler");
+  for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
+    const auto plan = lay::plan::make_plan(kernel);
+    for (const auto& problem : plan.problems) FAIL(problem.message);
+    int taken = 0;
+    for (const auto& variant : plan.variants) {
+      if (!std::holds_alternative<lay::plan::Sm90Gemm>(variant.how) || !variant.before.empty()) continue;
+      INFO(kernel->name << ", variant " << variant.name);
+      ++taken;
+      const auto text = emitted(lay::ir::lower(plan, variant), "sm_90a");
+      if (compiles) check_compiled(lay::runtime::compile(text, *lay::find_target("sm_90a")));
+    }
+    CHECK(taken == 2);  // where TMA stores the output, and where it does not
+  }
+}
