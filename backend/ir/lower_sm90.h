@@ -82,6 +82,7 @@ class Sm90Lowering {
   Pass pass_of(Term number, int passes) const;
   // A value of the pass, counted from its first.
   using Source = std::function<Term(Term)>;
+  bool in_halves(int passes) const;
   void epilogue(const Tile& tile);
   void consumer_meets();
   void wait_for_stores(int in_flight);

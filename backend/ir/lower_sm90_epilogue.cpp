@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "backend/ir/lower_sm90.h"
 #include "backend/plan/axes.h"
@@ -21,6 +22,25 @@ void loads_of(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contra
   if (const auto* apply = std::get_if<sema::Apply>(&what)) {
     for (const sema::NodeId operand : apply->operands) loads_of(kernel, operand, contraction, loads, others);
   }
+}
+
+// The arithmetic of one element outside the sum, each step counted once: an elementary function is as much text as
+// eight others.
+int arithmetic_of(const sema::Kernel& kernel, sema::NodeId root, sema::NodeId contraction) {
+  std::set<sema::NodeId> seen{contraction};
+  std::vector<sema::NodeId> open{root};
+  int count = 0;
+  while (!open.empty()) {
+    const sema::NodeId id = open.back();
+    open.pop_back();
+    const auto* apply = std::get_if<sema::Apply>(&kernel.nodes[static_cast<size_t>(id)].what);
+    if (!seen.insert(id).second || !apply) continue;
+    using enum ElementFunction;
+    const bool elementary = apply->function >= exp && apply->function <= cos;
+    count += apply->function == cast ? 0 : elementary ? 8 : 1;
+    open.insert(open.end(), apply->operands.begin(), apply->operands.end());
+  }
+  return count;
 }
 
 }  // namespace
@@ -88,26 +108,48 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
   return b_.cast(element.value(assignment.value), declared_.tensor(assignment.target).element);
 }
 
+// A rolled loop over halves of the accumulators, which move up in between, where each element takes much code: the text
+// is half as long, and the moves are a small part of the work.
+bool Sm90Lowering::in_halves(int passes) const {
+  const auto repeats = gemm_.repeats();
+  constexpr int much = 8, worth = 4;  // steps of arithmetic, passes
+  const bool in_order = repeats[0] == 1 || repeats[1] == 1;
+  if (!in_order || passes < worth || passes % 2 != 0) return false;
+  const sema::NodeId value = declared_.kernel.assignments.front().value;
+  return (gemm_.store && !gemm_.store->tma) || arithmetic_of(declared_.kernel, value, gemm_.contraction) >= much;
+}
+
 void Sm90Lowering::epilogue(const Tile& tile) {
   const auto repeats = gemm_.repeats();
-  declared_.from(declared_.kernel.assignments.front().where);
-  over("i", repeats[0], [&](Term i) {
-    over("j", repeats[1], [&](Term j) {
-      if (!gemm_.store) {
-        const auto held = [&](Term value) { return b_.read({totals_, {value, i, j}}); };
-        return store_from_registers(tile, {i, j, number(0)}, gemm_.mma.shape[1] / 2, held);
-      }
+  const int width = gemm_.store ? gemm_.store->width : gemm_.mma.shape[1];
+  const int of_atom = gemm_.mma.shape[1] / width, all = of_atom * repeats[0] * repeats[1];
+  const int halves = in_halves(all) ? 2 : 1, passes = all / halves;
+  const auto held = [&](Term pass, Term value) {
+    const Pass at = pass_of(pass, of_atom);
+    return Ref{totals_, {at.pass * (width / 2) + value, at.i, at.j}};
+  };
+  const auto half_of_passes = [&](Term half) {
+    over("pass", passes, [&](Term pass) {
+      const Term index = half * passes + pass;
+      const Pass at = pass_of(index, of_atom);
+      const auto source = [&](Term value) { return b_.read(held(pass, value)); };
+      declared_.from(declared_.kernel.assignments.front().where);
+      if (!gemm_.store) return store_from_registers(tile, at, width / 2, source);
       const plan::StagedStore& store = *gemm_.store;
-      const int passes = gemm_.mma.shape[1] / store.width;
-      over("pass", passes, [&](Term pass) {
-        const Term buffer = out_ ? b_.slot(out_) : ((i * repeats[1] + j) * passes + pass) % store.buffers;
-        declared_.from(declared_.kernel.assignments.front().where);
-        wait_for_stores(store.buffers - 1);
-        store_through_shared(tile, {i, j, pass}, buffer, [&](Term value) {
-          return b_.read({totals_, {pass * (store.width / 2) + value, i, j}});
-        });
-        if (out_) b_.emit(Advance{out_, {}});
-      });
+      const Term buffer = out_ ? b_.slot(out_) : (passes % store.buffers == 0 ? pass : index) % store.buffers;
+      wait_for_stores(store.buffers - 1);
+      store_through_shared(tile, at, buffer, source);
+      if (out_) b_.emit(Advance{out_, {}});
+    });
+  };
+  declared_.from(declared_.kernel.assignments.front().where);
+  if (halves == 1) return half_of_passes(number(0));
+  b_.loop("half", number(0), number(halves), {}, [&](Term half) {
+    half_of_passes(half);
+    declared_.from(declared_.kernel.assignments.front().where, "the other half moves up");
+    over("pass", passes, [&](Term pass) {
+      b_.loop("v", number(0), number(width / 2), {.unrolled = true},
+              [&](Term v) { b_.assign(held(pass, v), b_.read(held(pass + passes, v))); });
     });
   });
 }

@@ -224,7 +224,8 @@ void Shaper::take_buffers() {
   }
 }
 
-// Registers move from the copying threads to the consumers, in eights (PTX ISA, setmaxnreg). Beside its accumulators a
+// Registers move from the copying threads to the consumers, in eights, and a launch has no more of them than its
+// threads begin with: who asks for what nobody gives up waits for ever (PTX ISA, setmaxnreg). Beside its accumulators a
 // thread holds totals, where they are added up in parts, and what it adds up of its own where blocks share K, which
 // also takes more addresses.
 bool Shaper::take_registers() {
@@ -233,9 +234,9 @@ bool Shaper::take_registers() {
   const int others = gemm_.split ? 60 : 24;
   int each = std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
   if (gemm_.consumers() > 1) {
-    const int all = at_.target.multiprocessor_registers / warpgroup;
-    constexpr int of_copies = 40, of_copies_tight = 24, most = 240;
-    for (const int copies : {of_copies, of_copies_tight}) {
+    const int all = each * (1 + gemm_.consumers());
+    constexpr int of_copies = 40, of_copies_of_parts = 56, of_copies_tight = 24, most = 240;
+    for (const int copies : {gemm_.split ? of_copies_of_parts : of_copies, of_copies, of_copies_tight}) {
       each = std::min(most, (all - copies) / gemm_.consumers() / 8 * 8);
       gemm_.registers = {{all - gemm_.consumers() * each, each}};
       if (held + sums + others <= each) break;

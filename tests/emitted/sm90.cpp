@@ -5,6 +5,19 @@
 
 using namespace lay::test;
 
+TEST_CASE("much arithmetic is written for half of the accumulators, which then move up") {
+  int found = 0;
+  for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
+    const auto plan = lay::plan::make_plan(kernel);
+    INFO(kernel->name);
+    const std::string text = emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text;
+    const bool halves = text.find("for (int half_ = 0; half_ < 2; ++half_)") != std::string::npos;
+    CHECK(halves == (kernel->name == "activated"));
+    found += halves;
+  }
+  CHECK(found == 1);
+}
+
 TEST_CASE("kernels of the SM90 family compile, with everything in registers") {
   const bool compiles = lay::runtime::can_compile();
   if (!compiles) WARN("emitted, but not compiled: there is no CUDA compiler");

@@ -42,6 +42,11 @@ TEST_CASE("it fills the machine, and not more") {
   REQUIRE(verify(kernel, {.shared_bytes = 4 * 49152 + 32768 + 63})[0].code == "shared-memory");
   kernel.roles[1].registers = 240;
   REQUIRE(verify(kernel)[0].code == "role-registers");
+  // 384 threads begin with 168 each: 48 and twice 232 are no more than 64 Ki together, and more than that.
+  kernel.roles[1].registers = 232;
+  REQUIRE(verify(kernel).empty());
+  kernel.roles[0].registers = 48;
+  REQUIRE(verify(kernel)[0].code == "role-registers");
 }
 
 TEST_CASE("the persistent Hopper kernel multiplies on the host, ragged sizes and all") {

@@ -101,12 +101,38 @@ TEST_CASE("what blocks that share K add up is counted among the registers") {
            std::to_string(rows) + "," + n + ",128); groups = (" + std::to_string(groups) + ",1,1,1); cluster = (1,1," +
            std::to_string(blocks) + ") }";
   };
-  CHECK(problem(split(128, 240, 2, 2)) ==
-        "schedule-registers: a part of (64,240) leaves 120 accumulators and 64 sums to each thread of a consumer, which "
-        "has 240 registers");
+  CHECK(
+      problem(split(128, 240, 2, 2)) ==
+      "schedule-registers: a part of (64,240) leaves 120 accumulators and 64 sums to each thread of a consumer, which "
+      "has 240 registers");
   CHECK(planned(split(128, 240, 2, 1)).problems.empty());
   CHECK(planned(split(128, 240, 2, 4)).problems.empty());
   CHECK(planned(split(64, 224, 1, 2)).problems.empty());
+}
+
+TEST_CASE("consumers ask for no more registers than the launch has and the copying threads give up") {
+  constexpr int all = 65536, unit = 8;
+  for (const int consumers : {2, 3, 4, 5, 6, 7}) {
+    for (const int columns : {32, 64, 128, 256}) {
+      const std::string n = std::to_string(columns);
+      const plan::Plan plan =
+          planned("schedule product for sm90 { mma = sm90.wgmma(n = " + n + ", ab = e4m3, acc = f32); tile = (64," + n +
+                  ",128); groups = (1,1,1," + std::to_string(consumers) + "); cluster = (1,1); stages = 2 }");
+      if (!plan.problems.empty()) continue;
+      const auto* how = hopper(plan.variants.front());
+      REQUIRE(how);
+      REQUIRE(how->registers);
+      const auto [copies, each] = *how->registers;
+      INFO(consumers << " consumers, " << columns << " columns: " << copies << ", " << each);
+      const int begin_with = all / how->threads() / unit * unit;
+      CHECK(copies + consumers * each <= begin_with * (1 + consumers));
+      CHECK(copies % unit == 0);
+      CHECK(each % unit == 0);
+      CHECK(copies >= 24);
+      CHECK(copies <= begin_with);
+      CHECK(each >= begin_with);
+    }
+  }
 }
 
 }  // namespace lay::test
