@@ -111,6 +111,9 @@ Int max_alignment(const Swizzle& s) {
 }
 
 Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n) {
+  if (n.is_literal() && n.value() < 1) {
+    throw refusal("extent", "domain_distribute deals out to at least 1 worker, not to " + n.to_string());
+  }
   std::vector<Mode> result;
   Int rest = n, before = 1;
   for (const Tuple& leaf : leaves(shape)) {

@@ -150,6 +150,7 @@ Int floor_div(const Int& a, const Int& b) {
 }
 
 Int ceil_div(const Int& a, const Int& b) {
+  if (b.is(0)) divided_by_zero(a);
   return -floor_div(-a, b);
 }
 

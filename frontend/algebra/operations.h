@@ -242,7 +242,7 @@ Composed recast(Facts& facts, const Composed& a, int from_bits, int to_bits);
 Composed recast(Facts& facts, const Composed& a, ElementType from, ElementType to);
 
 // A layout of size <= n over the domain S that gives n workers equal shares, greedily: R maps 0 .. |R|-1 into S's 1-D
-// indices.
+// indices. Refusal "extent" for a literal n below 1.
 Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n);
 
 }  // namespace lay

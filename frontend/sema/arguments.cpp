@@ -53,7 +53,7 @@ std::int64_t Arguments::literal(std::size_t i) const {
 
 int Arguments::small(std::size_t i) const {
   std::int64_t n = literal(i);
-  if (n < -1'000'000 || n > 1'000'000) fail("mode", "there is no mode " + std::to_string(n), list_[i].span);
+  if (n < -1'000'000 || n > 1'000'000) fail("mode", "nothing has a mode or a rank " + std::to_string(n), list_[i].span);
   return static_cast<int>(n);
 }
 

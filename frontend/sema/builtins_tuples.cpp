@@ -190,6 +190,11 @@ Layout second_layout(Arguments& a, std::optional<int>& rank) {
   return a.layout(1);
 }
 
+std::size_t extended_rank(const std::vector<Value>& elements, std::optional<int> rank) {
+  if (rank && *rank > 10000) throw refusal("limit", "a tuple of more than 10000 modes is asked for");
+  return rank ? static_cast<std::size_t>(std::max(*rank, 0)) : elements.size() + 1;
+}
+
 struct Append {
   Arguments& a;
   Layout operator()(const Layout& l, std::optional<int> rank) {
@@ -200,8 +205,8 @@ struct Append {
     return Value(rank ? append(t, a.tuple(1), *rank) : append(t, a.tuple(1)));
   }
   Value operator()(std::vector<Value> elements, std::optional<int> rank) {
-    std::size_t target = rank ? static_cast<std::size_t>(std::max(*rank, 0)) : elements.size() + 1;
-    while (elements.size() < std::min(target, std::size_t{1000})) elements.push_back(a[1].value);
+    const std::size_t target = extended_rank(elements, rank);
+    while (elements.size() < target) elements.push_back(a[1].value);
     return make_tuple(std::move(elements));
   }
 };
@@ -216,8 +221,8 @@ struct Prepend {
     return Value(rank ? prepend(t, a.tuple(1), *rank) : prepend(t, a.tuple(1)));
   }
   Value operator()(std::vector<Value> elements, std::optional<int> rank) {
-    std::size_t target = rank ? static_cast<std::size_t>(std::max(*rank, 0)) : elements.size() + 1;
-    while (elements.size() < std::min(target, std::size_t{1000})) elements.insert(elements.begin(), a[1].value);
+    const std::size_t target = extended_rank(elements, rank);
+    while (elements.size() < target) elements.insert(elements.begin(), a[1].value);
     return make_tuple(std::move(elements));
   }
 };

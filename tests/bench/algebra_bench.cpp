@@ -3,10 +3,9 @@
 //   lay_algebra_bench
 //
 // Composition of typical literal layouts; evaluation of a layout over its whole domain; the decisions of typical
-// symbolic divides and products; and how each grows with rank, depth and the number of symbols. The best of five
-// rounds, since other work on the machine only ever adds time.
+// symbolic divides and products; and how each grows with rank, depth and the number of symbols. Processor
+// time, the median of five rounds.
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -14,22 +13,11 @@
 #include <vector>
 
 #include "frontend/algebra/operations.h"
+#include "tests/bench/processor_time.h"
 
 namespace {
 
 using namespace lay;
-
-// Seconds of one call, the best of five rounds of `calls`.
-double best_seconds(int calls, const std::function<void(int)>& call) {
-  double best = 1e300;
-  for (int round = 0; round < 5; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i) call(i);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, seconds.count() / calls);
-  }
-  return best;
-}
 
 size_t used = 0;  // keeps results from being left out
 
@@ -56,14 +44,14 @@ std::vector<Pair> typical_pairs() {
 void composition_rate() {
   const std::vector<Pair> pairs = typical_pairs();
   Facts facts;
-  const double seconds = best_seconds(200'000, [&](int i) {
+  const double seconds = bench::median_seconds(200'000, [&](int i) {
     const Pair& p = pairs[static_cast<size_t>(i) % pairs.size()];
     used += static_cast<size_t>(composition(facts, p.a, p.b).rank());
   });
   std::printf("composition, typical literal layouts     %10.0f ns   %.2f s a million\n", seconds * 1e9, seconds * 1e6);
   for (const Pair& p : pairs) {
     const double one =
-        best_seconds(20'000, [&](int) { used += static_cast<size_t>(composition(facts, p.a, p.b).rank()); });
+        bench::median_seconds(20'000, [&](int) { used += static_cast<size_t>(composition(facts, p.a, p.b).rank()); });
     std::printf("  %-62s %6.0f ns\n", (p.a.to_string() + " o " + p.b.to_string()).c_str(), one * 1e9);
   }
 }
@@ -76,14 +64,14 @@ void evaluation_rate() {
       layout(1 << 20, 3),
   };
   for (const Layout& a : layouts) {
-    const double seconds = best_seconds(20, [&](int) { used += values(a).size(); });
+    const double seconds = bench::median_seconds(20, [&](int) { used += values(a).size(); });
     std::printf("evaluation of %-34s %8.0f M coordinates/s\n", a.to_string().substr(0, 34).c_str(),
                 static_cast<double>(size(a).value()) / seconds * 1e-6);
   }
 }
 
 void time(const char* name, const std::function<void()>& operation) {
-  std::printf("%-40s %10.1f us\n", name, best_seconds(200, [&](int) { operation(); }) * 1e6);
+  std::printf("%-40s %10.1f us\n", name, bench::median_seconds(200, [&](int) { operation(); }) * 1e6);
 }
 
 void symbolic_divides() {
@@ -140,7 +128,7 @@ void symbolic_products() {
 
 // One symbol, and as many modes of 2, beside one another or one inside the other.
 double seconds_of_divide(int modes, bool nested) {
-  return best_seconds(50, [&](int) {
+  return bench::median_seconds(50, [&](int) {
     Facts sizes;
     const Int dim = sizes.dim("M");
     sizes.assume(divides(dim, 64));
@@ -162,7 +150,7 @@ void growth() {
     std::vector<Tuple> shape(static_cast<size_t>(rank), Tuple(2));
     const Layout a = make_layout_right(Tuple(shape)), b = make_layout_right(Tuple(shape));
     const double seconds =
-        best_seconds(5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
+        bench::median_seconds(5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
     std::printf("  %d: %.2f us", rank, seconds * 1e6);
   }
   std::printf("\n                                   depth");
@@ -171,7 +159,7 @@ void growth() {
     for (int i = 1; i < depth; ++i) shape = tuple(shape, 2);
     const Layout a = make_layout_right(shape), b = make_layout_right(shape);
     const double seconds =
-        best_seconds(5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
+        bench::median_seconds(5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
     std::printf("  %d: %.2f us", depth, seconds * 1e6);
   }
   for (const bool nested : {false, true}) {
@@ -181,7 +169,7 @@ void growth() {
   }
   std::printf("\n                                 symbols");
   for (const int symbols : {1, 2, 4, 8}) {
-    const double seconds = best_seconds(50, [&](int) {
+    const double seconds = bench::median_seconds(50, [&](int) {
       Facts sizes;
       std::vector<Tuple> shape, tile;
       for (int i = 0; i < symbols; ++i) {

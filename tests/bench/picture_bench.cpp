@@ -2,10 +2,8 @@
 //
 //   lay_picture_bench
 //
-// The best of five rounds, by the number of boxes.
+// Processor time, the median of five rounds, by the number of boxes.
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -13,31 +11,28 @@
 #include "frontend/algebra/operations.h"
 #include "frontend/picture/draw.h"
 #include "frontend/picture/render.h"
+#include "tests/bench/processor_time.h"
 
 namespace {
 
 using namespace lay;
 using namespace lay::picture;
 
-double best_milliseconds(const std::function<size_t()>& call) {
-  double best = 1e300;
-  for (int round = 0; round < 5; ++round) {
-    const auto begin = std::chrono::steady_clock::now();
+double milliseconds(const std::function<size_t()>& call) {
+  const auto drawn = [&](int) {
     if (call() == 0) std::printf("nothing was drawn\n");
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, time.count());
-  }
-  return best;
+  };
+  return 1e3 * bench::median_seconds(1, drawn);
 }
 
 void row(const std::string& name, const std::function<Picture()>& draw) {
   const Picture p = draw();
-  std::printf("%-44s %8.2f %8.2f %8.2f %8.2f %8.2f\n", name.c_str(),
-              best_milliseconds([&] { return draw().panels.size(); }), best_milliseconds([&] {
+  std::printf("%-44s %8.2f %8.2f %8.2f %8.2f %8.2f\n", name.c_str(), milliseconds([&] { return draw().panels.size(); }),
+              milliseconds([&] {
                 return to_text(p, {Colours::all, 0, false}).size();
               }),
-              best_milliseconds([&] { return to_svg(p).size(); }), best_milliseconds([&] { return to_html(p).size(); }),
-              best_milliseconds([&] { return to_tex(p).size(); }));
+              milliseconds([&] { return to_svg(p).size(); }), milliseconds([&] { return to_html(p).size(); }),
+              milliseconds([&] { return to_tex(p).size(); }));
 }
 
 }  // namespace
