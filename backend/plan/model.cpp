@@ -82,7 +82,7 @@ constexpr double filled_by_clusters = 0.9;
 constexpr double between_tiles = 700, step_alone = 60;
 // Of a store, what shows where another team multiplies meanwhile.
 constexpr double shown_in_turns = 0.5;
-// Pairs of blocks along N wait for each other longer.
+// Teams in turns whose blocks are paired along N wait for each other longer.
 constexpr double along_n = 1.04;
 
 double clusters_at_once(const Sm90Gemm& gemm, const Target& target) {
@@ -90,13 +90,16 @@ double clusters_at_once(const Sm90Gemm& gemm, const Target& target) {
   return std::max(1.0, std::floor(share * target.multiprocessors / gemm.blocks()));
 }
 
-// The part of the tensor cores' time that products fill: one consumer alone waits for each of its instructions, and
-// those that are less than 256 wide read more of shared memory for each product.
+// The part of the tensor cores' time that products fill. One consumer alone waits for each of its instructions; one
+// with a single instruction a step of K reads more of shared memory for each product the narrower that is; teams in
+// turns drain the ring faster than a short one fills.
 double busy(const Sm90Gemm& gemm) {
-  const bool few_in_flight = gemm.of_team() == 1 && gemm.repeats()[0] == 1;
-  if (few_in_flight) return gemm.teams() == 1 ? 0.85 : 0.88;
-  const bool narrow = gemm.teams() == 1 && gemm.mma.shape[1] < 192;
-  return (narrow ? 0.93 : 0.97) * (gemm.stages < 3 ? 0.97 : 1);
+  const bool single = gemm.repeats()[0] == 1;
+  if (gemm.of_team() == 1 && single) return gemm.teams() == 1 ? 0.85 : 0.88;
+  const int width = gemm.mma.shape[1];
+  const double filled = !single || width >= 256 ? 0.97 : width >= 192 ? 0.92 : 0.87;
+  const int enough = gemm.teams() == 1 ? 3 : 5;
+  return filled * (1 - 0.04 * std::max(0, enough - gemm.stages));
 }
 
 // All blocks store at the same time, as fast as memory takes it; in rows of less than 128 bytes slower, and from the
@@ -135,7 +138,8 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   const double loads = loaded * (fresh / hopper::memory_bytes + (1 - fresh) / hopper::cached_bytes) * hopper::sustained;
   const double waits = hopper::between_tiles + (gemm.consumers() == 1 ? steps * hopper::step_alone : 0);
   const double store = hopper::store(kernel, gemm, target);
-  const double inner = std::max(products / hopper::busy(gemm), loads) * (gemm.cluster[1] > 1 ? hopper::along_n : 1);
+  const double inner =
+      std::max(products / hopper::busy(gemm), loads) * (gemm.teams() > 1 && gemm.cluster[1] > 1 ? hopper::along_n : 1);
   // Teams in turns store while another multiplies, but for the last tile.
   const double clocks = gemm.teams() == 1
                             ? rounds * (inner + store + waits)
