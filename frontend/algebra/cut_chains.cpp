@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/interruption.h"
 #include "frontend/algebra/refusal.h"
 
 namespace lay {
@@ -130,6 +131,7 @@ bool CutChains::descend(Rest rest, int64_t product) {
     ended_ = true;
     return false;
   }
+  ask();
   const auto [apart, open] = obstacle(rest, table_, steps_);
   if (apart.empty()) {
     if (open) return choose(rest, *open, product);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "frontend/algebra/interruption.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/propositions.h"
 #include "frontend/algebra/trace.h"
@@ -294,6 +295,7 @@ FoundLayout find_layout(const LayoutSearch& search) {
   Placements placements(search.bits);
   const std::vector<int64_t> behind = fewest_behind(search);
   for (const Candidate& candidate : candidates) {
+    ask();
     if (key && candidate.kind != Kind::plain && *key <= ideal) break;  // none that follows comes before it
     ++best.candidates;
     const Placement& where = placements.of(candidate);

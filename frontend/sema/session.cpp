@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/interruption.h"
 #include "frontend/sema/builtins.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/source/text.h"
@@ -32,9 +33,7 @@ Session::~Session() {
 
 void Session::charge(std::int64_t n, Span where) {
   constexpr std::int64_t between_questions = 1024;
-  if (steps / between_questions != (steps + n) / between_questions && host.interrupted && host.interrupted()) {
-    fail("interrupted", "the statement was interrupted", where);
-  }
+  if (steps / between_questions != (steps + n) / between_questions) ask();
   steps += n;
   if (steps > kStepBudget) {
     fail("limit", "this statement takes more than " + std::to_string(kStepBudget) + " steps", where);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "frontend/algebra/interruption.h"
 #include "frontend/sema/builtins.h"
 #include "frontend/sema/derivation.h"
 #include "frontend/sema/names.h"
@@ -318,6 +319,10 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   const bool claiming = std::exchange(session.claiming, false);
   if (!outer) session.steps = 0;
   bool failed = true;
+  const Asking asking([&] {
+    if (!session.host.interrupted || !session.host.interrupted()) return;
+    fail("interrupted", "the statement was interrupted", statement.span);
+  });
   try {
     GuardScope scope(session.facts);
     StatementEvaluation evaluation(session, module, tree, outcome);
