@@ -32,6 +32,8 @@ constexpr Word words[] = {
     {erf, "tl.erf($0)"},
     {sigmoid, "tl.sigmoid($0)"},
     {normcdf, "0.5 * (1.0 + tl.erf($0 * 0.7071067811865476))"},
+    {sigmoid, "tl.sigmoid($0)"},
+    {normcdf, "0.5 * (1.0 + tl.erf($0 * 0.7071067811865476))"},
     {sin, "tl.sin($0)"},
     {cos, "tl.cos($0)"},
     {floor, "tl.floor($0)"},

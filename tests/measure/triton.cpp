@@ -343,6 +343,10 @@ TEST_CASE("what is asked says sizes, strides, types and the epilogue as it is") 
   CHECK(json::parse(request_of("row_bias", {{"M", 12}, {"N", 20}, {"K", 16}}).json)["value"].dump().find(
             "tl.sigmoid(") != std::string::npos);
 
+  const std::string smooth = json::parse(request_of("smooth", {{"M", 8}, {"N", 8}, {"K", 8}}).json)["value"].dump();
+  CHECK(smooth.find("tl.erf(acc * 0.7071067811865476)") != std::string::npos);
+  CHECK(smooth.find("tl.sigmoid(acc)") != std::string::npos);
+
   const auto reason = [](const std::string& kernel) {
     try {
       request_of(kernel, {{"M", 8}, {"N", 8}, {"K", 8}});
