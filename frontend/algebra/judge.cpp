@@ -92,8 +92,13 @@ Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, st
     if (!verdict || verdict->verdict == Verdict::undecided) return std::nullopt;
     return verdict->verdict == Verdict::proved;
   };
-  const Search search = claim.exact ? search_counterexample(Knowledge(facts), conjunction(*claim.enough))
-                                    : search_counterexample(Knowledge(facts), dims, holds);
+  Search search = claim.exact ? search_counterexample(Knowledge(facts), conjunction(*claim.enough))
+                              : search_counterexample(Knowledge(facts), dims, holds);
+  if (claim.exact && search.witness && search.witness->empty()) {  // it fails for all: at the smallest sizes there are
+    if (Search smallest = search_counterexample(Knowledge(facts), dims, holds); smallest.witness) {
+      search = std::move(smallest);
+    }
+  }
   if (search.exhausted) return {Verdict::proved, false, {}, {}, {}};
   if (search.witness) {
     result.verdict = Verdict::refuted;
