@@ -117,7 +117,9 @@ void Emitter::fill(const ir::Fill& fill, int line) {
   out_.line("for (int i = 0; i < " + std::to_string(*extent) + "; ++i) " + target + "[i] = " + value + ";", line);
 }
 
-// The outer product: i over the rows of a, j over those of b.
+// The outer product: i over the rows of a, j over those of b, to and fro. Registers lie in two banks, each of which
+// gives one operand a clock, and an instruction's operand may be kept for the next: to and fro every multiply-add finds
+// one of a and b kept, where it would need three new ones at the begin of a row.
 void Emitter::mma(const ir::Mma& mma, int line) {
   if (mma.kind != ir::MmaKind::simt) return multiply_atom(mma, line);
   const ElementType type = buffer(mma.d.buffer).element;
@@ -149,7 +151,10 @@ void Emitter::mma(const ir::Mma& mma, int line) {
   out_.line("#pragma unroll", line);
   out_.open("for (int i = 0; i < " + std::to_string(m) + "; ++i) {", line);
   out_.line("#pragma unroll", line);
-  out_.line("for (int j = 0; j < " + std::to_string(n) + "; ++j) " + operands[2].text + " = " + value + ";", line);
+  out_.open("for (int to = 0; to < " + std::to_string(n) + "; ++to) {", line);
+  out_.line("const int j = i % 2 == 0 ? to : " + std::to_string(n - 1) + " - to;");
+  out_.line(operands[2].text + " = " + value + ";", line);
+  out_.close();
   out_.close();
 }
 

@@ -55,6 +55,7 @@ GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
                         Layout(tuple(held_[0], held_[1], threads), tuple(held_[1] * threads, threads, 1)), 16);
   }
   all_ = b_.block_barrier();
+  if (gemm.ring()) declare_ring();
 }
 
 void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int axis) {
@@ -64,14 +65,18 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
   const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(copy.load)];
   const sema::TensorId tensor = std::get<sema::Load>(node.what).tensor;
   operand.global = declared_.tensors[static_cast<size_t>(tensor)];
-  const int alignment = 128 / bits(gemm_.accumulator);
+  const int alignment = copy.boxes ? 128 : 16;  // bytes
   const std::string lower = axis == 0 ? "a" : "b";
   declared_.from(node.where, "(outer,k,stage) -> offset in elements");
-  operand.shared = b_.shared(declared_.name(operand.name + "_shared"), gemm_.accumulator,
-                             with_stages(copy.shared, plan::stage_elements(copy), gemm_.stages, alignment), 16);
-  declared_.from(node.where, "(element,access) of this thread's part of the next K tile");
-  operand.staged = b_.registers(declared_.name(lower + "_next"), declared_.tensor(tensor).element,
-                                Layout(tuple(copy.vector, accesses(copy)), tuple(1, copy.vector)));
+  operand.shared = b_.shared(
+      declared_.name(operand.name + "_shared"), gemm_.accumulator,
+      with_stages(copy.shared, plan::stage_elements(copy), gemm_.stages, alignment * 8 / bits(gemm_.accumulator)),
+      alignment);
+  if (!copy.boxes) {
+    declared_.from(node.where, "(element,access) of this thread's part of the next K tile");
+    operand.staged = b_.registers(declared_.name(lower + "_next"), declared_.tensor(tensor).element,
+                                  Layout(tuple(copy.vector, accesses(copy)), tuple(1, copy.vector)));
+  }
   declared_.from(node.where, "this thread's elements for one k");
   operand.fragment =
       b_.registers(declared_.name(lower), gemm_.accumulator, Layout(held_[static_cast<size_t>(axis)], 1));
@@ -79,24 +84,31 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
 
 void GemmLowering::run() {
   const auto& order = gemm_.order;
-  b_.kernel.launch = {{size(order), 1, 1}, {1, 1, 1}, gemm_.threads(), gemm_.blocks_per_multiprocessor};
-  b_.role("all", 0, gemm_.threads(), [&] {
-    with_tile(declared_, {order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},
-              [&](const std::vector<Term>& tile) { body(tile); });
-  });
+  const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.copying_threads() : 0);
+  b_.kernel.launch = {{size(order), 1, 1}, {1, 1, 1}, threads, gemm_.blocks_per_multiprocessor};
+  const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
+    with_tile(declared_, {order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}}, then);
+  };
+  if (gemm_.ring()) return run_ring(with_its_tile);
+  b_.role("all", 0, threads, [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); });
 }
 
-void GemmLowering::place(Term tile, Operand& operand) {
+// Where a thread that copies begins.
+void GemmLowering::place_copy(Term tile, Operand& operand, Term thread) {
   const plan::OperandCopy& copy = *operand.copy;
   const auto axis = static_cast<size_t>(operand.axis);
   const std::string lower = operand.axis == 0 ? "a" : "b", outer = operand.axis == 0 ? "m" : "n";
   declared_.from(declared_.kernel.nodes[static_cast<size_t>(copy.load)].where,
                  operand.name + ": (thread,value) -> (" + outer + ",k): " + copy.threads.to_string());
-  const Term thread = b_.special(Builtin::thread);
   const Layout threads = copy.threads[0];
   operand.outer = b_.let(declared_.name(lower + "_" + outer), b_.at(along(threads, 0), thread));
   operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(threads, 1), thread));
   operand.first = b_.let(declared_.name(lower + "_first"), tile * gemm_.tile[axis] + operand.outer);
+}
+
+// Where a thread that multiplies reads.
+void GemmLowering::place(Operand& operand) {
+  const auto axis = static_cast<size_t>(operand.axis);
   const Layout lanes = plan::scaled(gemm_.lanes, {gemm_.lane_tile[0], gemm_.lane_tile[1]});
   Term warp = b_.special(Builtin::warp);
   if (gemm_.groups[2] > 1) warp = warp % (gemm_.groups[0] * gemm_.groups[1]);
@@ -108,14 +120,22 @@ void GemmLowering::place(Term tile, Operand& operand) {
 
 void GemmLowering::body(const std::vector<Term>& tile) {
   batch_.assign(tile.begin() + 2, tile.end());
-  place(tile[0], a_operand_);
-  place(tile[1], b_operand_);
+  if (!gemm_.ring()) {
+    place_copy(tile[0], a_operand_, b_.special(Builtin::thread));
+    place_copy(tile[1], b_operand_, b_.special(Builtin::thread));
+  }
+  place(a_operand_);
+  place(b_operand_);
   const bool slices = gemm_.groups[2] > 1;
   if (slices) {
     declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where, "which part of every K tile");
     slice_ = b_.let(declared_.name("slice"), b_.special(Builtin::warp) / (gemm_.groups[0] * gemm_.groups[1]));
   }
-  main_loop();
+  if (gemm_.ring()) {
+    empty_ring();
+  } else {
+    main_loop();
+  }
   if (slices) add_slices();
   declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
   output_first_ = {b_.let(declared_.name("m_first"), tile[0] * gemm_.tile[0] + a_operand_.fragment_first),

@@ -9,6 +9,14 @@
 //   where slices share K: slice after slice hands its sums to the first through shared memory
 //   epilogue: the value of every element that the thread holds, stored
 //
+// With a ring of stages the K tiles come from a role of their own, and there is no barrier of the block:
+//
+//   the copying warpgroup:     for every K tile:
+//     global -> registers, what is transposed or converted
+//     wait until all warps have read the stage; TMA, registers -> shared
+//   the other threads:         for every K tile:
+//     wait until the stage has arrived; the products; each warp gives the stage back
+//
 // What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other path.
 #pragma once
 
@@ -28,6 +36,7 @@ class GemmLowering {
     const plan::OperandCopy* copy = nullptr;
     int axis = 0;      // 0 for A, 1 for B
     std::string name;  // "A" or "B"
+    int map = -1;      // of TMA
     BufferId global, staged, shared, fragment;
     Term outer, k;        // of this thread's first access, inside the tile
     Term first;           // the tile's first outer index plus `outer`
@@ -35,7 +44,8 @@ class GemmLowering {
   };
 
   void declare(Operand& operand, const plan::OperandCopy& copy, int axis);
-  void place(Term tile, Operand& operand);
+  void place(Operand& operand);
+  void place_copy(Term tile, Operand& operand, Term thread);
   void body(const std::vector<Term>& tile);
   // For every access of this thread to the tile: its number, and how far it lies from the first along outer and k.
   void each_access(const Operand& operand, const std::function<void(Term, Term, Term)>& body);
@@ -45,6 +55,16 @@ class GemmLowering {
   void read_fragment(Operand& operand, Term k, Term stage);
   void products(Term stage);
   void main_loop();
+
+  // The ring (lower_gemm_ring.cpp).
+  using WithTile = std::function<void(const std::function<void(const std::vector<Term>&)>&)>;
+  void declare_ring();
+  void run_ring(const WithTile& with_its_tile);
+  bool through_registers() const;  // an operand, in place of TMA
+  void copy_ahead(const std::vector<Term>& tile);
+  void copy_boxes(const std::vector<Term>& tile, Term k_first);
+  void empty_ring();
+  void tell(BarrierId barrier, RingId ring);
   void add_slices();
   void epilogue();
   void store_vectors(const plan::OutputStore& store);
@@ -69,6 +89,8 @@ class GemmLowering {
   BufferId handed_;  // (i, j, thread of a slice): the accumulators of one slice, where there are several
   Term slice_;       // this thread's
   BarrierId all_;
+  BarrierId filled_, drained_;  // of a ring
+  RingId load_, use_;
   std::array<int, 2> held_{};         // accumulators of a thread along m and n
   std::vector<Term> batch_;           // the batch indices of the tile
   std::array<Term, 2> output_first_;  // this thread's first element in the output

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/simt_ring.h"
 #include "backend/plan/vectors.h"
 #include "frontend/algebra/operations.h"
 
@@ -73,7 +74,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
   }
   const int bytes = bits(tensor.element) / 8;
   for (int vector = can ? widest_access / bytes : 1; vector >= 1; vector /= 2) {
-    auto threads = share({outer_tile, gemm.tile[2], copy.along_k, vector, gemm.threads()});
+    auto threads = share({outer_tile, gemm.tile[2], copy.along_k, vector, gemm.copying_threads()});
     if (!threads) continue;
     Wish wish{copy, {}};
     if (vector > 1) {
@@ -129,7 +130,7 @@ void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy
                    const std::optional<AnyLayout>& asked) {
   constexpr int sector = 32;
   const int lane_tile = gemm.lane_tile[is_a ? 0 : 1], element = std::max(1, bits(tensor_of(kernel, copy).element) / 8);
-  const Sharing tile{gemm.tile[is_a ? 0 : 1], gemm.tile[2], copy.along_k, copy.vector, gemm.threads()};
+  const Sharing tile{gemm.tile[is_a ? 0 : 1], gemm.tile[2], copy.along_k, copy.vector, gemm.copying_threads()};
   const auto layouts = shared_candidates(tile, fragment_vector(gemm.accumulator, lane_tile), asked);
   std::optional<std::pair<long, OperandCopy>> best;
   for (int side = std::min(tile.run(), tile.threads); side >= 1; side /= 2) {
@@ -238,17 +239,22 @@ int shared_bytes(const SimtGemm& gemm) {
   return (gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) + handed) * bits(gemm.accumulator) / 8;
 }
 
-bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, Width width,
-                 const SimtSchedule& schedule, Conditions& conditions, std::vector<Problem>& problems) {
+bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, const Target& target,
+                 Width width, const SimtSchedule& schedule, Conditions& conditions, std::vector<Problem>& problems) {
   for (const bool is_a : {true, false}) {
     OperandCopy& copy = is_a ? gemm.a : gemm.b;
     copy.value = is_a ? form.a_value : form.b_value;
     copy.load = is_a ? form.a : form.b;
     copy.outer = is_a ? gemm.m : gemm.n;
+  }
+  if (gemm.ring() && !take_ring(gemm, kernel, facts, target, width, schedule, conditions, problems)) return false;
+  for (const bool is_a : {true, false}) {
+    OperandCopy& copy = is_a ? gemm.a : gemm.b;
+    if (copy.boxes) continue;
     auto wish = plan_operand(gemm, kernel, facts, copy, width);
     if (!wish) {
       problems.push_back({"schedule-copy",
-                          std::to_string(gemm.threads()) + " threads cannot share a tile of " +
+                          std::to_string(gemm.copying_threads()) + " threads cannot share a tile of " +
                               std::to_string(gemm.tile[is_a ? 0 : 1]) + " x " + std::to_string(gemm.tile[2]) +
                               " elements evenly",
                           schedule.at("tile"),

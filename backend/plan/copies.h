@@ -28,9 +28,9 @@ bool is_never(const Conditions& conditions);
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k);
 
 // Fills in gemm.a, gemm.b and gemm.stores. Problems: "schedule-copy" (the threads cannot share the copy evenly),
-// "schedule-smem" (a layout of shared memory that does not fit the tile).
-bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, Width width,
-                 const SimtSchedule& schedule, Conditions& conditions, std::vector<Problem>& problems);
+// "schedule-smem" (a layout of shared memory that does not fit the tile), and those of a ring (simt_ring.h).
+bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, const Target& target,
+                 Width width, const SimtSchedule& schedule, Conditions& conditions, std::vector<Problem>& problems);
 
 // Elements that one access of shared memory by a fragment takes along the outer index: at most 16 bytes.
 int fragment_vector(ElementType accumulator, int lane_tile);

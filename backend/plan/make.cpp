@@ -15,6 +15,7 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/relayout_variants.h"
 #include "backend/plan/simt.h"
+#include "backend/plan/simt_ring.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tensor_variant.h"
 #include "backend/plan/tuned.h"
@@ -295,15 +296,18 @@ class GemmPlanner {
 
   // Whether this row is taken for all sizes, so that no further one is needed at this width.
   bool follow_policy(const SimtPolicy& policy, Width width) {
+    const bool ring = policy.stages > 2;
+    if (ring && width == Width::elements) return false;
     SimtSchedule schedule;
     schedule.name = policy.name;
     if (width == Width::elements) schedule.name += "_any";
     schedule.tile = policy.tile;
-    const bool outer =
-        !runs_along_k(kernel_, facts_, form_.a, form_.k) && !runs_along_k(kernel_, facts_, form_.b, form_.k);
-    if (width == Width::vectors && outer) (*schedule.tile)[2] = policy.k_outer;
+    const bool a_along_k = runs_along_k(kernel_, facts_, form_.a, form_.k),
+               b_along_k = runs_along_k(kernel_, facts_, form_.b, form_.k);
+    if (width == Width::vectors && !a_along_k && !b_along_k) (*schedule.tile)[2] = policy.k_outer;
     schedule.groups = policy.groups;
     schedule.lane_tile = policy.lane_tile;
+    schedule.stages = policy.stages;
     schedule.where = kernel_.where;
     Int all = tiles(kernel_, form_.m, policy.tile[0]) * tiles(kernel_, form_.n, policy.tile[1]);
     for (sema::IndexId index : form_.batch) all *= extent(index);
@@ -314,21 +318,25 @@ class GemmPlanner {
     const auto open = open_conditions(facts_, schedule.when);
     if (!open) return false;
     add(schedule, width);
-    return open->empty();
+    return open->empty() && !ring;
   }
 
-  void add(const SimtSchedule& schedule, Width width) {
+  // Element by element the copying threads would need more registers than a ring leaves them: two stages.
+  void add(SimtSchedule schedule, Width width) {
+    if (width == Width::elements) schedule.stages = 2;
     const auto given = open_conditions(facts_, schedule.when);
     if (!given) return;
+    std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
+    std::vector<Problem>& problems = schedule.of_script ? plan_.problems : of_policies;
     Facts facts = facts_;
     if (schedule.of_script) {  // what a schedule asks for need not be asked again; the tile counts of a policy say
                                // nothing about it
       for (const Predicate& condition : *given) facts.assume(condition);
     }
     Conditions conditions{*given, {}};
-    auto gemm = shape_gemm(kernel_, form_, schedule, target_, plan_.problems);
+    auto gemm = shape_gemm(kernel_, form_, schedule, target_, problems);
     if (!gemm) return;
-    if (!plan_copies(*gemm, kernel_, form_, facts, width, schedule, conditions, plan_.problems)) return;
+    if (!plan_copies(*gemm, kernel_, form_, facts, target_, width, schedule, conditions, problems)) return;
     // Vectors of one element are the variant that comes later.
     if (width == Width::vectors && conditions.aligned.empty()) return;
     auto open = open_conditions(facts_, conditions.when);
@@ -340,15 +348,16 @@ class GemmPlanner {
     variant.when = *open;
     variant.aligned = conditions.aligned;
     variant.prediction = predict(kernel_, *gemm, target_);
-    if (!fits(*gemm, variant.prediction, schedule)) return;
+    if (!fits(*gemm, variant.prediction, schedule, problems)) return;
     variant.how = *gemm;
     if (schedule.of_script) variant.schedule = schedule.where;
     plan_.variants.push_back(std::move(variant));
   }
 
-  bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule) {
+  bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule,
+            std::vector<Problem>& problems) const {
     const auto problem = [&](const char* code, std::string message) {
-      plan_.problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", "a smaller tile"}}, {}});
+      problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", "a smaller tile"}}, {}});
       return false;
     };
     if (prediction.shared_bytes > target_.block_shared) {
@@ -356,10 +365,10 @@ class GemmPlanner {
                                             " bytes of shared memory, and a block has " +
                                             std::to_string(target_.block_shared));
     }
-    if (const int least = least_registers(gemm); least > target_.thread_registers) {
+    const int held = gemm.ring() ? gemm.registers[1] : target_.thread_registers;
+    if (const int least = least_registers(gemm); least > held) {
       return problem("schedule-registers", "the tile takes at least " + std::to_string(least) +
-                                               " registers a thread, which has " +
-                                               std::to_string(target_.thread_registers));
+                                               " registers a thread, which has " + std::to_string(held));
     }
     return true;
   }

@@ -39,16 +39,23 @@
 
 namespace lay::plan {
 
-// How one operand of the contraction travels: global -> registers -> shared. "Outer" is m for A and n for B.
+// What TMA copies at once into a tile in shared memory.
+struct TmaBoxes {
+  std::vector<int> order;    // the tensor's modes, fastest first
+  std::array<int, 2> box{};  // extents along (outer, k)
+};
+
+// How one operand of the contraction travels: global -> registers -> shared, or by TMA. "Outer" is m for A and n for B.
 struct OperandCopy {
   sema::NodeId value = -1;  // the factor of the product: the load, or casts of it
   sema::NodeId load = -1;
   sema::IndexId outer = -1;
-  int vector_mode = 0;   // the tensor's mode along which one access runs
-  bool along_k = false;  // that mode is k's, not the outer index's
-  int vector = 1;        // elements a global access
-  Layout threads;        // (thread, (element of the access, access)) -> (outer, k) in the tile: basis strides
-  AnyLayout shared;      // (outer, k) -> offset in elements, one stage, padding included
+  int vector_mode = 0;            // the tensor's mode along which one access runs
+  bool along_k = false;           // that mode is k's, not the outer index's
+  int vector = 1;                 // elements a global access
+  Layout threads;                 // (thread, (element of the access, access)) -> (outer, k) in the tile: basis strides
+  AnyLayout shared;               // (outer, k) -> offset in elements, one stage, padding included
+  std::optional<TmaBoxes> boxes;  // by TMA, in place of vector and threads
 };
 
 // How one output is written.
@@ -60,6 +67,10 @@ struct OutputStore {
 };
 
 // C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n) by the CUDA cores: tiles through shared memory to registers.
+//
+// With two stages the threads that multiply copy the next K tile meanwhile. With more, a ring of stages, a warpgroup of
+// its own copies K tiles ahead (Hopper): by TMA what runs along m or n, through its registers what has to be transposed
+// or converted. Most of its registers move to those that multiply.
 //
 // Warp w of a slice has the part (w % groups[0], w / groups[0]) of the tile's (M, N). Inside it, a lane holds
 // lane_tile elements at lane_tile * its coordinate in the lane grid, again and again until the warp's part is covered.
@@ -81,9 +92,12 @@ struct SimtGemm {
   std::vector<OutputStore> stores;
   Layout order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
   int blocks_per_multiprocessor = 1;
+  std::array<int, 2> registers{};  // of a ring's copying threads and of those that multiply
 
+  bool ring() const { return stages > 2; }
   int slice_threads() const { return 32 * groups[0] * groups[1]; }
-  int threads() const { return slice_threads() * groups[2]; }
+  int threads() const { return slice_threads() * groups[2]; }  // that multiply
+  int copying_threads() const { return ring() ? 128 : threads(); }
   // Lane tiles of one lane along m and n.
   std::array<int, 2> repeats() const {
     return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]), tile[1] / (groups[1] * lane_grid[1] * lane_tile[1])};

@@ -12,6 +12,8 @@ namespace {
 // large ones they win 2 % where nothing is transposed on the way (0.96 instead of 0.94 at 4096^3) and lose elsewhere;
 // their kernels take half a second to compile instead of a third, so all large tiles have 8.
 constexpr SimtPolicy policies[] = {
+    {"ring_wide", ElementType::f32, {128, 256, 8}, {2, 4, 1, 1}, {4, 4, 1}, 8, 3, 8},
+    {"ring_tall", ElementType::f32, {256, 128, 8}, {4, 2, 1, 1}, {4, 4, 1}, 8, 3, 8},
     {"wide", ElementType::f32, {128, 256, 8}, {2, 4, 1, 1}, {4, 4, 1}, 8, 3},
     {"tall", ElementType::f32, {256, 128, 8}, {4, 2, 1, 1}, {4, 4, 1}, 8, 3},
     {"small", ElementType::f32, {64, 64, 16}, {2, 2, 1, 1}, {4, 4, 1}, 16, 0},

@@ -20,6 +20,7 @@ struct SimtPolicy {
   std::array<int, 3> lane_tile;
   int k_outer;  // tile K where both factors are read in vectors along m and n
   int quarter_waves;
+  int stages = 2;  // more: a ring, on GPUs that have what it takes
 };
 
 std::span<const SimtPolicy> simt_policies();

@@ -102,7 +102,7 @@ double product_clocks(const TensorGemm& gemm, int groups, const Target& target) 
 }
 
 int staged_accesses(const OperandCopy& copy) {
-  return static_cast<int>(size(copy.threads[1][1]).value());
+  return copy.boxes ? 0 : static_cast<int>(size(copy.threads[1][1]).value());
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ int staged_accesses(const OperandCopy& copy) {
 int least_registers(const SimtGemm& gemm) {
   const auto repeats = gemm.repeats();
   const int m = repeats[0] * gemm.lane_tile[0], n = repeats[1] * gemm.lane_tile[1];
-  const int staged = (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
+  const int staged = gemm.ring() ? 0 : (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
   return (m * n + m + n + staged) * bits(gemm.accumulator) / 32;
 }
 
@@ -122,6 +122,7 @@ int predict_registers(const SimtGemm& gemm) {
 }
 
 int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {
+  if (gemm.ring()) return 1;
   constexpr int threads_wanted = 512;
   const int by_registers = target.multiprocessor_registers / (gemm.threads() * predict_registers(gemm));
   return std::clamp(by_registers, 1, std::max(1, threads_wanted / gemm.threads()));
@@ -129,11 +130,11 @@ int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {
 
 Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Target& target) {
   Prediction result;
-  result.registers = predict_registers(gemm);
+  result.registers = gemm.ring() ? gemm.registers[1] : predict_registers(gemm);
   result.shared_bytes = shared_bytes(gemm);
   for (const bool is_a : {true, false}) {
     const auto traffic = shared_traffic(kernel, gemm, is_a ? gemm.a : gemm.b, is_a);
-    result.conflicts.push_back(traffic.write);
+    if (!(is_a ? gemm.a : gemm.b).boxes) result.conflicts.push_back(traffic.write);
     result.conflicts.push_back(traffic.read);
   }
   take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});

@@ -49,10 +49,21 @@ std::string accumulator_line(const sema::Kernel& kernel, const Gemm& gemm) {
          "): " + gemm.accumulators.to_string();
 }
 
+// "128 m x 64 k a block and K tile, swizzled over 128 bytes"
+std::string box_text(const std::array<int, 2>& box, const std::string& outer, const std::string& k, int span) {
+  return std::to_string(box[0]) + " " + outer + " x " + std::to_string(box[1]) + " " + k + " a block and K tile" +
+         (span > 16 ? ", swizzled over " + std::to_string(span) + " bytes" : "");
+}
+
 void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index, const std::string& name,
                    std::vector<std::string>& lines) {
   lines.push_back(entry("smem " + name, to_string(copy.shared)));
   const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
+  if (copy.boxes) {
+    lines.push_back("  // " + kernel.loaded(copy.load).name + " is loaded by TMA: boxes of " +
+                    box_text(copy.boxes->box, outer, k, 16));
+    return;
+  }
   lines.push_back("  // " + kernel.loaded(copy.load).name + " is read " + elements(copy.vector) + " at once along " +
                   (copy.along_k ? k : outer) + "; (thread,value) -> (" + outer + "," + k +
                   "): " + copy.threads.to_string());
@@ -128,9 +139,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
-                  (boxes == 1 ? " box of " : " boxes of ") + std::to_string(operand.box[0]) + " " + outer + " x " +
-                  std::to_string(operand.box[1]) + " " + k + " a block and K tile, swizzled over " +
-                  std::to_string(operand.span) + " bytes");
+                  (boxes == 1 ? " box of " : " boxes of ") + box_text(operand.box, outer, k, operand.span));
 }
 
 void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {

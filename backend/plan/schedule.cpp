@@ -31,6 +31,15 @@ std::optional<std::array<int, n>> numbers(const Value& value) {
   return result;
 }
 
+constexpr const char* stages_form = "a number of K tiles in shared memory, 2 to 32";
+
+std::optional<int> stages_of(const Value& value) {
+  const auto* leaf = std::get_if<Tuple>(&value);
+  if (!leaf || !leaf->is_int() || !leaf->value().is_literal()) return std::nullopt;
+  const std::int64_t number = leaf->value().value();
+  return number >= 2 && number <= most_stages ? std::optional(static_cast<int>(number)) : std::nullopt;
+}
+
 std::optional<AnyLayout> any_layout(const Value& value) {
   if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
   if (const auto* composed = std::get_if<Composed>(&value)) return *composed;
@@ -96,9 +105,9 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Sim
   } else if (entry.key == "order") {
     wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block -> (tile m, tile n)");
   } else if (entry.key == "stages") {
-    const auto* leaf = std::get_if<Tuple>(&entry.value);
-    const bool two = leaf && leaf->is_literal(2);
-    wants(two, "2 on this target: shared memory is double-buffered");
+    const auto found = stages_of(entry.value);
+    wants(found.has_value(), stages_form);
+    into.stages = found.value_or(into.stages);
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
   } else {
@@ -138,11 +147,8 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
   } else if (entry.key == "order") {
     wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block or cluster -> (tile m, tile n)");
   } else if (entry.key == "stages") {
-    const auto* leaf = std::get_if<Tuple>(&entry.value);
-    const bool fits = leaf && leaf->is_int() && leaf->value().is_literal() && leaf->value().value() >= 2 &&
-                      leaf->value().value() <= most_stages;
-    wants(fits, "a number of K tiles in shared memory, 2 to 32");
-    if (fits) into.stages = static_cast<int>(leaf->value().value());
+    into.stages = stages_of(entry.value);
+    wants(into.stages.has_value(), stages_form);
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
   } else {

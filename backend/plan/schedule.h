@@ -32,7 +32,7 @@ struct SimtSchedule : ScheduleHead {
   std::optional<Layout> lanes;
   std::optional<Layout> order;
   std::optional<AnyLayout> shared_a, shared_b;
-  int stages = 2;
+  int stages = 2;  // more: a ring that TMA fills
 };
 
 // On tensor cores: by a mma atom.

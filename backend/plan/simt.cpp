@@ -202,6 +202,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   gemm.lane_grid = grid_of(gemm.lanes);
   if (schedule.tile) gemm.tile = *schedule.tile;
   if (schedule.lane_tile) gemm.lane_tile = *schedule.lane_tile;
+  gemm.stages = schedule.stages;
   const auto found = groups_for(gemm.tile, gemm.lane_grid, gemm.lane_tile);
   gemm.groups = schedule.groups.value_or(found.value_or(std::array<int, 4>{1, 1, 1, 1}));
   if (!check_limits(gemm, schedule, target, problems)) return std::nullopt;

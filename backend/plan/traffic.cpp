@@ -46,12 +46,16 @@ class Counter {
 
 SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy, bool is_a) {
   const int axis = is_a ? 0 : 1, outer = gemm.tile[static_cast<std::size_t>(axis)], k_tile = gemm.tile[2];
-  const int element_bytes = bits(gemm.accumulator) / 8, threads = gemm.threads();
+  const int element_bytes = bits(gemm.accumulator) / 8, threads = gemm.copying_threads();
   const std::string name = is_a ? "A" : "B";
 
-  const int store = shared_store_vector(kernel, gemm, copy);
+  const int store = copy.boxes ? 1 : shared_store_vector(kernel, gemm, copy);
   Counter write(copy.shared, element_bytes, store);
-  const auto at_outer = values(along(copy.threads, 0)), at_k = values(along(copy.threads, 1));
+  std::vector<std::int64_t> at_outer, at_k;
+  if (!copy.boxes) {
+    at_outer = values(along(copy.threads, 0));
+    at_k = values(along(copy.threads, 1));
+  }
   const auto held = at_outer.size() / static_cast<std::size_t>(threads);
   for (std::size_t value = 0; value < held; value += static_cast<std::size_t>(store)) {
     for (int warp = 0; warp < threads / static_cast<int>(lanes); ++warp) {

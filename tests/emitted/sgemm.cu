@@ -70,7 +70,10 @@ lay_sgemm(
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
         #pragma unroll
-        for (int j = 0; j < 8; ++j) acc_[i * 8 + j] = fmaf(a_[i], b_[j], acc_[i * 8 + j]);
+        for (int to = 0; to < 8; ++to) {
+          const int j = i % 2 == 0 ? to : 7 - to;
+          acc_[i * 8 + j] = fmaf(a_[i], b_[j], acc_[i * 8 + j]);
+        }
       }
     }
     if (t_ + 1 < (K_ + 7) / 8) {

@@ -76,6 +76,33 @@ TEST_CASE("what the guards prove is not asked again") {
   CHECK(variant(made, "small").when.empty());
 }
 
+TEST_CASE("a ring takes by TMA what runs along the output, and leaves registers to who multiplies") {
+  for (const std::string order : {"TN", "NN", "NT", "TT"}) {
+    const auto made = plan::make_plan(gemm({order, ElementType::f32}).done());
+    for (const std::string name : {"ring_wide", "ring_tall"}) {
+      CAPTURE(order, name);
+      const auto& how = std::get<SimtGemm>(variant(made, name).how);
+      REQUIRE(how.ring());
+      CHECK(how.a.boxes.has_value() == (order[0] == 'N'));  // BLAS: column-major
+      CHECK(how.b.boxes.has_value() == (order[1] == 'T'));
+      for (const auto* copy : {&how.a, &how.b}) {
+        const int outer = how.tile[copy == &how.a ? 0 : 1];
+        if (copy->boxes) {
+          CHECK(copy->boxes->box == std::array<int, 2>{outer, how.tile[2]});
+        } else {
+          CHECK(size(copy->threads[0]).is(how.copying_threads()));
+          CHECK(!plan::cover_fault(copy->threads, {outer, how.tile[2]}));
+        }
+      }
+      CHECK(how.registers[0] * how.copying_threads() + how.registers[1] * how.threads() <=
+            default_target().multiprocessor_registers);
+    }
+  }
+  // Older GPUs have no such row.
+  const auto older = plan::make_plan(gemm({"TN", ElementType::f32}).done(), *find_target("sm_80"));
+  for (const plan::Variant& v : older.variants) CHECK(!std::get<SimtGemm>(v.how).ring());
+}
+
 TEST_CASE("literal sizes decide among the tiles") {
   KernelMaker k("fixed");
   const auto a = k.tensor("A", ElementType::f32, layout(tuple(64, 32), tuple(32, 1)));
@@ -146,9 +173,12 @@ TEST_CASE("accumulators, copies and orders are one-to-one by enumeration") {
         CAPTURE(order, v.name);
         const auto& how = std::get<SimtGemm>(v.how);
         CHECK(!plan::cover_fault(how.accumulators, {how.tile[0], how.tile[1]}));
-        CHECK(!plan::cover_fault(how.a.threads, {how.tile[0], how.tile[2]}));
-        CHECK(!plan::cover_fault(how.b.threads, {how.tile[1], how.tile[2]}));
-        CHECK(!plan::order_fault(*made.kernel, how.order, plan::tile_axes({how.m, how.n, how.batch, {how.tile[0], how.tile[1]}})));
+        if (!how.ring()) {
+          CHECK(!plan::cover_fault(how.a.threads, {how.tile[0], how.tile[2]}));
+          CHECK(!plan::cover_fault(how.b.threads, {how.tile[1], how.tile[2]}));
+        }
+        CHECK(!plan::order_fault(*made.kernel, how.order,
+                                 plan::tile_axes({how.m, how.n, how.batch, {how.tile[0], how.tile[1]}})));
         for (const auto* copy : {&how.a, &how.b}) {
           const auto offsets = values(copy->shared);
           CHECK(std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size());

@@ -85,7 +85,7 @@ TEST_CASE("misfits are named with a witness") {
   refused({entry("groups", tuple(2, 2, 3, 1))}, "schedule-cover", "3 groups along K");
   refused({entry("tile", tuple(256, 256, 8)), entry("groups", tuple(2, 2, 1, 1))}, "schedule-registers",
           "accumulators");
-  refused({entry("stages", Tuple(3))}, "schedule-entry", "`stages` takes 2");
+  refused({entry("stages", Tuple(1))}, "schedule-entry", "`stages` takes a number of K tiles");
   refused({entry("tile", tuple(128, 128))}, "schedule-entry", "`tile` takes three positive numbers");
   refused({entry("tile", tuple(128, 0, 8))}, "schedule-entry", "`tile` takes three positive numbers");
   refused({entry("tiles", tuple(128, 128, 8))}, "schedule-entry", "no entry `tiles`");
@@ -96,6 +96,24 @@ TEST_CASE("misfits are named with a witness") {
   refused({entry("smem", layout(tuple(64, 8), tuple(1, 64)), "B")}, "schedule-smem", "(128,8)");
   refused({entry("tile", tuple(128, 128, 4096))}, "schedule-shared", "bytes of shared memory");
   refused({entry("tile", tuple(128, 128, 3))}, "schedule-copy", "cannot share");
+}
+
+TEST_CASE("what a ring of stages cannot be is said") {
+  const auto ring = [](Entries more) {
+    more.push_back(entry("stages", Tuple(3)));
+    return more;
+  };
+  REQUIRE(planned(ring({})).problems.empty());
+  refused(ring({entry("groups", tuple(2, 2, 2, 1))}), "schedule-threads", "share no K");
+  refused(ring({entry("tile", tuple(64, 64, 8)), entry("groups", tuple(1, 1, 1, 1))}), "schedule-threads",
+          "whole warpgroups");
+  refused(ring({entry("tile", tuple(256, 128, 8)), entry("groups", tuple(2, 2, 1, 1))}), "schedule-registers",
+          "which has 240");
+  auto k = gemm({"TN", ElementType::f32});
+  k.kernel.schedules.push_back({"simt", {}, ring({}), {}});
+  const auto made = plan::make_plan(k.done(), *find_target("sm_80"));
+  REQUIRE(made.problems.size() == 1);
+  CHECK(made.problems[0].code == "schedule-capability");
 }
 
 TEST_CASE("an order that leaves a tile out is shown it") {

@@ -1,0 +1,58 @@
+#include "tests/agreement/calls.h"
+
+#include <limits>
+
+#include "backend/interpret/launches.h"
+#include "runtime/host_run.h"
+#include "runtime/packed_call.h"
+
+namespace lay::test {
+
+namespace {
+
+double small_integer(std::uint64_t& state) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<double>(static_cast<std::int64_t>(state >> 40) % 7 - 3);
+}
+
+}  // namespace
+
+sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& sizes) {
+  sema::KernelCall call;
+  call.kernel = kernel;
+  for (const sema::Dim& dim : kernel->dims) {
+    const std::int64_t value = dim.name == "M" ? sizes.m : dim.name == "N" ? sizes.n : dim.name == "K" ? sizes.k : 2;
+    call.sizes[*dim.symbol.dim_id()] = value;
+  }
+  auto state = static_cast<std::uint64_t>(sizes.m * 1000003 + sizes.n * 1009 + sizes.k);
+  for (const sema::Tensor& tensor : kernel->tensors) {
+    sema::Array array = sema::Array::make(tensor.element, sema::array_shape(tensor, call.sizes));
+    const bool poison = tensor.access == sema::Access::output && is_float(tensor.element);
+    for (std::int64_t i = 0; i < array.size(); ++i) {
+      array.set_real(i, poison ? std::numeric_limits<double>::quiet_NaN() : small_integer(state));
+    }
+    call.tensors.push_back(std::move(array));
+  }
+  if (!kernel->scalars.empty()) call.scalars = {sema::Number{-1.0}, sema::Number{2.0}};
+  return call;
+}
+
+std::string difference(const sema::Array& got, const sema::Array& due) {
+  for (std::int64_t i = 0; i < got.size(); ++i) {
+    if (got.real(i) == due.real(i)) continue;  // NaN differs from everything
+    return "element " + std::to_string(i) + " is " + std::to_string(got.real(i)) + ", due is " +
+           std::to_string(due.real(i));
+  }
+  return "";
+}
+
+std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call, const sema::Array& due,
+                    std::uint64_t seed) {
+  runtime::PackedCall packed = runtime::packed(call);
+  const auto arguments = runtime::named_arguments(packed);
+  const interpret::Report report = interpret::run_all({kernel}, arguments, {.write_once = true, .seed = seed});
+  if (report.fault) return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
+  return difference(runtime::unpacked_outputs(call, packed)[0], due);
+}
+
+}  // namespace lay::test
