@@ -4,9 +4,6 @@
 //   test_agreement "tensor*"             on the host
 //   test_agreement "[gpu][tensor]"       on a GPU too, with larger sizes
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
 #include "backend/interpret/launches.h"
 #include "backend/ir/lower.h"
@@ -21,6 +18,7 @@
 #include "runtime/host_run.h"
 #include "runtime/launches.h"
 #include "runtime/packed_call.h"
+#include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -28,52 +26,15 @@ namespace {
 using namespace lay;
 using sema::Array;
 
-struct Extents {
-  std::int64_t m, n, k;
-};
-
-std::int64_t small_integer(std::uint64_t& state, std::int64_t most) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  const auto magnitude = static_cast<std::int64_t>(state >> 33) % (most + 1);
-  return state >> 63 ? -magnitude : magnitude;
-}
-
-// Sums stay exact in 24 bits: at most 3 * 3 * K, times a scale of at most 2, plus the old value.
-sema::KernelCall make_call(const sema::KernelPtr& kernel, const Extents& sizes) {
-  sema::KernelCall call;
-  call.kernel = kernel;
-  for (const sema::Dim& dim : kernel->dims) {
-    const std::int64_t value = dim.name == "M" ? sizes.m : dim.name == "N" ? sizes.n : dim.name == "K" ? sizes.k : 2;
-    call.sizes[*dim.symbol.dim_id()] = value;
-  }
-  std::uint64_t state = static_cast<std::uint64_t>(sizes.m * 1000003 + sizes.n * 1009 + sizes.k);
-  for (const sema::Tensor& tensor : kernel->tensors) {
-    Array array = Array::make(tensor.element, sema::array_shape(tensor, call.sizes));
-    for (std::int64_t i = 0; i < array.size(); ++i) {
-      const bool poison = tensor.access == sema::Access::output && is_float(tensor.element);
-      array.set_real(i, poison ? std::numeric_limits<double>::quiet_NaN()
-                               : static_cast<double>(small_integer(state, tensor.name == "scale" ? 2 : 3)));
-    }
-    call.tensors.push_back(std::move(array));
-  }
-  if (!kernel->scalars.empty()) call.scalars = {sema::Number{-1.0}, sema::Number{2.0}};
-  return call;
-}
-
-std::string difference(const Array& got, const Array& due) {
-  for (std::int64_t i = 0; i < got.size(); ++i) {
-    if (got.real(i) != due.real(i)) {
-      return "element " + std::to_string(i) + " is " + std::to_string(got.real(i)) + ", due is " +
-             std::to_string(due.real(i));
-    }
-  }
-  return "";
-}
+using test::difference;
+using test::Extents;
+using test::integer_call;
+using test::trouble;
 
 void agree(lay::test::Kernels& kernels, const Extents& sizes, bool with_host, bool with_gpu) {
   for (const sema::KernelPtr& kernel : kernels.all()) {
     INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
-    const sema::KernelCall call = make_call(kernel, sizes);
+    const sema::KernelCall call = integer_call(kernel, sizes);
     const Array due = sema::run_reference(call).outputs[0];
     if (with_host) CHECK(difference(kernels.host().run(call).outputs[0], due) == "");
     if (with_gpu) CHECK(difference(kernels.gpu().run(call).outputs[0], due) == "");
@@ -187,7 +148,7 @@ TEST_CASE("tensor cores: to multiply before the copies is found", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/copied.lay");
   const sema::KernelPtr& kernel = kernels.all().front();
   const plan::Plan plan = plan::make_plan(kernel);
-  const sema::KernelCall call = make_call(kernel, {70, 37, 45});
+  const sema::KernelCall call = integer_call(kernel, {70, 37, 45});
   runtime::PackedCall packed = runtime::packed(call);
   runtime::Launches launches = ir::lower_all(plan, runtime::chosen_variant(plan, call.sizes));
   REQUIRE(launches.size() == 2);
@@ -213,23 +174,13 @@ ir::Kernel lowered_for_few(const sema::KernelPtr& kernel, int clusters) {
   return ir::lower(plan, plan.variants.front());
 }
 
-// What is wrong with a run of the kernel: the fault, or the first element that is not the reference's; empty if
-// nothing.
-std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call, const Array& due, std::uint64_t seed = 0) {
-  runtime::PackedCall packed = runtime::packed(call);
-  const auto arguments = runtime::named_arguments(packed);
-  const interpret::Report report = interpret::run_all({kernel}, arguments, {.write_once = true, .seed = seed});
-  if (report.fault) return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
-  return difference(runtime::unpacked_outputs(call, packed)[0], due);
-}
-
 }  // namespace
 
 TEST_CASE("tensor cores: teams that take the tiles in turns, in any order of warps", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   for (const char* name : {"in_turns", "in_turns_masked", "pairs_in_turns"}) {
     for (const Extents& sizes : {Extents{264, 136, 208}, {520, 72, 16}}) {
-      const sema::KernelCall call = make_call(kernel_of(kernels, name), sizes);
+      const sema::KernelCall call = integer_call(kernel_of(kernels, name), sizes);
       const Array due = sema::run_reference(call).outputs[0];
       for (const int clusters : {1, 3}) {
         INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k << ", clusters " << clusters);
@@ -243,7 +194,7 @@ TEST_CASE("tensor cores: teams that take the tiles in turns, in any order of war
 TEST_CASE("tensor cores: faults of teams in turns are found", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   const sema::KernelPtr& kernel = kernel_of(kernels, "in_turns_masked");
-  const sema::KernelCall call = make_call(kernel, {136, 136, 336});
+  const sema::KernelCall call = integer_call(kernel, {136, 136, 336});
   const Array due = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 2));
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -294,7 +245,7 @@ TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[
       CHECK(variant.prediction.conflicts.size() == (gemm->store->tma ? 3 : 4));  // A, B and C
       for (const plan::BankConflicts& access : variant.prediction.conflicts) CHECK(access.wavefronts == access.least);
       const ir::Kernel lowered = ir::lower(plan, variant);
-      runtime::PackedCall packed = runtime::packed(make_call(kernel, {128, 64, 16}));
+      runtime::PackedCall packed = runtime::packed(integer_call(kernel, {128, 64, 16}));
       const interpret::Report report =
           interpret::run_all({lowered}, runtime::named_arguments(packed), {.bank_conflicts = true});
       REQUIRE(!report.fault);
@@ -335,7 +286,7 @@ TEST_CASE("tensor cores: where TMA stores nothing a warp writes whole lines", "[
 TEST_CASE("tensor cores: faults of sums that go on in registers are found", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   const sema::KernelPtr& kernel = kernel_of(kernels, "promoted");
-  const sema::KernelCall call = make_call(kernel, {128, 128, 400});
+  const sema::KernelCall call = integer_call(kernel, {128, 128, 400});
   const Array due = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
   const auto with = [&](const std::string& from, const std::string& to) {
