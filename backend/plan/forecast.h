@@ -1,5 +1,5 @@
-// What a variant takes at given sizes: tiles and waves, bytes, and a time that it needs at the least if what the target's
-// record says is the most of the machine.
+// What a variant takes at given sizes: tiles and waves, bytes, and a time that it needs at the least if what the
+// target's record says is the most of the machine.
 //
 //   tiles        of the output, those with products, and how many the machine works on at once
 //   L2           what blocks load and store; what one block of a cluster loads for all counts once
