@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/ir/lower_ring.h"
 #include "backend/ir/mma_atom.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/order.h"
@@ -86,14 +87,8 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
   constexpr int alignment = 1024;
   operand.stages = b_.shared(declared_.name(operand.name + "_stage"), declared_.tensor(load.tensor).element,
                              repeated(plan.shared, {gemm_.stages}), alignment);
-  std::vector<int> box, onto;
-  for (const int mode : plan.order) {
-    const sema::IndexId index = plan::bare_index(declared_.kernel, load.coordinate[static_cast<size_t>(mode)]);
-    box.push_back(index == gemm_.k ? plan.box[1] : index == plan.outer ? plan.box[0] : 1);
-    onto.push_back(index == gemm_.k ? 1 : 0);
-  }
   operand.map =
-      tensor_map(operand.name + "_map", operand.global, plan.order, std::move(box), std::move(onto), plan.span);
+      map_of_boxes(declared_, operand.name + "_map", {plan.load, gemm_.k, plan.outer, plan.order, plan.box, plan.span});
 }
 
 void Sm90Lowering::declare_store() {
@@ -149,23 +144,10 @@ void Sm90Lowering::run() {
 void Sm90Lowering::prologue() {
   declared_.from(declared_.kernel.where);
   b_.inside(b_.kernel.prologue, [&] {
-    b_.when(b_.special(Builtin::warp) == 0, [&] {
-      b_.elect([&] {
-        const auto init = [&](int slots, const std::vector<BarrierId>& barriers) {
-          b_.loop("s", number(0), number(slots), {.unrolled = true}, [&](Term slot) {
-            for (const BarrierId barrier : barriers) {
-              Sync made{SyncOp::init, barrier, {}, {}, {}, {}};
-              made.slot = slot;
-              b_.emit(made);
-            }
-          });
-        };
-        init(gemm_.stages, {filled_, drained_});
-        if (gemm_.split) init(gemm_.consumers(), {given_, taken_});
-        if (turns_) init(gemm_.teams(), {turns_});
-        b_.emit(Fence{FenceKind::mbarrier_init});
-      });
-    });
+    std::vector<Initialised> barriers{{gemm_.stages, {filled_, drained_}}};
+    if (gemm_.split) barriers.push_back({gemm_.consumers(), {given_, taken_}});
+    if (turns_) barriers.push_back({gemm_.teams(), {turns_}});
+    initialise(b_, barriers);
     b_.sync(blocks_);
     tiles_ = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
     clusters_ = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
@@ -230,22 +212,13 @@ void Sm90Lowering::producer() {
   const int bytes = (gemm_.tile[0] + gemm_.tile[1]) * gemm_.tile[2] *
                     bits(b_.kernel.buffers[static_cast<size_t>(a_.stages.index)].element) / 8;
   const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
-  const auto wait_for_stage = [&] {
-    Sync made{SyncOp::wait, drained_, {}, {}, {}, {}};
-    made.slot = b_.slot(load_);
-    made.phase = b_.phase(load_);
-    b_.emit(made);
-  };
   b_.when(b_.special(Builtin::warp) == 0, [&] {
     b_.elect([&] {
       each_tile([&](const Tile& tile) {
         declared_.from(where);
         b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
-          wait_for_stage();
-          Sync expect{SyncOp::arrive_expect_bytes, filled_, {}, {}, {}, {}};
-          expect.slot = b_.slot(load_);
-          expect.bytes = number(bytes);
-          b_.emit(expect);
+          wait_at(b_, drained_, load_);
+          expect_at(b_, filled_, load_, bytes);
           for (const Operand* operand : {&a_, &b_operand_})
             load(*operand, tile, (tile.k_first + tile_k) * gemm_.tile[2]);
           b_.emit(Advance{load_, {}});
@@ -254,7 +227,7 @@ void Sm90Lowering::producer() {
       if (gemm_.sharers() == 1) return;
       declared_.from(where, "no block leaves before its stages have been given back");
       b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
-        wait_for_stage();
+        wait_at(b_, drained_, load_);
         b_.emit(Advance{load_, {}});
       });
     });
@@ -307,7 +280,7 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
                  operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
                      std::to_string(plan.slice[1]) +
                      (sharers > 1 ? ", for " + std::to_string(sharers) + " blocks" : ""));
-  const auto copy = [&](Term outer, Term along_k) {
+  each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
     const Term row = outer_first + outer, column = k_first + along_k;
     Copy made;
     made.kind = CopyKind::tma_load;
@@ -319,13 +292,7 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
     made.tensor_map = operand.map;
     if (sharers > 1) made.multicast = bits_of_mask;
     b_.emit(made);
-  };
-  const auto over = [&](size_t which, const std::function<void(Term)>& body) {
-    if (plan.slice[which] == plan.box[which]) return body(number(0));
-    b_.loop(which == 0 ? "row" : "step", number(0), number(plan.slice[which]),
-            {.step = plan.box[which], .unrolled = true}, body);
-  };
-  over(0, [&](Term outer) { over(1, [&](Term along_k) { copy(outer, along_k); }); });
+  });
 }
 
 // ---- the consumers

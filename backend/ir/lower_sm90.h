@@ -58,7 +58,6 @@ class Sm90Lowering {
   // The products (lower_sm90_products.cpp).
   void multiply(const Tile& tile);
   void over(const char* name, int count, const std::function<void(Term)>& body);
-  void await_stage();
   void issue(Term first, int steps, Term fresh);
   void products(Term tile_k);
   void products_in_parts(Term tile_k, Term tiles);

@@ -1,6 +1,7 @@
 // A tile's products: K tile after K tile, as they arrive in shared memory, and what becomes of their stages.
 #include <algorithm>
 
+#include "backend/ir/lower_ring.h"
 #include "backend/ir/lower_sm90.h"
 
 namespace lay::ir {
@@ -60,13 +61,6 @@ void Sm90Lowering::over(const char* name, int count, const std::function<void(Te
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
 
-void Sm90Lowering::await_stage() {
-  Sync arrived{SyncOp::wait, filled_, {}, {}, {}, {}};
-  arrived.slot = b_.slot(use_);
-  arrived.phase = b_.phase(use_);
-  b_.emit(arrived);
-}
-
 // So many steps of the stage, from that one on, on top of what the accumulators hold unless the first is `fresh`.
 void Sm90Lowering::issue(Term first, int steps, Term fresh) {
   const auto repeats = gemm_.repeats();
@@ -101,7 +95,7 @@ void Sm90Lowering::products_in_parts(Term tile_k, Term tiles) {
       });
     });
   };
-  await_stage();
+  wait_at(b_, filled_, use_);
   over("part", parts, [&](Term part) {
     issue(part * (steps / parts), steps / parts, of_tiles == 1 ? number(0) == 0 : tile_k % of_tiles == 0);
     b_.emit(Wait{GroupKind::wgmma, 0, false});
@@ -116,7 +110,7 @@ void Sm90Lowering::products_in_parts(Term tile_k, Term tiles) {
 // One K tile. Its stage is given back when the next one's products are on their way: consumers that share a tile end at
 // about the same time, so that none would keep the tensor cores busy while another waits.
 void Sm90Lowering::products(Term tile_k) {
-  await_stage();
+  wait_at(b_, filled_, use_);
   issue(number(0), gemm_.tile[2] / gemm_.mma.shape[2], tile_k == 0);
   b_.emit(Wait{GroupKind::wgmma, 1, false});
   b_.when(tile_k > 0, [&] { give_back(); });
