@@ -97,17 +97,27 @@ TEST_CASE("every size is in one class, with its nearest powers of two") {
   CHECK(bench::range_of(4096).below == 6144);
 }
 
+namespace {
+
+// Two candidates for a small product of a script, whose untuned kernels cost the fake device more.
+bench::TuneOptions small_tune(const std::string& file) {
+  test::set_cost("lay_linear_small", 3);
+  test::set_cost("lay_linear_small_any", 3);
+  bench::TuneOptions options;
+  options.file = file;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  options.candidates = 2;
+  return options;
+}
+
+}  // namespace
+
 TEST_CASE("what wins is kept beside the script, and the script is planned with it") {
   const test::TemporaryFolder folder;
   const std::string copy = folder / "gemms.lay", kept = folder / "gemms.tuned.lay";
   test::put(copy, test::slurp(script));
-  test::set_cost("lay_linear_small", 3);
-  test::set_cost("lay_linear_small_any", 3);
-  bench::TuneOptions options;
-  options.file = copy;
-  options.kernel = "linear";
-  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
-  options.candidates = 2;
+  bench::TuneOptions options = small_tune(copy);
   options.beside = true;
   const Ended ended = tune(options);
   INFO(ended.out << ended.error);
@@ -145,13 +155,7 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
 TEST_CASE("what wins is kept as a policy for all products of its class, and other scripts are planned with it") {
   const test::TemporaryFolder folder;
   const std::string path = folder / "tuned_simt.lay";
-  test::set_cost("lay_linear_small", 3);
-  test::set_cost("lay_linear_small_any", 3);
-  bench::TuneOptions options;
-  options.file = script;
-  options.kernel = "linear";
-  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
-  options.candidates = 2;
+  bench::TuneOptions options = small_tune(script);
   options.folder = folder.path().string();
   const Ended ended = tune(options);
   INFO(ended.out << ended.error);
