@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "backend/plan/fitting.h"
 #include "frontend/algebra/refusal.h"
 #include "runtime/host_run.h"
 #include "runtime/stages.h"
@@ -14,12 +15,6 @@ namespace {
 
 // Beyond so many operations a run is not watched for races and uninitialised reads: it takes five times as long.
 constexpr std::int64_t most_checked_operations = 1'000'000'000;
-
-bool holds(const plan::Variant& variant, const Binding& sizes) {
-  for (const Predicate& condition : variant.when)
-    if (condition.evaluate(sizes) != true) return false;
-  return true;
-}
 
 std::string time_text(double seconds) {
   char text[32];
@@ -118,7 +113,7 @@ std::string Executor::run_on_host(const Launches& launches, PackedCall& argument
 
 const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes) {
   for (const auto& variant : plan.variants) {
-    if (holds(variant, sizes)) return variant;
+    if (plan::fits(variant, sizes)) return variant;
   }
   throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name + "` takes these sizes");
 }

@@ -7,6 +7,9 @@
 
 namespace lay::plan {
 
+// Whether the sizes meet the variant's conditions.
+bool fits(const Variant& variant, const Binding& sizes);
+
 // Those whose conditions hold at these sizes, in the plan's order. Alignment is the launcher's to see.
 std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& sizes);
 
