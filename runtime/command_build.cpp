@@ -2,8 +2,10 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "backend/ir/print.h"
+#include "backend/plan/make.h"
 #include "backend/target/target.h"
 #include "runtime/commands.h"
 #include "runtime/compile.h"
@@ -69,21 +71,32 @@ class Builder {
     if (options.strict && !can_compile_) throw MachineLacks("--strict: nothing can be compiled here: " + why_not_);
   }
 
-  // Every target has a plan of its own; variants that come out the same are built and listed as one.
+  // Every target has a plan of its own; variants that come out the same are built and listed as one. A target that the
+  // kernel cannot be built for is passed over, with a warning; one that can be built for none has no variants.
   BuiltKernel build(const sema::KernelPtr& kernel) {
     BuiltKernel built{kernel, {}, {}};
+    std::vector<Diagnostics> refused;
     for (const Asked& asked : targets_) {
-      const plan::Plan& plan =
-          *built.plans.emplace_back(std::make_unique<const plan::Plan>(planned(kernel, asked.target)));
-      auto next = built.variants.begin();
-      for (const plan::Variant& variant : plan.variants) {
-        next = merged(built, next, {&variant, {}, launches(plan, variant)});
-        next->targets.push_back(asked.word);
-        for (BuiltLaunch& launch : next->launches) add_files(*kernel, launch, asked);
-        ++next;
+      auto plan = std::make_unique<const plan::Plan>(plan::make_plan(kernel, asked.target));
+      std::vector<BuiltVariant> variants;
+      if (Diagnostics problems = text_of(*plan, asked, variants); !problems.ok()) {
+        refused.push_back(std::move(problems));
+        refusals_.push_back({kernel->name, asked.word});
+        continue;
       }
+      built.plans.push_back(std::move(plan));
+      add(built, std::move(variants), asked);
     }
+    report_refused(refused, built.variants.empty() ? Severity::error : Severity::warning);
     return built;
+  }
+
+  // "not built: of_e4m3 for sm_80; promoted for sm_80"; empty where everything was.
+  std::string not_built() const {
+    std::string text;
+    for (const auto& [kernel, target] : refusals_)
+      text += (text.empty() ? "not built: " : "; ") + kernel + " for " + target;
+    return text;
   }
 
   // Why there is only source, if so.
@@ -98,10 +111,46 @@ class Builder {
   }
 
  private:
-  std::vector<BuiltLaunch> launches(const plan::Plan& plan, const plan::Variant& variant) const {
-    std::vector<BuiltLaunch> all;
-    for (ir::Kernel& kernel : lowered(script_.sources, plan, variant)) all.push_back({std::move(kernel), {}, {}});
-    return all;
+  // The text of every variant; or what stands against it.
+  Diagnostics text_of(const plan::Plan& plan, const Asked& asked, std::vector<BuiltVariant>& variants) const {
+    Diagnostics problems = problems_of(plan);
+    if (!problems.ok()) return problems;
+    try {
+      for (const plan::Variant& variant : plan.variants) {
+        BuiltVariant& built = variants.emplace_back(BuiltVariant{&variant, {asked.word}, {}});
+        for (ir::Kernel& kernel : lowered(script_.sources, plan, variant)) {
+          cuda::Emitted text = emitted(*plan.kernel, kernel, asked.target);
+          built.launches.push_back({std::move(kernel), std::move(text), {}});
+        }
+      }
+    } catch (const DiagnosticError& error) {
+      problems.add(error.diagnostic);
+    }
+    return problems;
+  }
+
+  void add(BuiltKernel& built, std::vector<BuiltVariant> variants, const Asked& asked) {
+    auto next = built.variants.begin();
+    for (BuiltVariant& variant : variants) {
+      std::vector<cuda::Emitted> texts;
+      for (const BuiltLaunch& launch : variant.launches) texts.push_back(launch.emitted);
+      next = merged(built, next, std::move(variant));
+      if (next->targets.back() != asked.word) next->targets.push_back(asked.word);
+      for (std::size_t i = 0; i < texts.size(); ++i) add_files(*built.kernel, next->launches[i], texts[i], asked);
+      ++next;
+    }
+  }
+
+  // What several targets refuse for the same reason is said once.
+  void report_refused(const std::vector<Diagnostics>& refused, Severity severity) const {
+    std::set<std::string> said;
+    for (const Diagnostics& problems : refused) {
+      for (Diagnostic each : problems.list()) {
+        if (!said.insert(each.code + each.message).second) continue;
+        each.severity = severity;
+        report(script_.sources, each);
+      }
+    }
   }
 
   // The same variant from `from` on, or this one put there: so each target's variants keep their order.
@@ -121,13 +170,11 @@ class Builder {
   }
 
   // The launch's source and image for a target. A launch that several variants begin with is written once.
-  void add_files(const sema::Kernel& kernel, BuiltLaunch& launch, const Asked& asked) {
+  void add_files(const sema::Kernel& kernel, BuiltLaunch& launch, const cuda::Emitted& text, const Asked& asked) {
     // Named like the function: the kernel's name and the variant's, or that of what comes first.
     const std::string variant = launch.kernel.name.substr(kernel.name.size() + 1), stem = kernel.name + "." + variant;
-    const cuda::Emitted made = emitted(kernel, launch.kernel, asked.target);
-    if (launch.files.empty()) launch.emitted = made;
     std::vector<BuiltFile>& files = files_[stem + " " + asked.word];
-    if (files.empty()) files = written(kernel, made, variant, asked);
+    if (files.empty()) files = written(kernel, text, variant, asked);
     launch.files.insert(launch.files.end(), files.begin(), files.end());
   }
 
@@ -184,6 +231,7 @@ class Builder {
   const BuildOptions& options_;
   bool failed_ = false;
   std::vector<Asked> targets_;
+  std::vector<std::pair<std::string, std::string>> refusals_;  // kernel and target, as asked for
   bool can_compile_ = false;
   std::string why_not_;
   Cache cache_;
@@ -212,9 +260,16 @@ int build_script(const BuildOptions& options) {
     Builder builder(*script, options);
     make_folder(options.folder);
     std::vector<BuiltKernel> built;
-    for (const auto& kernel : kernels) built.push_back(builder.build(kernel));
-    builder.write("manifest.json", manifest(fs::path(options.file).filename().string(), built));
+    for (const auto& kernel : kernels) {
+      BuiltKernel made = builder.build(kernel);
+      if (made.variants.empty())
+        code = exit_program;
+      else
+        built.push_back(std::move(made));
+    }
+    if (!built.empty()) builder.write("manifest.json", manifest(fs::path(options.file).filename().string(), built));
     if (builder.failed()) code = exit_program;
+    if (const auto missing = builder.not_built(); !missing.empty()) std::cerr << missing << "\n";
     if (const auto missing = builder.missing(); !missing.empty())
       std::cerr << "only source was written: " << missing << "\n";
   } catch (const DiagnosticError& e) {

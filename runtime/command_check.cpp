@@ -112,6 +112,7 @@ int dump(const std::string& file, const std::string& stage, const Target& target
         continue;
       }
       plan::Plan plan = planned(kernel, target);
+      if (stage == "plan") check_emittable(script->sources, plan, target);
       if (stage == "plan" && given.empty())
         std::cout << plan::print_plan(plan);
       else if (stage == "plan") {

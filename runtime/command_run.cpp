@@ -171,7 +171,9 @@ int run_script(const RunOptions& options) {
   evaluation.print = print_line;
   evaluation.show = show_picture;
   evaluation.after = [](const Sources& sources, const sema::Outcome& outcome) { report(sources, outcome.diagnostics); };
-  evaluation.on = options.on;
+  evaluation.host = {options.counts, options.order};
+  const bool of_host = options.counts || options.order != 0;
+  evaluation.on = of_host && options.on == MachineChoice::any ? MachineChoice::host : options.on;
   evaluation.say = say_on_standard_error;
   const auto script = evaluate_script(options.file, evaluation);
   int code = exit_code_of(script->outcomes);

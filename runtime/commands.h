@@ -29,6 +29,8 @@ struct RunOptions {
   std::uint64_t seed = 1;
   bool bits = false;  // write types that NumPy lacks as their bits
   MachineChoice on = MachineChoice::any;
+  bool counts = false;      // of wavefronts and sectors, on the host
+  std::uint64_t order = 0;  // of warps and copies, on the host
 };
 
 struct CheckOptions {

@@ -7,6 +7,7 @@
 
 #include "backend/plan/fitting.h"
 #include "frontend/algebra/refusal.h"
+#include "runtime/counted.h"
 #include "runtime/host_run.h"
 #include "runtime/stages.h"
 
@@ -42,8 +43,8 @@ struct Executor::Prepared {
   std::map<const plan::Variant*, Launches> lowered;
 };
 
-Executor::Executor(const Sources& sources, MachineChoice on, Say say)
-    : sources_(sources), on_(on), say_(std::move(say)) {}
+Executor::Executor(const Sources& sources, MachineChoice on, Say say, HostChoices choices)
+    : sources_(sources), on_(on), say_(std::move(say)), choices_(choices) {}
 Executor::~Executor() = default;
 
 Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
@@ -106,7 +107,11 @@ std::optional<std::string> Executor::run_on_gpu(const Launches& launches, Packed
 
 std::string Executor::run_on_host(const Launches& launches, PackedCall& arguments, const plan::Variant& variant) {
   const auto operations = variant.prediction.flops.evaluate(arguments.sizes);
-  const HostRun run = runtime::run_on_host(launches, arguments, operations && *operations <= most_checked_operations);
+  const HostRun run =
+      runtime::run_on_host(launches, arguments, operations && *operations <= most_checked_operations, choices_);
+  if (choices_.counts && say_) {
+    for (const std::string& line : counted_lines(run.counted, variant.prediction, arguments.sizes)) say_(line);
+  }
   return time_text(run.seconds) + " in the host interpreter (" + std::to_string(run.threads) +
          (run.threads == 1 ? " thread" : " threads") + (run.checked ? ", checked)" : ")");
 }

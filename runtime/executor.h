@@ -17,6 +17,7 @@
 #include "frontend/source/source.h"
 #include "runtime/commands.h"
 #include "runtime/gpu.h"
+#include "runtime/host_run.h"
 #include "runtime/packed_call.h"
 
 namespace lay::runtime {
@@ -26,7 +27,8 @@ using Say = std::function<void(const std::string&)>;
 
 class Executor {
  public:
-  explicit Executor(const Sources& sources, MachineChoice on = MachineChoice::any, Say say = {});
+  explicit Executor(const Sources& sources, MachineChoice on = MachineChoice::any, Say say = {},
+                    HostChoices choices = {});
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -47,6 +49,7 @@ class Executor {
   const Sources& sources_;
   MachineChoice on_;
   Say say_;
+  HostChoices choices_;
   std::map<sema::KernelPtr, std::unique_ptr<Prepared>> prepared_;
   std::unique_ptr<Gpu> gpu_;  // where there is one and it is wanted; opened for the first call
   bool looked_for_gpu_ = false;

@@ -73,7 +73,7 @@ interpret::NamedArguments named_arguments(PackedCall& call) {
   return named;
 }
 
-HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked) {
+HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked, const HostChoices& choices) {
   HostRun result;
   result.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   result.checked = checked;
@@ -81,19 +81,22 @@ HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked) {
   interpret::Options options;
   options.checks = checked;
   options.threads = result.threads;
+  options.bank_conflicts = choices.counts;
+  options.seed = choices.order;
   options.progress = [&](const interpret::Progress& p) {
     progress.update(p.blocks_done, p.blocks);
     return !interrupted();
   };
   const auto arguments = named_arguments(call);
   const auto start = Clock::now();
-  const auto report = interpret::run_all(launches, arguments, options);
+  auto report = interpret::run_all(launches, arguments, options);
   result.seconds = seconds_since(start);
   if (report.fault) {
     std::string code(interpret::fault_name(report.fault->code));
     std::replace(code.begin(), code.end(), ' ', '-');
     throw refusal(code, report.fault->message);
   }
+  result.counted = std::move(report);
   return result;
 }
 

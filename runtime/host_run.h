@@ -7,10 +7,17 @@
 
 namespace lay::runtime {
 
+// What a user may ask of the interpreter.
+struct HostChoices {
+  bool counts = false;      // of wavefronts and sectors
+  std::uint64_t order = 0;  // of warps and copies: each number is another
+};
+
 struct HostRun {
   double seconds = 0;
   int threads = 1;
-  bool checked = true;  // uninitialised reads, races and overflow were looked for
+  bool checked = true;        // uninitialised reads, races and overflow were looked for
+  interpret::Report counted;  // if asked for
 };
 
 // What the interpreter takes for the call: its sizes, scalars and memory by name; the memory must outlive the run.
@@ -18,6 +25,6 @@ interpret::NamedArguments named_arguments(PackedCall& call);
 
 // Writes the outputs into the memory of the call. What a launch does wrong is a Refusal with the thread, the
 // coordinate and the line. Shows progress on standard error under the kernel's name when it takes long.
-HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked);
+HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked, const HostChoices& choices = {});
 
 }  // namespace lay::runtime

@@ -1,6 +1,7 @@
 #include "runtime/launch_check.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 namespace lay::runtime {
@@ -162,16 +163,25 @@ std::string_view status_name(Status status) {
 }
 
 std::optional<Span64> span_of(const ir::Buffer& buffer, const Binding& sizes) {
-  const auto* layout = std::get_if<Layout>(&buffer.layout);
+  const auto* composed = std::get_if<Composed>(&buffer.layout);
+  const auto* layout = composed ? std::get_if<Layout>(&composed->inner) : std::get_if<Layout>(&buffer.layout);
   if (!layout || layout->has_basis()) return std::nullopt;
+  std::int64_t block = 1;
+  if (composed) {
+    const auto* swizzle = std::get_if<Swizzle>(&composed->outer);
+    if (!swizzle || !composed->offset.is_literal(0)) return std::nullopt;
+    // The swizzle permutes whole blocks of so many offsets.
+    const auto moved = static_cast<std::uint64_t>(swizzle->source_mask() | swizzle->target_mask());
+    block = std::int64_t{1} << std::bit_width(moved);
+  }
   Span64 span{1, 0};
   if (!add_span(layout->shape, layout->stride, sizes, span)) return std::nullopt;
   if (span.elements == 0) return Span64{0, 0};
   // So far the offset of the last element.
   std::int64_t in_bits = 0;
-  if (__builtin_add_overflow(span.bytes, 1, &span.bytes) ||
-      __builtin_mul_overflow(span.bytes, std::int64_t{bits(buffer.element)}, &in_bits))
-    return std::nullopt;
+  if (__builtin_add_overflow(span.bytes, block, &span.bytes)) return std::nullopt;
+  span.bytes = span.bytes / block * block;
+  if (__builtin_mul_overflow(span.bytes, std::int64_t{bits(buffer.element)}, &in_bits)) return std::nullopt;
   span.bytes = in_bits / 8 + (in_bits % 8 != 0);
   return span;
 }

@@ -82,6 +82,9 @@ void add_run(CLI::App& app, int& code) {
   run->add_option("--on", o->on, "where kernels run; any is the default")
       ->transform(CLI::CheckedTransformer(machines).description(""))
       ->type_name("gpu|host|any");
+  run->add_flag("--counts", o->counts,
+                "wavefronts of shared and sectors of global memory, beside the plan's; in the host interpreter");
+  run->add_option("--order", o->order, "another order of warps and copies in the host interpreter, by number (0)");
   run->callback([=, &code] {
     o->in = pairs("--in", *in);
     o->out = pairs("--out", *out);

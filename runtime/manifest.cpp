@@ -35,7 +35,7 @@ std::string tensor_json(const sema::Tensor& tensor) {
   return JsonObject()
       .string("name", tensor.name)
       .string("element", element_name(tensor.element))
-      .string("layout", tensor.layout.to_string())
+      .string("layout", to_string(tensor.memory()))
       .string("access", access_word(tensor.access))
       .text();
 }

@@ -103,7 +103,7 @@ bool Repl::take(const std::string& text) {
     else if (line.front() == '?')
       show_help(std::string(trimmed(line.substr(1))));
     else
-      evaluate(text);
+      keep(evaluate(text));
   } catch (const std::logic_error& e) {
     complain("internal", std::string(e.what()) + "; this is a mistake in lay, please report it");
   }
@@ -127,7 +127,7 @@ bool Repl::command(const std::string& text) {
     else if (name == ":type")
       show_type(argument);
     else if (name == ":load")
-      evaluate(read_file(argument), argument);
+      keep(evaluate(read_file(argument), argument));
     else if (name == ":save")
       save(argument);
     else if (name == ":names")
@@ -158,7 +158,7 @@ void Repl::complain(const std::string& code, const std::string& message) {
   failed_ = true;
 }
 
-void Repl::evaluate(const std::string& text, const std::string& name) {
+std::optional<std::string> Repl::evaluate(const std::string& text, const std::string& name) {
   const InterruptScope interruptible;
   const int first_line = name.empty() ? line_ : 1;
   if (name.empty()) line_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
@@ -171,11 +171,15 @@ void Repl::evaluate(const std::string& text, const std::string& name) {
   }
   std::cout.flush();
   if (!result.empty() && outcomes.size() == 1) made_by_[result] = trimmed(text);
-  if (!all_well)
+  if (!all_well) {
     failed_ = true;
-  else
-    accepted_.push_back((result.empty() || outcomes.size() > 1 ? "" : "let " + result + " = ") +
-                        std::string(trimmed(text)));
+    return std::nullopt;
+  }
+  return (result.empty() || outcomes.size() > 1 ? "" : "let " + result + " = ") + std::string(trimmed(text));
+}
+
+void Repl::keep(std::optional<std::string> statement) {
+  if (statement) accepted_.push_back(std::move(*statement));
 }
 
 // The name that the result got, if it got one.

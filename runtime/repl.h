@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -48,7 +49,9 @@ class Repl {
   void show_picture_of(const std::string& argument);
   void export_layout(const std::string& argument);
   void reset();
-  void evaluate(const std::string& text, const std::string& name = "");
+  // What `:save` keeps of the text: as it is, or naming its result. Nothing where something failed.
+  std::optional<std::string> evaluate(const std::string& text, const std::string& name = "");
+  void keep(std::optional<std::string> statement);
   std::string show(const sema::Outcome& outcome);
   void hint(const Diagnostics& diagnostics);
   void show_help(const std::string& name);

@@ -13,7 +13,7 @@ namespace lay::runtime {
 std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options) {
   const std::string text = read_file(file, most_script_bytes);
   auto script = std::make_unique<Script>();
-  script->executor = std::make_unique<Executor>(script->sources, options.on, std::move(options.say));
+  script->executor = std::make_unique<Executor>(script->sources, options.on, std::move(options.say), options.host);
   if (!options.print) options.print = [](const std::string&) {};
   const auto call = [executor = script->executor.get()](const sema::KernelCall& c) { return executor->run(c); };
   sema::Host host = make_host(std::move(options.print), call, folder_of(file));

@@ -32,6 +32,7 @@ struct ScriptOptions {
   std::function<void(const Sources&, const sema::Outcome&)> after;  // called after each statement; may be empty
   MachineChoice on = MachineChoice::any;
   Say say;
+  HostChoices host{};
 };
 
 // Reads and evaluates the file, and with it what was tuned for it (tuned.h). DiagnosticError where it cannot be read.

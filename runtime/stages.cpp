@@ -51,7 +51,13 @@ cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, con
   d.code = problem.code;
   d.message = "kernel `" + kernel.name + "` for " + target.architecture + ": " + problem.message;
   d.primary = kernel.where;
+  if (!problem.help.empty()) d.notes.push_back({"help", problem.help});
   throw DiagnosticError(std::move(d));
+}
+
+void check_emittable(const Sources& sources, const plan::Plan& plan, const Target& target) {
+  if (plan.variants.empty()) return;
+  for (const ir::Kernel& kernel : lowered(sources, plan, plan.variants.back())) emitted(*plan.kernel, kernel, target);
 }
 
 }  // namespace lay::runtime

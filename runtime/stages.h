@@ -28,4 +28,7 @@ std::vector<ir::Kernel> lowered(const Sources& sources, const plan::Plan& plan, 
 // One variant as CUDA; DiagnosticError where it does not fit the target.
 cuda::Emitted emitted(const sema::Kernel& kernel, const ir::Kernel& lowered, const Target& target);
 
+// DiagnosticError where the last variant, which takes the most sizes, cannot be said for the target.
+void check_emittable(const Sources& sources, const plan::Plan& plan, const Target& target);
+
 }  // namespace lay::runtime

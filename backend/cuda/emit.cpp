@@ -289,6 +289,21 @@ void Emitter::fetch_tensor_maps() {
   out_.close();
 }
 
+void Emitter::check_capability() const {
+  const Helper* most = most_demanding(helpers_);
+  if (!most || most->capability <= target_.capability) return;
+  std::string architectures;
+  for (const Target& other : targets()) {
+    const bool named = architectures.find(other.architecture) != std::string::npos;
+    if (other.capability >= most->capability && !named)
+      architectures += (architectures.empty() ? "" : ", ") + other.architecture;
+  }
+  throw Problem{"unsupported",
+                "`" + std::string(most->name) + "` needs compute capability " + capability_text(most->capability) +
+                    ", and " + target_.architecture + " has " + capability_text(target_.capability),
+                0, architectures.empty() ? "" : "architectures that have it: " + architectures};
+}
+
 Emitted Emitter::run() {
   name_everything();
   find_uses(kernel_.prologue);
@@ -307,11 +322,7 @@ Emitted Emitter::run() {
   out_.close();
   std::swap(out_, body);
 
-  if (const int least = least_capability(helpers_); least > target_.capability)
-    throw Problem{"unsupported",
-                  "its instructions need compute capability " + capability_text(least) + ", and " +
-                      target_.architecture + " has less",
-                  0};
+  check_capability();
   write_heading();
   out_.raw(helper_definitions(helpers_));
   write_signature();

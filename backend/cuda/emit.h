@@ -33,6 +33,7 @@ struct Problem {
   std::string code;     // "unsupported", "shared-memory", "threads", "text-limit", "unroll-limit"
   std::string message;  // one lower-case sentence
   int line = 0;         // of the script; 0: the kernel as a whole
+  std::string help = {};
 };
 
 using EmitResult = std::variant<Emitted, Problem>;

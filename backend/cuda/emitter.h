@@ -50,6 +50,7 @@ class Emitter {
   void find_uses(const ir::Block& block);
   void find_uses(std::vector<ir::ExprId> open);
   void place_shared();
+  void check_capability() const;
   void write_heading();
   void write_signature();
   void write_specials();

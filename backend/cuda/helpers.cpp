@@ -136,12 +136,12 @@ static __device__ __forceinline__ long long floor_div(long long a, long long b) 
 
 }  // namespace
 
-int least_capability(const Helpers& helpers) {
-  int least = 80;
+const Helper* most_demanding(const Helpers& helpers) {
+  const Helper* most = nullptr;
   for (const std::span<const Helper> rows : {std::span<const Helper>(helper_rows), machine_helpers()})
     for (const Helper& row : rows)
-      if (helpers.names.contains(row.name)) least = std::max(least, row.capability);
-  return least;
+      if (helpers.names.contains(row.name) && (!most || row.capability > most->capability)) most = &row;
+  return most;
 }
 
 std::string helper_definitions(const Helpers& helpers) {
@@ -150,13 +150,15 @@ std::string helper_definitions(const Helpers& helpers) {
     for (const Helper& row : rows)
       if (helpers.names.contains(row.name)) text += std::string(row.definition) + "\n";
   for (const auto& [name, definition] : helpers.atoms) text += definition + "\n";
-  for (const auto& [name, swizzle] : helpers.swizzles) {
+  const auto define = [&](const std::string& name, const Swizzle& swizzle, const std::string& type) {
     const bool down = swizzle.s >= 0;
     text += "// " + swizzle.to_string() + "\n";
-    text += "static __device__ __forceinline__ int " + name + "(int x) {\n";
+    text += "static __device__ __forceinline__ " + type + " " + name + "(" + type + " x) {\n";
     text += "  return x ^ ((x " + std::string(down ? ">> " : "<< ") + std::to_string(down ? swizzle.s : -swizzle.s) +
             ") & " + std::to_string(swizzle.target_mask()) + ");\n}\n\n";
-  }
+  };
+  for (const auto& [name, swizzle] : helpers.swizzles) define(name, swizzle, "int");
+  for (const auto& [name, swizzle] : helpers.wide_swizzles) define(name, swizzle, "long long");
   return text;
 }
 

@@ -247,12 +247,14 @@ std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>
   const Code x = sum(layout_code(*inner, coordinate, wide, names), size_code(composed.offset.value(), names));
   if (swizzle->b == 0) return x;
   if (x.known) return integer((*swizzle)(*x.known));
-  if (x.wide) return std::nullopt;  // swizzles of shared memory and registers only
   const std::string sign = swizzle->s < 0 ? "m" : "";
-  const std::string helper = "swizzle_" + std::to_string(swizzle->b) + "_" + std::to_string(swizzle->m) + "_" + sign +
+  const std::string helper = (x.wide ? "wide_swizzle_" : "swizzle_") + std::to_string(swizzle->b) + "_" +
+                             std::to_string(swizzle->m) + "_" + sign +
                              std::to_string(swizzle->s < 0 ? -swizzle->s : swizzle->s);
-  names.helpers->swizzles.emplace(helper, *swizzle);
-  return call(helper, x.text);
+  (x.wide ? names.helpers->wide_swizzles : names.helpers->swizzles).emplace(helper, *swizzle);
+  Code made = call(helper, x.text);
+  made.wide = x.wide;
+  return made;
 }
 
 std::optional<std::int64_t> extent_in_elements(const AnyLayout& layout) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "backend/cuda/code.h"
+#include "backend/cuda/helpers.h"
 #include "frontend/algebra/element.h"
 #include "frontend/algebra/swizzle.h"
 
@@ -36,12 +37,13 @@ std::optional<std::string> literal(double value, ElementType type);
 struct Helpers {
   std::set<std::string_view> names;
   std::map<std::string, Swizzle> swizzles;   // "swizzle_3_3_3"
+  std::map<std::string, Swizzle> wide_swizzles;  // of long long: "wide_swizzle_3_3_3"
   std::map<std::string, std::string> atoms;  // the definition of "multiply_1"
 };
 // The definition of all of them, in order, or nothing for none.
 std::string helper_definitions(const Helpers& helpers);
-// The compute capability that they need, as 10 * major + minor.
-int least_capability(const Helpers& helpers);
+// The one that needs the latest GPU; null for none.
+const Helper* most_demanding(const Helpers& helpers);
 
 // The value converted: to nearest even, saturating to 8-bit types. Nothing if it cannot be said yet.
 std::optional<Code> converted(const Code& value, ElementType from, ElementType to, Helpers& helpers);

@@ -48,18 +48,44 @@ void put(Bits* to, Bits bits) {
   std::memcpy(to, &bits, sizeof bits);
 }
 
-void count_banks(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int bytes) {
-  if (at.value < 0) return;
-  std::array<std::int64_t, kLanes> address;
-  address.fill(-1);
+// Sectors of global memory that the lanes' bytes lie in, and that as many bytes fill.
+Wavefronts sectors(Mask mask, const std::int64_t* offset, int element_bytes, int bytes) {
+  constexpr std::int64_t sector = 32;
+  std::vector<std::int64_t> met;
+  std::int64_t all = 0;
+  for_each_lane(mask, [&](int i) {
+    const std::int64_t first = offset[i] * element_bytes;
+    for (std::int64_t at = first / sector; at <= (first + bytes - 1) / sector; ++at) met.push_back(at);
+    all += bytes;
+  });
+  std::sort(met.begin(), met.end());
+  met.erase(std::unique(met.begin(), met.end()), met.end());
+  return {static_cast<int>(met.size()), static_cast<int>((all + sector - 1) / sector)};
+}
+
+// The wavefronts or sectors of an access, where they are counted.
+void count_access(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int bytes) {
+  if (!warp.program->bank_conflicts || at.value < 0) return;
+  const auto& counted = warp.program->banks;
+  auto entry = static_cast<std::size_t>(at.value);
+  if (entry < counted.size() && counted[entry].buffer != access.buffer) ++entry;
+  if (entry >= counted.size() || counted[entry].buffer != access.buffer) return;
   const BufferPlan& plan = plan_of(warp, access);
-  for_each_lane(warp.mask, [&](int i) { address[static_cast<std::size_t>(i)] = plan.start + offset[i] * plan.bytes; });
-  const Wavefronts counted = wavefronts(address, bytes);
-  BankConflicts& sum = warp.block->banks[at.value];
+  Wavefronts taken;
+  if (plan.space == Space::global) {
+    taken = sectors(warp.mask, offset, plan.bytes, bytes);
+  } else {
+    std::array<std::int64_t, kLanes> address;
+    address.fill(-1);
+    for_each_lane(warp.mask,
+                  [&](int i) { address[static_cast<std::size_t>(i)] = plan.start + offset[i] * plan.bytes; });
+    taken = wavefronts(address, bytes);
+  }
+  BankConflicts& sum = warp.block->banks[entry];
   sum.accesses += 1;
-  sum.wavefronts += counted.taken;
-  sum.least += counted.least;
-  sum.worst = std::max(sum.worst, counted.taken);
+  sum.wavefronts += taken.taken;
+  sum.least += taken.least;
+  sum.worst = std::max(sum.worst, taken.taken);
 }
 
 // ---- one element
@@ -71,7 +97,7 @@ void load_memory(Warp& warp, const Instruction& at) {
   offsets(warp, at, access, {}, offset);
   note_read(warp, at, access, offset, 1);
   const BufferPlan& plan = plan_of(warp, access);
-  if (plan.space == Space::shared) count_banks(warp, at, access, offset, plan.bytes);
+  count_access(warp, at, access, offset, plan.bytes);
   const auto* from = memory<typename C::Bits>(warp, plan);
   auto* dst = as<typename C::Value>(warp.slots[at.dst]);
   for_each_lane(warp.mask, [&](int i) { dst[i] = C::decode(take(from + offset[i])); });
@@ -84,7 +110,7 @@ void store_memory(Warp& warp, const Instruction& at) {
   offsets(warp, at, access, {}, offset);
   note_write(warp, at, access, offset, 1);
   const BufferPlan& plan = plan_of(warp, access);
-  if (plan.space == Space::shared) count_banks(warp, at, access, offset, plan.bytes);
+  count_access(warp, at, access, offset, plan.bytes);
   auto* to = memory<typename C::Bits>(warp, plan);
   const auto* value = as<typename C::Value>(warp.slots[at.a]);
   for_each_lane(warp.mask, [&](int i) { put(to + offset[i], C::encode(value[i])); });
@@ -106,7 +132,7 @@ void store_registers(Warp& warp, const Instruction& at) {
   const Access& access = warp.program->accesses[at.detail];
   const BufferPlan& plan = plan_of(warp, access);
   const std::int64_t element = register_offset(warp, at, access, {}, 0);
-  note_register_write(warp, plan.shadow + element);
+  note_register_write(warp, at, access.buffer, plan.shadow + element);
   auto* to = row<typename C::Bits>(warp, plan, element);
   const auto* value = as<typename C::Value>(warp.slots[at.a]);
   for_each_lane(warp.mask, [&](int i) { to[i] = C::encode(value[i]); });
@@ -119,7 +145,7 @@ void fill_registers(Warp& warp, const Instruction& at) {
   typename C::Bits bits[kLanes];
   for (int i = 0; i < kLanes; ++i) bits[i] = C::encode(value[i]);
   for (std::int64_t e = 0; e < plan.placement.cosize; ++e) {
-    note_register_write(warp, plan.shadow + e);
+    note_register_write(warp, at, at.detail, plan.shadow + e);
     auto* to = row<typename C::Bits>(warp, plan, e);
     for (int i = 0; i < kLanes; ++i) to[i] = (warp.mask >> i & 1) != 0 ? bits[i] : to[i];
   }
@@ -138,7 +164,7 @@ Rows<Bits> register_rows(Warp& warp, const Instruction& at, const Access& access
   for (int e = 0; e < run.count; ++e) {
     const std::int64_t element = register_offset(warp, at, access, run, e);
     if (written) {
-      note_register_write(warp, plan.shadow + element);
+      note_register_write(warp, at, access.buffer, plan.shadow + element);
     } else if (warp.program->checks) {
       note_register_read(warp, at, access, plan.shadow + element);
     }
@@ -261,7 +287,7 @@ std::byte* vector_address(Warp& warp, const Instruction& at, const Access& acces
     note_read(warp, at, access, offset, run.count);
   }
   const BufferPlan& plan = plan_of(warp, access);
-  if (plan.space == Space::shared) count_banks(warp, at, access, offset, run.count * plan.bytes);
+  count_access(warp, at, access, offset, run.count * plan.bytes);
   return address(warp, plan);
 }
 

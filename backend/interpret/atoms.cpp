@@ -28,7 +28,7 @@ struct Tile {
 
 template <class T, class C>
 void from_registers(Warp& warp, const Instruction& at, const Access& access, const std::vector<Place>& places,
-                    int first_thread, Tile<T>& tile) {
+                    int first_thread, Reading& reading, Tile<T>& tile) {
   const BufferPlan& plan = plan_of(warp, access);
   const std::int64_t base = register_offset(warp, at, access, {}, 0);
   const Mode& mode = plan.placement.modes[0];
@@ -36,6 +36,7 @@ void from_registers(Warp& warp, const Instruction& at, const Access& access, con
   for (std::int64_t v = 0; v < mode.size; ++v) {
     const std::int64_t element = base + within(mode, v);
     if (warp.program->checks) note_register_read(warp, at, access, plan.shadow + element);
+    if (plan.fragments) reading.fragments.push_back(plan.shadow + element);
     for (int lane = 0; lane < kLanes; ++lane) {
       const Place place = places[static_cast<size_t>((first_thread + lane) * mode.size + v)];
       tile.at(place.row, place.column) = static_cast<T>(C::decode(rows[element * kLanes + lane]));
@@ -88,7 +89,7 @@ Tile<T> operand(Warp& warp, const Instruction& at, const Access& access, const s
     if (places.empty()) {
       from_shared<T, C>(warp, at, access, first_row, rows, reading, tile);
     } else {
-      from_registers<T, C>(warp, at, access, places, first_thread, tile);
+      from_registers<T, C>(warp, at, access, places, first_thread, reading, tile);
     }
   });
   return tile;
@@ -113,7 +114,8 @@ void multiply_tile(Warp& warp, const Instruction& at) {
   const bool asynchronous = plan.threads > kLanes;
   if (asynchronous && !warp.products_fenced) {
     stop(warp, at, warp.mask, FaultCode::missing_fence,
-         "no fence wgmma lies between the last access to the accumulators and this multiplication");
+         "no fence wgmma lies between the last access to the accumulators or to an operand in registers and this "
+         "multiplication");
   }
   const int first_thread = asynchronous ? warp.index % 4 * kLanes : 0;
   const BufferPlan& to = plan_of(warp, plan.d);
@@ -124,7 +126,7 @@ void multiply_tile(Warp& warp, const Instruction& at) {
     low = std::min<int>(low, d_places[i].row);
     high = std::max<int>(high, d_places[i].row + 1);
   }
-  Reading reading{&at, 0, {}, {}};
+  Reading reading{&at, 0, {}, {}, {}};
   Tile<S> a =
       operand<S>(warp, at, plan.a, plan.a_places, first_thread, plan.rows, low, high - low, plan.depth, reading);
   Tile<S> b =

@@ -121,7 +121,7 @@ int ExpressionCompiler::emit(Instruction instruction) {
 }
 
 int ExpressionCompiler::bank_count(int buffer) {
-  if (!program_.bank_conflicts || program_.buffers[buffer].space != ir::Space::shared) return -1;
+  if (!program_.bank_conflicts || program_.buffers[buffer].space == ir::Space::registers) return -1;
   program_.banks.push_back({static_cast<int>(program_.statements.size()) - 1, buffer});
   return static_cast<int>(program_.banks.size()) - 1;
 }

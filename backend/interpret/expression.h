@@ -29,7 +29,7 @@ class ExpressionCompiler {
   int emit(Instruction instruction);  // its index
   int next() const { return static_cast<int>(program_.code.size()); }
   const Binding& sizes() const { return sizes_; }
-  // The number of a new entry in the statistics of banks; -1 where nothing is counted.
+  // The number of a new entry in the statistics of banks and sectors; -1 where nothing is counted.
   int bank_count(int buffer);
   [[noreturn]] void refuse(FaultCode code, const std::string& what) const;
 

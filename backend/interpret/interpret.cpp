@@ -152,6 +152,7 @@ class Run {
   std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   Report report_;
+  std::vector<BankConflicts> counted_;  // by Program::banks
 };
 
 void Run::fail(std::int64_t cluster, Fault fault) {
@@ -184,7 +185,7 @@ void Run::add(const Block& block) {
     report_.lane_operations += warp.lane_operations;
   }
   for (size_t i = 0; i < block.banks.size(); ++i) {
-    BankConflicts& sum = report_.banks[i];
+    BankConflicts& sum = counted_[i];
     sum.accesses += block.banks[i].accesses;
     sum.wavefronts += block.banks[i].wavefronts;
     sum.least += block.banks[i].least;
@@ -231,8 +232,8 @@ void Run::guarded_work(bool is_caller) {
 Report Run::report() {
   for (const BankCount& count : program_.banks) {
     const ir::Stmt& stmt = *program_.statements[count.statement];
-    report_.banks.push_back({stmt.origin.line, ir::print_first_line(*program_.kernel, stmt),
-                             program_.kernel->buffers[count.buffer].name, 0, 0, 0, 0});
+    counted_.push_back({stmt.origin.line, ir::print_first_line(*program_.kernel, stmt),
+                        program_.kernel->buffers[count.buffer].name, 0, 0, 0, 0});
   }
   std::vector<std::thread> helpers;
   const std::int64_t threads = std::clamp<std::int64_t>(options_.threads, 1, std::max<std::int64_t>(1, clusters_));
@@ -243,6 +244,15 @@ Report Run::report() {
   guarded_work(true);
   for (std::thread& helper : helpers) helper.join();
   report_.blocks = done_.load();
+  for (size_t i = 0; i < counted_.size(); ++i) {
+    BankConflicts& sum = counted_[i];
+    if (program_.buffers[program_.banks[i].buffer].space == ir::Space::shared) {
+      report_.banks.push_back(std::move(sum));
+    } else {
+      report_.sectors.push_back(
+          {sum.line, std::move(sum.statement), std::move(sum.buffer), sum.accesses, sum.wavefronts, sum.least});
+    }
+  }
   return std::move(report_);
 }
 

@@ -83,7 +83,7 @@ struct Progress {
 struct Options {
   bool checks = true;       // uninitialised reads, races, integer overflow (bounds and alignment are always checked)
   bool write_once = false;  // also: no global element is written by two threads
-  bool bank_conflicts = false;
+  bool bank_conflicts = false;                      // and sectors are counted
   std::uint64_t seed = 0;                           // 0: warps in order, copies as late as can be; else another order
   int threads = 1;                                  // of the host
   int resident_clusters = 0;                        // that a persistent kernel is launched with at most; 0: its grid
@@ -104,12 +104,25 @@ struct BankConflicts {
   int worst = 0;                // wavefronts of one access
 };
 
+// How the accesses of one statement fell on the sectors of global memory, 32 bytes each; `least` counts those that the
+// bytes alone would need. Boxes of TMA are not counted.
+struct Sectors {
+  int line = 0;
+  std::string statement;
+  std::string buffer;
+  std::int64_t accesses = 0;  // of warps
+  std::int64_t sectors = 0;   // in total
+  std::int64_t least = 0;     // in total
+};
+
 struct Report {
   std::optional<Fault> fault;
   std::int64_t blocks = 0;           // that ran to their end
   std::int64_t steps = 0;            // instructions of warps
   std::int64_t lane_operations = 0;  // the same, times lanes, times elements where an instruction has several
-  std::vector<BankConflicts> banks;  // if asked for, in the order of the statements
+  // If asked for, in the order of the statements.
+  std::vector<BankConflicts> banks;
+  std::vector<Sectors> sectors;
 };
 
 // The kernel must be verified (ir/verify.h). Never throws for what the arguments or the kernel's own accesses do.

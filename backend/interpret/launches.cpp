@@ -100,6 +100,7 @@ Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& ar
     all.steps += one.steps;
     all.lane_operations += one.lane_operations;
     all.banks.insert(all.banks.end(), one.banks.begin(), one.banks.end());
+    all.sectors.insert(all.sectors.end(), one.sectors.begin(), one.sectors.end());
     if (all.fault) break;
   }
   return all;

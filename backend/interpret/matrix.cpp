@@ -33,7 +33,7 @@ void move(Warp& warp, const Instruction& at) {
   for (int e = 0; e < plan.count; ++e) {
     const std::int64_t element = register_offset(warp, at, held, {held_mode, plan.count}, e);
     if (kLoad) {
-      note_register_write(warp, registers.shadow + element);
+      note_register_write(warp, at, held.buffer, registers.shadow + element);
     } else if (warp.program->checks) {
       note_register_read(warp, at, held, registers.shadow + element);
     }

@@ -71,7 +71,7 @@ void product(Warp& warp, const Instruction& at, Mask lanes, bool first) {
   const std::int64_t base = register_offset(warp, at, plan.d, {}, 0);
   for (const int offset : plan.d_offsets) {
     if (warp.program->checks && !first) note_register_read(warp, at, plan.d, to.shadow + base + offset);
-    note_register_write(warp, to.shadow + base + offset);
+    note_register_write(warp, at, plan.d.buffer, to.shadow + base + offset);
   }
   T* d = reinterpret_cast<T*>(warp.registers + to.start * kLanes) + base * kLanes;
   outer_product(OuterProduct<T>{d, a.rows, b.rows, plan.d_offsets.data(), a.offsets, b.offsets,

@@ -55,6 +55,7 @@ struct BufferPlan {
   std::int64_t shadow = 0;  // shared: index of the first element's shadow
   int alignment = 0;
   int global = -1;  // index among the global buffers
+  bool fragments = false;  // registers that wgmma reads an operand from
 };
 
 // buffer[coordinate]: the slots of the coordinates of modes first_mode, first_mode + 1, ...
@@ -95,7 +96,7 @@ struct AtomPlan {
   std::vector<Place> d_places, a_places, b_places;  // none: from shared memory
 };
 
-// A counted access to shared memory, for the statistics of banks.
+// A counted access, for the statistics of banks where its buffer is shared and of sectors where it is global.
 struct BankCount {
   int statement, buffer;
 };

@@ -188,15 +188,32 @@ void note_register_read(Warp& warp, const Instruction& at, const Access& access,
   uninitialised(warp, at, access, first_lane(missing));
 }
 
+namespace {
+
+// Whether a multiplication in flight has the register element in that list.
+bool any_product(const Warp& warp, std::vector<std::int64_t> Reading::*list, std::int64_t element) {
+  const auto has = [&](const Reading& each) {
+    return std::find((each.*list).begin(), (each.*list).end(), element) != (each.*list).end();
+  };
+  const auto group_has = [&](const std::vector<Reading>& group) {
+    return std::any_of(group.begin(), group.end(), has);
+  };
+  return group_has(warp.products) || std::any_of(warp.product_groups.begin(), warp.product_groups.end(), group_has);
+}
+
+}  // namespace
+
 bool is_being_multiplied(const Warp& warp, std::int64_t element) {
-  const auto writes = [&](const Reading& each) {
-    return std::find(each.registers.begin(), each.registers.end(), element) != each.registers.end();
-  };
-  const auto group_writes = [&](const std::vector<Reading>& group) {
-    return std::any_of(group.begin(), group.end(), writes);
-  };
-  return group_writes(warp.products) ||
-         std::any_of(warp.product_groups.begin(), warp.product_groups.end(), group_writes);
+  return any_product(warp, &Reading::registers, element);
+}
+
+void note_fragment_write(Warp& warp, const Instruction& at, int buffer, std::int64_t element) {
+  warp.products_fenced = false;
+  if (!any_product(warp, &Reading::fragments, element)) return;
+  stop(warp, at, warp.mask, FaultCode::in_flight,
+       "`" + warp.program->kernel->buffers[static_cast<size_t>(buffer)].name +
+           "` is written while a multiplication that reads it has not been waited for",
+       {});
 }
 
 // ---- the async proxy

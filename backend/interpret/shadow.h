@@ -35,7 +35,12 @@ bool is_being_multiplied(const Warp& warp, std::int64_t element);
 
 // The same for an element of the warp's registers (counted over all buffers), in the lanes at work.
 void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element);
-inline void note_register_write(Warp& warp, std::int64_t element) {
+// What wgmma reads must stay as it is until that has been waited for, and be made known to it by a fence.
+void note_fragment_write(Warp& warp, const Instruction& at, int buffer, std::int64_t element);
+inline void note_register_write(Warp& warp, const Instruction& at, int buffer, std::int64_t element) {
+  if (warp.program->buffers[static_cast<std::size_t>(buffer)].fragments) {
+    note_fragment_write(warp, at, buffer, element);
+  }
   warp.initialised[element] |= warp.mask;
 }
 

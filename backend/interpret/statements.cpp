@@ -145,8 +145,12 @@ void Statements::copy_elements(const ir::Copy& copy, bool zeros) {
   } else {
     made.run = zeros ? interpret::copy_zeros(dst.bytes) : interpret::copy(dst.space, src.space, dst.bytes);
   }
-  made.value =
-      expr_.bank_count(dst.space == ir::Space::shared || zeros ? copy.dst.buffer.index : copy.src.buffer.index);
+  // Where both sides are memory the source's entry is the next one.
+  made.value = expr_.bank_count(copy.dst.buffer.index);
+  if (!zeros) {
+    const int of_source = expr_.bank_count(copy.src.buffer.index);
+    if (made.value < 0) made.value = of_source;
+  }
   made.detail = static_cast<int>(program_.copies.size());
   made.weight = copy.count;
   program_.copies.push_back(std::move(plan));
@@ -180,6 +184,7 @@ void Statements::multiply_atom(const ir::Mma& mma, Handler run) {
   plan.b = expr_.access(mma.b, atom.b ? 1 : 0);
   plan.d_places = atoms::places(atom.d, plan.rows);
   if (atom.a) plan.a_places = atoms::places(*atom.a, plan.rows);
+  if (atom.a && plan.threads > kLanes) program_.buffers[plan.a.buffer].fragments = true;
   if (atom.b) plan.b_places = atoms::places(*atom.b, plan.columns);
   Instruction made{.run = run, .detail = static_cast<int>(program_.atoms.size())};
   if (mma.zero) made.a = expr_.value(mma.zero);

@@ -85,12 +85,15 @@ std::int64_t Box::linear(const std::vector<std::int64_t>& inside) const {
   return sum;
 }
 
-// TMA writes a box without gaps from its first element on, and swizzles the address; the buffer's layout must say so.
+// TMA writes a box without gaps from its first element on, but that each row takes a whole span of a swizzle, and
+// swizzles the address; the buffer's layout must say so.
 BoxElement Box::element(const std::vector<std::int64_t>& inside, std::int64_t number) {
   BoxElement made;
   const std::int64_t sum = linear(inside);
   made.shared = shared_.placement.swizzle ? (*shared_.placement.swizzle)(sum) : sum;
-  std::int64_t due = shared_.start + (first_ + number) * shared_.bytes;
+  const std::int64_t row = map_.box.front();
+  const std::int64_t pitch = map_.swizzle ? (std::int64_t{16} << map_.swizzle->b) / shared_.bytes : row;
+  std::int64_t due = shared_.start + (first_ + number / row * pitch + number % row) * shared_.bytes;
   if (map_.swizzle) due = (*map_.swizzle)(due);
   if (due != shared_.start + made.shared * shared_.bytes) {
     Fault fault;
@@ -177,7 +180,7 @@ void store_box(Warp& warp, const Instruction& at, int lane) {
   const BoxPlan& plan = warp.program->boxes[at.detail];
   const BufferPlan& from = warp.program->buffers[plan.shared.buffer];
   const GlobalMemory& global = global_of(warp, plan);
-  Reading reading{&at, lane, {}, {}};
+  Reading reading{&at, lane, {}, {}, {}};
   const Mask saved = std::exchange(warp.mask, Mask{1} << lane);
   for (const BoxElement& element : Box(warp, at, lane).elements()) {
     begin_async_read(warp, at, plan.shared, element.shared, lane, reading);

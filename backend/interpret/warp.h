@@ -37,12 +37,13 @@ struct InFlight {
   std::vector<std::byte> data;       // lane by lane
 };
 
-// Shared memory that a copy or multiplication in flight reads, and registers that it writes.
+// Shared memory that a copy or multiplication in flight reads, and registers that it writes and reads.
 struct Reading {
   const Instruction* at = nullptr;
   int lane = 0;
   std::vector<std::int64_t> shadows;    // of elements of the block's shared memory
-  std::vector<std::int64_t> registers;  // register elements of the warp
+  std::vector<std::int64_t> registers;  // register elements of the warp that it writes
+  std::vector<std::int64_t> fragments;  // that it reads
 };
 
 // A global buffer of the launch. `written` and `owner` have one entry an element where they are needed.
@@ -74,7 +75,7 @@ struct Warp {
   std::deque<std::vector<Reading>> store_groups, product_groups;
   std::int64_t committed_products = 0;  // groups, in all
   std::int64_t awaited_products = -1;   // it waits until its warpgroup has committed so many; -1: it does not
-  bool products_fenced = false;         // by fence wgmma, since the accumulators were last waited for
+  bool products_fenced = false;         // by fence wgmma, since the registers of wgmma were last touched
   std::byte* registers = nullptr;       // element e of 32 lanes at e * 32 * bytes
   Mask* initialised = nullptr;          // by register element
 

@@ -47,7 +47,7 @@ Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant
     from(tensor.where);
     const plan::Held* inside = held(variant, tensor);
     tensors.push_back(b.global(
-        tensor.name, tensor.element, tensor.layout,
+        tensor.name, tensor.element, tensor.memory(),
         {.alignment = inside ? plan::workspace_alignment : alignment_of(variant, static_cast<sema::TensorId>(id)),
          .read = tensor.access != sema::Access::output,
          .written = tensor.access != sema::Access::input,

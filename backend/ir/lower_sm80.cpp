@@ -1,5 +1,6 @@
 #include "backend/ir/lower_sm80.h"
 
+#include "backend/ir/lower_fragment.h"
 #include "backend/ir/lower_tiles.h"
 #include "backend/ir/lower_values.h"
 #include "backend/ir/mma_atom.h"
@@ -12,8 +13,6 @@ namespace lay::ir {
 namespace {
 
 using plan::along;
-
-constexpr int row_bytes = 16;
 
 int extent_of(const Tuple& mode) {
   return static_cast<int>(size(mode).value());
@@ -60,9 +59,9 @@ void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int 
   operand.shared =
       b_.shared(declared_.name(operand.name + "_shared"), element, with_stages(plan.shared, gemm_.stages), alignment);
   declared_.from(where_of(operand), "(value of the atom, atom, step)");
-  operand.fragment = b_.registers(
-      declared_.name(axis == 0 ? "a" : "b"), element,
-      make_layout(tuple(extent_of(plan.fragment.shape[1]), gemm_.repeats()[static_cast<size_t>(axis)], 2)));
+  operand.fragment =
+      b_.registers(declared_.name(axis == 0 ? "a" : "b"), element,
+                   make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], 2)));
 }
 
 void Sm80Lowering::run() {
@@ -79,21 +78,19 @@ void Sm80Lowering::place(Operand& operand, Term tile) {
   const std::string lower = axis == 0 ? "a" : "b", outer = axis == 0 ? "m" : "n";
   declared_.from(where_of(operand),
                  operand.name + ": (thread,value) -> (" + outer + ",k): " + plan.threads.to_string());
-  const Term thread = b_.special(Builtin::thread), lane = b_.special(Builtin::lane), warp = b_.special(Builtin::warp);
+  const Term thread = b_.special(Builtin::thread), warp = b_.special(Builtin::warp);
   operand.outer = b_.let(declared_.name(lower + "_" + outer), b_.at(along(plan.threads[0], 0), thread));
   operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(plan.threads[0], 1), thread));
   operand.first = b_.let(declared_.name(lower + "_first"), tile * gemm_.tile[axis] + operand.outer);
   const Term group = axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
   part_[axis] = b_.let(declared_.name(lower + "_part"), group * gemm_.part()[axis]);
   tile_[axis] = b_.let(declared_.name(outer + "_tile"), tile * gemm_.tile[axis]);
-  const bool matrices = plan.matrices > 0;
-  const Layout from = matrices ? plan.rows : plan.fragment[0];
-  const int rows = extent_of(from.shape);
-  const Term which = rows < 32 ? lane % rows : lane;
-  declared_.from(where_of(operand), matrices ? "the row that this lane names to ldmatrix: " + plan.rows.to_string()
-                                             : "this lane's values: " + plan.fragment.to_string());
-  operand.read_outer = b_.let(declared_.name(lower + "_row"), part_[axis] + b_.at(along(from, 0), which));
-  operand.read_k = b_.let(declared_.name(lower + "_row_k"), b_.at(along(from, 1), which));
+  declared_.from(where_of(operand), plan.fragment.matrices > 0
+                                        ? "the row that this lane names to ldmatrix: " + plan.fragment.rows.to_string()
+                                        : "this lane's values: " + plan.fragment.held.to_string());
+  const LanePlace place = lane_place(b_, plan.fragment);
+  operand.read_outer = b_.let(declared_.name(lower + "_row"), part_[axis] + place.outer);
+  operand.read_k = b_.let(declared_.name(lower + "_row_k"), place.k);
 }
 
 void Sm80Lowering::body(const std::vector<Term>& tile) {
@@ -146,24 +143,14 @@ void Sm80Lowering::read(const Operand& operand, Term step, Term stage, Term buff
   const plan::Sm80Operand& plan = *operand.plan;
   const auto axis = static_cast<size_t>(operand.axis);
   declared_.from(where_of(operand), operand.name + ": shared -> fragments");
-  const int held = extent_of(plan.fragment.shape[1]);
   unrolled(axis == 0 ? "i" : "j", gemm_.repeats()[axis], [&](Term atom) {
-    const Term outer = operand.read_outer + atom * gemm_.mma.shape[axis];
-    const Term k = operand.read_k + step * gemm_.mma.shape[2];
-    if (plan.matrices > 0) {
-      Copy& made = b_.copy({operand.fragment, {number(0), atom, buffer}}, {operand.shared, {outer, k, stage}}, held, 0,
-                           plan.along_k ? 1 : 0);
-      made.kind = CopyKind::ldmatrix;
-      made.transpose = plan.transposed;
-      made.atom = std::string(plan.transposed ? "sm80.ldmatrix_trans(n = " : "sm80.ldmatrix(n = ") +
-                  std::to_string(plan.matrices) + ")";
-      return;
-    }
-    unrolled("v", held, [&](Term value) {
-      const Term at_outer = outer + b_.at(along(plan.fragment[1], 0), value);
-      const Term at_k = k + b_.at(along(plan.fragment[1], 1), value);
-      b_.copy({operand.fragment, {value, atom, buffer}}, {operand.shared, {at_outer, at_k, stage}});
-    });
+    read_fragment(b_, plan.fragment,
+                  {operand.fragment,
+                   {atom, buffer},
+                   operand.shared,
+                   operand.read_outer + atom * gemm_.mma.shape[axis],
+                   operand.read_k + step * gemm_.mma.shape[2],
+                   stage});
   });
 }
 
@@ -190,7 +177,8 @@ void Sm80Lowering::main_loop() {
   const int steps = gemm_.repeats()[2], ahead = gemm_.stages - 1;
   declared_.from(where);
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
-  unrolled("s", ahead, [&](Term s) { copy_tile(s, s); });
+  b_.loop("s", number(0), number(ahead), {.unrolled = a_.plan->async && b_operand_.plan->async},
+          [&](Term s) { copy_tile(s, s); });
   const auto arrived = [&] {
     declared_.from(where, "the next K tile is in shared memory, and the last one is no longer needed");
     b_.emit(Wait{GroupKind::cp_async, ahead - 1, false});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/ir/lower_fragment.h"
 #include "backend/ir/lower_ring.h"
 #include "backend/ir/mma_atom.h"
 #include "backend/plan/axes.h"
@@ -51,6 +52,11 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   } else {
     totals_ = accumulators_;
   }
+  if (gemm.a.fragment) {
+    declared.from(where, "A in registers: (value of the atom, atom, step)");
+    fragments_ = b_.registers(declared.name("a"), gemm.mma.a_type,
+                              make_layout(tuple(gemm.a.fragment->values(), repeats[0], repeats[2])));
+  }
   b_.kernel.atoms.push_back(mma_atom(gemm.mma));
   declare_store();
   if (gemm.split) declare_split();
@@ -58,8 +64,9 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   blocks_ =
       gemm.blocks() > 1 ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0}) : b_.block_barrier();
   filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
-  drained_ =
-      b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, gemm.of_team() * gemm.sharers(), 0});
+  // Each warp reads its own part of A where that goes to registers, and says so itself.
+  const int arrivals = gemm.of_team() * gemm.sharers() * (gemm.a.fragment ? warps : 1);
+  drained_ = b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, arrivals, 0});
   load_ = b_.ring(declared.name("load"), gemm.stages, true);
   use_ = b_.ring(declared.name("use"), gemm.stages);
   freed_ = b_.ring(declared.name("freed"), gemm.stages);
@@ -68,11 +75,18 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   turn_ = b_.ring(declared.name("turn"), gemm.teams());
 }
 
-int Sm90Lowering::tensor_map(const std::string& name, BufferId tensor, const std::vector<int>& order,
-                             std::vector<int> box, std::vector<int> onto, int span) {
-  const int swizzle = std::countr_zero(static_cast<unsigned>(span / 16));
-  b_.kernel.tensor_maps.push_back(
-      {declared_.name(name), tensor, order, std::move(box), std::move(onto), Swizzle(swizzle, 4, 3)});
+// How TMA stores a box of so many columns.
+int Sm90Lowering::map_of_stores(const std::string& name, int columns) {
+  const plan::StagedStore& store = *gemm_.store;
+  const BufferId tensor = declared_.tensors[static_cast<size_t>(store.tensor)];
+  TensorMap map{declared_.name(name), tensor, store.order, {}, {}, {}};
+  map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(store.span / 16)), 4, 3);
+  for (const int mode : store.order) {
+    const sema::IndexId index = declared_.kernel.assignments.front().indices[static_cast<size_t>(mode)];
+    map.box.push_back(index == gemm_.m ? store.box[0] : index == gemm_.n ? columns : 1);
+    map.onto.push_back(index == gemm_.n ? 1 : 0);
+  }
+  b_.kernel.tensor_maps.push_back(std::move(map));
   return static_cast<int>(b_.kernel.tensor_maps.size()) - 1;
 }
 
@@ -114,16 +128,12 @@ void Sm90Lowering::declare_staged(const sema::Assignment& assignment) {
   if (!store.matrices) together_ = b_.registers(declared_.name("together"), type, Layout(store.vector, 1));
   if (!store.tma) run_ = b_.registers(declared_.name("run"), type, Layout(store.run, 1));
   if (store.tma) {
-    std::vector<int> box, onto;
-    for (const int mode : store.order) {
-      const sema::IndexId index = assignment.indices[static_cast<size_t>(mode)];
-      box.push_back(index == gemm_.m ? store.box[0] : index == gemm_.n ? store.box[1] : 1);
-      onto.push_back(index == gemm_.n ? 1 : 0);
-    }
-    store_map_ = tensor_map("C_map", declared_.tensors[static_cast<size_t>(store.tensor)], store.order, std::move(box),
-                            std::move(onto), bits(type) / 8 * store.box[store.along_n ? 1 : 0]);
+    store_map_ = map_of_stores("C_map", store.width);
+    if (store.rest > 0) rest_map_ = map_of_stores("C_rest_map", store.rest);
   }
-  stored_ = b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
+  if (!store.by_warps) {
+    stored_ = b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
+  }
   // Where the buffers do not divide a tile's stores the next tile does not begin with the first.
   if (gemm_.stores() % store.buffers != 0) out_ = b_.ring(declared_.name("out"), store.buffers);
 }
@@ -319,6 +329,21 @@ void Sm90Lowering::consumer() {
     held_[static_cast<size_t>(axis)] =
         b_.let(declared_.name(axis == 0 ? "row" : "column"), b_.at(along(gemm_.accumulators[0], axis), thread));
   }
+  if (gemm_.a.fragment) {
+    const plan::Fragment& fragment = *gemm_.a.fragment;
+    declared_.from(where, fragment.matrices > 0
+                              ? "the row of A that this lane names to ldmatrix: " + fragment.rows.to_string()
+                              : "this lane's values of A: " + fragment.held.to_string());
+    const LanePlace place = lane_place(b_, fragment);
+    const auto of_warp = [&](int axis) {
+      const Layout moved = along(fragment.warps, axis);
+      const auto all = values(moved);
+      const bool still = std::all_of(all.begin(), all.end(), [](std::int64_t at) { return at == 0; });
+      return still ? number(0) : b_.at(moved, b_.special(Builtin::warp) % (warpgroup / 32));
+    };
+    brings_[0] = b_.let(declared_.name("a_row"), part_[0] + of_warp(0) + place.outer);
+    brings_[1] = b_.let(declared_.name("a_row_k"), of_warp(1) + place.k);
+  }
   if (gemm_.store) {
     const plan::StagedStore& store = *gemm_.store;
     declared_.from(declared_.kernel.assignments.front().where,
@@ -362,7 +387,7 @@ void Sm90Lowering::consumer() {
   if (gemm_.split) wait_until_read();
   if (!gemm_.store || !gemm_.store->tma) return;
   declared_.from(declared_.kernel.assignments.front().where, "what was stored has left shared memory");
-  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); }); });
+  by_one_lane([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); });
 }
 
 void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm) {

@@ -5,6 +5,7 @@
 //     TMA: this block's parts of A and B, for all blocks that need them
 //   a consumer, a warpgroup:               for every tile, for every K tile:
 //     wait until the stage has arrived, wgmma, give the stage back
+//     (an atom that reads A from registers: before each step of wgmma, shared -> registers)
 //     epilogue, while the next tile is on its way: registers -> shared -> TMA or threads -> global, or from registers
 //
 // Where teams of consumers take the tiles in turns, a team walks past the tiles of the others: its place in the ring
@@ -48,8 +49,7 @@ class Sm90Lowering {
   void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
   void declare_store();
   void declare_staged(const sema::Assignment& assignment);
-  int tensor_map(const std::string& name, BufferId tensor, const std::vector<int>& order, std::vector<int> box,
-                 std::vector<int> onto, int span);
+  int map_of_stores(const std::string& name, int columns);
   void prologue();
   void producer();
   void load(const Operand& operand, const Tile& tile, Term k);
@@ -59,6 +59,8 @@ class Sm90Lowering {
   void multiply(const Tile& tile);
   void over(const char* name, int count, const std::function<void(Term)>& body);
   void issue(Term first, int steps, Term fresh);
+  void multiply_step(Term step, Term fresh);
+  void bring_step(Term step);
   void products(Term tile_k);
   void products_in_parts(Term tile_k, Term tiles);
   void wait_for_turn();
@@ -73,22 +75,28 @@ class Sm90Lowering {
 
   // The epilogue (lower_sm90_epilogue.cpp).
   void prepare_values();
-  void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
-  // A part of a consumer's accumulators: atom (i, j), the columns of that pass.
+  void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base, int values);
+  // A part of a consumer's accumulators: so many columns of atom (i, j), after those of so many whole passes.
   struct Pass {
     Term i, j, pass;
+    int width;
   };
-  Pass pass_of(Term number, int passes) const;
+  Pass pass_of(Term number, int passes, int width) const;
   // A value of the pass, counted from its first.
   using Source = std::function<Term(Term)>;
   bool in_halves(int passes) const;
   void epilogue(const Tile& tile);
+  using PassBody = std::function<void(const Pass& at, const Pass& held, Term number)>;
+  void each_pass(Term half, int halves, const PassBody& body);
+  int passes_of_atom() const;
   void consumer_meets();
+  void putters_meet();
+  void by_one_lane(const std::function<void()>& body);
   void wait_for_stores(int in_flight);
   void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source);
-  void pack(const Tile& tile, const Pass& at, Term step, const Source& source);
-  void put_matrices(Term step, Term buffer);
-  void put_values(Term buffer);
+  void pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source);
+  void put_matrices(Term first, int values, Term buffer);
+  void put_values(int values, Term buffer);
   void take_away(const Tile& tile, const Pass& at, Term buffer);
   void take_boxes(const Tile& tile, const Pass& at, Term buffer);
   void take_runs(const Tile& tile, const Pass& at, Term buffer);
@@ -114,14 +122,15 @@ class Sm90Lowering {
   Operand a_, b_operand_;
   BarrierId blocks_, stored_, filled_, drained_, turns_;
   RingId load_, use_, freed_, turn_, out_;
+  BufferId fragments_;              // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   BufferId packed_, together_, run_, staged_;
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;
   BufferId parts_, own_, piece_, sum_;
-  Term split_;  // this block's number among those that share K
-  int store_map_ = -1;
+  Term split_;                          // this block's number among those that share K
+  int store_map_ = -1, rest_map_ = -1;  // of a whole pass, and of an atom's last where that is narrower
   // An element of a vector along m or n that the epilogue reads: of each row or column of a stmatrix, read before.
   struct Ahead {
     sema::NodeId load = -1;
@@ -133,6 +142,7 @@ class Sm90Lowering {
   std::vector<BufferId> values_;  // of one access, of each assignment
   std::array<Term, 2> part_;      // of this consumer, inside the tile
   std::array<Term, 2> held_;      // this thread's first element, inside the tile
+  std::array<Term, 2> brings_;    // where this lane reads A for its registers, inside the tile: (m, k)
   std::array<Term, 2> put_;       // where this lane points stmatrix, or its first value, inside its consumer's 64 rows
   std::array<Term, 2> taken_from_;  // this thread's first run of elements, inside its consumer's 64 rows
   Term turned_;                     // whether it begins with later values

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include "backend/ir/lower_sm90.h"
 #include "backend/plan/axes.h"
@@ -10,7 +9,7 @@ namespace lay::ir {
 
 namespace {
 
-constexpr int warpgroup = 128, rows_of_atom = 64;
+constexpr int warpgroup = 128, rows_of_atom = 64, rows_of_warp = 16;
 
 // The loads of an epilogue, outside the sum.
 void loads_of(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contraction, std::vector<sema::NodeId>& loads,
@@ -22,25 +21,6 @@ void loads_of(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contra
   if (const auto* apply = std::get_if<sema::Apply>(&what)) {
     for (const sema::NodeId operand : apply->operands) loads_of(kernel, operand, contraction, loads, others);
   }
-}
-
-// The arithmetic of one element outside the sum, each step counted once: an elementary function is as much text as
-// eight others.
-int arithmetic_of(const sema::Kernel& kernel, sema::NodeId root, sema::NodeId contraction) {
-  std::set<sema::NodeId> seen{contraction};
-  std::vector<sema::NodeId> open{root};
-  int count = 0;
-  while (!open.empty()) {
-    const sema::NodeId id = open.back();
-    open.pop_back();
-    const auto* apply = std::get_if<sema::Apply>(&kernel.nodes[static_cast<size_t>(id)].what);
-    if (!seen.insert(id).second || !apply) continue;
-    using enum ElementFunction;
-    const bool elementary = apply->function >= exp && apply->function <= cos;
-    count += apply->function == cast ? 0 : elementary ? 8 : 1;
-    open.insert(open.end(), apply->operands.begin(), apply->operands.end());
-  }
-  return count;
 }
 
 }  // namespace
@@ -76,13 +56,13 @@ void Sm90Lowering::prepare_values() {
   }
 }
 
-// The rows and columns of the values `base` and after, of one step; what lies outside is 0.
-void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base) {
+// The rows and columns of so many values from `base` on; what lies outside is 0.
+void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base, int values) {
   for (const Ahead& each : ahead_) {
     const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(each.load)];
     const auto& load = std::get<sema::Load>(node.what);
     declared_.from(node.where);
-    b_.loop("v", number(0), number(gemm_.store->values()), {.unrolled = true}, [&](Term v) {
+    b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
       const Term at = position(tile, each.axis, base + v, repeat[static_cast<size_t>(each.axis)]);
       Copy& made = b_.copy({each.held, {v}}, {declared_.tensors[static_cast<size_t>(load.tensor)], {at}});
       made.predicate = at < declared_.extent(each.axis == 0 ? gemm_.m : gemm_.n);
@@ -108,35 +88,60 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
   return b_.cast(element.value(assignment.value), declared_.tensor(assignment.target).element);
 }
 
+// Times that an atom's accumulators are stored.
+int Sm90Lowering::passes_of_atom() const {
+  return gemm_.store ? gemm_.store->passes(gemm_.mma.shape[1]) : 1;
+}
+
 // A rolled loop over halves of the accumulators, which move up in between, where each element takes much code: the text
 // is half as long, and the moves are a small part of the work.
 bool Sm90Lowering::in_halves(int passes) const {
   const auto repeats = gemm_.repeats();
   constexpr int much = 8, worth = 4;  // steps of arithmetic, passes
   const bool in_order = repeats[0] == 1 || repeats[1] == 1;
-  if (!in_order || passes < worth || passes % 2 != 0) return false;
+  const bool alike = !gemm_.store || gemm_.store->rest == 0 || repeats[0] * repeats[1] % 2 == 0;
+  if (!in_order || !alike || passes < worth || passes % 2 != 0) return false;
   const sema::NodeId value = declared_.kernel.assignments.front().value;
-  return (gemm_.store && !gemm_.store->tma) || arithmetic_of(declared_.kernel, value, gemm_.contraction) >= much;
+  return (gemm_.store && !gemm_.store->tma) || plan::arithmetic_outside(declared_.kernel, value, gemm_.contraction) >= much;
+}
+
+// The passes of that part of the accumulators: each one, where it is held when the part is the first, and its number in
+// the part.
+void Sm90Lowering::each_pass(Term half, int halves, const PassBody& body) {
+  const auto repeats = gemm_.repeats();
+  const int of_atom = passes_of_atom(), atoms = repeats[0] * repeats[1] / halves;
+  if (!gemm_.store || gemm_.store->rest == 0) {
+    const int width = gemm_.mma.shape[1] / of_atom, passes = of_atom * repeats[0] * repeats[1] / halves;
+    return over("pass", passes, [&](Term pass) {
+      body(pass_of(half * passes + pass, of_atom, width), pass_of(pass, of_atom, width), pass);
+    });
+  }
+  over("atom", atoms, [&](Term atom) {
+    const auto one = [&](Term pass, int width) {
+      const auto of = [&](Term number_of) { return Pass{number_of / repeats[1], number_of % repeats[1], pass, width}; };
+      body(of(half * atoms + atom), of(atom), atom * of_atom + pass);
+    };
+    over("pass", of_atom - 1, [&](Term pass) { one(pass, gemm_.store->width); });
+    one(number(of_atom - 1), gemm_.store->rest);
+  });
 }
 
 void Sm90Lowering::epilogue(const Tile& tile) {
   const auto repeats = gemm_.repeats();
-  const int width = gemm_.store ? gemm_.store->width : gemm_.mma.shape[1];
-  const int of_atom = gemm_.mma.shape[1] / width, all = of_atom * repeats[0] * repeats[1];
+  const int all = passes_of_atom() * repeats[0] * repeats[1];
   const int halves = in_halves(all) ? 2 : 1, passes = all / halves;
-  const auto held = [&](Term pass, Term value) {
-    const Pass at = pass_of(pass, of_atom);
-    return Ref{totals_, {at.pass * (width / 2) + value, at.i, at.j}};
+  const int of_pass = (gemm_.store ? gemm_.store->width : gemm_.mma.shape[1]) / 2;  // values of a whole one
+  const auto value_of = [&](const Pass& at, Term value) {
+    return Ref{totals_, {at.pass * of_pass + value, at.i, at.j}};
   };
   const auto half_of_passes = [&](Term half) {
-    over("pass", passes, [&](Term pass) {
-      const Term index = half * passes + pass;
-      const Pass at = pass_of(index, of_atom);
-      const auto source = [&](Term value) { return b_.read(held(pass, value)); };
+    each_pass(half, halves, [&](const Pass& at, const Pass& held, Term pass) {
+      const auto source = [&](Term value) { return b_.read(value_of(held, value)); };
       declared_.from(declared_.kernel.assignments.front().where);
-      if (!gemm_.store) return store_from_registers(tile, at, width / 2, source);
+      if (!gemm_.store) return store_from_registers(tile, at, at.width / 2, source);
       const plan::StagedStore& store = *gemm_.store;
-      const Term buffer = out_ ? b_.slot(out_) : (passes % store.buffers == 0 ? pass : index) % store.buffers;
+      const Term index = passes % store.buffers == 0 ? pass : half * passes + pass;
+      const Term buffer = out_ ? b_.slot(out_) : index % store.buffers;
       wait_for_stores(store.buffers - 1);
       store_through_shared(tile, at, buffer, source);
       if (out_) b_.emit(Advance{out_, {}});
@@ -147,9 +152,9 @@ void Sm90Lowering::epilogue(const Tile& tile) {
   b_.loop("half", number(0), number(halves), {}, [&](Term half) {
     half_of_passes(half);
     declared_.from(declared_.kernel.assignments.front().where, "the other half moves up");
-    over("pass", passes, [&](Term pass) {
-      b_.loop("v", number(0), number(width / 2), {.unrolled = true},
-              [&](Term v) { b_.assign(held(pass, v), b_.read(held(pass + passes, v))); });
+    each_pass(number(1), halves, [&](const Pass& from, const Pass& to, Term) {
+      b_.loop("v", number(0), number(to.width / 2), {.unrolled = true},
+              [&](Term v) { b_.assign(value_of(to, v), b_.read(value_of(from, v))); });
     });
   });
 }
@@ -167,47 +172,57 @@ void Sm90Lowering::wait_for_stores(int in_flight) {
     if (in_flight == 0) consumer_meets();
     return;
   }
-  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] {
-    b_.elect([&] { b_.emit(Wait{GroupKind::bulk, in_flight, true}); });
-  });
-  consumer_meets();
+  by_one_lane([&] { b_.emit(Wait{GroupKind::bulk, in_flight, true}); });
+  putters_meet();
 }
 
-// 64 rows and `width` columns: the values go to shared memory in steps, the whole is taken away.
+// The thread that has TMA store what all have put: of each warp, or of the consumer.
+void Sm90Lowering::by_one_lane(const std::function<void()>& body) {
+  if (gemm_.store->by_warps) return b_.elect(body);
+  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect(body); });
+}
+
+// Those who put there what is taken away at once.
+void Sm90Lowering::putters_meet() {
+  if (gemm_.store->by_warps) {
+    b_.emit(Fence{FenceKind::warp});
+  } else {
+    consumer_meets();
+  }
+}
+
+// 64 rows and the pass' columns: the values go to shared memory in steps, the whole is taken away.
 void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source) {
   const plan::StagedStore& store = *gemm_.store;
   const Span& where = declared_.kernel.assignments.front().where;
-  const int steps = store.width * rows_of_atom / warpgroup / store.values();
-  const auto step_body = [&](Term step) {
-    pack(tile, at, step, source);
+  const int values = at.width * rows_of_atom / warpgroup, of_step = std::min(values, store.values());
+  const auto step_body = [&](Term first, int count) {
+    pack(tile, at, first, count, source);
     declared_.from(where);
     if (store.matrices) {
-      put_matrices(step, buffer);
+      put_matrices(first, count, buffer);
     } else {
-      put_values(buffer);
+      put_values(count, buffer);
     }
   };
   declared_.from(where);
-  if (steps == 1) {
-    step_body(number(0));
-  } else {
-    b_.loop("step", number(0), number(steps), {.unrolled = true}, step_body);
-  }
+  const int steps = values / of_step, left = values % of_step;
+  over("step", steps, [&](Term step) { step_body(step * of_step, of_step); });
+  if (left > 0) step_body(number(steps * of_step), left);
   if (store.tma) b_.emit(Fence{FenceKind::proxy_async});
-  consumer_meets();
+  putters_meet();
   take_away(tile, at, buffer);
 }
 
-// The output's elements of one step.
-void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term step, const Source& source) {
+// So many of the output's elements, from that value of the pass on.
+void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source) {
   const sema::Assignment& assignment = declared_.kernel.assignments.front();
   const ElementType type = b_.kernel.buffers[static_cast<size_t>(packed_.index)].element;
-  const int values = gemm_.store->values(), steps = gemm_.store->width * rows_of_atom / warpgroup / values;
-  const Term base = (at.pass * steps + step) * values;
-  read_vectors(tile, {at.i, at.j}, base);
+  const Term base = at.pass * (gemm_.store->width * rows_of_atom / warpgroup) + first;
+  read_vectors(tile, {at.i, at.j}, base, values);
   b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
     const Term value = base + v;
-    const auto accumulator = [&] { return source(step * values + v); };
+    const auto accumulator = [&] { return source(first + v); };
     const Ref to{packed_, {v}};
     declared_.from(assignment.where);
     if (!guarded_) {
@@ -224,28 +239,29 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term step, const Sourc
   });
 }
 
-// By one stmatrix, 16 columns.
-void Sm90Lowering::put_matrices(Term step, Term buffer) {
+// By one stmatrix: two columns a value of a thread.
+void Sm90Lowering::put_matrices(Term first, int values, Term buffer) {
   const plan::StagedStore& store = *gemm_.store;
-  constexpr int columns = 16;
+  constexpr int columns = 2, of_matrix = 2;  // values
   Copy put;
   put.kind = CopyKind::stmatrix;
-  put.dst = {staged_, {put_[0], put_[1] + step * columns, buffer, consumer_}};
+  put.dst = {staged_, {put_[0], put_[1] + first * columns, buffer, consumer_}};
   put.src = {packed_, {number(0)}};
-  put.count = store.values();
+  put.count = values;
   put.dst_mode = store.along_n ? 1 : 0;
   put.transpose = !store.along_n;
-  put.atom = store.along_n ? "sm90.stmatrix(4)" : "sm90.stmatrix_trans(4)";
+  put.atom =
+      std::string(store.along_n ? "sm90.stmatrix(" : "sm90.stmatrix_trans(") + std::to_string(values / of_matrix) + ")";
   b_.emit(put);
 }
 
 // Each thread its own, some at once; half of the lanes in another order, where their places share banks.
-void Sm90Lowering::put_values(Term buffer) {
+void Sm90Lowering::put_values(int values, Term buffer) {
   const plan::StagedStore& store = *gemm_.store;
-  b_.loop("v", number(0), number(store.values()), {.step = store.vector, .unrolled = true}, [&](Term v) {
+  b_.loop("v", number(0), number(values), {.step = store.vector, .unrolled = true}, [&](Term v) {
     const auto of = [&](const std::function<Term(Term)>& value) {
       if (!store.turned) return value(v);
-      return b_.select(turned_, value((v + store.turned->values) % store.values()), value(v));
+      return b_.select(turned_, value((v + store.turned->values) % values), value(v));
     };
     for (int e = 0; e < store.vector; ++e) {
       b_.assign({together_, {number(e)}}, of([&](Term at) { return b_.read({packed_, {at + e}}); }));
@@ -277,7 +293,7 @@ std::vector<ExprId> Sm90Lowering::output_at(const sema::Assignment& assignment, 
 
 void Sm90Lowering::take_away(const Tile& tile, const Pass& at, Term buffer) {
   if (!gemm_.store->tma) return take_runs(tile, at, buffer);
-  b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect([&] { take_boxes(tile, at, buffer); }); });
+  by_one_lane([&] { take_boxes(tile, at, buffer); });
 }
 
 // Each warp neighbours in memory, as far as they lie inside the tensor.
@@ -285,6 +301,7 @@ void Sm90Lowering::take_runs(const Tile& tile, const Pass& at, Term buffer) {
   const plan::StagedStore& store = *gemm_.store;
   const sema::Assignment& assignment = declared_.kernel.assignments.front();
   const Layout accesses = store.runs[1];
+  const int columns = static_cast<int>(size(store.runs).value()) * store.run / rows_of_atom;
   const int count = static_cast<int>(size(accesses).value()), together = std::min(count, 8);
   const auto mode = static_cast<int>(
       std::find(assignment.indices.begin(), assignment.indices.end(), store.along_n ? gemm_.n : gemm_.m) -
@@ -297,8 +314,15 @@ void Sm90Lowering::take_runs(const Tile& tile, const Pass& at, Term buffer) {
         b_.let(declared_.index_name(gemm_.m), tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + from[0]);
     const Term n = b_.let(declared_.index_name(gemm_.n),
                           tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width + from[1]);
-    b_.copy({run_, {number(0)}}, {staged_, {from[0], from[1], buffer, consumer_}}, store.run, 0, store.along_n ? 1 : 0);
-    b_.when(m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n), [&] {
+    const bool whole = at.width == columns;
+    const auto take = [&] {
+      b_.copy({run_, {number(0)}}, {staged_, {from[0], from[1], buffer, consumer_}}, store.run, 0,
+              store.along_n ? 1 : 0);
+    };
+    if (whole) take();
+    const Term inside = m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n);
+    b_.when(whole ? inside : from[1] < at.width && inside, [&] {
+      if (!whole) take();
       b_.copy({declared_.tensors[static_cast<size_t>(store.tensor)], output_at(assignment, tile, m, n)},
               {run_, {number(0)}}, store.run, mode, 0);
     });
@@ -312,16 +336,21 @@ void Sm90Lowering::take_runs(const Tile& tile, const Pass& at, Term buffer) {
 void Sm90Lowering::take_boxes(const Tile& tile, const Pass& at, Term buffer) {
   const plan::StagedStore& store = *gemm_.store;
   const sema::Assignment& assignment = declared_.kernel.assignments.front();
-  for (int row = 0; row < gemm_.mma.shape[0]; row += store.box[0]) {
+  const auto take = [&](Term row) {
     Copy leave;
     leave.kind = CopyKind::tma_store;
     leave.dst = {declared_.tensors[static_cast<size_t>(store.tensor)],
                  output_at(assignment, tile, tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row,
                            tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * store.width)};
-    leave.src = {staged_, {number(row), number(0), buffer, consumer_}};
+    leave.src = {staged_, {row, number(0), buffer, consumer_}};
     leave.completion = Completion::bulk_group;
-    leave.tensor_map = store_map_;
+    leave.tensor_map = at.width == store.width ? store_map_ : rest_map_;
     b_.emit(leave);
+  };
+  if (store.by_warps) {
+    take(b_.special(Builtin::warp) % 4 * rows_of_warp);
+  } else {
+    for (int row = 0; row < gemm_.mma.shape[0]; row += store.box[0]) take(number(row));
   }
   b_.emit(Commit{GroupKind::bulk});
 }

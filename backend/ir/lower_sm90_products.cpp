@@ -1,6 +1,7 @@
 // A tile's products: K tile after K tile, as they arrive in shared memory, and what becomes of their stages.
 #include <algorithm>
 
+#include "backend/ir/lower_fragment.h"
 #include "backend/ir/lower_ring.h"
 #include "backend/ir/lower_sm90.h"
 
@@ -61,22 +62,47 @@ void Sm90Lowering::over(const char* name, int count, const std::function<void(Te
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
 
-// So many steps of the stage, from that one on, on top of what the accumulators hold unless the first is `fresh`.
+// So many steps of the stage, from that one on, on top of what the accumulators hold unless the first is `fresh`: a
+// group of products together or, where A goes to registers first, each step one of its own.
 void Sm90Lowering::issue(Term first, int steps, Term fresh) {
-  const auto repeats = gemm_.repeats();
-  b_.emit(Fence{FenceKind::wgmma});
+  if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
   over("step", steps, [&](Term step) {
-    over("i", repeats[0], [&](Term i) {
-      over("j", repeats[1], [&](Term j) {
-        const Term k = (first + step) * gemm_.mma.shape[2], slot = b_.slot(use_);
-        Mma& made =
-            b_.mma(MmaKind::wgmma, {accumulators_, {i, j}}, {a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}},
-                   {b_operand_.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
-        made.zero = steps == 1 ? fresh : fresh && step == 0;
-      });
+    if (gemm_.a.fragment) bring_step(first + step);
+    multiply_step(first + step, steps == 1 ? fresh : fresh && step == 0);
+    if (gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
+  });
+  if (!gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
+}
+
+void Sm90Lowering::multiply_step(Term step, Term fresh) {
+  const auto repeats = gemm_.repeats();
+  over("i", repeats[0], [&](Term i) {
+    over("j", repeats[1], [&](Term j) {
+      const Term k = step * gemm_.mma.shape[2], slot = b_.slot(use_);
+      const Ref a =
+          gemm_.a.fragment ? Ref{fragments_, {i, step}} : Ref{a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}};
+      Mma& made = b_.mma(MmaKind::wgmma, {accumulators_, {i, j}}, a,
+                         {b_operand_.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
+      made.zero = fresh;
     });
   });
-  b_.emit(Commit{GroupKind::wgmma});
+}
+
+// A step's part of A to the registers that had this step's of the K tile before: the products that read those are done
+// when no more than the other steps' are in flight.
+void Sm90Lowering::bring_step(Term step) {
+  const auto repeats = gemm_.repeats();
+  b_.emit(Wait{GroupKind::wgmma, repeats[2] - 1, false});
+  over("i", repeats[0], [&](Term i) {
+    read_fragment(b_, *gemm_.a.fragment,
+                  {fragments_,
+                   {i, step},
+                   a_.stages,
+                   brings_[0] + i * gemm_.mma.shape[0],
+                   brings_[1] + step * gemm_.mma.shape[2],
+                   b_.slot(use_)});
+  });
+  b_.emit(Fence{FenceKind::wgmma});
 }
 
 // One K tile whose products go to the totals every so many K: they are complete by then, and the tensor cores have
@@ -111,15 +137,15 @@ void Sm90Lowering::products_in_parts(Term tile_k, Term tiles) {
 // about the same time, so that none would keep the tensor cores busy while another waits.
 void Sm90Lowering::products(Term tile_k) {
   wait_at(b_, filled_, use_);
-  issue(number(0), gemm_.tile[2] / gemm_.mma.shape[2], tile_k == 0);
-  b_.emit(Wait{GroupKind::wgmma, 1, false});
+  issue(number(0), gemm_.repeats()[2], tile_k == 0);
+  if (!gemm_.a.fragment) b_.emit(Wait{GroupKind::wgmma, 1, false});
   b_.when(tile_k > 0, [&] { give_back(); });
   b_.emit(Advance{use_, {}});
 }
 
 // The stage may be filled again: every block that loads into it, in any block of the cluster, is told.
 void Sm90Lowering::give_back() {
-  const Term thread = b_.special(Builtin::thread) % warpgroup;
+  const Term thread = gemm_.a.fragment ? b_.special(Builtin::lane) : b_.special(Builtin::thread) % warpgroup;
   Sync made{SyncOp::arrive, drained_, {}, {}, {}, {}};
   made.slot = b_.slot(freed_);
   if (gemm_.sharers() > 1) made.remote = gemm_.split ? split_ * gemm_.sharers() + thread : thread;

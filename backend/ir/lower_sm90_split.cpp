@@ -42,10 +42,10 @@ Term Sm90Lowering::rank_of(Term part) const {
   return part * gemm_.sharers() + b_.special(Builtin::cluster_rank) % gemm_.sharers();
 }
 
-Sm90Lowering::Pass Sm90Lowering::pass_of(Term number, int passes) const {
+Sm90Lowering::Pass Sm90Lowering::pass_of(Term number, int passes, int width) const {
   const auto repeats = gemm_.repeats();
   const Term atom = number / passes;
-  return {atom / repeats[1], atom % repeats[1], number % passes};
+  return {atom / repeats[1], atom % repeats[1], number % passes, width};
 }
 
 void Sm90Lowering::exchange() {
@@ -71,7 +71,7 @@ void Sm90Lowering::exchange() {
   });
   declared_.from(where, "to each what it adds up");
   b_.loop("pass", number(0), number(split.passes), {.unrolled = true}, [&](Term pass) {
-    const Pass at = pass_of(pass, passes);
+    const Pass at = pass_of(pass, passes, split.values * 2);
     const Term owner = pass / split.each, first = pass % split.each * split.values, held = at.pass * split.values;
     b_.when(
         split_ == owner,
@@ -153,7 +153,7 @@ void Sm90Lowering::epilogue_of_sums(const Tile& tile) {
   if (gemm_.store) wait_for_stores(0);
   b_.loop("pass", number(0), number(split.each), {.unrolled = true}, [&](Term pass) {
     const Term index = split_ * split.each + pass;
-    const Pass at = pass_of(index, passes);
+    const Pass at = pass_of(index, passes, split.values * 2);
     const auto sum = [&](Term value) { return b_.read({own_, {pass * split.values + value}}); };
     b_.when(index < split.passes, [&] {
       if (gemm_.store) {

@@ -8,6 +8,9 @@ namespace lay::ir {
 
 namespace {
 
+// As many as compile in a fraction of the time that the K loop takes.
+constexpr int elements_of_a_pass = 32;
+
 class Storing {
  public:
   Storing(Declared& declared, const ThreadValues& held) : declared_(declared), b_(declared.b), held_(held) {
@@ -21,13 +24,37 @@ class Storing {
 
   void run() {
     declared_.from(declared_.kernel.assignments[0].where, "the elements of this thread");
-    each("i", held_.extents[1], 1, [&](Term i) {
-      each("j", held_.extents[2], 1,
-           [&](Term j) { each("v", held_.extents[0], together_, [&](Term value) { access(value, i, j); }); });
+    passes([&](Term pass, int count) {
+      each("i", count, 1, [&](Term i) {
+        each("j", held_.extents[2], 1,
+             [&](Term j) { each("v", held_.extents[0], together_, [&](Term value) { access(value, pass, i, j); }); });
+      });
     });
   }
 
  private:
+  // The same code for some of the accumulators along i after the others: `body` sees the first i of the pass, and finds
+  // its accumulators where those of the first pass were. Registers have no index at run time, so they move.
+  template <class Body>
+  void passes(Body body) {
+    const int all = held_.extents[1], across = held_.extents[0] * held_.extents[2];
+    int count = all;
+    while (count > 1 && (count * across > elements_of_a_pass || all % count != 0)) --count;
+    const Term zero = b_.constant(std::int64_t{0});
+    if (count == all) return body(zero, all);
+    b_.loop("pass", zero, b_.constant(std::int64_t{all}), {.step = count}, [&](Term pass) {
+      body(pass, count);
+      declared_.from(declared_.kernel.assignments[0].where, "the accumulators of the next pass");
+      each("i", all - count, 1, [&](Term i) {
+        each("j", held_.extents[2], 1, [&](Term j) {
+          each("v", held_.extents[0], 1, [&](Term v) {
+            b_.assign({held_.accumulators, {v, i, j}}, b_.read({held_.accumulators, {v, i + count, j}}));
+          });
+        });
+      });
+    });
+  }
+
   template <class Body>
   void each(const char* name, int count, int step, Body body) {
     if (count == step) return body(b_.constant(std::int64_t{0}));
@@ -48,10 +75,10 @@ class Storing {
     for (size_t i = 0; i < held_.batch.size(); ++i) element.bind(held_.batch_indices[i], held_.batch[i]);
   }
 
-  void access(Term value, Term i, Term j) {
+  void access(Term value, Term pass, Term i, Term j) {
     const auto& kernel = declared_.kernel;
-    const Term m = b_.let(declared_.index_name(held_.indices[0]), position(0, value, i, j));
-    const Term n = b_.let(declared_.index_name(held_.indices[1]), position(1, value, i, j));
+    const Term m = b_.let(declared_.index_name(held_.indices[0]), position(0, value, pass + i, j));
+    const Term n = b_.let(declared_.index_name(held_.indices[1]), position(1, value, pass + i, j));
     b_.when(m < declared_.extent(held_.indices[0]) && n < declared_.extent(held_.indices[1]), [&] {
       for (int e = 0; e < together_; ++e) {
         ElementLowering element(declared_, {held_.contraction});

@@ -8,6 +8,7 @@
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/copies.h"
+#include "backend/plan/mask.h"
 #include "backend/plan/order.h"
 #include "backend/plan/policy.h"
 #include "backend/plan/predict.h"
@@ -37,6 +38,20 @@ Variant direct_variant(const sema::Kernel& kernel, const std::string& reason, co
   variant.prediction = predict(kernel, Direct{}, target);
   variant.notes.push_back("one thread an output element: " + reason);
   return variant;
+}
+
+// What a layout that the user gave costs where another would not.
+template <class Schedule>
+void note_conflicts(Variant& variant, const Schedule& schedule) {
+  if (!schedule.of_script) return;
+  for (const BankConflicts& met : variant.prediction.conflicts) {
+    const char operand = met.access.back();
+    const bool asked = operand == 'A' ? schedule.shared_a.has_value() : operand == 'B' && schedule.shared_b.has_value();
+    if (!asked || met.wavefronts <= met.least) continue;
+    variant.notes.push_back(std::string("smem ") + operand + " meets bank conflicts: " + met.access + " takes " +
+                            std::to_string(met.wavefronts) + " wavefronts " + met.unit + ", and " +
+                            std::to_string(met.least) + " would do; without the entry a layout is chosen");
+  }
 }
 
 class GemmPlanner {
@@ -183,7 +198,9 @@ class GemmPlanner {
   void add(TensorSchedule schedule, const std::string& target, Width width) {
     if (width == Width::elements) schedule.name += "_any";
     auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_, plan_.problems);
-    if (made) keep(std::move(*made), width);
+    if (!made) return;
+    note_conflicts(*made, schedule);
+    keep(std::move(*made), width);
   }
 
   // Single elements are a variant of their own where they need less than vectors.
@@ -198,7 +215,8 @@ class GemmPlanner {
     if (width == Width::elements) schedule.name += "_any";
     for (const int bytes : {16, 0}) {
       if (bytes > 0 && !factors.turned) continue;
-      auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_, plan_.problems);
+      auto made =
+          copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_, copies_, plan_.problems);
       if (made) keep(std::move(*made), width);
     }
   }
@@ -209,14 +227,23 @@ class GemmPlanner {
   std::vector<sema::Policy> policies(const std::string& target) const {
     const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
     if (complete() || a == accumulator()) return {};
-    return sema::library_policies(target, a, b, accumulator());
+    return sema::library_policies(target,
+                                  {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value()});
+  }
+
+  // Of the output with most of it.
+  int arithmetic() const {
+    int most = 0;
+    for (const sema::Assignment& assignment : kernel_.assignments)
+      most = std::max(most, arithmetic_outside(kernel_, assignment.value, form_.contraction));
+    return most;
   }
 
   Predicate here(const Predicate& condition) const {
     Int batches = 1;
     for (sema::IndexId index : form_.batch) batches *= extent(index);
-    return sema::for_extents(condition, extent(form_.m), extent(form_.n), extent(form_.k), batches,
-                             target_.multiprocessors);
+    return sema::under(condition,
+                       {extent(form_.m), extent(form_.n), extent(form_.k), batches, target_.multiprocessors});
   }
 
   // A schedule of the library's, and the sizes for which it is worth copying factors first.
@@ -351,6 +378,7 @@ class GemmPlanner {
     if (!fits(*gemm, variant.prediction, schedule, problems)) return;
     variant.how = *gemm;
     if (schedule.of_script) variant.schedule = schedule.where;
+    note_conflicts(variant, schedule);
     plan_.variants.push_back(std::move(variant));
   }
 
@@ -378,6 +406,7 @@ class GemmPlanner {
   const GemmForm& form_;
   Facts& facts_;
   const Target& target_;
+  KnownCopies copies_;
   std::set<std::string> completed_;  // targets that have the library's rows under a schedule for all sizes
 };
 
@@ -404,6 +433,9 @@ void plan_kernel(Plan& plan, const Target& target) {
     if (const auto* found = std::get_if<RelayoutForm>(&change)) return plan_layout_change(plan, *found, facts, target);
   }
   if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason, target);
+  const auto& tensors = plan.kernel->tensors;
+  if (std::any_of(tensors.begin(), tensors.end(), [](const sema::Tensor& each) { return each.is_swizzled(); }))
+    return plan_direct(plan, "a tensor is swizzled in global memory", target);
   GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
 }
 

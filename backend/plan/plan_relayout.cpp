@@ -123,6 +123,8 @@ class RelayoutPlanner {
   int widest(const Way& way, int axis, int most) {
     int vector = std::max(1, std::min(bytes_ / element_bytes(way.tensor), most));
     if (way.run_axis != axis || !way.bare) return 1;
+    const Swizzle& swizzle = tensor(way.tensor).swizzle;  // keeps so many neighbours together
+    while (swizzle.b > 0 && swizzle.m < 16 && vector > 1 << swizzle.m) vector /= 2;
     const int extent = made_.tile[static_cast<std::size_t>(axis)];
     const auto fits = [&] {
       const auto needed = vector_conditions(facts_, layout(way.tensor), way.mode, vector);

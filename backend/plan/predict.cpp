@@ -172,7 +172,14 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
   result.shared_bytes = shared_bytes(gemm, kernel);
   for (const bool is_a : {true, false}) {
     const TmaOperand& operand = is_a ? gemm.a : gemm.b;
-    result.conflicts.push_back(worst_matrix(operand, gemm, kernel, is_a ? "A" : "B"));
+    if (!operand.fragment) {
+      result.conflicts.push_back(worst_matrix(operand, gemm, kernel, is_a ? "A" : "B"));
+      continue;
+    }
+    const Wavefront read =
+        worst_read(*operand.fragment, operand.shared, {gemm.tile[0], gemm.tile[2]},
+                   {gemm.mma.shape[0], gemm.mma.shape[2]}, bits(kernel.loaded(operand.load).element));
+    result.conflicts.push_back({"read A", read.taken, read.least});
   }
   if (gemm.store) {
     const auto of_store = conflicts(*gemm.store, kernel);

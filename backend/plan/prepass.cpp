@@ -234,10 +234,21 @@ struct Factors {
   Factor a, b;
 };
 
+// Whether the atom takes the product's first and second factor along m and along n.
+struct Takes {
+  bool a, b;
+};
+
+Takes takes_of(const TensorSchedule& schedule) {
+  const Takes made{schedule.mma->takes_transposed_a(), schedule.mma->takes_transposed_b()};
+  return schedule.swapped ? Takes{made.b, made.a} : made;
+}
+
 Factors factors_of(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
                    const Facts& facts) {
-  return {factor_of(kernel, form.a, form.m, form.k, schedule.mma->takes_transposed_a(), facts),
-          factor_of(kernel, form.b, form.n, form.k, schedule.mma->takes_transposed_b(), facts)};
+  const Takes takes = takes_of(schedule);
+  return {factor_of(kernel, form.a, form.m, form.k, takes.a, facts),
+          factor_of(kernel, form.b, form.n, form.k, takes.b, facts)};
 }
 
 }  // namespace
@@ -262,12 +273,15 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form, const
 
 std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
                                        const CopiedFactors& factors, int bytes, Width width, const Target& target,
-                                       const Facts& facts, std::vector<Problem>& problems) {
+                                       const Facts& facts, KnownCopies& known, std::vector<Problem>& problems) {
   const auto [a, b] = factors_of(kernel, form, schedule, facts);
   Maker maker(kernel, form);
   if (factors.a) maker.copy(a, form.m);
   if (factors.b) maker.copy(b, form.n);
-  auto copies = copies_variant(maker.copies(), bytes, target, facts, problems);
+  const Takes takes = takes_of(schedule);
+  const auto [found, fresh] = known.try_emplace({factors.a, factors.b, takes.a, takes.b, bytes}, std::nullopt);
+  if (fresh) found->second = copies_variant(maker.copies(), bytes, target, facts, problems);
+  std::optional<Variant> copies = found->second;
   if (!copies) return std::nullopt;
   auto made = tensor_variant("sm90", *maker.main(), form, schedule, width, target, facts, problems);
   if (!made) return std::nullopt;

@@ -8,7 +8,9 @@
 // pads a row is neither written nor read.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "backend/plan/copies.h"
@@ -35,10 +37,14 @@ struct CopyChoices {
 CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
                          const Facts& facts);
 
+// The copying launches of one kernel for one target, by factors, whether each of them may run along the output, and
+// bytes: to choose how a tile lies in shared memory takes long, and many schedules begin with the same copies.
+using KnownCopies = std::map<std::tuple<bool, bool, bool, bool, int>, std::optional<Variant>>;
+
 // The schedule's variant on copies: `name_copy_A_B`. Accesses of the copying launch are of at most `bytes`, 0: of one
 // element. Nothing where the schedule's own variant would be nothing, or the copies take no accesses of that width.
 std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
                                        const CopiedFactors& factors, int bytes, Width width, const Target& target,
-                                       const Facts& facts, std::vector<Problem>& problems);
+                                       const Facts& facts, KnownCopies& known, std::vector<Problem>& problems);
 
 }  // namespace lay::plan

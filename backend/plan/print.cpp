@@ -119,6 +119,14 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::v
   lines.push_back("  // outputs, (thread,value) -> " + at + ": " + relayout.work.to_string());
 }
 
+void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
+                   std::vector<std::string>& lines) {
+  if (fragment.matrices == 0) return;
+  lines.push_back("  // fragments by ldmatrix" + std::string(fragment.transposed ? ".trans" : "") + ", " +
+                  std::to_string(fragment.matrices) + (fragment.matrices == 1 ? " matrix" : " matrices") +
+                  "; lane -> row at (" + outer + "," + k + "): " + fragment.rows.to_string());
+}
+
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(entry("smem " + name, to_string(operand.shared)));
@@ -126,11 +134,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80O
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " + elements(operand.vector) +
                   " at once along " + (operand.along_k ? k : outer) + (operand.async ? ", by cp.async" : "") +
                   "; (thread,value) -> (" + outer + "," + k + "): " + operand.threads.to_string());
-  if (operand.matrices > 0) {
-    lines.push_back("  // fragments by ldmatrix" + std::string(operand.transposed ? ".trans" : "") + ", " +
-                    std::to_string(operand.matrices) + " matrices; lane -> row at (" + outer + "," + k +
-                    "): " + operand.rows.to_string());
-  }
+  fragment_line(operand.fragment, outer, k, lines);
 }
 
 void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand, const std::string& name,
@@ -140,6 +144,12 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
                   (boxes == 1 ? " box of " : " boxes of ") + box_text(operand.box, outer, k, operand.span));
+  if (operand.fragment) {
+    if (operand.fragment->matrices == 0)
+      lines.push_back("  // fragments element by element, (lane,value) -> (" + outer + "," + k +
+                      "): " + operand.fragment->held.to_string());
+    fragment_line(*operand.fragment, outer, k, lines);
+  }
 }
 
 void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
@@ -150,7 +160,11 @@ void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<
                               : store.matrices ? "stmatrix and neighbours"
                                                : "neighbours";
     lines.push_back("  // " + name + " leaves by " + taken + " through " + to_string(store.shared) + ", " +
-                    std::to_string(store.buffers) + " buffers a consumer");
+                    std::to_string(store.buffers) + " buffers a consumer" +
+                    (store.by_warps ? ", each warp its own rows" : ""));
+    if (store.rest > 0) {
+      lines.push_back("  // " + std::to_string(store.width) + " columns at a time, then " + std::to_string(store.rest));
+    }
     if (!store.tma) {
       const std::string &m = index_name(kernel, gemm.m), &n = index_name(kernel, gemm.n);
       lines.push_back("  // " + name + " is written " + elements(store.run) + " at once along " +
@@ -215,7 +229,7 @@ std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
 }
 
 std::string declared(const sema::Tensor& tensor) {
-  return tensor.name + ": " + std::string(element_name(tensor.element)) + " " + tensor.layout.to_string();
+  return tensor.name + ": " + std::string(element_name(tensor.element)) + " " + to_string(tensor.memory());
 }
 
 // Each copy as a kernel and its schedule.

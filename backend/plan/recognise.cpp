@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/tuple_operations.h"
@@ -169,6 +170,23 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   if (auto* no = std::get_if<NotGemm>(&left)) return *no;
   if (auto* no = std::get_if<NotGemm>(&right)) return *no;
   return place_indices(kernel, facts, form, std::get<Factor>(left), std::get<Factor>(right));
+}
+
+int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction) {
+  std::set<sema::NodeId> seen{contraction};
+  std::vector<sema::NodeId> open{value};
+  int count = 0;
+  while (!open.empty()) {
+    const sema::NodeId id = open.back();
+    open.pop_back();
+    const auto* apply = std::get_if<sema::Apply>(&kernel.nodes[static_cast<size_t>(id)].what);
+    if (!seen.insert(id).second || !apply) continue;
+    using enum ElementFunction;
+    const bool elementary = apply->function >= exp && apply->function <= cos;
+    count += apply->function == cast ? 0 : elementary ? 8 : 1;
+    open.insert(open.end(), apply->operands.begin(), apply->operands.end());
+  }
+  return count;
 }
 
 }  // namespace lay::plan

@@ -43,6 +43,9 @@ std::vector<char> reachable(const sema::Kernel& kernel);
 std::set<sema::IndexId> indices_of(const sema::Kernel& kernel, sema::NodeId value);
 // The operands of a node: coordinates of a load, the body of a contraction, arguments of a function.
 std::vector<sema::NodeId> operands(const sema::Node& node);
+// Steps of arithmetic of one element outside the sum, each step counted once: an elementary function is as much code as
+// eight others.
+int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction);
 // The index that a bare coordinate is, or -1.
 sema::IndexId bare_index(const sema::Kernel& kernel, sema::NodeId node);
 

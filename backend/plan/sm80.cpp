@@ -87,8 +87,8 @@ bool Shaper::take_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
   }
   operand.threads = *threads;
   const auto& atom = axis == 0 ? gemm_.mma.a : gemm_.mma.b;
-  operand.fragment = fragment_of(atom, {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]});
-  take_matrices(operand, bits(tensor.element));
+  operand.fragment = fragment_from(atom, {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
+                                   operand.along_k, bits(tensor.element));
   return take_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b);
 }
 
@@ -116,7 +116,7 @@ bool Shaper::take_shared(Sm80Operand& operand, int axis, const std::optional<Any
   if (sorted.front() < 0 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return misfit("gives two elements of " + name + " one place");
   }
-  const int together = operand.matrices > 0 ? widest_access * 8 / element : operand.vector;
+  const int together = operand.fragment.matrices > 0 ? widest_access * 8 / element : operand.vector;
   const std::size_t step = operand.along_k ? static_cast<std::size_t>(tile[0]) : 1;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::size_t at = operand.along_k ? i / step : i % static_cast<std::size_t>(tile[0]);

@@ -6,6 +6,7 @@
 // Everything here follows from the schedule's tile, atom, groups and stages and from the tensors' layouts.
 #pragma once
 
+#include "backend/plan/fragment.h"
 #include "backend/plan/tensor_gemm.h"
 
 namespace lay::plan {
@@ -20,10 +21,7 @@ struct Sm80Operand {
   bool async = false;       // by cp.async; else through a register
   Layout threads;           // (thread, (element, access)) -> (outer, k) in the tile: basis strides
   AnyLayout shared;         // (outer, k) -> offset in elements, one stage
-  Layout fragment;          // (lane, value) -> (outer, k) in the atom's operand: basis strides
-  int matrices = 0;         // matrices of 8 rows of 16 bytes that one ldmatrix reads; 0: element by element
-  bool transposed = false;  // ldmatrix.trans
-  Layout rows;              // lane -> (outer, k): where the row lies that the lane names to ldmatrix
+  Fragment fragment;
 };
 
 // The groups are warps; a block takes one tile.

@@ -10,7 +10,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int lanes = 32, row_bytes = 16, matrix = 8;
+constexpr int lanes = WorstAccess::lanes, row_bytes = 16;
 
 Tuple along_axis(int value, int axis) {
   return Tuple::basis(value, {axis});
@@ -23,31 +23,6 @@ int log2_of(int n) {
 std::array<int, 2> operand_tile(const Sm80Operand& operand, const Sm80Gemm& gemm) {
   return {gemm.tile[operand.outer == gemm.m ? 0 : 1], gemm.tile[2]};
 }
-
-// The byte addresses of the accesses of warps, one after the other, and what the banks make of them.
-class Counter {
- public:
-  Counter(const AnyLayout& shared, int outer, int element_bytes, int access_bytes)
-      : offsets_(values(shared)), outer_(outer), element_bytes_(element_bytes), access_bytes_(access_bytes) {}
-
-  // Where the first `count` lanes begin their accesses.
-  void count(const std::array<std::array<std::int64_t, 2>, lanes>& at, std::size_t count = lanes) {
-    std::array<std::int64_t, lanes> addresses{};
-    addresses.fill(-1);
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      addresses[lane] = offsets_[static_cast<std::size_t>(at[lane][0] + outer_ * at[lane][1])] * element_bytes_;
-    }
-    const Wavefronts taken = wavefronts(addresses, access_bytes_);
-    if (taken.taken - taken.least >= worst_.taken - worst_.least) worst_ = {taken.taken, taken.least};
-  }
-  Wavefront worst() const { return worst_; }
-
- private:
-  std::vector<std::int64_t> offsets_;
-  std::int64_t outer_;
-  int element_bytes_, access_bytes_;
-  Wavefront worst_;
-};
 
 AnyLayout swizzled(const Layout& plain, int b, int m, int s) {
   if (b == 0) return plain;
@@ -69,49 +44,9 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
             tuple(along_axis(1, run_axis), tuple(along_axis(side * vector, run_axis), along_axis(rows, across_axis)))));
 }
 
-// ldmatrix gives lane 4i + j the 4 bytes j of row i of each matrix; with .trans, of 16-bit elements, the elements i of
-// rows 2j and 2j + 1 (PTX ISA, ldmatrix). Rows lie in shared memory: along k, or transposed along the outer index. In
-// both cases lane 4i + j holds what lies i along the outer index and, in elements of 4 bytes, j along k.
-void take_matrices(Sm80Operand& operand, int element_bits) {
-  operand.matrices = 0;
-  if (element_bits > 32 || element_bits < 8 || (element_bits != 16 && !operand.along_k)) return;
-  const auto outer = values(along(operand.fragment, 0)), k = values(along(operand.fragment, 1));
-  const int held = static_cast<int>(outer.size()) / lanes, together = 32 / element_bits, count = held / together;
-  if (held % together != 0 || (count != 1 && count != 2 && count != 4)) return;
-  std::vector<std::array<std::int64_t, 2>> first;
-  for (int value = 0; value < held; ++value) {
-    for (int lane = 0; lane < lanes; ++lane) {
-      const auto at = static_cast<std::size_t>(lane + lanes * value);
-      const std::int64_t i = lane / 4, j = lane % 4 * together + value % together;
-      if (value % together == 0 && lane == 0) first.push_back({outer[at], k[at]});
-      if (outer[at] != first.back()[0] + i || k[at] != first.back()[1] + j) return;
-    }
-  }
-  // Matrix q begins at a layout's value of q: two modes of two, where there are four.
-  const auto begin = [&](int axis, std::size_t q) { return first[q][static_cast<std::size_t>(axis)]; };
-  if (count == 4 && (first[0][0] + first[3][0] != first[1][0] + first[2][0] ||
-                     first[0][1] + first[3][1] != first[1][1] + first[2][1])) {
-    return;
-  }
-  if (first[0][0] != 0 || first[0][1] != 0) return;
-  const auto stride = [&](std::size_t q) {
-    const std::int64_t m = begin(0, q), n = begin(1, q);
-    return n == 0 ? Tuple::basis(m, {0}) : Tuple::basis(n, {1});
-  };
-  for (std::size_t q = 1; q < first.size(); ++q) {
-    if (q < 3 && begin(0, q) != 0 && begin(1, q) != 0) return;
-  }
-  operand.matrices = count;
-  operand.transposed = !operand.along_k;
-  const Tuple row = along_axis(1, operand.along_k ? 0 : 1);
-  if (count == 1) operand.rows = Layout(tuple(matrix), tuple(row));
-  if (count == 2) operand.rows = Layout(tuple(matrix, 2), tuple(row, stride(1)));
-  if (count == 4) operand.rows = Layout(tuple(matrix, 2, 2), tuple(row, stride(1), stride(2)));
-}
-
 Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
   const auto tile = operand_tile(operand, gemm);
-  Counter counter(operand.shared, tile[0], element_bits / 8, operand.vector * element_bits / 8);
+  WorstAccess counter(operand.shared, tile[0], element_bits / 8, operand.vector * element_bits / 8);
   const auto outer = values(along(operand.threads, 0)), k = values(along(operand.threads, 1));
   const auto threads = static_cast<std::size_t>(gemm.threads());
   std::array<std::array<std::int64_t, 2>, lanes> at{};
@@ -128,27 +63,9 @@ Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int elem
 }
 
 Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
-  const auto tile = operand_tile(operand, gemm);
-  const bool matrices = operand.matrices > 0;
-  const int bytes = matrices ? row_bytes : element_bits / 8;
-  Counter counter(operand.shared, tile[0], element_bits / 8, bytes);
-  const Layout& from = matrices ? operand.rows : operand.fragment;
-  const auto outer = values(along(from, 0)), k = values(along(from, 1));
-  const std::size_t together = std::min<std::size_t>(outer.size(), lanes);  // lanes that name a row
-  const int step = gemm.mma.shape[operand.outer == gemm.m ? 0 : 1];
-  // Atoms lie side by side: what differs between them is where their part of the tile begins.
-  std::array<std::array<std::int64_t, 2>, lanes> at{};
-  for (int first = 0; first < tile[0]; first += step) {
-    for (int first_k = 0; first_k < tile[1]; first_k += gemm.mma.shape[2]) {
-      for (std::size_t value = 0; value < outer.size(); value += lanes) {
-        for (std::size_t lane = 0; lane < together; ++lane) {
-          at[lane] = {first + outer[value + lane], first_k + k[value + lane]};
-        }
-        counter.count(at, together);
-      }
-    }
-  }
-  return counter.worst();
+  const auto axis = static_cast<std::size_t>(operand.outer == gemm.m ? 0 : 1);
+  return worst_read(operand.fragment, operand.shared, operand_tile(operand, gemm),
+                    {gemm.mma.shape[axis], gemm.mma.shape[2]}, element_bits);
 }
 
 void take_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {

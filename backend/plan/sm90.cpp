@@ -15,7 +15,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, rows_of_atom = 64, most_box = 256, swizzle_rows = 8;
+constexpr int warpgroup = 128, rows_of_atom = 64, most_box = 256, swizzle_rows = 8, box_bytes = 128;
 
 std::int64_t elements_of(const AnyLayout& layout) {
   const auto* composed = std::get_if<Composed>(&layout);
@@ -36,6 +36,7 @@ class Shaper {
   bool take_slice(TmaOperand& operand, int axis);
   bool take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
   void take_stores();
+  void narrow_stores();
   void take_split();
   bool take_stages();
   void take_buffers();
@@ -92,7 +93,8 @@ bool Shaper::take_slice(TmaOperand& operand, int axis) {
   const auto at = static_cast<std::size_t>(axis);
   const int outer = gemm_.tile[at], k = gemm_.tile[2], sharers = gemm_.cluster[1 - at];
   const int row = operand.span / at_.kernel.loaded(operand.load).element_bytes();
-  const int unit = operand.along_k ? swizzle_rows : row;  // of a slice along the outer index
+  // Of a slice along the outer index: a box begins at whole 128 bytes of shared memory.
+  const int unit = operand.along_k ? box_bytes / operand.span : row;
   operand.slice = {outer, k};
   if (outer % (sharers * unit) == 0) {
     operand.slice[0] = outer / sharers;
@@ -101,7 +103,8 @@ bool Shaper::take_slice(TmaOperand& operand, int axis) {
   } else {
     return at_.wrong("schedule-cluster", "cluster",
                      "the " + std::to_string(sharers) + " blocks that share a tile of " + (axis == 0 ? "A" : "B") +
-                         " cannot load it in equal parts of whole " + std::to_string(unit) + " elements");
+                         " cannot load it in equal parts" +
+                         (unit > 1 ? " of whole " + std::to_string(unit) + " elements" : ""));
   }
   operand.box = operand.along_k ? std::array<int, 2>{operand.slice[0], row} : std::array<int, 2>{row, operand.slice[1]};
   const int long_side = operand.along_k ? 0 : 1;
@@ -169,6 +172,10 @@ bool Shaper::take_operand(TmaOperand& operand, sema::NodeId load, int axis) {
                          at_.kernel.loaded(load).name + " runs along " +
                          at_.kernel.indices[static_cast<std::size_t>(operand.outer)].name);
   }
+  if (axis == 0 && !gemm_.mma.a_shared) {
+    operand.fragment = fragment_from(gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]}, operand.along_k,
+                                     bits(at_.kernel.loaded(load).element));
+  }
   return take_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&
          take_slice(operand, axis);
 }
@@ -178,6 +185,20 @@ void Shaper::take_stores() {
   const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
   gemm_.store = staged_store(at_.kernel, gemm_, atom, at_.width, at_.facts, at_.conditions);
   if (!gemm_.store) take_vectors(at_, gemm_);
+}
+
+// The output in narrower spans, where that makes room for the stages that were asked for.
+void Shaper::narrow_stores() {
+  if (!at_.schedule.stages || !gemm_.store || gemm_.split) return;
+  const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
+  Sm90Gemm with = gemm_;
+  with.stages = *at_.schedule.stages;
+  for (const int span : {64, 32}) {
+    if (shared_bytes(with, at_.kernel) <= at_.target.block_shared) break;
+    Conditions known = at_.conditions;
+    with.store = staged_store(at_.kernel, gemm_, atom, at_.width, at_.facts, known, span);
+  }
+  if (shared_bytes(with, at_.kernel) <= at_.target.block_shared) gemm_.store = with.store;
 }
 
 // Who adds up what, where blocks share K.
@@ -193,6 +214,7 @@ void Shaper::take_split() {
 
 bool Shaper::take_stages() {
   constexpr int enough_stages = 8, enough_bytes = 128 * 1024;  // on their way
+  narrow_stores();
   gemm_.stages = 0;
   const int without = shared_bytes(gemm_, at_.kernel);
   gemm_.stages = 1;
@@ -226,10 +248,11 @@ void Shaper::take_buffers() {
 
 // Registers move from the copying threads to the consumers, in eights, and a launch has no more of them than its
 // threads begin with: who asks for what nobody gives up waits for ever (PTX ISA, setmaxnreg). Beside its accumulators a
-// thread holds totals, where they are added up in parts, and what it adds up of its own where blocks share K, which
-// also takes more addresses.
+// thread holds a K tile's part of A, where the atom reads it from registers, totals, where sums are added up in parts,
+// and what it adds up of its own where blocks share K, which also takes more addresses.
 bool Shaper::take_registers() {
   const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.accumulate ? 2 : 1);
+  const int of_a = gemm_.fragment_registers();
   const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
   const int others = gemm_.split ? 60 : 24;
   int each = std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
@@ -239,22 +262,23 @@ bool Shaper::take_registers() {
     for (const int copies : {gemm_.split ? of_copies_of_parts : of_copies, of_copies, of_copies_tight}) {
       each = std::min(most, (all - copies) / gemm_.consumers() / 8 * 8);
       gemm_.registers = {{all - gemm_.consumers() * each, each}};
-      if (held + sums + others <= each) break;
+      if (held + of_a + sums + others <= each) break;
     }
   }
-  if (held + sums + others <= each) return true;
+  if (held + of_a + sums + others <= each) return true;
   return at_.wrong("schedule-registers", "tile",
                    "a part of " + tuple_text(gemm_.part()) + " leaves " + std::to_string(held) + " accumulators" +
+                       (of_a > 0 ? " and " + std::to_string(of_a) + " registers of A" : "") +
                        (sums > 0 ? " and " + std::to_string(sums) + " sums" : "") +
                        " to each thread of a consumer, which has " + std::to_string(each) + " registers",
                    {{"help", "a smaller tile or more groups"}});
 }
 
 std::optional<Sm90Gemm> Shaper::run() {
-  const AtomDemand demand{"sm90", "of 64 rows that a warpgroup executes on shared memory",
+  const AtomDemand demand{"sm90", "of 64 rows that a warpgroup executes, its second operand in shared memory,",
                           "sm90.wgmma(n = 256, ab = bf16, acc = f32)", [](const sema::Atom& atom) {
                             return atom.kind == "warpgroup" && atom.count() == warpgroup &&
-                                   atom.shape[0] == rows_of_atom && atom.a_shared && atom.b_shared;
+                                   atom.shape[0] == rows_of_atom && atom.b_shared;
                           }};
   gemm_.multiprocessors = at_.target.multiprocessors;
   gemm_.swapped = at_.schedule.swapped;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "backend/plan/axes.h"
 #include "backend/plan/tma.h"
@@ -13,7 +14,13 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, lanes_of_warp = 32, rows_of_atom = 64, widest_span = 128, row_of_stmatrix = 8;
+constexpr int warpgroup = 128, lanes_of_warp = 32, rows_of_atom = 64, rows_of_warp = 16, widest_span = 128,
+              narrowest_span = 32, row_of_stmatrix = 8;
+
+// Columns that shared memory has room for each time.
+int shared_columns(const StagedStore& store) {
+  return static_cast<int>(size(std::get<Composed>(store.shared).layout()).value()) / rows_of_atom;
+}
 
 // A fragment of 8x8 matrices holds, of matrix j, values 2j and 2j+1 of a quad of threads, and row r in the threads 4r
 // to 4r+3 of a warp (PTX ISA, stmatrix); lane l of the warp names row l % 8 of matrix l / 8. Transposed, rows in memory
@@ -54,19 +61,19 @@ class Accesses {
   Accesses(const StagedStore& store, int element_bytes)
       : store_(store), element_bytes_(element_bytes), offsets_(values(store.shared)) {}
 
-  // Values that a thread writes in a step.
-  int held() const { return store_.matrices ? 1 : store_.values(); }
+  // Values that a thread writes in a step for so many columns.
+  int held(int width) const { return store_.matrices ? 1 : width * rows_of_atom / warpgroup; }
 
-  Wavefronts worst_write(const std::optional<StagedStore::Turned>& turned) const {
+  Wavefronts worst_write(const std::optional<StagedStore::Turned>& turned, int width) const {
     const auto rows = values(along(store_.lanes, 0)), columns = values(along(store_.lanes, 1));
     const auto held_rows = values(along(store_.held, 0)), held_columns = values(along(store_.held, 1));
     Wavefronts found;
-    for (int v = 0; v < held(); v += store_.vector) {
+    for (int v = 0; v < held(width); v += store_.vector) {
       const auto place = [&](int lane) {
         const auto at = static_cast<std::size_t>(lane);
         if (store_.matrices) return std::pair{rows[at], columns[at]};
         const bool later = turned && (lane >> turned->bit) % 2 == 1;
-        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % held());
+        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % held(width));
         return std::pair{rows[at] + held_rows[value], columns[at] + held_columns[value]};
       };
       take_worse(found, place, store_.vector);
@@ -106,13 +113,13 @@ class Accesses {
 
 // Rows whose places fall on the same banks collide where all lanes write the same values of theirs: half of the lanes
 // may begin with other ones.
-std::optional<StagedStore::Turned> without_conflicts(const Accesses& accesses, int vector) {
-  Wavefronts best = accesses.worst_write({});
+std::optional<StagedStore::Turned> without_conflicts(const Accesses& accesses, const StagedStore& store) {
+  Wavefronts best = accesses.worst_write({}, store.width);
   std::optional<StagedStore::Turned> chosen;
   for (int bit = 0; (1 << bit) < lanes_of_warp; ++bit) {
-    for (int by = vector; by < accesses.held() && best.taken > best.least; by += vector) {
+    for (int by = store.vector; by < store.values() && best.taken > best.least; by += store.vector) {
       const StagedStore::Turned turned{bit, by};
-      const Wavefronts one = accesses.worst_write(turned);
+      const Wavefronts one = accesses.worst_write(turned, store.width);
       if (one.taken >= best.taken) continue;
       best = one;
       chosen = turned;
@@ -134,10 +141,11 @@ int widest_run(const sema::Tensor& tensor, sema::TensorId id, int fastest, Facts
   return 1;
 }
 
-// Lanes of a warp side by side along memory, as far as the 64 rows and `width` columns go; warps and accesses cover the
-// rest.
+// Lanes of a warp side by side along memory, as far as the 64 rows and the columns of shared memory go; warps and
+// accesses cover the rest.
 Layout runs_of(const StagedStore& store) {
-  const int extent = store.along_n ? store.width : rows_of_atom, others = store.along_n ? rows_of_atom : store.width;
+  const int columns = shared_columns(store);
+  const int extent = store.along_n ? columns : rows_of_atom, others = store.along_n ? rows_of_atom : columns;
   const int side_by_side = std::min(lanes_of_warp, extent / store.run), above = lanes_of_warp / side_by_side;
   constexpr int warps = warpgroup / lanes_of_warp;
   const int axis = store.along_n ? 1 : 0;
@@ -147,6 +155,31 @@ Layout runs_of(const StagedStore& store) {
       tuple(tuple(side_by_side, above, warps), tuple(extent / (side_by_side * store.run), others / (above * warps))),
       tuple(tuple(forth(store.run), across(1), across(above)),
             tuple(forth(side_by_side * store.run), across(above * warps))));
+}
+
+// How many columns at a time, and in what rows of shared memory: whole spans of a swizzle, of which the last time takes
+// what is left. Where blocks share K, or half of the lanes would begin with values that the last time does not have, as
+// many each time.
+void take_widths(StagedStore& store, const Sm90Gemm& gemm, int element, int widest) {
+  const int columns = gemm.mma.shape[1], most = widest / element;
+  if (gemm.cluster[2] > 1 || (!store.matrices && !store.along_n)) {
+    const int least = store.matrices && columns % (2 * row_of_stmatrix) == 0 ? 2 * row_of_stmatrix : row_of_stmatrix;
+    store.width = pass_width(gemm, least, most);
+  } else {
+    store.width = std::min(columns, most);
+    store.rest = columns % store.width;
+  }
+  const int row = element * store.width;
+  constexpr int together = 2 * row_of_stmatrix;  // columns that lanes name to stmatrix
+  store.span = widest_span;
+  int held = (store.width + together - 1) / together * together;
+  if (store.along_n) {
+    store.span = std::max(narrowest_span, static_cast<int>(std::bit_ceil(static_cast<unsigned>(row))));
+    held = store.span / element;
+  }
+  store.shared = operand_layout(rows_of_atom, held, store.along_n, store.span, 8 * element);
+  store.by_warps = store.tma && store.along_n && gemm.cluster[2] == 1;
+  if (store.tma) store.box = {store.by_warps ? rows_of_warp : store.span / element, store.width};
 }
 
 }  // namespace
@@ -167,7 +200,7 @@ int pass_width(const Sm90Gemm& gemm, int least, int most) {
 }
 
 std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Layout& atom,
-                                        Width width, Facts& facts, Conditions& conditions) {
+                                        Width width, Facts& facts, Conditions& conditions, int widest) {
   const sema::Assignment& assignment = kernel.assignments.front();
   StagedStore store;
   store.tensor = assignment.target;
@@ -186,11 +219,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   if (run != gemm.m && run != gemm.n) return std::nullopt;
   store.along_n = run == gemm.n;
   store.matrices = element == 2;
-  const int least = store.matrices ? 2 * row_of_stmatrix : row_of_stmatrix;  // columns of one write
-  store.width = pass_width(gemm, least, widest_span / element);
-  if (store.width == 0) return std::nullopt;
-  const int span = std::min(widest_span, element * (store.along_n ? store.width : rows_of_atom));
-  store.shared = operand_layout(rows_of_atom, store.width, store.along_n, span, 8 * element);
+  take_widths(store, gemm, element, widest);
   if (store.matrices) {
     const auto rows = rows_of_stmatrix(facts, atom, store.along_n);
     if (!rows) return std::nullopt;
@@ -201,11 +230,9 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     store.lanes = atom[0];
     store.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
     store.vector = store.along_n && in_pairs(atom) ? 2 : 1;
-    store.turned = without_conflicts(Accesses(store, element), store.vector);
+    store.turned = without_conflicts(Accesses(store, element), store);
   }
-  if (store.tma) {
-    store.box = {store.along_n ? rows_of_atom : span / element, store.along_n ? span / element : store.width};
-  } else {
+  if (!store.tma) {
     if (width == Width::vectors) store.run = widest_run(tensor, store.tensor, fastest, facts, needed);
     store.runs = runs_of(store);
   }
@@ -214,13 +241,17 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
 }
 
 int shared_bytes(const StagedStore& store, const sema::Kernel& kernel) {
-  return store.buffers * rows_of_atom * store.width * kernel.tensor(store.tensor).element_bytes();
+  return store.buffers * rows_of_atom * shared_columns(store) * kernel.tensor(store.tensor).element_bytes();
 }
 
 std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kernel& kernel) {
   const sema::Tensor& tensor = kernel.tensor(store.tensor);
   const Accesses accesses(store, tensor.element_bytes());
-  const Wavefronts write = accesses.worst_write(store.turned);
+  Wavefronts write = accesses.worst_write(store.turned, store.width);
+  if (store.rest > 0) {
+    const Wavefronts last = accesses.worst_write(store.turned, store.rest);
+    if (last.taken > write.taken) write = last;
+  }
   std::vector<BankConflicts> found{{store.matrices ? "stmatrix" : "write " + tensor.name, write.taken, write.least}};
   if (store.tma) return found;
   const Wavefronts read = accesses.worst_read();

@@ -18,7 +18,7 @@ int pass_width(const Sm90Gemm& gemm, int least, int most);
 // neighbours along neither m nor n, for elements of other than 16 or 32 bits, or where no row of them fits a swizzle
 // span.
 std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Layout& atom,
-                                        Width width, Facts& facts, Conditions& conditions);
+                                        Width width, Facts& facts, Conditions& conditions, int widest = 128);
 
 // Bytes that a consumer's output takes on its way, in all buffers.
 int shared_bytes(const StagedStore& store, const sema::Kernel& kernel);

@@ -77,8 +77,12 @@ AccessPattern access_pattern(const AnyLayout& access, const Tuple& tile) {
   const Tuple* shape = shape_of(access);
   if (!shape) throw refusal("no-shape", "a swizzle alone says of no thread what it takes");
   const Int total = size(*shape), room = size(tile);
-  if (!total.is_literal() || !room.is_literal()) {
+  if (!total.is_literal()) {
     throw refusal("symbolic", "an access is counted with known sizes, and " + to_string(access) + " is not known yet");
+  }
+  if (!room.is_literal()) {
+    throw refusal("symbolic", "the elements of the shape " + tile.to_string() + " are not numbered before it is known",
+                  "an access by coordinates, with basis strides, needs to know only as far as it reaches");
   }
   if (total.value() > kMost) throw refusal("too-many", "an access of more than 2^20 elements is not counted");
   AccessPattern pattern;
@@ -99,12 +103,40 @@ AccessPattern access_pattern(const AnyLayout& access, const Tuple& tile) {
   return pattern;
 }
 
+namespace {
+
+[[noreturn]] void before_memory(const AnyLayout& layout, int64_t element, int64_t offset) {
+  throw refusal("bounds", "element " + place_text(layout, element).substr(3) + " lies at " + std::to_string(offset) +
+                              ", before the beginning of memory");
+}
+
+}  // namespace
+
 Placement placement_of(const AnyLayout& layout, int bits) {
   Placement where{values(layout), bits};
   const auto negative = std::find_if(where.offsets.begin(), where.offsets.end(), [](int64_t o) { return o < 0; });
-  if (negative != where.offsets.end()) {
-    throw refusal("bounds", "element " + place_text(layout, negative - where.offsets.begin()).substr(3) + " lies at " +
-                                std::to_string(*negative) + ", before the beginning of memory");
+  if (negative != where.offsets.end()) before_memory(layout, negative - where.offsets.begin(), *negative);
+  return where;
+}
+
+Placement placement_of(const AnyLayout& layout, int bits, AccessPattern& touched) {
+  std::vector<int64_t> distinct = touched.elements;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  Placement where{{}, bits};
+  Facts facts;
+  for (const int64_t element : distinct) {
+    const Tuple offset = evaluate(facts, layout, element);
+    if (!offset.is_int()) {
+      throw refusal("not-integer",
+                    "memory is addressed by integers, and " + to_string(layout) + " gives " + offset.to_string());
+    }
+    if (!offset.is_known()) throw refusal("symbolic", "the offsets of " + to_string(layout) + " are not known");
+    if (offset.value().value() < 0) before_memory(layout, element, offset.value().value());
+    where.offsets.push_back(offset.value().value());
+  }
+  for (int64_t& element : touched.elements) {
+    element = std::lower_bound(distinct.begin(), distinct.end(), element) - distinct.begin();
   }
   return where;
 }

@@ -37,6 +37,8 @@ struct Placement {
   int bits = 32;
 };
 Placement placement_of(const AnyLayout& layout, int bits);
+// The same of the elements that are touched alone, which the pattern counts anew: for tensors of any size.
+Placement placement_of(const AnyLayout& layout, int bits, AccessPattern& touched);
 
 inline constexpr int kWidestAccess = 16;  // bytes of one lane
 

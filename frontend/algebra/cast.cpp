@@ -390,10 +390,16 @@ Composed recast(Facts& facts, const Composed& a, ElementType from, ElementType t
 }
 
 Composed upcast(Facts& facts, const Composed& a, const Int& n) {
-  const Int offset = a.offset.is_int()
-                         ? facts.exact_div(a.offset.value(), n, "upcast")
-                         : throw refusal("not-integer", "upcast of " + a.to_string() + ": the offset is a coordinate");
-  return {outer_cast(facts, a.outer, n, true), offset, upcast(facts, a.layout(), n)};
+  if (!a.offset.is_int()) throw refusal("not-integer", "upcast of " + a.to_string() + ": the offset is a coordinate");
+  const Int& offset = a.offset.value();
+  if (offset.is_literal() && n.is_literal() && n.value() > 1 && offset.value() % n.value() != 0) {
+    throw refusal("upcast",
+                  "upcast of " + a.to_string() + " by " + n.to_string() + ": the offset " + offset.to_string() +
+                      " lies within a word",
+                  "an offset that is a multiple of " + n.to_string() + " begins one");
+  }
+  const std::variant<Swizzle, Layout> outer = outer_cast(facts, a.outer, n, true);
+  return {outer, facts.exact_div(offset, n, "upcast"), upcast(facts, a.layout(), n)};
 }
 
 Composed downcast(Facts& facts, const Composed& a, const Int& n) {

@@ -120,9 +120,8 @@ Missing first_missing(const Known& known, const std::vector<Side>& sides) {
 }
 
 int64_t swizzle_block(const Swizzle& s) {
-  const auto bits = static_cast<uint64_t>(s.source_mask() | s.target_mask());
   int64_t block = 1;
-  while (static_cast<uint64_t>(block) <= bits) block *= 2;
+  while (block <= s.target_mask()) block *= 2;
   return block;
 }
 

@@ -31,7 +31,8 @@ struct Missing {
 };
 Missing first_missing(const Known& known, const std::vector<Side>& sides);
 
-// All values below a multiple of this stay below it under the swizzle.
+// Of so many indices from a multiple of it on, every block is permuted within itself: none leaves 0 .. n-1 for a
+// multiple n. The bits that are changed lie inside; those that are only read may lie above.
 int64_t swizzle_block(const Swizzle& s);
 
 }  // namespace lay

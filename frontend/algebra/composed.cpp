@@ -21,8 +21,14 @@ Int integer_of(const Tuple& value) {
   return value.value();
 }
 
+Refusal below_zero(const Swizzle& swizzle, int64_t x) {
+  return refusal("swizzle-negative", swizzle.to_string() + " is applied to " + std::to_string(x),
+                 "a swizzle permutes the integers from 0 on: take an offset that keeps the values there");
+}
+
 // A swizzle of a literal below 0 has no meaning; of a symbol, being at least 0 is an obligation.
 Int apply(Facts& facts, const Swizzle& swizzle, const Int& x) {
+  if (x.is_literal() && x.value() < 0) throw below_zero(swizzle, x.value());
   facts.require(less_equal(0, x), "a swizzle");
   return swizzle(x);
 }
@@ -65,7 +71,7 @@ std::vector<int64_t> values_of(const Layout& a) {
 }
 
 int64_t apply_known(const Swizzle& swizzle, int64_t x) {
-  if (x < 0) throw refusal("swizzle-negative", "a swizzle is applied to " + std::to_string(x));
+  if (x < 0) throw below_zero(swizzle, x);
   return swizzle(x);
 }
 

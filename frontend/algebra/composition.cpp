@@ -146,6 +146,40 @@ Layout simplified(const Facts& facts, const Layout& a) {
   return Layout(transform(a.shape, simple), transform(a.stride, simple), a.units);
 }
 
+// Several modes that all step down: what is below 0 mirrors what is above.
+bool steps_down(const Facts& facts, const Layout& b) {
+  bool down = false;
+  for (const Mode& mode : flat_modes(b)) {
+    if (!mode.stride.is_int()) return false;
+    const Int& stride = mode.stride.value();
+    if (stride.is(0)) continue;
+    down = true;
+    if (!(stride.is_literal() ? stride.value() < 0 : facts.proves(less_equal(stride, 0)))) return false;
+  }
+  return down;
+}
+
+Layout mirrored(const Layout& a) {
+  const auto negated = [](const Tuple& leaf) { return Tuple::basis(-leaf.value(), leaf.path()); };
+  return Layout(a.shape, transform(a.stride, negated), a.units, a.names);
+}
+
+// -(a o -b), where that has a form.
+std::optional<Layout> compose_downwards(Facts& facts, const Layout& a, const Layout& b) {
+  trace::Derivation* const listener = trace::listener;
+  trace::Derivation attempted;
+  try {
+    const trace::Listening listening(listener ? &attempted : nullptr);
+    GuardScope scope = GuardScope::attempt(facts);
+    Layout result = mirrored(composition(facts, a, mirrored(b)));
+    scope.keep();
+    if (listener) listener->append(std::move(attempted));
+    return result;
+  } catch (const Refusal&) {
+    return std::nullopt;  // said of b itself
+  }
+}
+
 }  // namespace
 
 Layout composition(Facts& facts, const Layout& a, const Layout& b) {
@@ -169,6 +203,9 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   }
   trace::Operation operation("composition", a, b);
   const bool known = a.is_known() && b.is_known();
+  if (!known && steps_down(facts, b)) {
+    if (auto downwards = compose_downwards(facts, a, b)) return operation.gives(std::move(*downwards));
+  }
   std::optional<Misfit> misfit;
   trace::Derivation* const listener = trace::listener;
   trace::Derivation first;  // of the attempt that is told of where none succeeds

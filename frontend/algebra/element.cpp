@@ -76,7 +76,9 @@ std::string_view element_name(ElementType type) {
   return element_row(type).name;
 }
 
+// A bit of an operand is b1 in the PTX ISA's instructions, and pred in its registers.
 std::optional<ElementType> parse_element(std::string_view name) {
+  if (name == "b1") return pred;
   for (const ElementRow& row : kElements) {
     if (row.name == name) return row.type;
   }

@@ -80,7 +80,7 @@ bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
   if (breaks.exhausted) return true;
   if (breaks.finite && search_counterexample(knowledge(), negate(predicate)).exhausted) return false;
   if (knowledge().with(predicate).contradiction) return false;
-  Guard guard{path(), predicate, std::string(origin), breaks.witness ? std::move(*breaks.witness) : Sizes{}};
+  Guard guard{path(), solved(predicate), std::string(origin), breaks.witness ? std::move(*breaks.witness) : Sizes{}};
   trace::report([&] { return trace::Guarded{guard}; });
   raise(guard);
   return true;
@@ -136,8 +136,39 @@ Int Facts::max(const Int& a, const Int& b) const {
   return lay::max(a, b);
 }
 
+namespace {
+
+// b*(a//b) is a where b divides a. The normal form knows it of literal divisors.
+Int with_whole_quotients(const Facts& facts, Int a) {
+  for (bool again = true; again && !a.is_literal() && a.polynomial().denominator == 1;) {
+    again = false;
+    for (const Term& term : a.polynomial().terms) {
+      for (const Factor& factor : term.factors) {
+        const Atom& atom = *factor.atom;
+        if (atom.kind != AtomKind::floor_div || atom.b.is_literal()) continue;
+        const Polynomial whole = as_polynomial(atom.b * as_int(atom));
+        if (whole.terms.size() != 1 || whole.denominator != 1) continue;
+        auto times = divide_monomial(term, whole.terms[0]);
+        if (!times || term.coefficient % whole.terms[0].coefficient != 0) continue;
+        if (!facts.proves(divides(atom.a, atom.b))) continue;
+        times->coefficient = term.coefficient / whole.terms[0].coefficient;
+        Polynomial single;
+        single.terms.push_back(std::move(*times));
+        const Int count = intern(std::move(single));
+        a = a + count * (atom.a - atom.b * as_int(atom));
+        again = true;
+        break;
+      }
+      if (again) break;
+    }
+  }
+  return a;
+}
+
+}  // namespace
+
 Int Facts::simplify(const Int& a) const {
-  return rewrite(a, [&](const Atom& atom) -> std::optional<Int> {
+  const Int simple = rewrite(a, [&](const Atom& atom) -> std::optional<Int> {
     if (atom.kind == AtomKind::dim) return std::nullopt;
     const Int x = simplify(atom.a), y = simplify(atom.b);
     switch (atom.kind) {
@@ -160,6 +191,7 @@ Int Facts::simplify(const Int& a) const {
     }
     return std::nullopt;
   });
+  return with_whole_quotients(*this, simple);
 }
 
 std::vector<Guard> Facts::simplify(const std::vector<Guard>& guards) const {

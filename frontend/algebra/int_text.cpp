@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "frontend/algebra/int.h"
 #include "frontend/algebra/polynomial.h"
@@ -89,18 +91,32 @@ void add_fraction(const Polynomial& p, std::vector<Piece>& pieces) {
   pieces.push_back({false, "(" + intern(std::move(fraction)).to_string() + ")/" + std::to_string(p.denominator)});
 }
 
+// The quotient of which the term is -k times the divisor, and that k; nothing if there is none.
+std::optional<std::pair<const Atom*, int64_t>> subtracted_quotient(const Term& term) {
+  for (const Factor& factor : term.factors) {
+    const Atom& atom = *factor.atom;
+    if (atom.kind != AtomKind::floor_div || factor.exponent != 1 || constant_of(atom.a) != 0) continue;
+    if (is_negated_ceiling(atom)) continue;
+    const Polynomial divisor = as_polynomial(atom.b * as_int(atom));
+    if (divisor.terms.size() != 1 || divisor.denominator != 1) continue;
+    const Term& whole = divisor.terms[0];
+    if (compare_monomials(whole, term) != 0 || term.coefficient % whole.coefficient != 0) continue;
+    if (const int64_t k = -(term.coefficient / whole.coefficient); k > 0) return std::pair(&atom, k);
+  }
+  return std::nullopt;
+}
+
 // Recognises k*(a - q*floor(a/q)) inside the polynomial and writes it as k*(a % q).
 bool take_remainder(Int& rest, std::vector<Piece>& pieces) {
   if (rest.is_literal() || rest.polynomial().denominator != 1) return false;
   for (const Term& term : rest.polynomial().terms) {
-    if (term.factors.size() != 1 || term.factors[0].exponent != 1) continue;
-    const Atom& atom = *term.factors[0].atom;
-    if (atom.kind != AtomKind::floor_div || !atom.b.is_literal() || constant_of(atom.a) != 0) continue;
-    if (term.coefficient % atom.b.value() != 0 || term.coefficient / atom.b.value() >= 0) continue;
-    const int64_t k = -(term.coefficient / atom.b.value());
+    const auto quotient = subtracted_quotient(term);
+    if (!quotient) continue;
+    const auto& [found, k] = *quotient;
+    const Atom& atom = *found;
     const Int left = rest - (atom.a - atom.b * as_int(atom)) * k;
     if (as_polynomial(left).terms.size() >= rest.polynomial().terms.size()) continue;
-    const std::string text = atom.a.to_factor_string() + " % " + atom.b.to_string();
+    const std::string text = atom.a.to_factor_string() + " % " + atom.b.to_factor_string();
     const bool alone = k == 1 && left.is(0);
     pieces.push_back({false, k == 1 ? (alone ? text : "(" + text + ")") : std::to_string(k) + "*(" + text + ")"});
     rest = left;

@@ -7,10 +7,11 @@
 namespace lay {
 namespace {
 
-// The same on shape, stride and names.
+// The same on shape, stride and names. The shape first: it is what a refusal names.
 template <typename Operation>
 Layout on_both(const Layout& a, const Operation& operation) {
-  Layout result(operation(a.shape), operation(a.stride), a.units);
+  const Tuple shape = operation(a.shape);
+  Layout result(shape, operation(a.stride), a.units);
   if (a.names) result.names = mode_names(operation(*a.names));
   return result;
 }
@@ -18,7 +19,8 @@ Layout on_both(const Layout& a, const Operation& operation) {
 // The same on those of two layouts.
 template <typename Operation>
 Layout on_both(const Layout& a, const Layout& b, const Units& units, const Operation& operation) {
-  Layout result(operation(a.shape, b.shape), operation(a.stride, b.stride), units);
+  const Tuple shape = operation(a.shape, b.shape);
+  Layout result(shape, operation(a.stride, b.stride), units);
   if (a.names || b.names) result.names = mode_names(operation(name_numbers(a), name_numbers(b)));
   return result;
 }

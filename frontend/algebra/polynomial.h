@@ -42,4 +42,8 @@ using Rewriting = std::function<std::optional<Int>(const Atom&)>;
 Int rewrite(const Int& a, const Rewriting& rule);
 Predicate rewrite(const Predicate& p, const Rewriting& rule);
 
+// The same condition for a reader: comparisons about one monomial are solved for it (P + 5 < 8 is P <= 2), and common
+// factors go (4*P < 6*Q is 2*P < 3*Q).
+Predicate solved(const Predicate& p);
+
 }  // namespace lay

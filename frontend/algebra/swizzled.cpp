@@ -1,8 +1,10 @@
 // Operations on swizzles and on composed layouts.
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 
+#include "frontend/algebra/codomain.h"
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/trace.h"
@@ -105,9 +107,10 @@ Swizzle composition(const Swizzle& a, const Swizzle& b) {
   if (a.b == 0) return operation.gives(in_unit(b, unit));
   if (b.b == 0) return operation.gives(in_unit(a, unit));
   const uint64_t y = static_cast<uint64_t>(a.source_mask() ^ b.source_mask());
-  if (a.s != b.s || !contiguous(y)) {
+  if (a.s != b.s || !contiguous(y) || std::popcount(y) > std::abs(a.s)) {
     throw refusal("swizzle-shift", a.to_string() + " o " + b.to_string() + " is no swizzle",
-                  "two swizzles merge if they shift equally and their bits are neighbours");
+                  "two swizzles merge if they shift equally, their bits are neighbours, and no bit is read that the "
+                  "other changes");
   }
   trace::report([&] { return trace::Together{a, b}; });
   const Swizzle both = y == 0 ? Swizzle(0, std::min(a.m, b.m), a.s)
@@ -187,9 +190,7 @@ Int begin_of(const Layout& a, int64_t most) {
 Composed right_inverse(Facts& facts, const Composed& a) {
   const Swizzle& s = outer_swizzle("right_inverse", a);
   const Layout whole = right_inverse(facts, a.layout());
-  const int64_t mask = s.source_mask() | s.target_mask();
-  const Int block = mask == 0 ? 1 : int64_t{1} << std::bit_width(static_cast<uint64_t>(mask));
-  if (facts.proves(divides(size(whole), block))) return inverse(facts, a, whole, s);
+  if (facts.proves(divides(size(whole), swizzle_block(s)))) return inverse(facts, a, whole, s);
   const Int below = s.source_mask() & -s.source_mask();
   if (facts.proves(less_equal(size(whole), below))) return inverse(facts, a, whole, s);
   if (!facts.proves(less_equal(below, size(whole)))) return inverse(facts, a, Layout(1, 0), Swizzle(0, s.m, s.s));
@@ -233,13 +234,14 @@ Slice slice_and_offset(Facts& facts, const Tuple& coordinate, const Layout& a) {
 }
 
 Layout slice(const Tuple& coordinate, const Layout& a) {
-  return Layout(slice(coordinate, a.shape), slice(coordinate, a.stride), a.units,
+  const Tuple shape = slice(coordinate, a.shape);  // first: it is what a refusal names
+  return Layout(shape, slice(coordinate, a.stride), a.units,
                 a.names ? mode_names(slice(coordinate, *a.names)) : nullptr);
 }
 
 Layout dice(const Tuple& coordinate, const Layout& a) {
-  return Layout(dice(coordinate, a.shape), dice(coordinate, a.stride), a.units,
-                a.names ? mode_names(dice(coordinate, *a.names)) : nullptr);
+  const Tuple shape = dice(coordinate, a.shape);
+  return Layout(shape, dice(coordinate, a.stride), a.units, a.names ? mode_names(dice(coordinate, *a.names)) : nullptr);
 }
 
 Composed slice(Facts& facts, const Tuple& coordinate, const Composed& a) {
@@ -249,16 +251,31 @@ Composed slice(Facts& facts, const Tuple& coordinate, const Composed& a) {
 
 namespace {
 
+// The smallest index of a value of a known layout that can be walked through; refuses where no index has it.
+std::optional<Int> walked_index(const Layout& a, const Int& value) {
+  if (!a.is_known() || !value.is_literal() || size(a).value() > kMaxTable) return std::nullopt;
+  const std::vector<int64_t> all = values(a);
+  if (const auto at = std::find(all.begin(), all.end(), value.value()); at != all.end()) {
+    return Int(static_cast<int64_t>(at - all.begin()));
+  }
+  Refusal r = refusal("not-compact", value.to_string() + " is no value of " + a.to_string());
+  if (!all.empty()) {
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    r.help = "its values lie in " + std::to_string(*least) + " .. " + std::to_string(*most);
+  }
+  throw r;
+}
+
+// Compact layouts of any size by division; others by their values.
 Int index_of_value(Facts& facts, const Layout& a, const Int& value) {
   if (a.has_basis()) throw refusal("not-integer", "the values of " + a.to_string() + " are coordinates already");
-  const Int index = crd2idx(facts, idx2crd(facts, value, a.shape, a.stride), a.shape);
+  const Int index = crd2idx(facts, idx2crd(facts, value, filter_zeros(a).shape, a.stride), a.shape);
   const Tuple back = evaluate(facts, a, index);
-  if (!facts.try_require(equal(back, Tuple(value)), "a coordinate of a value")) {
-    throw refusal("not-compact", value.to_string() + " is no value of " + a.to_string() +
-                                     ", or the layout is not compact: " + index.to_string() + " maps to " +
-                                     back.to_string());
-  }
-  return index;
+  if (facts.try_require(equal(back, Tuple(value)), "a coordinate of a value")) return index;
+  if (const auto walked = walked_index(a, value)) return *walked;
+  throw refusal("not-compact", value.to_string() + " is no value of " + a.to_string() +
+                                   ", or the layout is not compact: " + index.to_string() + " maps to " +
+                                   back.to_string());
 }
 
 }  // namespace

@@ -105,7 +105,11 @@ Tuple shape_div(Facts& facts, const Tuple& a, const Tuple& b) {
 }
 
 Tuple round_up(Facts& facts, const Tuple& a, const Tuple& b) {
-  if (a.is_leaf() && b.is_leaf()) return facts.ceil_div(integer(a), integer(b)) * integer(b);
+  if (a.is_leaf() && b.is_leaf()) {
+    const Int& unit = integer(b);
+    if (unit.is_literal() && unit.value() < 0) return round_up(facts, a, -unit);  // the same multiples
+    return facts.ceil_div(integer(a), unit) * unit;
+  }
   if (a.is_leaf() || b.is_leaf() || b.rank() > a.rank()) {
     throw refusal("rank", "round_up needs two integers or two tuples: " + a.to_string() + " and " + b.to_string());
   }
@@ -129,6 +133,7 @@ Predicate evenly_divides(Facts& facts, const Tuple& shape, const Tuple& tiler) {
     for (int i = 0; i < tiler.rank(); ++i) all = both(all, evenly_divides(facts, shape[i], tiler[i]));
     return all;
   }
+  if (shape.is_leaf() && !size(tiler).is(0)) return divides(integer(shape), size(tiler));
   return equal(size(shape), size(tiler) * size(ceil_div(facts, shape, tiler)));
 }
 

@@ -59,9 +59,9 @@ class Matching {
 };
 
 // Whether the result has the operand's values where the origin says so. An operation may give other values (a recast),
-// or read what its operand's strides are. A slice counts from where it begins.
+// or read what its operand's strides are. A part counts from where it begins.
 bool origin_holds(const Operation& operation, const Limits& limits) {
-  if (operation.name == "slice") return true;
+  if (operation.is_part) return true;
   const Field result(operation.result.layout, limits), origin(*operation.origin, limits);
   const AnyLayout& operand = operation.operands.front().layout;
   const Tuple& shape = domain_of(operand).shape;
@@ -144,12 +144,13 @@ void draw_composition(Picture& picture, const Operation& operation, const DrawOp
   picture.key = "the index @i of the result";
   picture.owner = "index";
   const Tuple begin = r.value(0, 0, 0);
-  for (int k = 0; operation.name == "slice" && k < a.slices() * a.rows() * a.columns(); ++k) {
+  for (int k = 0; operation.is_part && k < a.slices() * a.rows() * a.columns(); ++k) {
     const Place p{k / a.rows() / a.columns(), k % a.rows(), k / a.rows() % a.columns()};
     const auto at = picked.find(a.index(p.slice, p.row, p.column));
     const Tuple value = a.value(p.slice, p.row, p.column);
     if (at == picked.end() || at->second != 0 || value == begin) continue;
-    picture.notes.push_back("the slice begins at " + value.to_string() + ", and its own offsets count from there");
+    picture.notes.push_back("the " + (operation.name == "slice" ? operation.name : "part") + " begins at " +
+                            value.to_string() + ", and its own offsets count from there");
   }
 }
 
@@ -162,6 +163,7 @@ void draw_beside(Picture& picture, const Operation& operation, const DrawOptions
   add_panels(picture,
              grid_panels(heading(operation.result), Field(operation.result.layout, options.limits), same_offset));
   picture.key = "the offset mod 32";
+  if (operation.is_part) picture.notes.push_back("the part's own offsets count from where it begins");
 }
 
 // A layout and its complement side by side reach every offset once, as far as they go: the line shows it, one colour
@@ -172,6 +174,7 @@ void draw_together(Picture& picture, const Operation& operation, const DrawOptio
   if (!a || !r) return;
   const std::vector<Layout> both = {*a, *r};
   const Field field(make_layout(both), options.limits);
+  picture.key += "; of both together, the copy";
   const auto by_copy = [](Box& box, const Place& p, const Tuple&) { in_tile(box, p.column, "#"); };
   add_panels(picture, line_panels("the offsets of both together, #0 the layout, the others its copies", field,
                                   options.limits, by_copy));

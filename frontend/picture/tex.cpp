@@ -34,7 +34,8 @@ class Writer {
         "\\begin{tikzpicture}[x=0.75pt,y=-0.75pt,every node/.style={inner sep=0pt,font=\\ttfamily\\small},\n"
         "  small print/.style={font=\\ttfamily\\scriptsize},cell box/.style={draw=black!55,line "
         "width=0.4pt},empty box/.style={draw=black!35,dashed},\n"
-        "  nesting/.style={line width=1pt},heading/.style={font=\\ttfamily\\bfseries}]\n";
+        "  nesting/.style={line width=1pt},deep/.style={line width=2pt},span/.style={draw=black!40,line "
+        "width=0.6pt},heading/.style={font=\\ttfamily\\bfseries}]\n";
     if (!picture_.title.empty()) node("heading,anchor=base west", kMargin, at_.title_y, picture_.title);
     if (!picture_.subtitle.empty()) node("anchor=base west", kMargin, at_.subtitle_y, picture_.subtitle);
     for (size_t k = 0; k < picture_.panels.size(); ++k)
@@ -74,8 +75,12 @@ class Writer {
     double y = f.grid_y - static_cast<double>(p.top.levels.size()) * f.level_height - (captions ? 14 : 2);
     for (const Level& level : p.top.levels) {
       if (!level.caption.empty()) node("small print,anchor=base east", f.grid_x - 5, y + 13, level.caption);
-      for (const Band& band : level.bands)
+      for (const Band& band : level.bands) {
         node("anchor=base", f.grid_x + (band.begin + band.end) * f.box_width / 2, y + 13, band.label);
+        if (band.end - band.begin > 1)
+          out_ += "\\draw[span] " + point(f.grid_x + band.begin * f.box_width + 3, y + 17) + " -- " +
+                  point(f.grid_x + band.end * f.box_width - 3, y + 17) + ";\n";
+      }
       y += f.level_height;
     }
     for (size_t k = 0; k < p.left.levels.size(); ++k) {
@@ -101,18 +106,22 @@ class Writer {
     if (!b.mark.empty()) node("small print", middle, y + 24, b.mark);
   }
 
+  // Lines where the nesting turns over, thicker where several levels do, and one around the grid.
   void nesting(const Panel& p, const Frame& f) {
     const double right = f.grid_x + p.columns * f.box_width, bottom = f.grid_y + p.rows * f.box_height;
-    out_ += "\\draw[nesting] " + point(f.grid_x, f.grid_y) + " rectangle " + point(right, bottom);
+    std::string once = "\\draw[nesting] " + point(f.grid_x, f.grid_y) + " rectangle " + point(right, bottom), more;
     for (size_t j = 1; j < p.top.weight.size(); ++j) {
       const double x = f.grid_x + static_cast<double>(j) * f.box_width;
-      if (p.top.weight[j]) out_ += " " + point(x, f.grid_y) + " -- " + point(x, bottom);
+      if (const int weight = p.top.weight[j])
+        (weight > 1 ? more : once) += " " + point(x, f.grid_y) + " -- " + point(x, bottom);
     }
     for (size_t i = 1; i < p.left.weight.size(); ++i) {
       const double y = f.grid_y + static_cast<double>(i) * f.box_height;
-      if (p.left.weight[i]) out_ += " " + point(f.grid_x, y) + " -- " + point(right, y);
+      if (const int weight = p.left.weight[i])
+        (weight > 1 ? more : once) += " " + point(f.grid_x, y) + " -- " + point(right, y);
     }
-    out_ += ";\n";
+    out_ += once + ";\n";
+    if (!more.empty()) out_ += "\\draw[nesting,deep]" + more + ";\n";
   }
 
   const Picture& picture_;

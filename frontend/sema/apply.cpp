@@ -309,6 +309,7 @@ Value apply(Session& session, const Operand& callee, std::vector<CallArgument> a
   const Tuple* t = f.as<Tuple>();
   if (t && t->is_tuple())
     notes.push_back({"help", "a mode of a tuple is x[0]; a layout is called in parentheses: ((4,2):(1,4))(7)"});
+  if (f.as<RecordPtr>()) notes.push_back({"help", "without parameters a record is written by its name alone"});
   fail("not-callable", kind_name(f) + " cannot be called", callee.span, {}, std::move(notes));
 }
 

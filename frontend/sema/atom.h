@@ -23,7 +23,8 @@ struct Record;
 //
 // The template names registers: $d and $c the accumulators, $a and $b the operands (registers, or the descriptor of
 // an operand in shared memory), $scale the predicate that is false where d = a * b, and $trans_a and $trans_b numbers
-// that are 1 where the operand in shared memory is m- or n-major. A template without them takes k-major operands only.
+// that are 1 where the operand in shared memory is m- or n-major. A template without them takes k-major operands there
+// only; to registers operands come from either order.
 struct Atom {
   std::string name;            // as Lay reads it back: sm90.wgmma(n = 256, ab = bf16, acc = f32)
   std::string kind;            // who executes it: "thread", "quad pair", "warp", "warpgroup"
@@ -44,8 +45,9 @@ struct Atom {
   friend bool operator==(const Atom&, const Atom&) = default;
 
   int count() const;  // threads that execute one
-  bool takes_transposed_a() const { return instruction.find("$trans_a") != std::string::npos; }
-  bool takes_transposed_b() const { return instruction.find("$trans_b") != std::string::npos; }
+  // Whether operands may run along m and n in memory.
+  bool takes_transposed_a() const { return !a_shared || instruction.find("$trans_a") != std::string::npos; }
+  bool takes_transposed_b() const { return !b_shared || instruction.find("$trans_b") != std::string::npos; }
 };
 
 // The record's fields as an atom, proved: accumulators hold every element of their tile exactly once, operands every

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "frontend/algebra/into_coordinates.h"
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
 
@@ -56,6 +57,9 @@ Value filter_(Arguments& a) {
 }
 
 Value filter_zeros_(Arguments& a) {
+  if (a.count() == 2 && a.as<Tuple>(0)) {  // of tuples: 1 where the first has 0
+    return Value(filter_zeros(Layout(a.tuple(1), a.tuple(1)), a.tuple(0)).shape);
+  }
   return inside_of(a, [&](const Layout& l) { return a.count() == 2 ? filter_zeros(l, a.tuple(1)) : filter_zeros(l); });
 }
 
@@ -68,10 +72,21 @@ Value composition_of_swizzle(Arguments& a, const Swizzle& s) {
     if (const auto* outer = std::get_if<Swizzle>(&c->outer)) {
       Composed result = *c;
       result.outer = composition(s, *outer);
-      return Value(std::move(result));
+      return to_value(std::move(result));
     }
   }
   a.wrong_kind(1, "a layout or a swizzle");
+}
+
+// Sw o 0 o L after a swizzle: L lets it through as a swizzle, and the two meet.
+Value composed_of_swizzle(Arguments& a, const Composed& c, const Swizzle& s) {
+  const auto* outer = std::get_if<Swizzle>(&c.outer);
+  if (!outer || !c.offset.is_literal(0)) {
+    throw refusal("offset", c.to_string() + " o " + s.to_string() + " needs a swizzle and offset 0 on its left",
+                  "a swizzle of a sum is no sum of swizzles");
+  }
+  const Swizzle moved = move_swizzle(a.facts(), c.layout(), s);
+  return to_value(Composed{composition(*outer, moved), 0, c.layout()});
 }
 
 Value composition_(Arguments& a) {
@@ -83,6 +98,7 @@ Value composition_(Arguments& a) {
   Facts& facts = a.facts();
   if (const Composed* c = a.as<Composed>(0)) {
     if (const Layout* l = a.as<Layout>(1)) return Value(composition(facts, *c, *l));
+    if (const Swizzle* s = a.as<Swizzle>(1)) return composed_of_swizzle(a, *c, *s);
     return Value(composition(facts, *c, a.tiler(1)));
   }
   const Layout& l = a.layout(0);
@@ -93,22 +109,41 @@ Value composition_(Arguments& a) {
 }
 
 Value complement_(Arguments& a) {
-  if (a.count() == 2) return Value(complement(a.facts(), a.inner_layout(0), a.tuple(1)));
-  return Value(complement(a.facts(), a.inner_layout(0)));
+  if (const Tuple* cotarget = a.as<Tuple>(1)) {
+    for (const Tuple& extent : leaves(*cotarget)) {
+      if (!extent.is_int() || (extent.value().is_literal() && extent.value().value() < 1)) {
+        throw refusal("extent",
+                      "the cotarget is an extent or a shape, of at least 1 everywhere, not " + cotarget->to_string());
+      }
+    }
+  }
+  const Layout& l = a.inner_layout(0);
+  const Tuple cotarget = a.count() == 2 ? a.tuple(1) : coshape(a.facts(), filter(a.facts(), l));
+  if (l.has_basis() && cotarget.is_tuple()) return Value(complement_of_coordinates(a.facts(), l, cotarget));
+  return Value(a.count() == 2 ? complement(a.facts(), l, cotarget) : complement(a.facts(), l));
 }
 
 Value right_inverse_(Arguments& a) {
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(*s);
+  if (const Layout* l = a.as<Layout>(0); l && l->has_basis()) {
+    return Value(right_inverse_of_coordinates(a.facts(), *l));
+  }
   return on_layout(a, [&](const auto& l) -> AnyLayout { return right_inverse(a.facts(), l); });
 }
 
 Value left_inverse_(Arguments& a) {
   if (const Swizzle* s = a.as<Swizzle>(0)) return Value(*s);
+  if (const Layout* l = a.as<Layout>(0); l && l->has_basis()) return Value(left_inverse_of_coordinates(a.facts(), *l));
   return on_layout(a, [&](const auto& l) -> AnyLayout { return left_inverse(a.facts(), l); });
 }
 
+// Where the layout inside stays at 0 a swizzle without an offset gives 0, and nothing else does: it is a bijection.
 Value nullspace_(Arguments& a) {
-  return Value(nullspace(a.layout(0)));
+  const Composed* c = a.as<Composed>(0);
+  if (c && (!std::holds_alternative<Swizzle>(c->outer) || !c->offset.is_literal(0))) {
+    throw refusal("offset", "the nullspace of " + c->to_string() + " needs a swizzle and offset 0");
+  }
+  return Value(nullspace(c ? c->layout() : a.layout(0)));
 }
 Value max_common_layout_(Arguments& a) {
   return Value(max_common_layout(a.facts(), a.any_layout(0), a.any_layout(1)));
@@ -284,7 +319,8 @@ constexpr Builtin kRows[] = {
      "the same values with the fewest modes; of a shape, neighbours that are all known or all symbols as one extent", 1,
      2, coalesce_},
     {"filter", "filter(L [, profile])", "the same image without modes of stride 0", 1, 2, filter_},
-    {"filter_zeros", "filter_zeros(L [, profile])", "extent 1 where the stride is 0", 1, 2, filter_zeros_},
+    {"filter_zeros", "filter_zeros(L [, profile])",
+     "extent 1 where the stride is 0; of tuples, filter_zeros(Z, T) is T with 1 where Z has 0", 1, 2, filter_zeros_},
     {"composition", "composition(A, B)", "R(c) == A(B(c)); A o B is the same; a tuple tiles by mode", 2, 3,
      composition_},
     {"complement", "complement(L [, cotarget])", "what L leaves out of the cotarget: (L, R) is injective", 1, 2,

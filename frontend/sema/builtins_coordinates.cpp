@@ -1,5 +1,9 @@
 // Arithmetic on tuples, coordinates and slices, and the orders on profiles.
 
+#include <functional>
+#include <utility>
+
+#include "frontend/algebra/propositions.h"
 #include "frontend/sema/builtins.h"
 
 namespace lay::sema {
@@ -24,9 +28,28 @@ Value inner_product_(Arguments& a) {
   return Value(inner_product(a.tuple(0), a.tuple(1)));
 }
 
+// A tuple of indices goes mode by mode.
+Tuple coordinate_of(Facts& facts, const Tuple& index, const Tuple& shape, const Tuple* stride) {
+  if (index.is_int()) {
+    return stride ? idx2crd(facts, index.value(), shape, *stride) : idx2crd(facts, index.value(), shape);
+  }
+  if (index.is_leaf() || index.rank() != shape.rank() || (stride && stride->rank() != shape.rank())) {
+    throw refusal("coordinate-rank", "the indices " + index.to_string() + " do not fit the shape " + shape.to_string());
+  }
+  std::vector<Tuple> modes;
+  for (int i = 0; i < index.rank(); ++i) {
+    if (!stride) {
+      modes.push_back(coordinate_of(facts, index[i], shape[i], nullptr));
+      continue;
+    }
+    const Tuple along = (*stride)[i];
+    modes.push_back(coordinate_of(facts, index[i], shape[i], &along));
+  }
+  return Tuple(std::move(modes));
+}
+
 Value idx2crd_(Arguments& a) {
-  if (a.count() == 3) return Value(idx2crd(a.facts(), a.integer(0), a.tuple(1), a.tuple(2)));
-  return Value(idx2crd(a.facts(), a.integer(0), a.tuple(1)));
+  return Value(coordinate_of(a.facts(), a.tuple(0), a.tuple(1), a.as<Tuple>(2)));
 }
 
 Value crd2idx_(Arguments& a) {
@@ -65,6 +88,11 @@ Value domain_offset_(Arguments& a) {
 
 Value dice_(Arguments& a) {
   if (const Layout* l = a.as<Layout>(1)) return Value(dice(a.tuple(0), *l));
+  if (const Composed* c = a.as<Composed>(1)) {
+    Composed part = *c;
+    part.inner = dice(a.tuple(0), c->layout());
+    return Value(std::move(part));
+  }
   return Value(dice(a.tuple(0), a.tuple(1)));
 }
 
@@ -73,17 +101,72 @@ Tuple shape_or_tuple(Arguments& a, std::size_t i) {
   return a.tuple(i);
 }
 
+using Relation = std::function<Predicate(const Tuple&, const Tuple&)>;
+
+// The deepest first mode at which a relation that goes mode by mode fails for all sizes, in words.
+Failure first_conflict(const Tuple& a, const Tuple& b, const Relation& holds, const std::string& path = "") {
+  for (int i = 0; a.is_tuple() && b.is_tuple() && i < std::min(a.rank(), b.rank()); ++i) {
+    if (holds(a[i], b[i]).is_never()) {
+      return first_conflict(a[i], b[i], holds, path + (path.empty() ? "" : ",") + std::to_string(i));
+    }
+  }
+  const auto side = [](const Tuple& t) {
+    return t.to_string() + (t.is_tuple() && !t.has_underscore() ? ", of " + size(t).to_string() + " elements," : "");
+  };
+  Failure f;
+  f.value = a.to_string();
+  f.due = b.to_string();
+  f.sentence =
+      (path.empty() ? "" : "mode " + path + " is ") + side(a) + " on the left and " + side(b) + " on the right";
+  return f;
+}
+
+// What `prove` asks about and fails for all sizes says where.
+Value related(Arguments& a, const Relation& holds) {
+  const bool asked = std::exchange(a.session.claiming, false);
+  const Tuple left = shape_or_tuple(a, 0), right = shape_or_tuple(a, 1);
+  Predicate result = holds(left, right);
+  if (asked && result.is_never()) {
+    Judgement j;
+    j.verdict = Verdict::refuted;
+    j.never = true;
+    j.failure = first_conflict(left, right, holds);
+    a.session.refutation = std::move(j);
+  }
+  return Value(std::move(result));
+}
+
 Value congruent_(Arguments& a) {
-  return Value(Predicate(congruent(shape_or_tuple(a, 0), shape_or_tuple(a, 1))));
+  return related(a, [](const Tuple& x, const Tuple& y) { return Predicate(congruent(x, y)); });
 }
 Value weakly_congruent_(Arguments& a) {
-  return Value(Predicate(weakly_congruent(shape_or_tuple(a, 0), shape_or_tuple(a, 1))));
+  return related(a, [](const Tuple& x, const Tuple& y) { return Predicate(weakly_congruent(x, y)); });
 }
 Value compatible_(Arguments& a) {
-  return Value(compatible(shape_or_tuple(a, 0), shape_or_tuple(a, 1)));
+  return related(a, [](const Tuple& x, const Tuple& y) { return compatible(x, y); });
 }
+// A tile that is a layout divides a shape where it and the places of its copies have as many elements.
+Predicate tiles_evenly(Facts& facts, const Tuple& shape, const Tiler& tiler) {
+  if (const Layout* tile = std::get_if<Layout>(&tiler.value)) {
+    return equal(size(shape), size(*tile) * size(complement(facts, *tile, shape)));
+  }
+  if (const Int* n = std::get_if<Int>(&tiler.value)) return evenly_divides(facts, shape, *n);
+  Predicate all;
+  if (const auto* modes = std::get_if<std::vector<Tiler>>(&tiler.value)) {
+    if (static_cast<int>(modes->size()) > shape.rank()) return Predicate(false);
+    for (std::size_t i = 0; i < modes->size(); ++i) {
+      all = both(all, tiles_evenly(facts, shape[static_cast<int>(i)], (*modes)[i]));
+    }
+  }
+  return all;
+}
+
 Value evenly_divides_(Arguments& a) {
-  return Value(evenly_divides(a.facts(), shape_or_tuple(a, 0), shape_or_tuple(a, 1)));
+  const Tuple shape = shape_or_tuple(a, 0);
+  if (const Tuple* tiler = a.as<Tuple>(1); tiler && !tiler->has_underscore()) {
+    return related(a, [&](const Tuple& x, const Tuple& y) { return evenly_divides(a.facts(), x, y); });
+  }
+  return Value(tiles_evenly(a.facts(), shape, a.tiler(1)));
 }
 
 constexpr Builtin kRows[] = {

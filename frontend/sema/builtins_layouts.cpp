@@ -76,14 +76,26 @@ Value values_(Arguments& a) {
   return Value(std::move(result));
 }
 
+// The value that the layout inside has where L has v: a swizzle is its own inverse.
+Int inner_value(Arguments& a) {
+  const Composed* c = a.as<Composed>(0);
+  if (!c) return a.integer(1);
+  const auto* s = std::get_if<Swizzle>(&c->outer);
+  if (!s || !c->offset.is_int()) a.wrong_kind(0, "a layout or a swizzled layout");
+  if (a.integer(1).is_literal() && a.literal(1) < 0) {
+    throw refusal("not-compact", a.integer(1).to_string() + " is no value of " + c->to_string());
+  }
+  return (*s)(a.integer(1)) - c->offset.value();
+}
+
 Value get_hier_coord_(Arguments& a) {
-  return Value(get_hier_coord(a.facts(), a.layout(0), a.integer(1)));
+  return Value(get_hier_coord(a.facts(), a.inner_layout(0), inner_value(a)));
 }
 Value get_flat_coord_(Arguments& a) {
-  return Value(get_flat_coord(a.facts(), a.layout(0), a.integer(1)));
+  return Value(get_flat_coord(a.facts(), a.inner_layout(0), inner_value(a)));
 }
 Value get_1d_coord_(Arguments& a) {
-  return Value(get_1d_coord(a.facts(), a.layout(0), a.integer(1)));
+  return Value(get_1d_coord(a.facts(), a.inner_layout(0), inner_value(a)));
 }
 
 Value upcast_(Arguments& a) {

@@ -30,13 +30,47 @@ struct Asked {
   std::optional<std::int64_t> vector;
 };
 
+// The corner of a tensor that an access by coordinates reaches, where a mode is one extent: sizes beyond it, known or
+// not, make no difference. That the corner lies inside is an obligation.
+Layout corner_of(Facts& facts, const Layout& tensor, const Layout& access) {
+  const Tuple reach = access.has_basis() ? coshape(facts, access) : Tuple(0);
+  if (!reach.is_tuple() || reach.rank() != tensor.rank()) return tensor;
+  for (int k = 0; k < tensor.rank(); ++k) {
+    const bool leaves = size(reach[k]).is_literal() && size(tensor.shape[k]).is_literal() &&
+                        size(reach[k]).value() > size(tensor.shape[k]).value();
+    if (leaves) return tensor;  // which is said of the whole
+  }
+  Layout corner = tensor;
+  for (int k = 0; k < tensor.rank(); ++k) {
+    const Tuple extent = tensor.shape[k], needed = reach[k];
+    if (!extent.is_int() || !needed.is_int() || !needed.is_known()) continue;
+    if (facts.try_require(less_equal(needed.value(), extent.value()), "an access")) {
+      corner.shape = tensor.rank() == 1 && tensor.shape.is_leaf() ? needed : replace(corner.shape, k, needed);
+    }
+  }
+  return corner;
+}
+
+AnyLayout corner_of(Facts& facts, AnyLayout tensor, const AnyLayout& access) {
+  const auto* by = std::get_if<Layout>(&access);
+  if (!by) return tensor;
+  if (auto* l = std::get_if<Layout>(&tensor)) return corner_of(facts, *l, *by);
+  auto& c = std::get<Composed>(tensor);
+  if (auto* inner = std::get_if<Layout>(&c.inner)) *inner = corner_of(facts, *inner, *by);
+  return tensor;
+}
+
 // (L, access [, bits or type [, vector]])
 Asked asked(Arguments& a) {
-  const AnyLayout layout = a.any_layout(0);
+  const AnyLayout access = a.any_layout(1), layout = corner_of(a.facts(), a.any_layout(0), access);
   const int bits = element_bits(a, 2, a[0].value);
   std::optional<std::int64_t> vector;
   if (a.count() > 3) vector = a.literal(3);
-  return {placement_of(layout, bits), access_pattern(a.any_layout(1), tile_of(layout)), vector};
+  Asked q{{}, access_pattern(access, tile_of(layout)), vector};
+  const Int n = size(tile_of(layout));
+  constexpr std::int64_t few = 1 << 16;
+  q.where = n.is_literal() && n.value() <= few ? placement_of(layout, bits) : placement_of(layout, bits, q.pattern);
+  return q;
 }
 
 Value banks_(Arguments& a) {

@@ -105,10 +105,25 @@ Value extreme(Arguments& a) {
   return Value(*best);
 }
 
-Value ceil_div_(Arguments& a) {
-  if (const Layout* tile = a.as<Layout>(1)) {
-    return Value(complement(a.facts(), *tile, a.tuple(0)).shape);
+// How many tiles reach over the shape: of a layout the shape of what it leaves out, of a tuple mode by mode.
+Tuple tiles_over(Facts& facts, const Tuple& shape, const Tiler& tiler) {
+  if (const Layout* tile = std::get_if<Layout>(&tiler.value)) return complement(facts, *tile, shape).shape;
+  if (const Int* n = std::get_if<Int>(&tiler.value)) return ceil_div(facts, shape, *n);
+  const auto* modes = std::get_if<std::vector<Tiler>>(&tiler.value);
+  if (!modes) throw refusal("underscore", "ceil_div by `_`: no tile is given there");
+  if (static_cast<int>(modes->size()) > shape.rank()) {
+    throw refusal("rank", "ceil_div: " + tiler.to_string() + " has more modes than " + shape.to_string());
   }
+  std::vector<Tuple> counts;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    counts.push_back(k < modes->size() ? tiles_over(facts, shape[i], (*modes)[k]) : shape[i]);
+  }
+  return Tuple(std::move(counts));
+}
+
+Value ceil_div_(Arguments& a) {
+  if (!a.as<Tuple>(1)) return Value(tiles_over(a.facts(), a.tuple(0), a.tiler(1)));
   return Value(ceil_div(a.facts(), a.tuple(0), a.tuple(1)));
 }
 Value shape_div_(Arguments& a) {

@@ -44,7 +44,7 @@ class Reader {
 
   // swizzle or layout, then `o offset o layout`.
   Value chain() {
-    if (accept("Sw<")) return after_swizzle(swizzle());
+    if (accept("Sw<") || accept("S<")) return after_swizzle(swizzle());  // the DSL writes S<3,4,3>
     if (pointer_bits()) {  // a tensor: what stands at the address is not said, the layout is
       expect("o");
       return Value(layout(tuple(0)));

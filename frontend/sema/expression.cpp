@@ -46,7 +46,7 @@ class Evaluation {
   Value operator()(const syntax::Binary& e) {
     Operand left = value_of(e.left), right = value_of(e.right);
     return refusing({left.span, right.span}, [&] {
-      if (e.op == syntax::BinaryOperator::colon) return make_layout_value(session_, left, right, where_);
+      if (e.op == syntax::BinaryOperator::colon) return make_layout_value(left, right);
       return compare(session_, e.op, left, right, where_);
     });
   }

@@ -48,8 +48,14 @@ struct Tensor {
   Layout layout;
   Access access = Access::input;
   Span where;
+  Swizzle swizzle{};  // of the layout's offsets; B = 0 without
 
   int element_bytes() const { return bits(element) / 8; }
+  bool is_swizzled() const { return swizzle.b > 0; }
+  // Coordinate -> offset in elements.
+  AnyLayout memory() const {
+    return is_swizzled() ? AnyLayout(Composed{swizzle, Tuple(0), layout}) : AnyLayout(layout);
+  }
 };
 
 struct Scalar {

@@ -129,7 +129,18 @@ class KernelCheck {
     Value value = evaluate(session_, frame_, *p.layout);
     Span place = frame_.tree()[*p.layout].span;
     const Layout* layout = value.as<Layout>();
-    if (value.as<Composed>()) fail("unsupported", "a swizzled tensor in global memory is not there yet", place);
+    Swizzle swizzle;
+    if (const auto* composed = value.as<Composed>()) {
+      const auto* outer = std::get_if<Swizzle>(&composed->outer);
+      layout = std::get_if<Layout>(&composed->inner);
+      if (!outer || !layout || !composed->offset.is_literal(0)) {
+        fail("unsupported",
+             "a tensor in global memory is a layout or a swizzled one that begins at 0, and not " +
+                 composed->to_string(),
+             place);
+      }
+      swizzle = *outer;
+    }
     if (!layout) {
       fail("parameter-layout", p.name.text + " needs a layout, not " + kind_name(value), place, {},
            {{"help", "shape : stride, such as (M,K):(K,1)"}});
@@ -139,7 +150,7 @@ class KernelCheck {
                         layout->units, type, place);
     Access access = p.inout ? Access::inout : output ? Access::output : Access::input;
     auto id = static_cast<TensorId>(kernel_.tensors.size());
-    kernel_.tensors.push_back({p.name.text, type, *layout, access, p.span});
+    kernel_.tensors.push_back({p.name.text, type, *layout, access, p.span, swizzle});
     kernel_.signature.push_back({false, id});
     frame_.locals.emplace_back(p.name.text, Value(TensorName{id}));
     for (const Tuple& stride : leaves(layout->stride)) not_negative(p, stride.value(), place);

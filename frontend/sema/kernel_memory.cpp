@@ -1,6 +1,7 @@
 // Arrays of the host and the memory of tensors.
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <unordered_map>
 
@@ -45,6 +46,12 @@ Walk walk_of(const Tensor& tensor, const Binding& sizes) {
   return walk;
 }
 
+// A swizzle permutes blocks of so many offsets.
+std::int64_t swizzle_block(const Swizzle& swizzle) {
+  const auto moved = static_cast<std::uint64_t>(swizzle.source_mask() | swizzle.target_mask());
+  return moved == 0 ? 1 : std::int64_t{1} << std::bit_width(moved);
+}
+
 // f(row-major index in the array, offset in memory) for every element.
 template <typename F>
 void for_each_element(const Tensor& tensor, const Binding& sizes, F&& f) {
@@ -62,7 +69,7 @@ void for_each_element(const Tensor& tensor, const Binding& sizes, F&& f) {
   if (std::any_of(walk.extents.begin(), walk.extents.end(), [](std::int64_t e) { return e <= 0; })) return;
   std::int64_t index = 0, offset = 0;
   while (true) {
-    f(index, offset);
+    f(index, tensor.swizzle(offset));
     std::size_t i = n;
     while (i-- > 0) {
       index += array_steps[i];
@@ -86,7 +93,8 @@ std::int64_t memory_elements(const Tensor& tensor, const Binding& sizes) {
     if (walk.extents[i] <= 0) return 0;
     last = checked_add(last, checked_mul(walk.extents[i] - 1, walk.strides[i]));
   }
-  return checked_add(last, 1);
+  const std::int64_t block = swizzle_block(tensor.swizzle);
+  return checked_mul(checked_add(last, block) / block, block);
 }
 
 namespace {
@@ -134,7 +142,7 @@ void check_shared_places(const Tensor& tensor, const Binding& sizes, const Array
     }
     throw refusal("shared-place",
                   tensor.name + place_text(array.shape, other) + " and " + tensor.name +
-                      place_text(array.shape, index) + " are one element of " + tensor.layout.to_string() +
+                      place_text(array.shape, index) + " are one element of " + to_string(tensor.memory()) +
                       ", and the array holds two values",
                   "an array that is constant along modes of stride 0, or a layout that has a place for each element");
   });

@@ -84,7 +84,7 @@ std::string print(const Kernel& kernel) {
   std::string text = "kernel " + kernel.name + "<" + joined(dims) + ">\n";
   for (const Tensor& tensor : kernel.tensors)
     text += "  " + std::string(access_word(tensor.access)) + "  " + tensor.name + ": " +
-            std::string(element_name(tensor.element)) + " " + tensor.layout.to_string() + "\n";
+            std::string(element_name(tensor.element)) + " " + to_string(tensor.memory()) + "\n";
   for (const Scalar& scalar : kernel.scalars)
     text += "  scalar  " + scalar.name + ": " + std::string(element_name(scalar.type)) + "\n";
   text += "  index   " + indices_text(kernel) + "\n";

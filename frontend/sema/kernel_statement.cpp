@@ -28,7 +28,7 @@ void add_tiles(Session& session, Frame& frame, const Kernel& kernel, const Tuple
   const std::vector<IndexId>& indices = kernel.assignments.front().indices;
   for (std::size_t k = 0; k < 2 && k < indices.size(); ++k) {
     const Tuple& extent = tile[static_cast<int>(k)];
-    if (!extent.is_int()) continue;
+    if (!extent.is_int() || extent.is_literal(0)) continue;  // of which the planner says what is wrong
     Int length = kernel.indices[static_cast<std::size_t>(indices[k])].extent;
     frame.locals.emplace_back(names[k], Value(session.facts.ceil_div(length, extent.value())));
   }

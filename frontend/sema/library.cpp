@@ -169,23 +169,24 @@ std::vector<RecordPtr> library_records(const std::string& library, const std::st
   return records;
 }
 
-Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches,
-                      int multiprocessors) {
+Predicate under(const Predicate& condition, const Circumstances& given) {
   std::map<DimId, std::string> dims;
   condition.collect_dims(dims);
-  const std::map<std::string, Int> extents{
-      {"M", m}, {"N", n}, {"K", k}, {"L", batches}, {"multiprocessors", multiprocessors}};
+  const std::map<std::string, Int> meant{
+      {"M", given.m}, {"N", given.n}, {"K", given.k}, {"L", given.batches}, {"multiprocessors", given.multiprocessors}};
   std::map<DimId, Int> numbers;
-  for (const auto& [dim, word] : dims) numbers.emplace(dim, extents.at(word));
+  for (const auto& [dim, word] : dims) numbers.emplace(dim, meant.at(word));
   return condition.substitute(numbers);
 }
 
-std::vector<Policy> library_policies(const std::string& target, ElementType a, ElementType b, ElementType accumulator) {
+std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind) {
   const std::string library = "policies." + target;
   if (!stdlib_text(library)) return {};
   const auto word = [](ElementType type) { return std::string(element_name(type)); };
   const Value rows =
-      ask(library, "policies(a = " + word(a) + ", b = " + word(b) + ", acc = " + word(accumulator) + ")");
+      ask(library, "policies(a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " + word(kind.accumulator) +
+                       ", arithmetic = " + std::to_string(kind.arithmetic) +
+                       ", masked = " + (kind.masked ? "true" : "false") + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {

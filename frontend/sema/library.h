@@ -2,7 +2,7 @@
 // schedules that kernels get that have none.
 //
 //   library_atom("atoms.sm90", "wgmma", {{"n", 256}, {"ab", ElementType::bf16}, {"acc", ElementType::f32}})
-//   library_policies("sm90", ElementType::bf16, ElementType::bf16, ElementType::f32)
+//   library_policies("sm90", {ElementType::bf16, ElementType::bf16, ElementType::f32})
 //
 // Each library is evaluated once, each answer kept. May be called from several threads.
 #pragma once
@@ -37,8 +37,7 @@ std::string library_path(const std::string& name);
 std::vector<RecordPtr> library_records(const std::string& library, const std::string& list);
 
 // A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition holds. Conditions
-// are over the library's M, N, K and L, extents of C[m,n], of k, and of all batches, and over the GPU's
-// multiprocessors.
+// are over the library's dims M, N, K, L and multiprocessors, which are `Circumstances`.
 struct Policy {
   std::string name;
   Predicate when;
@@ -46,11 +45,23 @@ struct Policy {
   std::vector<ScheduleEntry> entries;   // tile, mma, groups, ...
 };
 
-// One of those conditions for a kernel's extents on a GPU of so many multiprocessors.
-Predicate for_extents(const Predicate& condition, const Int& m, const Int& n, const Int& k, const Int& batches,
-                      int multiprocessors);
+// What conditions are about: an output of m x n elements and `batches` of them, sums over k, a GPU of so many
+// multiprocessors.
+struct Circumstances {
+  Int m, n, k, batches;
+  int multiprocessors = 0;
+};
+Predicate under(const Predicate& condition, const Circumstances& given);
 
-// The rows for these types in the library's order; none where it has none for them, or nothing for the target.
-std::vector<Policy> library_policies(const std::string& target, ElementType a, ElementType b, ElementType accumulator);
+// A sum of products of these types, an epilogue of so much arithmetic an element (`plan::arithmetic_outside`), and
+// whether a mask skips products.
+struct ProductKind {
+  ElementType a, b, accumulator;
+  int arithmetic = 0;
+  bool masked = false;
+};
+
+// The rows for such products in the library's order; none where it has none for them, or nothing for the target.
+std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind);
 
 }  // namespace lay::sema

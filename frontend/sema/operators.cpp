@@ -1,5 +1,6 @@
 #include "frontend/sema/operators.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "frontend/algebra/operations.h"
@@ -40,6 +41,19 @@ std::string_view sign_of(ChainOperator op) {
 [[noreturn]] void mismatch(std::string_view op, const Operand& a, const Operand& b, Span whole) {
   fail("operand-kind", std::string(op) + " does not take " + kind_name(a.value) + " and " + kind_name(b.value), whole,
        {{a.span, kind_name(a.value)}, {b.span, kind_name(b.value)}});
+}
+
+// The side of a `:` that is no tuple of integers: what stands in it that is none.
+[[noreturn]] void not_of_integers(const std::string& side, const Operand& given) {
+  const Value* wrong = &given.value;
+  while (const auto* list = wrong->as<ListPtr>()) {
+    const auto& elements = (*list)->elements;
+    const auto at = std::find_if(elements.begin(), elements.end(), [](const Value& v) { return !v.as<Tuple>(); });
+    if (at == elements.end()) break;
+    wrong = &*at;
+  }
+  fail("operand-kind", "a " + side + " is made of integers, and this has " + kind_name(*wrong) + ": " + text(*wrong),
+       given.span);
 }
 
 Int integers(Session& session, ChainOperator op, const Int& a, const Int& b, Span whole) {
@@ -303,11 +317,12 @@ Value compare(Session& session, BinaryOperator op, const Operand& a, const Opera
   return Value(Predicate(strict ? *x < *y : *x <= *y));
 }
 
-Value make_layout_value(Session&, const Operand& shape, const Operand& stride, Span whole) {
+Value make_layout_value(const Operand& shape, const Operand& stride) {
   if (shape.value.is_unknown() || stride.value.is_unknown()) return Value(Unknown{});
   const Tuple* s = shape.value.as<Tuple>();
   const Tuple* d = stride.value.as<Tuple>();
-  if (!s || !d) mismatch(":", shape, stride, whole);
+  if (!s) not_of_integers("shape", shape);
+  if (!d) not_of_integers("stride", stride);
   return Value(Layout(*s, *d));
 }
 

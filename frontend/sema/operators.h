@@ -14,7 +14,7 @@ struct Operand {
 Value arithmetic(Session& session, syntax::ChainOperator op, const Operand& a, const Operand& b, Span whole);
 Value negated(Session& session, const Operand& a, Span whole);
 Value compare(Session& session, syntax::BinaryOperator op, const Operand& a, const Operand& b, Span whole);
-Value make_layout_value(Session& session, const Operand& shape, const Operand& stride, Span whole);
+Value make_layout_value(const Operand& shape, const Operand& stride);
 
 // x o y o z: an integer or coordinate strictly inside is an offset, other chains fold from the left.
 Value compose(Session& session, const std::vector<Operand>& chain, Span whole);

@@ -4,6 +4,7 @@
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins.h"
 #include "frontend/sema/operators.h"
+#include "frontend/sema/prelude.h"
 
 namespace lay::sema {
 namespace {
@@ -22,11 +23,15 @@ class Parts {
     }
     const auto* call = std::get_if<syntax::Call>(&e.node);
     if (!call) return std::nullopt;
-    if (is_layout(call->callee)) return with_operands("slice", {call->callee});
+    if (is_layout(call->callee)) return part_of("slice", call->callee);
     const auto* name = std::get_if<syntax::Name>(&frame_.tree()[call->callee].node);
     if (!name) return std::nullopt;
     if (name->text == "slice" && call->arguments.size() == 2) {
-      return with_operands("slice", {call->arguments[1].value});
+      return part_of("slice", call->arguments[1].value);
+    }
+    // local_tile forgets where its part begins, and local_tile_and_offset tells.
+    if (session_.prelude().find(name->text + "_and_offset") && !call->arguments.empty()) {
+      return part_of(name->text, call->arguments[0].value);
     }
     std::vector<syntax::ExpressionId> operands;
     for (const syntax::Argument& argument : call->arguments) operands.push_back(argument.value);
@@ -48,7 +53,7 @@ class Parts {
         value = compose(session_, {{identity, e.span}, operand(chain->rest.front().operand)}, e.span);
       } else {
         const auto& call = std::get<syntax::Call>(e.node);
-        std::vector<CallArgument> arguments{{"", identity, e.span}};
+        std::vector<CallArgument> arguments{{"", operation.is_part ? coordinates_of(domain) : identity, e.span}};
         for (std::size_t i = 1; i < call.arguments.size(); ++i) {
           const auto [argument, span] = operand(call.arguments[i].value);
           arguments.push_back({call.arguments[i].name ? call.arguments[i].name->text : "", argument, span});
@@ -68,11 +73,15 @@ class Parts {
   }
 
  private:
-  // Its coordinates as a composed layout, whose slices keep what lies before them.
-  Value slice_of_coordinates(const Layout& domain, const syntax::Call& call, Span span) {
+  // Its coordinates as a composed layout, whose parts keep what lies before them.
+  static Value coordinates_of(const Layout& domain) {
     Layout coordinates = make_identity_layout(domain.shape);
     coordinates.names = domain.names;
-    const Value whole(Composed{coordinates, repeat_like(domain.shape, 0), coordinates});
+    return Value(Composed{coordinates, repeat_like(domain.shape, 0), coordinates});
+  }
+
+  Value slice_of_coordinates(const Layout& domain, const syntax::Call& call, Span span) {
+    const Value whole = coordinates_of(domain);
     std::vector<CallArgument> arguments;
     for (const syntax::Argument& argument : call.arguments) {
       const auto [value, at] = operand(argument.value);
@@ -90,6 +99,12 @@ class Parts {
   bool is_layout(syntax::ExpressionId id) {
     GuardScope ignored(session_.facts);
     return layout_of(evaluate(session_, frame_, id)).has_value();
+  }
+
+  std::optional<picture::Operation> part_of(const std::string& name, syntax::ExpressionId whole) {
+    auto operation = with_operands(name, {whole});
+    if (operation) operation->is_part = true;
+    return operation;
   }
 
   std::optional<picture::Operation> with_operands(const std::string& name,

@@ -147,7 +147,7 @@ class StatementEvaluation {
         return;
       case Verdict::refuted:
         finding(Standing::refuted, claim, "prove", decision.witness);
-        refuted(claim, decision.witness, span(s.claim));
+        refuted(claim, decision.witness, s.claim);
     }
   }
 
@@ -222,11 +222,11 @@ class StatementEvaluation {
          {{"help", "print writes a layout and, if it has rank 2, its table"}});
   }
 
-  [[noreturn]] void refuted(const Predicate& claim, const Sizes& sizes, Span where) {
+  [[noreturn]] void refuted(const Predicate& claim, const Sizes& sizes, syntax::ExpressionId asked) {
     Diagnostic d;
     d.code = "refuted";
     d.message = claim.is_never() ? "this never holds" : claim.to_string() + " does not always hold";
-    d.primary = where;
+    d.primary = span(asked);
     if (claim.is_never() && session_.refutation) {
       const bool always = session_.refutation->never;
       d.message = always ? "this does not hold" : "this does not always hold";
@@ -234,6 +234,7 @@ class StatementEvaluation {
       d.notes = counterexample(*session_.refutation);
       throw DiagnosticError(std::move(d));
     }
+    if (claim.is_never()) d.notes = sides(asked, &d.witness);
     std::string values;
     for (const auto& [name, value] : sizes) {
       values += (values.empty() ? "" : ", ") + name + " = " + std::to_string(value);
@@ -244,11 +245,15 @@ class StatementEvaluation {
   }
 
   // The two sides of a comparison that failed, as values.
-  std::vector<Note> sides(syntax::ExpressionId id) {
+  std::vector<Note> sides(syntax::ExpressionId id, std::vector<std::pair<std::string, std::string>>* facts = nullptr) {
     const auto* comparison = std::get_if<syntax::Binary>(&frame_.tree()[id].node);
     if (!comparison) return {};
     Value left = settle(session_, evaluate(session_, frame_, comparison->left));
     Value right = settle(session_, evaluate(session_, frame_, comparison->right));
+    if (facts) {
+      facts->emplace_back("left", fact_json(text(left)));
+      facts->emplace_back("right", fact_json(text(right)));
+    }
     return {{"", "the left side is " + text(left)}, {"", "the right side is " + text(right)}};
   }
 

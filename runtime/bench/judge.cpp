@@ -72,19 +72,32 @@ HostData Judge::numbers(Numbers a, Numbers b, Numbers rest, std::uint64_t seed) 
 void Judge::add_case(std::string name, Numbers a, Numbers b) {
   Case made{std::move(name), numbers(a, b, Numbers::small_integers, 100 + cases_.size()), {}, {}};
   if (plain_) {
-    made.due =
+    Ran ran =
         result_of([&](int set, runtime::StreamHandle stream) { plain_->launch(sets_, set, stream); }, made.before);
+    made.due = std::move(ran.outputs);
     const Judgement judgement = check(problem_, made.before, made.due, true);
-    made.plain = {judgement.right(), judgement.first, {}};
+    made.plain = {judgement.right() && ran.written.empty(), ran.written.empty() ? judgement.first : ran.written, {}};
   }
   cases_.push_back(std::move(made));
 }
 
-HostData Judge::result_of(const Launch& launch, const HostData& before) const {
+Judge::Ran Judge::result_of(const Launch& launch, const HostData& before) const {
   sets_.upload(0, before);
   launch(0, nullptr);
   runtime::synchronize();
-  return sets_.download(0);
+  return {sets_.download(0), written_input(before)};
+}
+
+// What the outputs say is worth nothing where the launch changed what they are computed from.
+std::string Judge::written_input(const HostData& before) const {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const Tensor& tensor = problem_.tensors[i];
+    if (tensor.access != sema::Access::input) continue;
+    const auto now = sets_.download(0, static_cast<sema::TensorId>(i));
+    const std::int64_t at = first_difference(tensor, before[i], now);
+    if (at >= 0) return "writes its input " + tensor.name + ", at offset " + std::to_string(at);
+  }
+  return "";
 }
 
 std::string Judge::difference(const HostData& due, const HostData& got) const {
@@ -102,15 +115,17 @@ std::string Judge::difference(const HostData& due, const HostData& got) const {
 Verdict Judge::judged(const Launch& launch, int accumulate, bool same_bits) {
   bool all_same = plain_.has_value();
   for (const Case& each : cases_) {
-    const HostData got = result_of(launch, each.before);
+    const auto [got, written] = result_of(launch, each.before);
     if (!each.plain.right) return {false, "WRONG even when run plainly, on " + each.name + ": " + each.plain.text, {}};
+    if (!written.empty()) return {false, "WRONG: " + written, {}};
     std::string wrong = each.due.empty() ? "" : difference(each.due, got);
     const bool same = !each.due.empty() && wrong.empty();
     if (each.due.empty() || (!same && !same_bits)) wrong = check(problem_, each.before, got, true).first;
     if (!wrong.empty()) return {false, "WRONG on " + each.name + ": " + wrong, {}};
     all_same = all_same && same;
   }
-  HostData result = result_of(launch, uniform_);
+  auto [result, written] = result_of(launch, uniform_);
+  if (!written.empty()) return {false, "WRONG: " + written, {}};
   const Judgement judgement = check(problem_, uniform_, result, false, {}, 0, accumulate);
   if (!judgement.right())
     return {false,
@@ -136,14 +151,17 @@ Verdict Judge::of_opponent(const Launch& launch, bool rounds_between) {
   // where the tanh is not near -1.
   const ElementType output = problem_.tensors[static_cast<std::size_t>(problem_.kernel->assignments[0].target)].element;
   const double extra = 0x1p-9 + (rounds_between ? 4 * unit_roundoff(output) : 0);
-  const Judgement judgement = check(problem_, uniform_, result_of(launch, uniform_), false, {4e7, 2}, extra);
+  const Ran ran = result_of(launch, uniform_);
+  if (!ran.written.empty()) return {false, ran.written, {}};
+  const Judgement judgement = check(problem_, uniform_, ran.outputs, false, {4e7, 2}, extra);
   // Near 0 the roundings in between are larger than the result: few elements may leave the bound.
   const bool right = judgement.wrong * 20 <= judgement.elements;
   return {right, right ? "" : "gives something else: " + judgement.first, {}};
 }
 
 Verdict Judge::same_again(const Launch& launch, const HostData& judged) {
-  const std::string wrong = difference(judged, result_of(launch, uniform_));
+  const Ran ran = result_of(launch, uniform_);
+  const std::string wrong = ran.written.empty() ? difference(judged, ran.outputs) : ran.written;
   return {wrong.empty(), wrong.empty() ? "" : "WRONG after the rounds: " + wrong, {}};
 }
 

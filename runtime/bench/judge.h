@@ -3,6 +3,8 @@
 //   integers, where every sum is exact: all elements, bit for bit, against the kernel run plainly, one thread an
 //   element, which is itself held against the host; over outputs full of NaN, between guards
 //   uniform numbers: elements against f64 on the host, within what rounding allows (check.h)
+//
+// and of every one of these launches that it left its inputs as they were.
 #pragma once
 
 #include <functional>
@@ -49,7 +51,12 @@ class Judge {
   Verdict judged(const Launch& launch, int accumulate, bool same_bits);
   HostData numbers(Numbers a, Numbers b, Numbers rest, std::uint64_t seed) const;
   void add_case(std::string name, Numbers a, Numbers b);
-  HostData result_of(const Launch& launch, const HostData& before) const;
+  struct Ran {
+    HostData outputs;
+    std::string written;  // "writes its input A, at offset 5": of the first input that is not what it was
+  };
+  Ran result_of(const Launch& launch, const HostData& before) const;
+  std::string written_input(const HostData& before) const;
   std::string difference(const HostData& due, const HostData& got) const;
 
   const Problem& problem_;

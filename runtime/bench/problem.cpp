@@ -83,6 +83,10 @@ Problem problem_of(const sema::KernelPtr& kernel, const std::map<std::string, st
     if (!has(kernel->dims, name)) throw refusal("no-parameter", "it has no size `" + name + "`");
   for (const auto& [name, value] : scalars)
     if (!has(kernel->scalars, name)) throw refusal("no-parameter", "it has no scalar `" + name + "`");
+  for (const sema::Tensor& tensor : kernel->tensors)
+    if (tensor.is_swizzled())
+      throw refusal("unsupported",
+                    "a tensor that is swizzled in global memory, " + tensor.name + ", is not measured yet");
   Problem problem;
   problem.sizes = sema::solve_sizes(*kernel, {}, sizes);
   sema::check_guards(*kernel, problem.sizes);

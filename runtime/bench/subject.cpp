@@ -60,18 +60,20 @@ void DeviceSets::copy(int set, sema::TensorId from, sema::TensorId to, runtime::
 
 HostData DeviceSets::download(int set) const {
   HostData data(problem_.tensors.size());
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    const Tensor& tensor = problem_.tensors[i];
-    if (!tensor.is_written()) continue;
-    const DeviceMemory& memory = sets_.at(static_cast<std::size_t>(set))[i];
-    std::vector<std::byte> guards(guard_bytes);
-    data[i].resize(tensor.bytes());
-    memory.download(data[i].data(), tensor.bytes(), guard_bytes);
-    for (const std::size_t at : {std::size_t{0}, guard_bytes + tensor.bytes()}) {
-      memory.download(guards.data(), guard_bytes, at);
-      if (!std::all_of(guards.begin(), guards.end(), [](std::byte b) { return b == std::byte{0xff}; }))
-        throw NotMeasured("it writes " + std::string(at == 0 ? "before" : "behind") + " the memory of " + tensor.name);
-    }
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (problem_.tensors[i].is_written()) data[i] = download(set, static_cast<sema::TensorId>(i));
+  return data;
+}
+
+std::vector<std::byte> DeviceSets::download(int set, sema::TensorId id) const {
+  const Tensor& tensor = problem_.tensors[static_cast<std::size_t>(id)];
+  const DeviceMemory& memory = sets_.at(static_cast<std::size_t>(set))[static_cast<std::size_t>(id)];
+  std::vector<std::byte> guards(guard_bytes), data(tensor.bytes());
+  memory.download(data.data(), tensor.bytes(), guard_bytes);
+  for (const std::size_t at : {std::size_t{0}, guard_bytes + tensor.bytes()}) {
+    memory.download(guards.data(), guard_bytes, at);
+    if (!std::all_of(guards.begin(), guards.end(), [](std::byte b) { return b == std::byte{0xff}; }))
+      throw NotMeasured("it writes " + std::string(at == 0 ? "before" : "behind") + " the memory of " + tensor.name);
   }
   return data;
 }

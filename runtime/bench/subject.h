@@ -33,8 +33,9 @@ class DeviceSets {
   void upload(int set, const HostData& data);
   // One tensor of a set to another of as many bytes.
   void copy(int set, sema::TensorId from, sema::TensorId to, runtime::StreamHandle stream);
-  // The outputs of a set, empty for inputs. NotMeasured where a guard was written to.
+  // The outputs of a set, empty for inputs; one tensor of a set. NotMeasured where a guard was written to.
   HostData download(int set) const;
+  std::vector<std::byte> download(int set, sema::TensorId tensor) const;
 
  private:
   const Problem& problem_;

@@ -2,7 +2,7 @@
 // checks and in several orders of warps, and a GPU against the kernels' reference meaning, bit for bit on integers.
 //
 //   test_agreement "ring*"            on the host
-//   test_agreement "[gpu][ring]"      on a GPU too, with larger sizes
+//   test_agreement "[gpu][ring]"      on a GPU too, with larger sizes; in parts, whose names end in - 0 to - 3
 #include <catch2/catch.hpp>
 
 #include "backend/ir/lower.h"
@@ -95,9 +95,10 @@ TEST_CASE("ring: faults are found", "[ring]") {
   }
 }
 
-TEST_CASE("on a GPU, ring: every schedule agrees with the reference", "[.][gpu][ring]") {
+TEMPLATE_TEST_CASE_SIG("on a GPU: ring: every schedule agrees with the reference", "[.][gpu][ring]", ((int part), part),
+                       0, 1, 2, 3) {
   test::Kernels kernels("tests/agreement/ring.lay");
-  for (const sema::KernelPtr& kernel : kernels.all())
+  for (const sema::KernelPtr& kernel : kernels.part(part, 4))
     for (const std::int64_t m : {4, 100, 512})
       for (const std::int64_t n : {8, 133, 260})
         for (const std::int64_t k : {4, 52, 640}) {

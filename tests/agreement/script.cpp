@@ -41,4 +41,11 @@ Kernels::Kernels(const std::string& file, bool in_f64_too) {
   }
 }
 
+std::vector<sema::KernelPtr> Kernels::part(int first, int parts) const {
+  std::vector<sema::KernelPtr> made;
+  for (auto i = static_cast<std::size_t>(first); i < kernels_.size(); i += static_cast<std::size_t>(parts))
+    made.push_back(kernels_[i]);
+  return made;
+}
+
 }  // namespace lay::test

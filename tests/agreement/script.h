@@ -15,6 +15,8 @@ class Kernels {
   // A path from the project's root, or from the current folder where the sources are not on the machine.
   explicit Kernels(const std::string& file, bool in_f64_too = false);
   const std::vector<sema::KernelPtr>& all() const { return kernels_; }
+  // Every so manieth kernel, from that one on: what one process of several takes.
+  std::vector<sema::KernelPtr> part(int first, int parts) const;
   runtime::Executor& host() { return host_; }
   runtime::Executor& gpu() { return gpu_; }
 

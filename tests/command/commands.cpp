@@ -42,6 +42,26 @@ TEST_CASE("exit codes tell whose fault it is") {
   CHECK(folder.lay({"--version"}).code == 0);
 }
 
+TEST_CASE("run counts wavefronts and sectors beside the plan's, and takes another order of warps") {
+  Folder folder;
+  put(folder / "turn.lay",
+      "kernel turn<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n"
+      "schedule turn for simt { tile = (32,32); threads = 128; smem X = (32,32):(32,1) }\n"
+      "let X = random(f32, (64,64))\n"
+      "assert all(turn(X) == transpose(X))\n");
+  const auto counted = folder.lay({"run", "turn.lay", "--counts", "--order", "3"});
+  INFO(counted.error);
+  CHECK(counted.code == 0);
+  CHECK(counted.error.find("in the host interpreter") != std::string::npos);
+  CHECK(counted.error.find("X_shared: ") != std::string::npos);
+  CHECK(counted.error.find("wavefronts an access of a warp") != std::string::npos);
+  CHECK(counted.error.find("  predicted, ") != std::string::npos);
+  CHECK(counted.error.find("line 1, Y: 16 sectors an access of a warp, 16 at the least") != std::string::npos);
+  CHECK(counted.error.find("  32768 bytes in sectors of global memory, boxes of TMA not counted; predicted with them: "
+                           "32768 through the second-level cache") != std::string::npos);
+  CHECK(folder.lay({"run", "turn.lay", "--on", "host"}).error.find("sectors") == std::string::npos);
+}
+
 TEST_CASE("bench reads sizes and numbers, and says where there is nothing to measure on") {
   Folder folder;
   put(folder / "scale.lay", scale);
@@ -176,6 +196,48 @@ TEST_CASE("the manifest has every kernel of a script, each with its variants") {
     for (std::size_t i = 0; i < kernel["variants"].size(); ++i)
       CHECK(kernel["variants"][i]["name"] == manifest["kernels"][0]["variants"][i]["name"]);
   }
+}
+
+TEST_CASE("what a GPU cannot do is named with all reasons, and the rest is built") {
+  Folder folder;
+  std::string script = scale;
+  for (const char* name : {"one", "two"})
+    script += std::string("kernel ") + name + "<M>(X: e4m3 M:1) -> Y: f32 M:1\n{ Y[i] = 2 * X[i] }\n";
+  // Bytes that are moved and not computed with.
+  script += "kernel turn<M, N>(X: e4m3 (M,N):(N,1)) -> Y: e4m3 (N,M):(M,1)\n{ Y[i,j] = X[j,i] }\n";
+  put(folder / "mixed.lay", script);
+  const std::string refused = "[unsupported]: kernel `one` for sm_80: `f32_from_e4m3` needs compute capability 8.9",
+                    second = "[unsupported]: kernel `two` for sm_80: ", help = "architectures that have it: sm_89";
+  const auto kernels = [&](const std::string& out) {
+    std::string names;
+    const auto manifest = nlohmann::json::parse(slurp(folder / (out + "/manifest.json")));
+    for (const auto& kernel : manifest["kernels"]) names += kernel["name"].get<std::string>() + " ";
+    return names;
+  };
+
+  const auto old = folder.lay({"build", "mixed.lay", "-o", "old", "--source-only", "--arch", "sm_80"});
+  CHECK(old.code == 1);
+  CHECK(old.error.find("error" + refused) != std::string::npos);
+  CHECK(old.error.find("error" + second) != std::string::npos);
+  CHECK(old.error.find(help) != std::string::npos);
+  CHECK(old.error.find("not built: one for sm_80; two for sm_80\n") != std::string::npos);
+  CHECK(kernels("old") == "scale turn ");
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "old"))
+    CHECK(entry.path().filename().string().find("one") == std::string::npos);
+
+  const auto both =
+      folder.lay({"build", "mixed.lay", "-o", "both", "--source-only", "--arch", "sm_80", "--arch", "sm_90a"});
+  CHECK(both.code == 0);
+  CHECK(both.error.find("warning" + refused) != std::string::npos);
+  CHECK(both.error.find("error[") == std::string::npos);
+  CHECK(kernels("both") == "scale one two turn ");
+
+  const auto planned = folder.lay({"plan", "mixed.lay", "--gpu", "a100"});
+  CHECK(planned.code == 1);
+  CHECK(planned.error.find("error" + refused) != std::string::npos);
+  CHECK(planned.error.find("error" + second) != std::string::npos);
+  CHECK(planned.out.find("schedule turn for simt") != std::string::npos);
+  CHECK(folder.lay({"plan", "mixed.lay", "--gpu", "h200"}).code == 0);
 }
 
 TEST_CASE("what ptxas remarks is a warning of build, and with --strict an error") {

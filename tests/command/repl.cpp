@@ -150,6 +150,15 @@ TEST_CASE("a session is saved as a script that gives the same results") {
   CHECK(run_lay({"run", "s.lay"}, {"", folder.path().string(), {}, 60, 0}).code == 0);
   const auto loaded = run_lay({}, {":load s.lay\nsize(a)\n", folder.path().string(), {}, 60, 0});
   CHECK(loaded.out.ends_with("4\n"));
+  // What was only looked at is no part of the script, nor what failed.
+  const Setting looked{
+      "let a = 4:2\n:explain a o 2:1\n:show a\n:export numpy a\n:type a\nb\na o 2:1\n:save looked.lay\n",
+      folder.path().string(),
+      {},
+      60,
+      0};
+  CHECK(run_lay({}, looked).code == 1);
+  CHECK(slurp(folder / "looked.lay") == "let a = 4:2\na o 2:1\n");
   CHECK(run_lay({}, {":load absent.lay\n", folder.path().string(), {}, 60, 0}).error.find("no such file") !=
         std::string::npos);
 }

@@ -55,6 +55,7 @@ inline void check_compiled(const runtime::Compilation& made) {
   CHECK(made.resources.registers > 0);
   CHECK(made.resources.stack_bytes == 0);
   CHECK(made.resources.spill_store_bytes == 0);
+  CHECK(made.remarks.empty());
 }
 
 }  // namespace lay::test

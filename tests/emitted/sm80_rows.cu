@@ -224,18 +224,32 @@ lay_rows_sm80(
     const int m_first_ = m_tile_ + a_part_ + lane / 4;
     const int n_first_ = n_tile_ + b_part_ + lane % 4 * 2;
     // the elements of this thread
-    #pragma unroll
-    for (int i_ = 0; i_ < 4; ++i_) {
+    #pragma unroll 1
+    for (int pass_ = 0; pass_ < 4; pass_ += 2) {
       #pragma unroll
-      for (int j_ = 0; j_ < 4; ++j_) {
+      for (int i_ = 0; i_ < 2; ++i_) {
         #pragma unroll
-        for (int v_ = 0; v_ < 4; v_ += 2) {
-          const int m_ = m_first_ + v_ / 2 * 8 + i_ * 16;
-          const int n_ = n_first_ + v_ % 2 + j_ * 8;
-          if (m_ < M_ && n_ < N_) {
-            out1_[0] = bf16_from_f32(acc_[v_ + i_ * 4 + j_ * 16]);
-            out1_[1] = bf16_from_f32(acc_[v_ + 1 + i_ * 4 + j_ * 16]);
-            *(unsigned*)&C_[(long long)m_ * N_ + n_] = *(const unsigned*)&out1_[0];
+        for (int j_ = 0; j_ < 4; ++j_) {
+          #pragma unroll
+          for (int v_ = 0; v_ < 4; v_ += 2) {
+            const int m_ = m_first_ + v_ / 2 * 8 + (pass_ + i_) * 16;
+            const int n_ = n_first_ + v_ % 2 + j_ * 8;
+            if (m_ < M_ && n_ < N_) {
+              out1_[0] = bf16_from_f32(acc_[v_ + i_ * 4 + j_ * 16]);
+              out1_[1] = bf16_from_f32(acc_[v_ + 1 + i_ * 4 + j_ * 16]);
+              *(unsigned*)&C_[(long long)m_ * N_ + n_] = *(const unsigned*)&out1_[0];
+            }
+          }
+        }
+      }
+      // the accumulators of the next pass
+      #pragma unroll
+      for (int i_ = 0; i_ < 2; ++i_) {
+        #pragma unroll
+        for (int j_ = 0; j_ < 4; ++j_) {
+          #pragma unroll
+          for (int v_ = 0; v_ < 4; ++v_) {
+            acc_[v_ + i_ * 4 + j_ * 16] = acc_[v_ + (i_ + 2) * 4 + j_ * 16];
           }
         }
       }

@@ -164,13 +164,20 @@ Expression random_expression(Random& random, World& world) {
               {},         {}};
     case 1:
     case 2:
-    case 3:
+    case 3: {
+      Layout right = some(2);
+      if (random.once_in(8)) {  // all down, or some
+        right = random.once_in(2)
+                    ? laws::negated(random, right)
+                    : Layout(right.shape, transform(right.stride, [](const Tuple& d) -> Tuple { return -d.value(); }));
+      }
       return {"composition",
-              {some(3), some(2)},
+              {some(3), right},
               1,
               [](Facts& f, const Operands& a, const Int&) { return composition(f, a[0], a[1]); },
               [](const Operands& a, const Int&, const Layout& r) { return composes(a[0], a[1], r); },
               {}};
+    }
     case 4:
     case 5:
       return {"logical_divide",

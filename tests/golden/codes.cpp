@@ -16,25 +16,24 @@ namespace fs = std::filesystem;
 
 // Codes of what is no script's doing alone: a test elsewhere shows each.
 const std::set<std::string> shown_elsewhere = {
-    "file",              // files that cannot be read or written: tests/runtime, tests/command
-    "npy",               // tests/runtime/npy.cpp
-    "csv",               // tests/runtime/csv.cpp
-    "set",               // the command line: tests/command
-    "no-kernel",         // likewise
-    "no-parameter",      // likewise
-    "no-input",          // likewise
-    "unknown-command",   // tests/repl
-    "unknown-target",    // the command line: tests/command
-    "ptxas-remark",      // tests/command, where there is a compiler
-    "cuda-compiler",     // what we emit is refused: no script is known that does it
-    "format-refused",    // a mistake of the formatter: no text is known that shows it
-    "inexact",           // a literal division inside an operation: its operands were checked before
-    "swizzle-negative",  // likewise
-    "internal",          // a mistake of ours: no text is known that shows it
-    "interrupted",       // Ctrl-C
-    "past-the-end",      // a note: tests/repl/layouts.txt
-    "unavailable",       // a host without files or kernels; `lay` has both
-    "use-cycle",         // takes two files: tests/command
+    "file",             // files that cannot be read or written: tests/runtime, tests/command
+    "npy",              // tests/runtime/npy.cpp
+    "csv",              // tests/runtime/csv.cpp
+    "set",              // the command line: tests/command
+    "no-kernel",        // likewise
+    "no-parameter",     // likewise
+    "no-input",         // likewise
+    "unknown-command",  // tests/repl
+    "unknown-target",   // the command line: tests/command
+    "ptxas-remark",     // tests/command, where there is a compiler
+    "cuda-compiler",    // what we emit is refused: no script is known that does it
+    "format-refused",   // a mistake of the formatter: no text is known that shows it
+    "inexact",          // a literal division inside an operation: its operands were checked before
+    "internal",         // a mistake of ours: no text is known that shows it
+    "interrupted",      // Ctrl-C
+    "past-the-end",     // a note: tests/repl/layouts.txt
+    "unavailable",      // a host without files or kernels; `lay` has both
+    "use-cycle",        // takes two files: tests/command
 };
 
 // code -> the source that names it

@@ -83,6 +83,29 @@ TEST_CASE("without a fault there is none, on one thread or several") {
   }
 }
 
+TEST_CASE("accesses to global memory are counted in sectors") {
+  const Report even = execute(kNeighbour, {.bank_conflicts = true}, 128);
+  REQUIRE(!even.fault);
+  REQUIRE(even.sectors.size() == 4);  // X read, W written and read, Y written
+  for (const interpret::Sectors& each : even.sectors) {
+    CHECK(each.accesses == 4);
+    CHECK(each.sectors == 4 * each.accesses);
+    CHECK(each.least == each.sectors);
+  }
+  CHECK(even.sectors[0].buffer == "X");
+  CHECK(even.sectors[0].line == 3);
+  // Every second element: as many sectors again.
+  const std::string strided = changed("X : f32 N:1 read", "X : f32 N:2 read");
+  std::vector<float> x(256, 1.0f), y(128);
+  const Report odd =
+      run(ir::parse(strided), {std::int64_t{128}, Memory{x.data(), 1024, true}, Memory{y.data(), 512}, Memory{}},
+          {.bank_conflicts = true});
+  REQUIRE(!odd.fault);
+  CHECK(odd.sectors[0].sectors == 32);
+  CHECK(odd.sectors[0].least == 16);
+  CHECK(execute(kNeighbour).sectors.empty());
+}
+
 TEST_CASE("a missing barrier is a race") {
   // Within a warp the read comes first in no order that the language promises; across warps thread 31 reads what
   // thread 32 has not written.

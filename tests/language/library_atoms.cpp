@@ -204,7 +204,7 @@ TEST_CASE("what is no copy, or leaves bits out, is refused") {
 }
 
 TEST_CASE("policies of the library") {
-  const std::vector<Policy> rows = library_policies("sm90", bf16, bf16, f32);
+  const std::vector<Policy> rows = library_policies("sm90", {bf16, bf16, f32});
   REQUIRE_FALSE(rows.empty());
   const auto entry = [&](const std::string& key) {
     const auto wide = std::find_if(rows.begin(), rows.end(), [](const Policy& row) { return row.name == "wide"; });
@@ -216,8 +216,8 @@ TEST_CASE("policies of the library") {
   CHECK(std::get<Tuple>(entry("tile")).to_string() == "(128,256,64)");
   CHECK(std::get<Tuple>(entry("cluster")).to_string() == "(2,1)");
   CHECK(std::get<MultiplyAdd>(entry("mma")).shape == std::array{64, 256, 16});
-  CHECK(library_policies("sm90", f32, f32, f32).empty());
-  CHECK(library_policies("simt", f32, f32, f32).empty());
+  CHECK(library_policies("sm90", {f32, f32, f32}).empty());
+  CHECK(library_policies("simt", {f32, f32, f32}).empty());
 }
 
 namespace {
@@ -269,6 +269,16 @@ TEST_CASE("a schedule takes an atom of the library, and one that a script define
   CHECK(mine.name == "outer(ab = bf16, acc = f32)");
   CHECK(mine.instruction == "outer.m32n32k2.f32.bf16 $d, $a, $b");
   CHECK(mine.shape == std::array{32, 32, 2});
+  // Without parameters it is there by its name.
+  std::string alone = kMine;
+  alone.replace(alone.find("(ab, acc)"), 9, "");
+  alone.insert(0, "let ab = bf16\nlet acc = f32\n");
+  CHECK(scheduled_atom(alone + scheduled("outer")).name == "outer");
+  CHECK_THAT(Script(alone + scheduled("outer()")).messages, Catch::Contains("a record is written by its name alone"));
+}
+
+TEST_CASE("a tile of nothing is evaluated: what a schedule may say is for the planner to judge") {
+  CHECK(errors("use atoms.sm90\n" + kGemm + "schedule f for sm90 { tile = (64,0,64) }\n") == "");
 }
 
 TEST_CASE("a schedule refuses what is no atom, and an atom that does not cover its tile") {

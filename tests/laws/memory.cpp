@@ -99,6 +99,30 @@ TEST_CASE("an access is served as it is counted lane by lane") {
   }
 }
 
+TEST_CASE("the elements that are touched alone are served as among all") {
+  Random random{11};
+  for (int i = 0; i < 200; ++i) {
+    const Tuple tile = tuple(random.in(1, 16) * 4, random.in(1, 16) * 4);
+    const int64_t n = size(tile).value(), threads = random.in(1, 64), values = 1 << random.in(0, 3);
+    const Layout access(tuple(threads, values), tuple(random.in(0, 3), random.in(0, 9)));
+    if ((threads - 1) * access.stride[0].value().value() + (values - 1) * access.stride[1].value().value() >= n) {
+      continue;
+    }
+    const Layout plain(tile, tuple(random.in(1, 80), random.in(1, 80)));
+    const AnyLayout layout = i % 2 ? AnyLayout(plain) : AnyLayout(composition(Swizzle(2, 2, 3), plain));
+    CAPTURE(to_string(layout), access.to_string());
+    const AccessPattern pattern = access_pattern(access, tile);
+    AccessPattern touched = pattern;
+    const Placement all = placement_of(layout, 16), few = placement_of(layout, 16, touched);
+    CHECK(few.offsets.size() <= pattern.elements.size());
+    CHECK(widest_vector(touched, few) == widest_vector(pattern, all));
+    const Service a = shared_service(pattern, all, std::nullopt), b = shared_service(touched, few, std::nullopt);
+    CHECK((a.taken == b.taken && a.least == b.least && a.worst_phases == b.worst_phases));
+    const Service c = global_service(pattern, all, std::nullopt), d = global_service(touched, few, std::nullopt);
+    CHECK((c.taken == d.taken && c.bytes == d.bytes));
+  }
+}
+
 TEST_CASE("what is found is what was counted, is a layout of the tile, and is not worse than any other tried") {
   Random random{5};
   for (int i = 0; i < 40; ++i) {

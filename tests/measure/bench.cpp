@@ -142,6 +142,19 @@ TEST_CASE("a wrong result is said, and fails") {
   CHECK(ended.out.find("WRONG on integers: Y at offset 0 is ") != std::string::npos);
 }
 
+TEST_CASE("a kernel that writes its inputs is found, however right its result") {
+  Options options;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  CHECK(bench(options).code == 0);
+  lay::test::spoil_input("_small");
+  const Ended ended = bench(options);
+  lay::test::spoil_input("");
+  INFO(ended.out);
+  CHECK(ended.code == 1);
+  CHECK(ended.out.find("WRONG: writes its input X, at offset 1") != std::string::npos);
+}
+
 TEST_CASE("a library that refuses or is wrong stands in its row") {
   setenv("FAKE_CUBLASLT", "refuses", 1);
   const json refused = result_of("linear", {{"M", 16}, {"N", 24}, {"K", 8}});

@@ -25,7 +25,7 @@ struct Known {
   ir::Kernel kernel;
 };
 std::list<Known> known;
-std::string broken;
+std::string broken, spoiling;
 std::map<std::string, long> costs;  // in launches, by function
 
 void know(const plan::Plan& plan, const plan::Variant& variant) {
@@ -81,11 +81,16 @@ extern "C" bool fake_run(void* which, const unsigned*, void** parameters) {
     arguments.emplace_back(interpret::Memory{data, runtime::span_of(buffer, sizes)->bytes, !buffer.written});
   }
   const bool right = !interpret::run(kernel, arguments, {}).fault;
+  bool spoiled = false;
   next = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (buffer.space != ir::Space::global) continue;
     auto* data = static_cast<char*>(value<void*>(parameters[next++]));
     if (buffer.written && !broken.empty() && of.function.ends_with(broken)) data[3] = static_cast<char>(data[3] ^ 1);
+    if (!buffer.written && !spoiled && !spoiling.empty() && of.function.ends_with(spoiling)) {
+      data[5] = static_cast<char>(data[5] ^ 1);
+      spoiled = true;
+    }
   }
   return right;
 }
@@ -122,6 +127,10 @@ void set_cost(const std::string& function, long launches) {
 
 void break_variant(const std::string& ending) {
   broken = ending;
+}
+
+void spoil_input(const std::string& ending) {
+  spoiling = ending;
 }
 
 }  // namespace lay::test

@@ -15,6 +15,9 @@ void know_kernels(const std::string& script);
 // Changes one element of every result of the variants whose name ends so; empty: of none.
 void break_variant(const std::string& ending);
 
+// The same of the first input; other results stay right.
+void spoil_input(const std::string& ending);
+
 // A launch of the emitted function takes the time of so many.
 void set_cost(const std::string& function, long launches);
 

@@ -76,6 +76,15 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   const auto tile = [](const plan::Candidate& candidate) { return plan::entry_lines(candidate.schedule).at(0); };
   CHECK((tile(ranked[0]) == "tile = (128,256,8)" || tile(ranked[0]) == "tile = (256,128,8)" ||
          tile(ranked[0]) == "tile = (128,256,16)" || tile(ranked[0]) == "tile = (256,128,16)"));
+  // The same tiles in rings, which are faster on a large output.
+  const auto ring = [](const plan::Candidate& candidate) {
+    return std::get<plan::SimtGemm>(candidate.chosen().how).ring();
+  };
+  CHECK(ring(ranked[0]));
+  const auto rings = std::count_if(ranked.begin(), ranked.end(), ring);
+  CHECK((rings > 10 && rings < std::ssize(ranked)));
+  for (const auto& candidate : plan::ranked_candidates(kernel, problem.sizes, *find_target("a100")))
+    CHECK(!ring(candidate));
   const auto small = bench::problem_of(kernel, {{"M", 512}, {"N", 512}, {"K", 512}}, {});
   const auto few = plan::ranked_candidates(kernel, small.sizes);
   CHECK(tile(few[0]).find("256") == std::string::npos);

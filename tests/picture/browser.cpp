@@ -51,8 +51,9 @@ std::vector<std::string> browse(const std::string& html, const std::string& prob
           "} catch (e) { say('error', e.message); }\nconst seen = document.createElement('pre'); seen.id = 'seen';\n"
           "seen.textContent = noted.join('\\n'); document.body.append(seen);</script>\n" +
           html.substr(at));
+  // Processor time ends a page that never does, and a machine that is busy with something else does not.
   const std::string command =
-      "timeout 120 " + browser() +
+      "ulimit -t 60; timeout 900 " + browser() +
       " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --window-size=1600,1200 --user-data-dir='" +
       folder / "profile" + "' --dump-dom 'file://" + folder / "page.html" + (fragment.empty() ? "" : "#" + fragment) +
       "' >'" + folder / "dom" + "' 2>'" + folder / "log" + "'";

@@ -103,6 +103,25 @@ TEST_CASE("operand and result have one tile in one colour") {
   }
 }
 
+TEST_CASE("a part is marked where it lies, though its own offsets count from its beginning") {
+  for (const auto& [operation, begin] : std::map<std::string, std::int64_t>{{"local_tile(A, (3,4), (1,1))", 27},
+                                                                            {"local_tile(A, (2,2), (2,1))", 16},
+                                                                            {"local_partition(A, (2,4):(4,1), 6)", 13},
+                                                                            {"A(_, 3)", 18},
+                                                                            {"slice((2,_), A)", 2}}) {
+    INFO(operation);
+    const Picture p = one_picture("let A = (6,8):(1,6)\nshow " + operation);
+    std::map<std::string, std::int64_t> marked;
+    for (const Box& box : p.panels.front().boxes)
+      if (!box.mark.empty()) marked[box.mark] = std::stoll(box.offset);
+    const Panel& result = last(p);
+    CHECK(marked.size() == result.boxes.size());
+    for (const Box& box : result.boxes) CHECK(marked.at(box.mark) == std::stoll(box.offset) + begin);
+    REQUIRE(p.notes.size() == 1);
+    CHECK(p.notes.front().find(" begins at " + std::to_string(begin) + ",") != std::string::npos);
+  }
+}
+
 TEST_CASE("a copy is the operand moved") {
   for (const char* operation : {"logical_product(A, (3,2):(2,1))", "zipped_product(A, 6)", "tiled_product(A, 6)",
                                 "flat_product(A, (3,2):(1,3))", "flat_product(A, 6)", "blocked_product(A, (3,2):(2,1))",

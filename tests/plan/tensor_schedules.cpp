@@ -94,6 +94,24 @@ TEST_CASE("sums in parts that do not fit the tile, the type or the registers are
   CHECK(planned(head + "tile = (128,128,128); accumulate = 384 }").problems.empty());
 }
 
+TEST_CASE("a layout of the user's that meets bank conflicts is followed, and said") {
+  const std::string head =
+      "schedule product for sm80 { mma = sm90.mma(m = 16, k = 32, ab = e4m3, acc = f32); tile = (64,64,128); "
+      "groups = (2,2,1,1); stages = 2";
+  const auto notes = [&](const std::string& more) {
+    const plan::Plan plan = planned(head + more + " }");
+    REQUIRE(plan.problems.empty());
+    return plan.variants.front().notes;
+  };
+  CHECK(notes("").empty());
+  const auto found = notes("; smem A = (64,128):(128,1)");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0] ==
+        "smem A meets bank conflicts: read A takes 32 wavefronts a warp, and 4 would do; without the entry a layout is "
+        "chosen");
+  CHECK(notes("; smem A = Sw<3,4,3> o 0 o (64,128):(128,1)").empty());
+}
+
 TEST_CASE("what blocks that share K add up is counted among the registers") {
   const auto split = [](int rows, int columns, int groups, int blocks) {
     const std::string n = std::to_string(columns);
@@ -108,6 +126,29 @@ TEST_CASE("what blocks that share K add up is counted among the registers") {
   CHECK(planned(split(128, 240, 2, 1)).problems.empty());
   CHECK(planned(split(128, 240, 2, 4)).problems.empty());
   CHECK(planned(split(64, 224, 1, 2)).problems.empty());
+}
+
+TEST_CASE("outputs are stored in narrower spans where more stages are asked for than whole ones leave room for") {
+  const auto of = [](int columns, int stages) {
+    const std::string n = std::to_string(columns);
+    const plan::Plan plan = planned("schedule product for sm90 { mma = sm90.wgmma(n = " + n +
+                                        ", ab = bf16, acc = f32); tile = (128," + n +
+                                        ",64); groups = (1,1,1,2); cluster = (2,1); stages = " + std::to_string(stages) + " }",
+                                    "bf16");
+    REQUIRE(plan.problems.empty());
+    const auto* how = hopper(plan.variants.front());
+    REQUIRE(how);
+    REQUIRE(how->store);
+    CHECK(how->stages == stages);
+    return *how->store;
+  };
+  CHECK(of(192, 4).width == 64);
+  CHECK(of(192, 5).width == 32);
+  CHECK(of(192, 5).rest == 0);
+  CHECK(of(184, 5).width == 32);
+  CHECK(of(184, 5).rest == 24);
+  CHECK(of(176, 5).width == 64);
+  CHECK(of(176, 5).rest == 48);
 }
 
 TEST_CASE("consumers ask for no more registers than the launch has and the copying threads give up") {

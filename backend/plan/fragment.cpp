@@ -1,0 +1,107 @@
+#include "backend/plan/fragment.h"
+
+#include <vector>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/tensor_shape.h"
+#include "frontend/algebra/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int lanes = WorstAccess::lanes, row_bytes = 16, matrix = 8;
+
+// ldmatrix gives lane 4i + j the 4 bytes j of row i of each matrix; with .trans, of 16-bit elements, the elements i of
+// rows 2j and 2j + 1 (PTX ISA, ldmatrix). Rows lie in shared memory: along k, or transposed along the outer index. In
+// both cases lane 4i + j holds what lies i along the outer index and, in elements of 4 bytes, j along k.
+void take_matrices(Fragment& fragment, int element_bits) {
+  fragment.matrices = 0;
+  if (element_bits > 32 || element_bits < 8 || (element_bits != 16 && !fragment.along_k)) return;
+  const auto outer = values(along(fragment.held, 0)), k = values(along(fragment.held, 1));
+  const int held = static_cast<int>(outer.size()) / lanes, together = 32 / element_bits, count = held / together;
+  if (held % together != 0 || (count != 1 && count != 2 && count != 4)) return;
+  std::vector<std::array<std::int64_t, 2>> first;
+  for (int value = 0; value < held; ++value) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      const auto at = static_cast<std::size_t>(lane + lanes * value);
+      const std::int64_t i = lane / 4, j = lane % 4 * together + value % together;
+      if (value % together == 0 && lane == 0) first.push_back({outer[at], k[at]});
+      if (outer[at] != first.back()[0] + i || k[at] != first.back()[1] + j) return;
+    }
+  }
+  // Matrix q begins at a layout's value of q: two modes of two, where there are four.
+  const auto begin = [&](int axis, std::size_t q) { return first[q][static_cast<std::size_t>(axis)]; };
+  if (count == 4 && (first[0][0] + first[3][0] != first[1][0] + first[2][0] ||
+                     first[0][1] + first[3][1] != first[1][1] + first[2][1])) {
+    return;
+  }
+  if (first[0][0] != 0 || first[0][1] != 0) return;
+  const auto stride = [&](std::size_t q) {
+    const std::int64_t m = begin(0, q), n = begin(1, q);
+    return n == 0 ? Tuple::basis(m, {0}) : Tuple::basis(n, {1});
+  };
+  for (std::size_t q = 1; q < first.size(); ++q) {
+    if (q < 3 && begin(0, q) != 0 && begin(1, q) != 0) return;
+  }
+  fragment.matrices = count;
+  fragment.transposed = !fragment.along_k;
+  const Tuple row = Tuple::basis(1, {fragment.along_k ? 0 : 1});
+  if (count == 1) fragment.rows = Layout(tuple(matrix), tuple(row));
+  if (count == 2) fragment.rows = Layout(tuple(matrix, 2), tuple(row, stride(1)));
+  if (count == 4) fragment.rows = Layout(tuple(matrix, 2, 2), tuple(row, stride(1), stride(2)));
+}
+
+}  // namespace
+
+int Fragment::values() const {
+  return static_cast<int>(size(held.shape[1]).value());
+}
+
+Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool along_k, int element_bits) {
+  Fragment made;
+  const int warps = static_cast<int>(size(operand.shape[0]).value()) / lanes;
+  const Layout whole = fragment_of(operand, shape);
+  if (warps > 1) {
+    Facts facts;
+    const Layout lane = composition(facts, operand[0], Layout(lanes, 1));
+    made.held = fragment_of(Layout(tuple(lane.shape, operand.shape[1]), tuple(lane.stride, operand.stride[1])), shape);
+    made.warps = fragment_of(composition(facts, operand[0], Layout(warps, lanes)), shape);
+  } else {
+    made.held = whole;
+  }
+  made.along_k = along_k;
+  take_matrices(made, element_bits);
+  return made;
+}
+
+Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::array<int, 2> tile,
+                     std::array<int, 2> atom, int element_bits) {
+  const bool matrices = fragment.matrices > 0;
+  WorstAccess worst(shared, tile[0], element_bits / 8, matrices ? row_bytes : element_bits / 8);
+  const Layout& from = matrices ? fragment.rows : fragment.held;
+  const auto outer = values(along(from, 0)), k = values(along(from, 1));
+  const std::size_t together = std::min<std::size_t>(outer.size(), lanes);  // lanes that name a row
+  std::vector<std::int64_t> warp_outer{0}, warp_k{0};
+  if (fragment.warps.rank() > 0 && !size(fragment.warps).is(1)) {
+    warp_outer = values(along(fragment.warps, 0));
+    warp_k = values(along(fragment.warps, 1));
+  }
+  // Atoms lie side by side: what differs between them is where their part of the tile begins.
+  std::array<std::array<std::int64_t, 2>, lanes> at{};
+  for (int first = 0; first < tile[0]; first += atom[0]) {
+    for (int first_k = 0; first_k < tile[1]; first_k += atom[1]) {
+      for (std::size_t warp = 0; warp < warp_outer.size(); ++warp) {
+        for (std::size_t value = 0; value < outer.size(); value += lanes) {
+          for (std::size_t lane = 0; lane < together; ++lane) {
+            at[lane] = {first + warp_outer[warp] + outer[value + lane], first_k + warp_k[warp] + k[value + lane]};
+          }
+          worst.count(at, together);
+        }
+      }
+    }
+  }
+  return worst.worst();
+}
+
+}  // namespace lay::plan

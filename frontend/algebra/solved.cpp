@@ -1,0 +1,85 @@
+// Conditions as a person would write them.
+
+#include "frontend/algebra/polynomial.h"
+#include "frontend/algebra/refusal.h"
+
+namespace lay {
+namespace {
+
+int64_t floored(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+// sum(terms) compared with a constant, with what divides every coefficient taken out.
+struct Comparison {
+  Polynomial above, below;  // sum(terms) = above - below, both with positive coefficients
+  int64_t constant = 0;     // sum(terms) + constant is what is compared with 0
+  int64_t common = 0;       // of the coefficients, before it was taken out
+  size_t terms = 0;
+};
+
+Comparison comparison_of(const Int& a, const Int& b) {
+  const Polynomial p = as_polynomial(a - b);  // over its denominator, which is above 0: the sign is that of the sum
+  Comparison c;
+  for (const Term& term : p.terms) {
+    if (term.factors.empty()) {
+      c.constant = term.coefficient;
+    } else {
+      c.common = gcd(c.common, term.coefficient);
+      ++c.terms;
+    }
+  }
+  for (Term term : p.terms) {
+    if (term.factors.empty()) continue;
+    term.coefficient /= c.common;
+    Polynomial& side = term.coefficient > 0 ? c.above : c.below;
+    if (term.coefficient < 0) term.coefficient = -term.coefficient;
+    side.terms.push_back(std::move(term));
+  }
+  return c;
+}
+
+// above - below <= most.
+Predicate at_most(const Int& above, const Int& below, int64_t most) {
+  if (above.is(0)) return less_equal(checked_sub(0, most), below);
+  return less_equal(above, below + most);
+}
+
+Predicate solved_comparison(PredicateKind kind, const Int& a, const Int& b, const Predicate& p) {
+  const Comparison c = comparison_of(a, b);
+  if (c.terms != 1 && c.common <= 1) return p;
+  const Int above = intern(c.above), below = intern(c.below);
+  const int64_t rest = checked_sub(0, c.constant);  // common * (above - below) is compared with it
+  switch (kind) {
+    case PredicateKind::less:
+      return at_most(above, below, floored(checked_sub(rest, 1), c.common));
+    case PredicateKind::less_equal:
+      return at_most(above, below, floored(rest, c.common));
+    case PredicateKind::equal:
+    case PredicateKind::not_equal: {
+      const bool divides = rest % c.common == 0;
+      const Predicate same = !divides      ? Predicate(false)
+                             : above.is(0) ? equal(below, checked_sub(0, rest / c.common))
+                                           : equal(above, below + rest / c.common);
+      return kind == PredicateKind::equal ? same : negate(same);
+    }
+    default:
+      return p;
+  }
+}
+
+}  // namespace
+
+Predicate solved(const Predicate& p) {
+  const PredicateNode& n = p.node();
+  if (n.kind == PredicateKind::both) return both(solved(Predicate::of(n.left)), solved(Predicate::of(n.right)));
+  if (n.kind == PredicateKind::either) return either(solved(Predicate::of(n.left)), solved(Predicate::of(n.right)));
+  if (n.a.is_literal() && n.b.is_literal()) return p;
+  try {
+    return solved_comparison(n.kind, n.a, n.b, p);
+  } catch (const Refusal&) {  // beyond 64 bits it stays as it was written
+    return p;
+  }
+}
+
+}  // namespace lay
