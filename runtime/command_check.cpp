@@ -101,12 +101,12 @@ Binding keep_taken(plan::Plan& plan, const GivenSizes& given) try {
 }
 
 int dump(const std::string& file, const std::string& stage, const Target& target = default_target(),
-         const GivenSizes& given = {}) {
+         const GivenSizes& given = {}, const std::string& kernel_name = "") {
   if (stage == "tree") return dump_tree(file);
   const auto script = checked(file);
   report(script->sources, script->outcomes);
   int code = exit_code_of(script->outcomes);
-  for (const auto& kernel : script->evaluator->kernels()) try {
+  for (const auto& kernel : kernels_named(*script, kernel_name)) try {
       if (stage == "typed") {
         std::cout << sema::print(*kernel);
         continue;
@@ -149,7 +149,8 @@ int check_script(const CheckOptions& options) {
 }
 
 int print_plans(const PlanOptions& options) {
-  return dump(options.file, "plan", options.gpu.empty() ? default_target() : target_named(options.gpu), options.sizes);
+  const Target target = options.gpu.empty() ? default_target() : target_named(options.gpu);
+  return dump(options.file, "plan", target, options.sizes, options.kernel);
 }
 
 }  // namespace lay::runtime

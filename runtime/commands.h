@@ -81,9 +81,10 @@ int check_script(const CheckOptions& options);
 struct PlanOptions {
   std::string file;
   std::string gpu;                            // as stdlib/targets calls it, or an architecture; empty: the default
+  std::string kernel;                         // the only one to be planned; empty: all
   std::map<std::string, std::int64_t> sizes;  // by dim; under no name: of every dim; none: all variants are printed
 };
-// The complete schedule of every kernel with its predictions, as Lay text; with sizes the variant that takes them, as
+// The complete schedule of the kernels with its predictions, as Lay text; with sizes the variant that takes them, as
 // far as alignment allows, and what it takes there at the least (plan/forecast.h).
 int print_plans(const PlanOptions& options);
 

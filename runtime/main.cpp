@@ -248,6 +248,7 @@ void add_plan(CLI::App& app, int& code) {
   auto sizes = std::make_shared<std::string>();
   plan->add_option("--size", *sizes, "sizes, or one number for all: the one variant that a launch takes then")
       ->type_name("M=4096,N=4096,K=64");
+  plan->add_option("--kernel", o->kernel, "one of its kernels; all without");
   plan->add_option("--gpu", o->gpu, "h200, a100, sm_86, ...: the GPU to plan for (h200)");
   plan->callback([=, &code] {
     if (!sizes->empty()) o->sizes = problem_sizes(*sizes);

@@ -38,6 +38,10 @@ struct ScriptOptions {
 // Reads and evaluates the file, and with it what was tuned for it (tuned.h). DiagnosticError where it cannot be read.
 std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options);
 
+// All kernels of the script, or the one of that name where there is one: DiagnosticError `no-kernel` where it is not
+// among them.
+std::vector<sema::KernelPtr> kernels_named(const Script& script, const std::string& name);
+
 // The integers among NAME=NUMBER; others are scalars of a kernel. Error `set` for what is no number.
 std::map<std::string, std::int64_t> sizes_of(const std::map<std::string, std::string>& set);
 

@@ -16,17 +16,11 @@ std::unique_ptr<runtime::Script> checked_script(const std::string& file) {
 
 std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const std::string& file,
                                             const std::string& name) {
-  std::vector<sema::KernelPtr> wanted;
-  std::string names;
-  for (const auto& kernel : script.evaluator->kernels()) {
-    names += (names.empty() ? "`" : ", `") + kernel->name + "`";
-    if (name.empty() || kernel->name == name) wanted.push_back(kernel);
-  }
+  auto wanted = runtime::kernels_named(script, name);
   if (!wanted.empty()) return wanted;
   Diagnostic d;
   d.code = "no-kernel";
-  d.message = names.empty() ? "`" + file + "` has no kernel to measure"
-                            : "the script has no kernel `" + name + "`: it has " + names;
+  d.message = "`" + file + "` has no kernel to measure";
   throw DiagnosticError(std::move(d));
 }
 

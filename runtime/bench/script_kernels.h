@@ -17,7 +17,7 @@ using SizeArgument = std::map<std::string, std::int64_t>;
 // The script checked, its diagnostics reported; null where it has errors. DiagnosticError where it cannot be read.
 std::unique_ptr<runtime::Script> checked_script(const std::string& file);
 
-// All kernels, or the one of that name. DiagnosticError "no-kernel".
+// All kernels, of which there is one at least, or the one of that name. DiagnosticError "no-kernel".
 std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const std::string& file,
                                             const std::string& name);
 

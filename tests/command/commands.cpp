@@ -177,6 +177,31 @@ TEST_CASE("plan says what binds at given sizes, on a GPU that is named") {
   CHECK(folder.lay({"plan", "turn.lay", "--gpu", "tpu"}).error.find("unknown-target") != std::string::npos);
 }
 
+TEST_CASE("plan takes one of several kernels, whose sizes the others need not have") {
+  Folder folder;
+  put(folder / "two.lay",
+      std::string(scale) + "kernel turn<P, Q>(X: f32 (P,Q):(Q,1)) -> Y: f32 (Q,P):(P,1)\n{ Y[i,j] = X[j,i] }\n");
+  put(folder / "none.lay", "print 1\n");
+  const std::string both = folder.lay({"plan", "two.lay"}).out;
+  CHECK(both.find("schedule scale") != std::string::npos);
+  CHECK(both.find("schedule turn") != std::string::npos);
+  const auto one = folder.lay({"plan", "two.lay", "--kernel", "turn"});
+  CHECK(one.code == 0);
+  CHECK(one.out.find("schedule scale") == std::string::npos);
+  CHECK(one.out.find("schedule turn") != std::string::npos);
+  const std::vector<std::string> sized{"plan", "two.lay", "--size", "P=512,Q=256"};
+  CHECK(folder.lay(sized).code == 1);
+  auto of_turn = sized;
+  of_turn.insert(of_turn.end(), {"--kernel", "turn"});
+  CHECK(folder.lay(of_turn).code == 0);
+  CHECK(folder.lay(of_turn).out.find("// at P = 512, Q = 256 on h200") != std::string::npos);
+  const auto other = folder.lay({"plan", "two.lay", "--kernel", "other"});
+  CHECK(other.code == 1);
+  CHECK(other.error.find("it has `scale`, `turn`") != std::string::npos);
+  CHECK(folder.lay({"plan", "none.lay"}).code == 0);
+  CHECK(folder.lay({"plan", "none.lay", "--kernel", "turn"}).error.find("no-kernel") != std::string::npos);
+}
+
 TEST_CASE("the manifest has every kernel of a script, each with its variants") {
   Folder folder;
   std::string script;
