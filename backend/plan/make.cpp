@@ -227,8 +227,17 @@ class GemmPlanner {
   std::vector<sema::Policy> policies(const std::string& target) const {
     const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
     if (complete() || a == accumulator()) return {};
-    return sema::library_policies(target,
-                                  {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value()});
+    return sema::library_policies(
+        target, {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value(), stored_bits(),
+                 runs_along_k(kernel_, facts_, form_.b, form_.k)});
+  }
+
+  // Of the widest output.
+  int stored_bits() const {
+    int most = 0;
+    for (const sema::Assignment& assignment : kernel_.assignments)
+      most = std::max(most, bits(kernel_.tensor(assignment.target).element));
+    return most;
   }
 
   // Of the output with most of it.

@@ -75,6 +75,14 @@ Value ask(const std::string& library, const std::string& expression) {
   return *value;
 }
 
+// Whether the row is for the products that it was asked for: the others may name instructions that there are not.
+bool fits(const Record& row) {
+  const auto field =
+      std::find_if(row.fields.begin(), row.fields.end(), [](const auto& f) { return f.first == "fits"; });
+  const auto* truth = field == row.fields.end() ? nullptr : field->second.as<Predicate>();
+  return !truth || !truth->is_never();
+}
+
 Policy policy_of(const Record& row) {
   Policy policy;
   for (const auto& [field, value] : row.fields) {
@@ -84,7 +92,7 @@ Policy policy_of(const Record& row) {
       policy.when = *value.as<Predicate>();
     } else if (field == "copies" && value.as<Predicate>()) {
       policy.copies = *value.as<Predicate>();
-    } else {
+    } else if (field != "fits") {
       policy.entries.push_back(schedule_entry(field, "", value, {}));
     }
   }
@@ -183,16 +191,17 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
   const std::string library = "policies." + target;
   if (!stdlib_text(library)) return {};
   const auto word = [](ElementType type) { return std::string(element_name(type)); };
+  const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
   const Value rows =
       ask(library, "policies(a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " + word(kind.accumulator) +
-                       ", arithmetic = " + std::to_string(kind.arithmetic) +
-                       ", masked = " + (kind.masked ? "true" : "false") + ")");
+                       ", arithmetic = " + std::to_string(kind.arithmetic) + ", masked = " + truth(kind.masked) +
+                       ", stored = " + std::to_string(kind.stored) + ", b_along_k = " + truth(kind.b_along_k) + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {
       const auto* record = row.as<RecordPtr>();
       if (!record) throw std::logic_error("internal: a row of " + library + " is no record");
-      result.push_back(policy_of(**record));
+      if (fits(**record)) result.push_back(policy_of(**record));
     }
   }
   return result;

@@ -53,15 +53,18 @@ struct Circumstances {
 };
 Predicate under(const Predicate& condition, const Circumstances& given);
 
-// A sum of products of these types, an epilogue of so much arithmetic an element (`plan::arithmetic_outside`), and
-// whether a mask skips products.
+// A sum of products of these types, an epilogue of so much arithmetic an element (`plan::arithmetic_outside`), whether
+// a mask skips products, the bits of the widest output's elements, and whether the second factor runs along k.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
   bool masked = false;
+  int stored = 16;
+  bool b_along_k = true;
 };
 
-// The rows for such products in the library's order; none where it has none for them, or nothing for the target.
+// The rows for such products in the library's order, without those whose field `fits` is false; none where it has none
+// for them, or nothing for the target.
 std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind);
 
 }  // namespace lay::sema

@@ -216,6 +216,23 @@ TEST_CASE("policies of the library") {
   CHECK(std::get<Tuple>(entry("tile")).to_string() == "(128,256,64)");
   CHECK(std::get<Tuple>(entry("cluster")).to_string() == "(2,1)");
   CHECK(std::get<MultiplyAdd>(entry("mma")).shape == std::array{64, 256, 16});
+  const auto named = [](const ProductKind& kind, const std::string& name) {
+    const std::vector<Policy> all = library_policies("sm90", kind);
+    REQUIRE_FALSE(all.empty());
+    return std::any_of(all.begin(), all.end(), [&](const Policy& row) { return row.name == name; });
+  };
+  // Rows that take nearly all registers are for what needs no others; integers have no n = 168.
+  CHECK(named({bf16, bf16, f32}, "tall_168"));
+  CHECK(named({bf16, bf16, f32}, "tall_176"));
+  for (const ProductKind& other :
+       {ProductKind{bf16, bf16, f32, 1}, ProductKind{bf16, bf16, f32, 0, true},
+        ProductKind{bf16, bf16, f32, 0, false, 32}, ProductKind{bf16, bf16, f32, 0, false, 16, false},
+        ProductKind{s8, s8, s32, 0, false, 8}}) {
+    CHECK(!named(other, "tall_168"));
+    CHECK(named(other, "tall"));
+  }
+  CHECK(!named({bf16, bf16, f32, 0, false, 32}, "tall_176"));
+  CHECK(named({s8, s8, s32, 0, false, 32}, "wide"));
   CHECK(library_policies("sm90", {f32, f32, f32}).empty());
   CHECK(library_policies("simt", {f32, f32, f32}).empty());
 }
