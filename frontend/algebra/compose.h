@@ -37,8 +37,8 @@ struct Misfit {
 
 // The case taken where s steps may fill a mode of the left side or stay inside it: the preferred one, or, where that
 // leads nowhere, the other; or, where neither does or none is preferred, a form that serves every case, with ceil_div
-// and min in it. What goes on after such a form has to be proved: of one within another nobody could read anything.
-enum class Undecided : uint8_t { fills, stays, open, proved };
+// and min in it, of what goes on as well.
+enum class Undecided : uint8_t { fills, stays, open };
 
 struct Part {
   std::vector<Mode> modes;  // what the mode s:d becomes

@@ -18,7 +18,6 @@ class Meeter {
     if (facts_.proves(divides(d_, c_)) && facts_.proves(less_equal(c_, d_))) return Meeting::over;
     if (facts_.proves(divides(c_, d_))) return meet_dividing();
     if (known()) return refuse("composition-stride", {});
-    if (undecided_ == Undecided::proved) return refuse("undecided", divides(d_, c_));
     return undecided_ == Undecided::open ? meet_open() : meet_undecided();
   }
 
@@ -42,7 +41,7 @@ class Meeter {
   // with n = ceil_div(c, d): inside, s <= n; through, n divides s and d divides c; over, n == 1. Which it is stays
   // open.
   Meeting meet_open() {
-    const Predicate through = both(divides(c_, d_), divides(s_, ceil_div(c_, d_)));
+    const Predicate through = both(divides(c_, d_), divides(s_, facts_.ceil_div(c_, d_)));
     const bool some = guard(either(either(stays_inside(), through), divides(d_, c_)));
     return some ? Meeting::open : refuse("composition-stride", {});
   }
@@ -51,7 +50,6 @@ class Meeter {
     const Int n = divided(c_, d_);
     if (facts_.proves(divides(s_, n))) return Meeting::through;
     if (n.is_literal() && s_.is_literal()) return refuse("composition-shape", {});
-    if (undecided_ == Undecided::proved) return refuse("undecided", divides(s_, n));
     if (undecided_ == Undecided::open) {
       return guard(either(less_equal(s_, n), divides(s_, n))) ? Meeting::open : refuse("composition-shape", {});
     }
@@ -137,11 +135,10 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
     return part;
   }
   Int s = count, d = step;
-  bool opened = false;
   for (size_t i = 0; i + 1 < left.size(); ++i) {
     s = facts.simplify(s);
     const Int& c = left[i].extent;
-    Meeter meeter(facts, c, s, d, opened && !d.is(1) ? Undecided::proved : undecided);
+    Meeter meeter(facts, c, s, d, undecided);
     const Meeting meeting = facts.try_require(less(0, d), "composition") ? meeter.meet() : Meeting::misfit;
     part.chosen |= meeter.chosen;
     const auto report = [&](const std::optional<Mode>& piece, const std::optional<Mode>& rest = std::nullopt) {
@@ -159,7 +156,6 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
       continue;
     }
     if (meeting == Meeting::open) {
-      opened = true;
       const Int most = facts.ceil_div(c, d), here = facts.min(s, most);
       const Mode rest{facts.ceil_div(s, most), facts.ceil_div(d, c)};
       part.modes.push_back({here, scaled(d, left[i].stride)});

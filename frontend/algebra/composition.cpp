@@ -208,7 +208,7 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   }
   std::optional<Misfit> misfit;
   trace::Derivation* const listener = trace::listener;
-  trace::Derivation first;  // of the attempt that is told of where none succeeds
+  trace::Derivation told;  // of the first attempt that meets what no case avoids, where none succeeds
   for (const Undecided undecided : {Undecided::fills, Undecided::stays, Undecided::open}) {
     if (misfit && (known || (!misfit->chosen && misfit->code != "undecided"))) break;
     trace::Derivation attempted;
@@ -219,7 +219,7 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
       Composer composer(facts, a, undecided);
       Layout composed = composer.run(b);
       if (const auto lacking = composer.misfit()) {
-        if (!misfit) misfit = lacking, first = std::move(attempted);
+        if (!misfit || misfit->code == "undecided") misfit = lacking, told = std::move(attempted);
         continue;
       }
       result = known ? std::move(composed) : simplified(facts, composed);
@@ -229,7 +229,7 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
     if (listener) listener->append(std::move(attempted));
     return operation.gives(std::move(*result));
   }
-  if (listener) listener->append(std::move(first));
+  if (listener) listener->append(std::move(told));
   auto fitted = compose_by_table(a, b);
   if (known) trace::report([&] { return trace::Tabulated{fitted || few_values(b), fitted}; });
   if (!fitted) throw refuse_composition(facts, a, b, *misfit);

@@ -18,6 +18,22 @@ Refusal never_holds(const Predicate& predicate, std::string_view origin, Sizes s
   return r;
 }
 
+struct Ceiling {
+  Int above, below;
+};
+
+// The ceiling of a quotient by a symbol, by its normal form -floor(-above / below).
+std::optional<Ceiling> as_ceiling(const Int& a) {
+  if (a.is_literal()) return std::nullopt;
+  const Polynomial& p = a.polynomial();
+  if (p.denominator != 1 || p.terms.size() != 1 || p.terms[0].coefficient != -1) return std::nullopt;
+  const std::vector<Factor>& factors = p.terms[0].factors;
+  if (factors.size() != 1 || factors[0].exponent != 1) return std::nullopt;
+  const Atom& atom = *factors[0].atom;
+  if (atom.kind != AtomKind::floor_div) return std::nullopt;
+  return Ceiling{-atom.a, atom.b};
+}
+
 }  // namespace
 
 std::string Guard::to_string() const {
@@ -113,6 +129,7 @@ Int Facts::ceil_div(const Int& a, const Int& b) {
   if (!b.is_literal()) require(not_equal(b, 0), "a division");
   if (!b.is(0) && proves(divides(a, b))) return divided(a, b);
   if (proves(less_equal(1, a)) && proves(less_equal(a, b))) return 1;
+  if (const auto inner = as_ceiling(a); inner && proves(less(0, b))) return ceil_div(inner->above, inner->below * b);
   return lay::ceil_div(a, b);
 }
 

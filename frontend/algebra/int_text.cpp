@@ -13,8 +13,15 @@ struct Piece {
   std::string text;
 };
 
+bool is_negated_ceiling(const Atom& atom);
+
+// Whether the first term is written with a minus.
 bool leads_negative(const Int& a) {
-  return a.is_literal() ? a.value() < 0 : a.polynomial().terms[0].coefficient < 0;
+  if (a.is_literal()) return a.value() < 0;
+  const Term& first = a.polynomial().terms[0];
+  bool negative = first.coefficient < 0;
+  for (const Factor& factor : first.factors) negative ^= factor.exponent % 2 == 1 && is_negated_ceiling(*factor.atom);
+  return negative;
 }
 
 int64_t constant_of(const Int& a) {

@@ -286,11 +286,29 @@ TEST_CASE("symbols: composition guards what is undecided") {
     CHECK(scope.guards()[0].to_string() ==
           "N*lda - lda < M or M % lda == 0 and N % (ceil_div(M,lda)) == 0 or lda % M == 0");
   }
-  try {
-    composition(facts, Layout(tuple(M, M, 4), tuple(1, 100, 3)), Layout(N, lda));
-    FAIL("not refused");
-  } catch (const Refusal& r) {
-    CHECK(r.code == "undecided");
-    CHECK(r.help == "assume lda % M == 0");
+}
+
+TEST_CASE("symbols: composition has one form for all sizes, through several modes too") {
+  Facts facts;
+  const Int A = facts.dim("A"), B = facts.dim("B"), n = facts.dim("n"), step = facts.dim("step");
+  GuardScope scope(facts);
+  const Layout a(tuple(A, B, 8), tuple(1, 100, 1000)), b(n, step);
+  const Layout r = composition(facts, a, b);
+  int held = 0, refused = 0;
+  for (int64_t i = 0; i < 5 * 5 * 6 * 8; ++i) {
+    const Binding sizes{{*A.dim_id(), 1 + i % 5},
+                        {*B.dim_id(), 1 + i / 5 % 5},
+                        {*n.dim_id(), 1 + i / 25 % 6},
+                        {*step.dim_id(), 1 + i / 150}};
+    std::map<DimId, Int> numbers;
+    for (const auto& [id, value] : sizes) numbers[id] = value;
+    bool all = true;
+    for (const Guard& guard : scope.guards()) all &= guard.predicate.evaluate(sizes) == true;
+    const Layout known_a = substitute(a, numbers), known_b = substitute(b, numbers);
+    INFO(known_a.to_string() << " o " << known_b.to_string());
+    if (all) REQUIRE(composes(known_a, known_b, substitute(r, numbers)));
+    all ? ++held : ++refused;
   }
+  CHECK(held > 500);
+  CHECK(refused > 100);
 }
