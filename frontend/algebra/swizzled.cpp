@@ -94,6 +94,11 @@ Composed swizzled(const Swizzle& a, const Tuple& offset, Layout b) {
   return {in_unit(a, unit), offset, std::move(b)};
 }
 
+trace::Begin composing(const Swizzle& a, const Tuple& offset, const Layout& b) {
+  if (is_zero(offset)) return {"composition", {a, b}, {}, {}};
+  return {"composition", {a, offset, b}, {"A", "offset", "B"}, {}};
+}
+
 template <typename Operation>
 Composed on_inner(const Composed& a, const Operation& operation) {
   return {a.outer, a.offset, operation(a.layout())};
@@ -119,12 +124,13 @@ Swizzle composition(const Swizzle& a, const Swizzle& b) {
 }
 
 Composed composition(const Swizzle& a, const Layout& b) {
-  trace::Operation operation("composition", a, b);
-  return operation.gives(swizzled(a, 0, b));
+  return composition(a, 0, b);
 }
 
 Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b) {
-  return swizzled(a, offset, b);
+  trace::Operation operation(trace::heard() ? composing(a, offset, b) : trace::Begin{});
+  trace::report([&] { return trace::Xors{a}; });
+  return operation.gives(swizzled(a, offset, b));
 }
 
 Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {

@@ -153,6 +153,9 @@ struct Rescaled {  // a swizzle on elements of another width
   Swizzle from, to;
   int64_t factor;
 };
+struct Xors {  // a swizzle after a layout
+  Swizzle swizzle;
+};
 struct Together {  // two swizzles of one shift
   Swizzle a, b;
 };
@@ -216,8 +219,8 @@ struct Judged {
 };
 
 using Step = std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap, Interlaced,
-                          Rest, Follow, Undo, Searched, Cast, Image, Rescaled, Together, At, Kept, Moved, Bits, Common,
-                          Limited, Bound, Tried, Looked, Condition, Judged>;
+                          Rest, Follow, Undo, Searched, Cast, Image, Rescaled, Xors, Together, At, Kept, Moved, Bits,
+                          Common, Limited, Bound, Tried, Looked, Condition, Judged>;
 
 struct Derivation {
   std::vector<Step> entries;

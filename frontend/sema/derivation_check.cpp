@@ -151,9 +151,46 @@ std::string first_values(const Layout& layout) {
   return list + (n.value() > 8 ? " ..." : "");
 }
 
+// Up to three indices at which a swizzle changes what the layout gives, each at least twice the one before.
+std::string changed_values(const Swizzle& swizzle, const Int& offset, const Layout& inner) {
+  constexpr std::int64_t kMostLookedAt = 4096, kShown = 3;
+  const Int n = size(inner);
+  if (!n.is_literal() || !offset.is_literal()) return "";
+  Facts facts;
+  std::string text;
+  std::int64_t next = 1, shown = 0;
+  for (std::int64_t i = 0; i < std::min(n.value(), kMostLookedAt) && shown < kShown; ++i) {
+    const Int from = evaluate(facts, inner, i).value() + offset;
+    if (from.value() < 0) return "";
+    if (i < next || swizzle(from.value()) == from.value()) continue;
+    const std::string index = "(" + std::to_string(i) + ")", sum = offset.is(0) ? "" : offset.to_string() + " + ";
+    text += (shown++ ? ", R" : ": R") + index + " = " + swizzle.to_string() + "(" + sum + "B" + index +
+            ") = " + swizzle.to_string() + "(" + from.to_string() + ") = " + std::to_string(swizzle(from.value()));
+    next = 2 * i;
+  }
+  return text.empty() ? ": it changes none of the values" : text;
+}
+
+std::string swizzle_check(const Begin& begin, const Composed& result, const std::vector<Guard>& guards, Facts& facts) {
+  const auto* swizzle = std::get_if<Swizzle>(&result.outer);
+  const auto* inner = std::get_if<Layout>(&result.inner);
+  if (!swizzle || !inner || inner->has_basis() || !result.offset.is_int()) return "";
+  const auto instance = instance_of(begin, *inner, guards, facts);
+  const std::string changed = instance ? changed_values(*swizzle, result.offset.value(), instance->result) : "";
+  return changed.empty() ? "" : instance->at + changed;
+}
+
 }  // namespace
 
 std::string law_check(const Begin& begin, const trace::Item& result, const std::vector<Guard>& guards, Facts& facts) {
+  const Composed* composed = result.layout ? std::get_if<Composed>(&*result.layout) : nullptr;
+  if (composed && begin.operation == "composition" && !begin.operands.empty() && !begin.operands[0].layout) {
+    try {
+      return swizzle_check(begin, *composed, guards, facts);
+    } catch (const Refusal&) {
+      return "";
+    }
+  }
   const Layout* layout = result.layout ? std::get_if<Layout>(&*result.layout) : nullptr;
   static const std::set<std::string> kShown = {"coalesce", "composition", "right_inverse", "left_inverse",
                                                "complement"};

@@ -225,6 +225,15 @@ struct Words {
            "): M = " + std::to_string(s.from.m) + " becomes " + std::to_string(s.to.m) +
            (s.to.b == s.from.b ? "" : ", and B = " + std::to_string(s.from.b) + " becomes " + std::to_string(s.to.b));
   }
+  std::string operator()(const Xors& s) const {
+    if (s.swizzle.b == 0) return s.swizzle.to_string() + " changes nothing";
+    const std::string words = s.swizzle.to_string() + " XORs " + bits_of(s.swizzle.source_mask()) +
+                              " of what the layout gives into " + bits_of(s.swizzle.target_mask());
+    if (s.swizzle.m == 0) return words;
+    const std::string run =
+        s.swizzle.m < 63 ? ", and aligned runs of " + std::to_string(int64_t{1} << s.swizzle.m) + " in one piece" : "";
+    return words + "; " + bit_range(0, s.swizzle.m) + (s.swizzle.m == 1 ? " stays" : " stay") + run;
+  }
   std::string operator()(const Together& s) const {
     return s.a.to_string() + " reads " + bits_of(s.a.source_mask()) + " and " + s.b.to_string() + " reads " +
            bits_of(s.b.source_mask()) + ", both shifted by " + std::to_string(s.a.s) +
