@@ -253,13 +253,23 @@ Refusal refuse_upcast(const Facts& known, const Layout& a, const Int& n, const s
 
 }  // namespace
 
+namespace {
+
+// Words of n elements, or nths of one, are no longer what the layout counted: recast says what they are.
+Layout in_other_words(Layout a) {
+  a.units.codomain = {};
+  return a;
+}
+
+}  // namespace
+
 Layout upcast(Facts& facts, const Layout& a, const Int& n) {
   check_factor("upcast", n);
   if (n.is(1)) return a;
   trace::Operation operation("upcast", a, n);
   Upcast upcast = try_upcast(facts, a, n);
   if (!upcast.words) throw refuse_upcast(facts, a, n, upcast.why);
-  return operation.gives(std::move(*upcast.words));
+  return operation.gives(in_other_words(std::move(*upcast.words)));
 }
 
 namespace {
@@ -317,14 +327,14 @@ Layout downcast(Facts& facts, const Layout& a, const Int& n) {
   const auto widened = neighbours(facts, a);
   if (!widened) throw refuse_downcast(a, n);
   size_t next = 0;
-  return operation.gives(each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
+  return operation.gives(in_other_words(each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
     const Pair from{extent, stride};
     if (next++ != *widened) {
       return report_cast(Casting::scaled, from, {extent, Tuple::basis(stride.value() * n, stride.path())}, n);
     }
     const Int step = negative(stride.value()) ? -1 : 1;
     return report_cast(Casting::grown, from, {extent * n, Tuple::basis(step, stride.path())}, n);
-  }));
+  })));
 }
 
 Layout recast(Facts& facts, const Layout& a, int from_bits, int to_bits) {

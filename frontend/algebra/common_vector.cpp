@@ -6,6 +6,7 @@
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/trace.h"
+#include "frontend/algebra/unit_check.h"
 
 namespace lay {
 namespace {
@@ -48,6 +49,7 @@ std::optional<Layout> values_along(Facts& facts, const Layout& a, const Layout& 
 }  // namespace
 
 Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b) {
+  common_codomain(a.units.codomain, b.units.codomain);
   const Layout inverse = known_right_inverse(facts, b);
   const std::vector<Mode> modes = flat_modes(inverse);
   // The longest prefix of b's inverse that a maps to a layout at all.

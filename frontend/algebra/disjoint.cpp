@@ -5,6 +5,7 @@
 #include "frontend/algebra/axes.h"
 #include "frontend/algebra/judge.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/unit_check.h"
 
 namespace lay {
 namespace {
@@ -189,6 +190,7 @@ bool proved_apart(Facts& facts, const Stripped& a, const Stripped& b, const Int&
 }  // namespace
 
 Judgement disjoint(Facts& facts, const AnyLayout& a, const AnyLayout& b, const Tuple& offset) {
+  common_codomain(codomain_of(a), codomain_of(b));
   Claim claim{{a, b}, {offset}, std::nullopt, {}, decide};
   const auto parts_a = stripped(a), parts_b = stripped(b);
   const bool plain = parts_a && parts_b && !parts_a->swizzle && !parts_b->swizzle;

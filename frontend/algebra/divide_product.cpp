@@ -144,7 +144,8 @@ Layout paired_product(Facts& facts, const Layout& a, const Layout& t, int front)
   const bool single = a.shape.is_leaf() && t.shape.is_leaf();
   const int rank = std::max(a.rank(), t.rank());
   const auto padded = [&](const Layout& x) {
-    return append(Layout(wrap(x.shape), wrap(x.stride), x.units), Layout(1, 0), rank);
+    const ModeNames names = x.names ? mode_names(wrap(*x.names)) : nullptr;
+    return append(Layout(wrap(x.shape), wrap(x.stride), x.units, names), Layout(1, 0), rank);
   };
   const Layout product = single ? logical_product(facts, a, t) : logical_product(facts, padded(a), padded(t));
   const Layout first = product[front], second = product[1 - front];
@@ -216,7 +217,13 @@ Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tu
     throw r;
   }
   const Tuple blocks = ceil_div(facts, target, extents);
-  return blocked_product(facts, block, make_ordered_layout(blocks, order));
+  Layout steps = make_ordered_layout(blocks, order);
+  if (block.names) {
+    std::vector<Tuple> names;
+    for (int k = 0; k < block.rank(); ++k) names.emplace_back(only_name(block[k]));
+    steps.names = mode_names(steps.shape.is_leaf() ? names[0] : Tuple(std::move(names)));
+  }
+  return blocked_product(facts, block, steps);
 }
 
 }  // namespace lay

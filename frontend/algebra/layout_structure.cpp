@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/unit_check.h"
 
 namespace lay {
 namespace {
@@ -36,14 +37,19 @@ Tuple identity_strides(const Tuple& shape, std::vector<int>& path) {
   return Tuple(std::move(modes));
 }
 
-// What is not known is no objection; of two that are known and differ nothing is said.
-Unit common_unit(const Unit& a, const Unit& b) {
+// What is not known is no objection. Modes may take what differs, threads and values, and nothing is said of both; what
+// they give is added.
+Unit common_domain(const Unit& a, const Unit& b) {
   if (a.counts == Counts::none) return b;
   return a == b || b.counts == Counts::none ? a : Unit{};
 }
 
 Units common_units(const Units& a, const Units& b) {
-  return {common_unit(a.domain, b.domain), common_unit(a.codomain, b.codomain)};
+  return {common_domain(a.domain, b.domain), common_codomain(a.codomain, b.codomain)};
+}
+
+Units with_codomain(const Layout& a, const Layout& x) {
+  return {a.units.domain, common_codomain(a.units.codomain, x.units.codomain)};
 }
 
 Int magnitude(Facts& facts, const Int& a) {
@@ -207,23 +213,23 @@ Layout unflatten(const Layout& a, const Tuple& profile) {
 }
 
 Layout append(const Layout& a, const Layout& x) {
-  return on_both(a, x, a.units, [](const Tuple& s, const Tuple& t) { return append(s, t); });
+  return on_both(a, x, with_codomain(a, x), [](const Tuple& s, const Tuple& t) { return append(s, t); });
 }
 
 Layout append(const Layout& a, const Layout& x, int rank) {
-  return on_both(a, x, a.units, [&](const Tuple& s, const Tuple& t) { return append(s, t, rank); });
+  return on_both(a, x, with_codomain(a, x), [&](const Tuple& s, const Tuple& t) { return append(s, t, rank); });
 }
 
 Layout prepend(const Layout& a, const Layout& x) {
-  return on_both(a, x, a.units, [](const Tuple& s, const Tuple& t) { return prepend(s, t); });
+  return on_both(a, x, with_codomain(a, x), [](const Tuple& s, const Tuple& t) { return prepend(s, t); });
 }
 
 Layout prepend(const Layout& a, const Layout& x, int rank) {
-  return on_both(a, x, a.units, [&](const Tuple& s, const Tuple& t) { return prepend(s, t, rank); });
+  return on_both(a, x, with_codomain(a, x), [&](const Tuple& s, const Tuple& t) { return prepend(s, t, rank); });
 }
 
 Layout replace(const Layout& a, int mode, const Layout& x) {
-  return on_both(a, x, a.units, [&](const Tuple& s, const Tuple& t) { return replace(s, mode, t); });
+  return on_both(a, x, with_codomain(a, x), [&](const Tuple& s, const Tuple& t) { return replace(s, mode, t); });
 }
 
 Layout zip(const Layout& a) {

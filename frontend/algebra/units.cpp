@@ -1,5 +1,8 @@
 #include "frontend/algebra/units.h"
 
+#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/unit_check.h"
+
 namespace lay {
 
 std::string Unit::to_string() const {
@@ -29,6 +32,20 @@ bool may_meet(const Unit& a, const Unit& b) {
   if (a.counts == Counts::none || b.counts == Counts::none || a == b) return true;
   const bool bytes = a.counts == Counts::bytes || b.counts == Counts::bytes;
   return bytes && bits(a) == 8 && bits(b) == 8;
+}
+
+Unit codomain_of(const AnyLayout& a) {
+  if (const auto* l = std::get_if<Layout>(&a)) return l->units.codomain;
+  const auto* inner = std::get_if<Layout>(&std::get<Composed>(a).inner);
+  return inner ? inner->units.codomain : Unit{};
+}
+
+Unit common_codomain(const Unit& a, const Unit& b) {
+  if (a.counts == Counts::none) return b;
+  if (may_meet(a, b)) return a;
+  const bool memory = bits(a) != 0 && bits(b) != 0;
+  throw refusal("units", "one layout gives " + a.to_string() + " and the other " + b.to_string(),
+                memory ? "recast converts between element types and bytes" : "");
 }
 
 }  // namespace lay

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/unit_check.h"
 #include "frontend/sema/memory.h"
 #include "frontend/sema/prelude.h"
 
@@ -98,6 +99,7 @@ std::int64_t power_of_two_in(std::int64_t n) {
 Value vector_width_(Arguments& a) {
   Facts& facts = a.facts();
   const int bits = element_bits(a, 2, a[0].value);
+  element_bits(a, 2, a[1].value);
   const AnyLayout x = a.any_layout(0), y = a.any_layout(1);
   const Int common = max_common_vector(facts, x, y);
   const auto alignment = [&](const Value& v) -> std::int64_t {
@@ -161,14 +163,26 @@ Fields shared_fields(const Service& s) {
 
 int element_bits(Arguments& a, std::size_t i, const Value& layout) {
   if (i < a.count()) {
-    if (const ElementType* type = a.as<ElementType>(i)) return bits(*type);
+    if (const ElementType* type = a.as<ElementType>(i)) return element_bits(*type, layout);
     const std::int64_t n = a.literal(i);
     if (n >= 1 && n <= 128 && (n & (n - 1)) == 0) return static_cast<int>(n);
     a.wrong_kind(i, "an element type or a number of bits (1, 2, 4, ... 128)");
   }
-  const Layout* l = layout.as<Layout>();
-  if (l && l->units.codomain.counts == Counts::elements) return bits(l->units.codomain.element);
-  return 32;
+  const int known = bits(counted_unit(layout));
+  return known ? known : 32;
+}
+
+Unit counted_unit(const Value& layout) {
+  if (const auto* l = layout.as<Layout>()) return codomain_of(*l);
+  const auto* c = layout.as<Composed>();
+  return c ? codomain_of(*c) : Unit{};
+}
+
+int element_bits(ElementType type, const Value& layout) {
+  const Unit unit = counted_unit(layout), asked = elements_of(type);
+  if (may_meet(unit, asked)) return bits(type);
+  throw refusal("units", "the layout gives " + unit.to_string() + ", not " + asked.to_string(),
+                bits(unit) ? "recast converts between element types and bytes" : "");
 }
 
 Tuple tile_of(const AnyLayout& layout) {

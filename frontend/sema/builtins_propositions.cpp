@@ -2,7 +2,7 @@
 // refuted by one counterexample (Session::claiming).
 
 #include "frontend/algebra/propositions.h"
-#include "frontend/sema/builtins.h"
+#include "frontend/sema/memory.h"
 
 namespace lay::sema {
 namespace {
@@ -72,10 +72,9 @@ Value disjoint_(Arguments& a) {
 
 // Bits of what the values count: of the type given, else of the layout's elements, else bytes.
 int counted_bits(Arguments& a, std::size_t type) {
-  if (a.count() > type) return bits(a.type(type));
-  const Layout* l = a.as<Layout>(0);
-  if (l && l->units.codomain.counts == Counts::elements) return bits(l->units.codomain.element);
-  return 8;
+  if (a.count() > type) return element_bits(a.type(type), a[0].value);
+  const int known = bits(counted_unit(a[0].value));
+  return known ? known : 8;
 }
 
 Value aligned_(Arguments& a) {

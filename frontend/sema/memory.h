@@ -17,8 +17,12 @@ Value result_record(std::string name, std::string head, std::vector<std::pair<st
 // Wavefronts, or sectors, of an access.
 std::vector<std::pair<std::string, Value>> shared_fields(const Service& s);
 
-// Bits of an element: of a type, a number of bits 1 to 128, or what the layout counts; else 32.
+// Bits of an element: of a type, a number of bits 1 to 128, or what the layout counts; else 32. Refusal "units" where
+// the layout is known to count something else than the type.
 int element_bits(Arguments& a, std::size_t i, const Value& layout);
+int element_bits(ElementType type, const Value& layout);
+// What a layout gives, where that is known.
+Unit counted_unit(const Value& layout);
 
 // The domain of a layout, as the tile that accesses are laid over.
 Tuple tile_of(const AnyLayout& layout);
