@@ -125,6 +125,9 @@ void Sm90Lowering::declare_staged(const sema::Assignment& assignment) {
       b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {store.buffers, gemm_.consumers()}), alignment);
   prepare_values();
   packed_ = b_.registers(declared_.name("packed"), type, Layout(store.values(), 1));
+  declared_.from(assignment.where);
+  if (const int picked = picked_values())
+    picked_ = b_.registers(declared_.name("picked"), gemm_.mma.accumulator, Layout(picked, 1));
   if (!store.matrices) together_ = b_.registers(declared_.name("together"), type, Layout(store.vector, 1));
   if (!store.tma) run_ = b_.registers(declared_.name("run"), type, Layout(store.run, 1));
   if (store.tma) {

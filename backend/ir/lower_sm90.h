@@ -58,6 +58,7 @@ class Sm90Lowering {
   // The products (lower_sm90_products.cpp).
   void multiply(const Tile& tile);
   void over(const char* name, int count, const std::function<void(Term)>& body);
+  void rolled(const char* name, int count, const std::function<void(Term)>& body);
   void issue(Term first, int steps, Term fresh);
   void multiply_step(Term step, Term fresh);
   void bring_step(Term step);
@@ -84,7 +85,15 @@ class Sm90Lowering {
   Pass pass_of(Term number, int passes, int width) const;
   // A value of the pass, counted from its first.
   using Source = std::function<Term(Term)>;
+  // How a rolled loop over the groups of a pass brings so many of its values to the same registers.
+  struct Picks {
+    int values = 0;
+    std::function<void(Term group)> pick;
+  };
+  bool much_text() const;
   bool in_halves(int passes) const;
+  int picked_values(int width) const;
+  int picked_values() const;
   void epilogue(const Tile& tile);
   using PassBody = std::function<void(const Pass& at, const Pass& held, Term number)>;
   void each_pass(Term half, int halves, const PassBody& body);
@@ -93,7 +102,11 @@ class Sm90Lowering {
   void putters_meet();
   void by_one_lane(const std::function<void()>& body);
   void wait_for_stores(int in_flight);
-  void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source);
+  void rolled_epilogue(const Tile& tile);
+  void store_picked(const Tile& tile, int first_pass, int passes, int width, Term atom);
+  void pick(Term number, int count, const std::function<void(int)>& one);
+  void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source,
+                            const Picks* picks = nullptr);
   void pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source);
   void put_matrices(Term first, int values, Term buffer);
   void put_values(int values, Term buffer);
@@ -125,6 +138,7 @@ class Sm90Lowering {
   BufferId fragments_;              // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   BufferId packed_, together_, run_, staged_;
+  BufferId picked_;  // where the epilogue is rolled: the values of one round
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;

@@ -93,16 +93,22 @@ int Sm90Lowering::passes_of_atom() const {
   return gemm_.store ? gemm_.store->passes(gemm_.mma.shape[1]) : 1;
 }
 
+// Whether an element takes much code.
+bool Sm90Lowering::much_text() const {
+  constexpr int much = 8;  // steps of arithmetic
+  const sema::NodeId value = declared_.kernel.assignments.front().value;
+  return plan::arithmetic_outside(declared_.kernel, value, gemm_.contraction) >= much;
+}
+
 // A rolled loop over halves of the accumulators, which move up in between, where each element takes much code: the text
 // is half as long, and the moves are a small part of the work.
 bool Sm90Lowering::in_halves(int passes) const {
   const auto repeats = gemm_.repeats();
-  constexpr int much = 8, worth = 4;  // steps of arithmetic, passes
+  constexpr int worth = 4;  // passes
   const bool in_order = repeats[0] == 1 || repeats[1] == 1;
   const bool alike = !gemm_.store || gemm_.store->rest == 0 || repeats[0] * repeats[1] % 2 == 0;
   if (!in_order || !alike || passes < worth || passes % 2 != 0) return false;
-  const sema::NodeId value = declared_.kernel.assignments.front().value;
-  return (gemm_.store && !gemm_.store->tma) || plan::arithmetic_outside(declared_.kernel, value, gemm_.contraction) >= much;
+  return (gemm_.store && !gemm_.store->tma) || much_text();
 }
 
 // The passes of that part of the accumulators: each one, where it is held when the part is the first, and its number in
@@ -127,6 +133,7 @@ void Sm90Lowering::each_pass(Term half, int halves, const PassBody& body) {
 }
 
 void Sm90Lowering::epilogue(const Tile& tile) {
+  if (picked_) return rolled_epilogue(tile);
   const auto repeats = gemm_.repeats();
   const int all = passes_of_atom() * repeats[0] * repeats[1];
   const int halves = in_halves(all) ? 2 : 1, passes = all / halves;
@@ -156,6 +163,93 @@ void Sm90Lowering::epilogue(const Tile& tile) {
       b_.loop("v", number(0), number(to.width / 2), {.unrolled = true},
               [&](Term v) { b_.assign(value_of(to, v), b_.read(value_of(from, v))); });
     });
+  });
+}
+
+// How many values of a pass of that width one round of a rolled loop takes: whole steps that divide it, as many as
+// there are registers for beside the accumulators. 0: there is no such number.
+int Sm90Lowering::picked_values(int width) const {
+  constexpr int others = 40, no_limit = 240;  // registers
+  const auto repeats = gemm_.repeats();
+  const int values = width / 2, of_step = std::min(values, gemm_.store->values());
+  const int room = (gemm_.registers ? (*gemm_.registers)[1] : no_limit) - others -
+                   gemm_.mma.shape[1] / 2 * repeats[0] * repeats[1] * (gemm_.accumulate ? 2 : 1);
+  int taken = 0;
+  for (int of = of_step; of <= std::min(values, room); of += of_step) {
+    if (values % of == 0) taken = of;
+  }
+  return taken;
+}
+
+// The most of any pass, where the epilogue is rolled: 0 where it is not, since an element takes little code or all is
+// one round.
+int Sm90Lowering::picked_values() const {
+  if (!gemm_.store || gemm_.split || !much_text()) return 0;
+  const auto repeats = gemm_.repeats();
+  const int of_width = picked_values(gemm_.store->width), rest = gemm_.store->rest;
+  const int of_rest = rest > 0 ? picked_values(rest) : of_width;
+  if (of_width == 0 || of_rest == 0) return 0;
+  return of_width < gemm_.mma.shape[1] / 2 * repeats[0] * repeats[1] ? std::max(of_width, of_rest) : 0;
+}
+
+void Sm90Lowering::rolled(const char* name, int count, const std::function<void(Term)>& body) {
+  if (count == 1) return body(number(0));
+  b_.loop(name, number(0), number(count), {}, body);
+}
+
+// What of the numbered is at that number: a tree of branches, since registers have no address.
+void Sm90Lowering::pick(Term number_of, int count, const std::function<void(int)>& one) {
+  const std::function<void(int, int)> among = [&](int first, int last) {
+    if (last - first == 1) return one(first);
+    const int middle = (first + last) / 2;
+    b_.when(
+        number_of < middle, [&] { among(first, middle); }, [&] { among(middle, last); });
+  };
+  among(0, count);
+}
+
+// The passes of that width, one text for all: its values come to the same registers first. Beside halves that move up
+// the text is shorter still, and each value moves once.
+void Sm90Lowering::store_picked(const Tile& tile, int first_pass, int passes, int width, Term atom) {
+  const plan::StagedStore& store = *gemm_.store;
+  const auto repeats = gemm_.repeats();
+  const int of_atom = passes_of_atom(), atoms = repeats[0] * repeats[1];
+  const int values = width / 2, of_pass = store.width / 2;
+  const int at_once = picked_values(width), groups = values / at_once;
+  rolled("pass", passes, [&](Term pass) {
+    declared_.from(declared_.kernel.assignments.front().where);
+    const Pass at{atom / repeats[1], atom % repeats[1], pass + first_pass, width};
+    const Term buffer = out_ ? b_.slot(out_) : (atom * of_atom + at.pass) % store.buffers;
+    wait_for_stores(store.buffers - 1);
+    const Picks picks{
+        at_once, [&](Term group) {
+          declared_.from(declared_.kernel.assignments.front().where, "the values of this round");
+          pick((atom * passes + pass) * groups + group, atoms * passes * groups, [&](int which) {
+            const int of = which / groups / passes,
+                      first = (first_pass + which / groups % passes) * of_pass + which % groups * at_once;
+            b_.loop("v", number(0), number(at_once), {.unrolled = true}, [&](Term v) {
+              b_.assign({picked_, {v}},
+                        b_.read({totals_, {number(first) + v, number(of / repeats[1]), number(of % repeats[1])}}));
+            });
+          });
+        }};
+    store_through_shared(
+        tile, at, buffer,
+        [&](Term v) {
+          return b_.read({picked_, {v}});
+        },
+        &picks);
+    if (out_) b_.emit(Advance{out_, {}});
+  });
+}
+
+void Sm90Lowering::rolled_epilogue(const Tile& tile) {
+  const plan::StagedStore& store = *gemm_.store;
+  const auto repeats = gemm_.repeats();
+  const int of_atom = passes_of_atom(), whole = store.rest > 0 ? of_atom - 1 : of_atom;
+  rolled("atom", repeats[0] * repeats[1], [&](Term atom) {
+    if (whole > 0) store_picked(tile, 0, whole, store.width, atom);
+    if (store.rest > 0) store_picked(tile, whole, 1, store.rest, atom);
   });
 }
 
@@ -192,12 +286,13 @@ void Sm90Lowering::putters_meet() {
 }
 
 // 64 rows and the pass' columns: the values go to shared memory in steps, the whole is taken away.
-void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source) {
+void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source,
+                                        const Picks* picks) {
   const plan::StagedStore& store = *gemm_.store;
   const Span& where = declared_.kernel.assignments.front().where;
   const int values = at.width * rows_of_atom / warpgroup, of_step = std::min(values, store.values());
-  const auto step_body = [&](Term first, int count) {
-    pack(tile, at, first, count, source);
+  const auto step_from = [&](Term first, int count, const Source& of_step_source) {
+    pack(tile, at, first, count, of_step_source);
     declared_.from(where);
     if (store.matrices) {
       put_matrices(first, count, buffer);
@@ -206,15 +301,29 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
     }
   };
   declared_.from(where);
-  const int steps = values / of_step, left = values % of_step;
-  over("step", steps, [&](Term step) { step_body(step * of_step, of_step); });
-  if (left > 0) step_body(number(steps * of_step), left);
+  const auto step_body = [&](Term first, int count) {
+    step_from(first, count, [&](Term v) { return source(first + v); });
+  };
+  if (picks) {
+    rolled("group", values / picks->values, [&](Term group) {
+      picks->pick(group);
+      declared_.from(where);
+      over("step", picks->values / of_step, [&](Term step) {
+        const Term local = step * of_step;
+        step_from(group * picks->values + local, of_step, [&](Term v) { return source(local + v); });
+      });
+    });
+  } else {
+    const int steps = values / of_step, left = values % of_step;
+    over("step", steps, [&](Term step) { step_body(step * of_step, of_step); });
+    if (left > 0) step_body(number(steps * of_step), left);
+  }
   if (store.tma) b_.emit(Fence{FenceKind::proxy_async});
   putters_meet();
   take_away(tile, at, buffer);
 }
 
-// So many of the output's elements, from that value of the pass on.
+// So many of the output's elements, from that value of the pass on; the source counts from there.
 void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source) {
   const sema::Assignment& assignment = declared_.kernel.assignments.front();
   const ElementType type = b_.kernel.buffers[static_cast<size_t>(packed_.index)].element;
@@ -222,7 +331,7 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values
   read_vectors(tile, {at.i, at.j}, base, values);
   b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
     const Term value = base + v;
-    const auto accumulator = [&] { return source(first + v); };
+    const auto accumulator = [&] { return source(v); };
     const Ref to{packed_, {v}};
     declared_.from(assignment.where);
     if (!guarded_) {
