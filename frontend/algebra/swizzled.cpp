@@ -53,9 +53,12 @@ std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzl
   return report(moved);
 }
 
-// No index below n is moved by the swizzle.
-bool below_swizzle(const Swizzle& s, const Int& n) {
-  return n.is_literal() && n.value() <= (s.source_mask() & -s.source_mask());
+// The swizzle that does the same to indices below n: bits that none of them has need not be read.
+Swizzle reading_below(const Swizzle& s, const Int& n) {
+  if (s.b == 0 || !n.is_literal()) return s;
+  const int64_t bits = std::bit_width(static_cast<uint64_t>(n.value() - 1)),
+                low = std::countr_zero(static_cast<uint64_t>(s.source_mask()));
+  return in_unit(Swizzle(std::clamp<int64_t>(bits - low, 0, s.b), s.m, s.s), s.unit);
 }
 
 // The outer swizzle, where it is one.
@@ -137,8 +140,11 @@ Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
   trace::Operation operation("composition", a, b);
   static_cast<void>(met(b, a.units.domain, "the layout takes"));
   if (const auto moved = moved_swizzle(facts, a, b, size(a))) return operation.gives(Composed{*moved, 0, a});
-  if (below_swizzle(b, size(a)))
-    return operation.gives(Composed{in_unit(Swizzle(0, b.m, b.s), a.units.codomain), 0, a});
+  const Swizzle narrow = reading_below(b, size(a));
+  if (narrow.b == 0) return operation.gives(Composed{in_unit(narrow, a.units.codomain), 0, a});
+  if (narrow.b < b.b) {
+    if (const auto moved = moved_swizzle(facts, a, narrow, size(a))) return operation.gives(Composed{*moved, 0, a});
+  }
   return operation.gives(Composed{a, 0, b});
 }
 
