@@ -108,6 +108,13 @@ Value offset_part(Arguments& a) {
   a.wrong_kind(0, "a composed layout");
 }
 
+Value outer_part(Arguments& a) {
+  if (a.as<Layout>(0)) return Value(Swizzle(0, 4, 3));
+  const Composed* c = a.as<Composed>(0);
+  if (!c) a.wrong_kind(0, "a layout");
+  return std::visit([](const auto& outer) { return Value(outer); }, c->outer);
+}
+
 Value layout_part(Arguments& a) {
   if (a.as<Layout>(0)) return a[0].value;
   if (const Composed* c = a.as<Composed>(0)) return Value(c->layout());
@@ -268,6 +275,7 @@ constexpr Builtin kRows[] = {
     {"shape", "shape(L [, path...])", "the extents", 1, kMany, shape_},
     {"stride", "stride(L [, path...])", "the strides", 1, kMany, stride_},
     {"offset_part", "offset_part(C)", "the offset of a composed layout", 1, 1, offset_part},
+    {"outer_part", "outer_part(C)", "what a composed layout applies last: a swizzle or a layout", 1, 1, outer_part},
     {"layout_part", "layout_part(C)", "the layout inside a composed layout", 1, 1, layout_part},
     {"select", "select(L, i, j, ...)", "the modes named, in that order", 2, kMany, select_},
     {"take", "take(L, begin, end)", "the modes begin .. end-1", 3, 3, take_},
