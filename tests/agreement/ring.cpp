@@ -11,6 +11,7 @@
 #include "backend/plan/make.h"
 #include "frontend/sema/reference.h"
 #include "tests/agreement/calls.h"
+#include "tests/agreement/planted.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -63,36 +64,23 @@ TEST_CASE("ring: faults are found", "[ring]") {
   const sema::Array due = sema::run_reference(call).outputs[0];
   const plan::Plan plan = plan_of(kernel);
   const std::string text = ir::print(ir::lower(plan, plan.variants.front()));
-  const auto with = [&](const std::string& from, const std::string& to) {
-    const size_t at = text.find(from);
-    INFO(from << " in\n" << text);
-    REQUIRE(at != std::string::npos);
-    return test::trouble(ir::parse(text.substr(0, at) + to + text.substr(at + from.size())), call, due);
-  };
-  CHECK(with("", "") == "");
-  struct Mistake {
-    const char *what, *from, *to, *found;
-  };
-  const Mistake mistakes[] = {
-      {"nobody waits for the tile", "wait filled[slot(use)] phase phase(use)", "", "uninitialised"},
-      {"the other phase is waited for", "phase phase(use)", "phase 1 - phase(use)", "uninitialised"},
-      {"nobody waits until the stage is free", "wait drained[slot(load)] phase phase(load)", "fence warp", "in-flight"},
-      {"stages are not given back", "arrive drained[slot(use)]", "", "deadlock"},
-      {"a stage is given back by one warp too many", "drained mbarrier slots 4 count 4",
-       "drained mbarrier slots 4 count 3", "race"},
-      {"a copying warp is not waited for", "filled mbarrier slots 4 count 5", "filled mbarrier slots 4 count 4",
-       "barrier-misuse"},
-      {"nobody copies by TMA", "filled mbarrier slots 4 count 5", "filled mbarrier slots 4 count 6", "deadlock"},
-      {"fewer bytes are announced", "bytes 2048", "bytes 2032", "bytes"},
-      {"the place in the ring does not move", "advance use", "", "race"},
-      {"a box begins one row too late", "[tile_n * 64,", "[tile_n * 64 + 1,", "element 0 is"},
-  };
-  for (const Mistake& mistake : mistakes) {
-    INFO(mistake.what);
-    const std::string found = with(mistake.from, mistake.to);
-    INFO(found);
-    CHECK(found.substr(0, std::string(mistake.found).size()) == mistake.found);
-  }
+  test::find_planted(
+      text, call, due,
+      {
+          {"nobody waits for the tile", "wait filled[slot(use)] phase phase(use)", "", "uninitialised"},
+          {"the other phase is waited for", "phase phase(use)", "phase 1 - phase(use)", "uninitialised"},
+          {"nobody waits until the stage is free", "wait drained[slot(load)] phase phase(load)", "fence warp",
+           "in-flight"},
+          {"stages are not given back", "arrive drained[slot(use)]", "", "deadlock"},
+          {"a stage is given back by one warp too many", "drained mbarrier slots 4 count 4",
+           "drained mbarrier slots 4 count 3", "race"},
+          {"a copying warp is not waited for", "filled mbarrier slots 4 count 5", "filled mbarrier slots 4 count 4",
+           "barrier-misuse"},
+          {"nobody copies by TMA", "filled mbarrier slots 4 count 5", "filled mbarrier slots 4 count 6", "deadlock"},
+          {"fewer bytes are announced", "bytes 2048", "bytes 2032", "bytes"},
+          {"the place in the ring does not move", "advance use", "", "race"},
+          {"a box begins one row too late", "[tile_n * 64,", "[tile_n * 64 + 1,", "element 0 is"},
+      });
 }
 
 TEMPLATE_TEST_CASE_SIG("on a GPU: ring: every schedule agrees with the reference", "[.][gpu][ring]", ((int part), part),

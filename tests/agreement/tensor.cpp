@@ -19,6 +19,7 @@
 #include "runtime/launches.h"
 #include "runtime/packed_call.h"
 #include "tests/agreement/calls.h"
+#include "tests/agreement/planted.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -28,6 +29,7 @@ using sema::Array;
 
 using test::difference;
 using test::Extents;
+using test::find_planted;
 using test::integer_call;
 using test::trouble;
 
@@ -210,37 +212,24 @@ TEST_CASE("tensor cores: faults of teams in turns are found", "[tensor]") {
   const sema::KernelCall call = integer_call(kernel, {136, 136, 336});
   const Array due = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 2));
-  const auto with = [&](const std::string& from, const std::string& to) {
-    const size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    const ir::Kernel changed = ir::parse(text.substr(0, at) + to + text.substr(at + from.size()));
-    return trouble(changed, call, due);
-  };
-  CHECK(with("", "") == "");
-  struct Mistake {
-    const char *what, *from, *to, *found;
-  };
-  const Mistake mistakes[] = {
-      {"the stages of another's tile are not skipped", "advance use by steps", "advance use by 0", "deadlock"},
-      {"skipped as if every tile had products", "advance use by steps", "advance use by tiles_k", "in-flight"},
-      {"one stage too few", "advance use by steps", "advance use by max(steps - 1, 0)", "in-flight"},
-      {"one stage too many", "advance use by steps", "advance use by steps + 1", "deadlock"},
-      {"stages that another uses are given back", "advance freed by steps", "advance freed by 0", "deadlock"},
-      // A phase of the ring's barriers is known by its parity, so that nobody may be two rounds ahead.
-      {"nobody waits for the turn", "wait turns[consumer] phase select(consumer == 0, 1 - phase(turn), phase(turn))",
-       "", "in-flight"},
-      {"the turn is passed on to oneself", "arrive turns[(consumer + 1) % 3]", "arrive turns[consumer]", "in-flight"},
-      {"the turn is not passed on", "arrive turns[(consumer + 1) % 3]", "", "deadlock"},
-      {"a stage is given back by all teams", "drained mbarrier slots 4 count 1", "drained mbarrier slots 4 count 3",
-       "deadlock"},
-      {"everybody begins with the first tile", "if slot(turn) == consumer {", "if slot(turn) == 0 {", "deadlock"},
-  };
-  for (const Mistake& mistake : mistakes) {
-    INFO(mistake.what);
-    const std::string found = with(mistake.from, mistake.to);
-    INFO(found);
-    CHECK(found.substr(0, found.find(':')) == mistake.found);
-  }
+  find_planted(
+      text, call, due,
+      {
+          {"the stages of another's tile are not skipped", "advance use by steps", "advance use by 0", "deadlock"},
+          {"skipped as if every tile had products", "advance use by steps", "advance use by tiles_k", "in-flight"},
+          {"one stage too few", "advance use by steps", "advance use by max(steps - 1, 0)", "in-flight"},
+          {"one stage too many", "advance use by steps", "advance use by steps + 1", "deadlock"},
+          {"stages that another uses are given back", "advance freed by steps", "advance freed by 0", "deadlock"},
+          // A phase of the ring's barriers is known by its parity, so that nobody may be two rounds ahead.
+          {"nobody waits for the turn",
+           "wait turns[consumer] phase select(consumer == 0, 1 - phase(turn), phase(turn))", "", "in-flight"},
+          {"the turn is passed on to oneself", "arrive turns[(consumer + 1) % 3]", "arrive turns[consumer]",
+           "in-flight"},
+          {"the turn is not passed on", "arrive turns[(consumer + 1) % 3]", "", "deadlock"},
+          {"a stage is given back by all teams", "drained mbarrier slots 4 count 1", "drained mbarrier slots 4 count 3",
+           "deadlock"},
+          {"everybody begins with the first tile", "if slot(turn) == consumer {", "if slot(turn) == 0 {", "deadlock"},
+      });
 }
 
 TEST_CASE("tensor cores: faults of warps that store their own rows are found", "[tensor]") {
@@ -252,33 +241,18 @@ TEST_CASE("tensor cores: faults of warps that store their own rows are found", "
   // Where whole spans are stored, where the rest is, and where that has been put into shared memory.
   const size_t epilogue = text.find("wait_group bulk"), rest = text.find("wait_group bulk", epilogue + 1),
                put = text.find("fence proxy_async", rest);
-  const auto with = [&](size_t from_there, const std::string& from, const std::string& to) {
-    const size_t at = text.find(from, from_there);
-    REQUIRE(at != std::string::npos);
-    return trouble(ir::parse(text.substr(0, at) + to + text.substr(at + from.size())), call, due);
-  };
-  CHECK(with(0, "", "") == "");
-  struct Mistake {
-    const char* what;
-    size_t where;
-    const char *from, *to, *found;
-  };
-  const Mistake mistakes[] = {
-      {"what is being read is overwritten", epilogue, "wait_group bulk pending 1 read", "", "in-flight"},
-      {"the others do not know that it has been read", epilogue, "fence warp", "", "race"},
-      {"TMA does not see what was put there", epilogue, "fence proxy_async", "", "missing-fence"},
-      {"TMA does not see the rest", rest, "fence proxy_async", "", "missing-fence"},
-      {"it is taken away before the other lanes have put it there", put, "fence warp", "", "race"},
-      {"the rows of another warp", rest, "C_stage[warp % 4 * 16", "C_stage[(warp + 1) % 4 * 16", "uninitialised"},
-      {"the rest is as wide as the others", rest, "map C_rest_map", "map C_map", "uninitialised"},
-      {"the rest goes where the others went", rest, "n_first + 64", "n_first", "element"},
-  };
-  for (const Mistake& mistake : mistakes) {
-    INFO(mistake.what);
-    const std::string found = with(mistake.where, mistake.from, mistake.to);
-    INFO(found);
-    CHECK(found.starts_with(mistake.found));
-  }
+  find_planted(
+      text, call, due,
+      {
+          {"what is being read is overwritten", "wait_group bulk pending 1 read", "", "in-flight", epilogue},
+          {"the others do not know that it has been read", "fence warp", "", "race", epilogue},
+          {"TMA does not see what was put there", "fence proxy_async", "", "missing-fence", epilogue},
+          {"TMA does not see the rest", "fence proxy_async", "", "missing-fence", rest},
+          {"it is taken away before the other lanes have put it there", "fence warp", "", "race", put},
+          {"the rows of another warp", "C_stage[warp % 4 * 16", "C_stage[(warp + 1) % 4 * 16", "uninitialised", rest},
+          {"the rest is as wide as the others", "map C_rest_map", "map C_map", "uninitialised", rest},
+          {"the rest goes where the others went", "n_first + 64", "n_first", "element", rest},
+      });
 }
 
 TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[tensor]") {
@@ -346,37 +320,24 @@ TEST_CASE("tensor cores: faults of an operand on its way to registers are found"
   const sema::KernelCall call = integer_call(kernel, {264, 64, 336});
   const Array due = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
-  const auto with = [&](const std::string& from, const std::string& to) {
-    const size_t at = text.find(from);
-    INFO(from << " in\n" << text);
-    REQUIRE(at != std::string::npos);
-    return trouble(ir::parse(text.substr(0, at) + to + text.substr(at + from.size())), call, due);
-  };
   for (const std::uint64_t seed : {0, 1}) CHECK(trouble(ir::parse(text), call, due, seed) == "");
-  struct Mistake {
-    const char *what, *from, *to, *found;
-  };
-  const Mistake mistakes[] = {
-      {"registers are overwritten while they are multiplied", "wait_group wgmma pending 3", "", "in-flight"},
-      {"a group too few is waited for", "wait_group wgmma pending 3", "wait_group wgmma pending 4", "in-flight"},
-      {"the products are not told of the registers", "fence wgmma", "", "missing-fence"},
-      {"a warp that reads the stage is not waited for", "drained mbarrier slots 3 count 4",
-       "drained mbarrier slots 3 count 3", "race"},
-      {"one warp speaks for all", "arrive drained[slot(freed)]", "if warp % 4 == 0 {\narrive drained[slot(freed)]\n}",
-       "deadlock"},
-      {"the stage before is read", "A_stage[a_row + i * 64,a_row_k + step * 16,slot(use)]",
-       "A_stage[a_row + i * 64,a_row_k + step * 16,(slot(use) + 2) % 3]", "in-flight"},
-      {"fragments are swapped", "a[0,i,step] <- A_stage[a_row + i * 64", "a[0,i,step] <- A_stage[a_row + (1 - i) * 64",
-       "element"},
-      {"every warp reads the first one's rows", "at(4:16, warp % 4)", "at(4:0, warp % 4)", "element"},
-      {"rows are not transposed", " transpose", "", "element"},
-  };
-  for (const Mistake& mistake : mistakes) {
-    INFO(mistake.what);
-    const std::string found = with(mistake.from, mistake.to);
-    INFO(found);
-    CHECK(found.substr(0, std::string(mistake.found).size()) == mistake.found);
-  }
+  find_planted(
+      text, call, due,
+      {
+          {"registers are overwritten while they are multiplied", "wait_group wgmma pending 3", "", "in-flight"},
+          {"a group too few is waited for", "wait_group wgmma pending 3", "wait_group wgmma pending 4", "in-flight"},
+          {"the products are not told of the registers", "fence wgmma", "", "missing-fence"},
+          {"a warp that reads the stage is not waited for", "drained mbarrier slots 3 count 4",
+           "drained mbarrier slots 3 count 3", "race"},
+          {"one warp speaks for all", "arrive drained[slot(freed)]",
+           "if warp % 4 == 0 {\narrive drained[slot(freed)]\n}", "deadlock"},
+          {"the stage before is read", "A_stage[a_row + i * 64,a_row_k + step * 16,slot(use)]",
+           "A_stage[a_row + i * 64,a_row_k + step * 16,(slot(use) + 2) % 3]", "in-flight"},
+          {"fragments are swapped", "a[0,i,step] <- A_stage[a_row + i * 64",
+           "a[0,i,step] <- A_stage[a_row + (1 - i) * 64", "element"},
+          {"every warp reads the first one's rows", "at(4:16, warp % 4)", "at(4:0, warp % 4)", "element"},
+          {"rows are not transposed", " transpose", "", "element"},
+      });
 }
 
 TEST_CASE("tensor cores: faults of sums that go on in registers are found", "[tensor]") {
@@ -385,28 +346,14 @@ TEST_CASE("tensor cores: faults of sums that go on in registers are found", "[te
   const sema::KernelCall call = integer_call(kernel, {128, 128, 400});
   const Array due = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
-  const auto with = [&](const std::string& from, const std::string& to) {
-    const size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return trouble(ir::parse(text.substr(0, at) + to + text.substr(at + from.size())), call, due);
-  };
-  CHECK(with("", "") == "");
-  struct Mistake {
-    const char *what, *from, *to, *found;
-  };
-  const Mistake mistakes[] = {
-      {"they are added up before they are complete", "wait_group wgmma pending 0", "", "in-flight"},
-      {"the next ones begin before they have been read", "fence wgmma", "", "missing-fence"},
-      {"the next ones go on from them", "zero step == 0", "zero tile_k == 0 and step == 0", "element"},
-      {"only the last ones count", "total[v,0,0] + acc[v,0,0]", "acc[v,0,0]", "element"},
-      {"totals begin with what was there", "fill total = 0.0", "", "uninitialised"},
-  };
-  for (const Mistake& mistake : mistakes) {
-    INFO(mistake.what);
-    const std::string found = with(mistake.from, mistake.to);
-    INFO(found);
-    CHECK(found.starts_with(mistake.found));
-  }
+  find_planted(text, call, due,
+               {
+                   {"they are added up before they are complete", "wait_group wgmma pending 0", "", "in-flight"},
+                   {"the next ones begin before they have been read", "fence wgmma", "", "missing-fence"},
+                   {"the next ones go on from them", "zero step == 0", "zero tile_k == 0 and step == 0", "element"},
+                   {"only the last ones count", "total[v,0,0] + acc[v,0,0]", "acc[v,0,0]", "element"},
+                   {"totals begin with what was there", "fill total = 0.0", "", "uninitialised"},
+               });
 }
 
 TEMPLATE_TEST_CASE_SIG("on a GPU: tensor cores: it agrees with the reference", "[.][gpu][tensor]", ((int part), part),
