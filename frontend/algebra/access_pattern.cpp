@@ -149,6 +149,7 @@ int64_t widest_possible(const AccessPattern& pattern, int bits) {
 
 bool moves_as_one(const AccessPattern& pattern, const Placement& where, int64_t vector) {
   if (vector < 1 || pattern.values % vector != 0 || vector > 8 * kWidestAccess / where.bits) return vector == 1;
+  if (vector == 1) return true;
   if ((vector & (vector - 1)) != 0) return false;
   for (int64_t thread = 0; thread < pattern.threads; ++thread) {
     for (int64_t value = 0; value < pattern.values; value += vector) {

@@ -43,11 +43,19 @@ class Divisor {
   int shift_ = -1;
 };
 
+// What a count needs for a while. A search counts millions of accesses, so that each thread keeps its own.
+struct Scratch {
+  std::vector<int64_t> first, more;
+  std::vector<int> of_bank;
+};
+
 // Counts the different words that a phase wants from each bank. Mostly that is one, which is kept apart.
 class BankCount {
  public:
   explicit BankCount(const SharedMemory& memory)
-      : word_(memory.bank_bytes), banks_(memory.banks), first_(static_cast<size_t>(memory.banks)) {}
+      : word_(memory.bank_bytes), banks_(memory.banks), first_(scratch().first), more_(scratch().more) {
+    first_.resize(static_cast<size_t>(memory.banks));
+  }
 
   int most(std::span<const int64_t> addresses, int bytes) {
     std::fill(first_.begin(), first_.end(), -1);
@@ -74,14 +82,20 @@ class BankCount {
   int most_beyond_first() {
     if (more_.empty()) return 0;
     keep_distinct(more_);
-    std::vector<int> of_bank(first_.size());
+    std::vector<int>& of_bank = scratch().of_bank;
+    of_bank.assign(first_.size(), 0);
     for (const int64_t word : more_) ++of_bank[bank(word)];
     return *std::max_element(of_bank.begin(), of_bank.end());
   }
 
+  static Scratch& scratch() {
+    static thread_local Scratch kept;
+    return kept;
+  }
+
   Divisor word_, banks_;
-  std::vector<int64_t> first_;  // by bank; -1 for none
-  std::vector<int64_t> more_;   // words that are not their bank's first
+  std::vector<int64_t>& first_;  // by bank; -1 for none
+  std::vector<int64_t>& more_;   // words that are not their bank's first
 };
 
 // f(wavefronts) of one phase after the other.
