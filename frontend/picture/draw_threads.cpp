@@ -76,11 +76,13 @@ struct Tally {
 };
 
 void note(Panel& panel, const Tally& tally) {
-  if (tally.free) panel.notes.push_back(std::to_string(tally.free) + " elements are held by no thread");
-  if (tally.shared)
-    panel.notes.push_back(std::to_string(tally.shared) +
-                          " elements are held more than once (xN): the first holder stands there");
-  if (tally.outside) panel.notes.push_back(std::to_string(tally.outside) + " values lie outside the tile");
+  const auto say = [&](std::int64_t n, const char* one, const char* many) {
+    if (n) panel.notes.push_back(std::to_string(n) + (n == 1 ? one : many));
+  };
+  say(tally.free, " element is held by no thread", " elements are held by no thread");
+  say(tally.shared, " element is held more than once (xN): the first holder stands there",
+      " elements are held more than once (xN): the first holder stands there");
+  say(tally.outside, " value lies outside the tile", " values lie outside the tile");
 }
 
 // The marks of what is held more than once say how often.

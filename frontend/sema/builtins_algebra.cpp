@@ -332,7 +332,10 @@ constexpr Builtin kRows[] = {
      max_common_layout_},
     {"max_common_vector", "max_common_vector(A, B)", "how many elements both hold in the same order", 2, 2,
      max_common_vector_},
-    {"max_alignment", "max_alignment(L)", "the greatest n for which upcast(L, n) is exact", 1, 1, max_alignment_},
+    {"max_alignment", "max_alignment(L)",
+     "the most elements that lie side by side all through L, as whole words: upcast(L, n) is exact, and its words are "
+     "full",
+     1, 1, max_alignment_},
     {"domain_distribute", "domain_distribute(S, n)", "n workers' equal shares of the domain S", 2, 2,
      domain_distribute_},
     {"with_shape", "with_shape(L, S)", "L with another shape of the same size", 2, kMany, with_shape_},
