@@ -1,8 +1,12 @@
 #include "frontend/algebra/cut_chains.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "frontend/algebra/cut_obstacle.h"
+#include "frontend/algebra/int.h"
 #include "frontend/algebra/interruption.h"
+#include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
 
 namespace lay {
@@ -10,6 +14,9 @@ namespace {
 
 constexpr int64_t kFirstPrimes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47};
 constexpr size_t kMostCuts = 63;
+constexpr int64_t kFirstSteps = 1 << 18, kMostSteps = int64_t{1} << 40;
+constexpr size_t kMostFailed = 1 << 16;
+constexpr size_t kMostLikely = 24;
 constexpr int64_t kSieved = int64_t{1} << 20;
 
 // The primes up to 2^20, and the least prime factor of each number there.
@@ -82,93 +89,157 @@ bool parts(const Rest& rest, const std::vector<std::pair<size_t, size_t>>& apart
                      [&](const auto& pair) { return rest.at[pair.first] / n != rest.at[pair.second] / n; });
 }
 
+// A number for all that the cuts above depend on.
+std::pair<uint64_t, uint64_t> digest_of(const Rest& rest, int64_t last) {
+  uint64_t a = 0x9E3779B97F4A7C15u, b = 0xC2B2AE3D27D4EB4Fu;
+  const auto mix = [&](int64_t number) {
+    a = (a ^ static_cast<uint64_t>(number)) * 0xFF51AFD7ED558CCDu;
+    a ^= a >> 32;
+    b = (b + static_cast<uint64_t>(number)) * 0xC4CEB9FE1A85EC53u;
+    b ^= b >> 29;
+  };
+  mix(last);
+  mix(static_cast<int64_t>(rest.width));
+  for (size_t i = 0; i < rest.at.size(); ++i) {
+    mix(rest.at[i]);
+    mix(rest.choices[i] ? std::ssize(*rest.choices[i]) : 0);
+    if (rest.choices[i]) {
+      for (const int64_t index : *rest.choices[i]) mix(index);
+    }
+  }
+  for (const int64_t number : rest.numbers) mix(number);
+  return {a, b};
+}
+
 }  // namespace
 
-CutChains::CutChains(const ValueTable& table, Rest whole, int64_t common)
-    : table_(table), whole_(std::move(whole)), common_(common) {}
+CutChains::CutChains(Rest whole, int64_t common, std::vector<int64_t> likely)
+    : whole_(std::move(whole)), common_(common), likely_(std::move(likely)) {}
 
-CutChains::End CutChains::run(const Serves& serves, int64_t& steps) {
+CutChains::End CutChains::run(const Serves& serves, int64_t& steps, Start& start) {
   serves_ = &serves;
-  extents_.clear();
+  return likely_.empty() ? run_plain(steps) : run_in_turn(steps, start);
+}
+
+CutChains::End CutChains::run_plain(int64_t& steps) {
   for (const int64_t prime : kFirstPrimes) {
-    steps_ = steps / 64;
-    if (try_one_prime(prime)) return End::served;
+    if (attempt({Extents::one_prime, prime, kMostCuts, 1}, steps / 64)) return End::served;
   }
-  steps_ = steps;
-  ended_ = false;
-  bool served = false;
-  try {
-    served = descend(whole_, 1);
-  } catch (const Refusal&) {  // numbers beyond 64 bits
-    ended_ = true;
-  }
+  const bool served = attempt({Extents::primes, 0, kMostCuts, 1}, steps);
   steps = steps_;
   if (served) return End::served;
   return ended_ ? End::ended : End::exhausted;
 }
 
-// The chain 1, p, p*p, ... as far as it goes.
-bool CutChains::try_one_prime(int64_t prime) {
-  bool served = false;
-  try {
-    Rest rest = whole_;
-    while (extents_.size() < kMostCuts && rest.at.back() >= prime) {
-      auto next = above(rest, table_, prime, steps_);
-      if (!next) break;
-      rest = without_idle(std::move(*next));
-      extents_.push_back(prime);
-    }
-    served = obstacle(rest, table_, steps_).apart.empty() && (*serves_)(extents_);
-  } catch (const Refusal&) {  // numbers beyond 64 bits: this chain is but tried
+// Where there is much to decide no one way is best: each in turn with few steps, and then with more.
+CutChains::End CutChains::run_in_turn(int64_t& steps, Start& start) {
+  std::vector<Way> ways;
+  for (const size_t cuts : {1, 2, 3, 5}) ways.push_back({Extents::likely, 0, cuts, 8});
+  for (const int64_t prime : kFirstPrimes) ways.push_back({Extents::one_prime, prime, kMostCuts, 8});
+  for (const size_t few : {8, 2, 1}) ways.push_back({Extents::primes, 0, kMostCuts, few});
+  const auto try_one = [&](size_t which, int64_t given) -> std::optional<End> {
+    if (steps <= 0) return End::ended;
+    given = std::min(given, steps);
+    const bool served = attempt(ways[which], given);
+    steps -= given - steps_;
+    if (served) start = {which, given};
+    if (served) return End::served;
+    if (!ended_) return End::exhausted;
+    ways[which].is_done = steps_ >= 0;
+    return std::nullopt;
+  };
+  if (start.steps > 0) {
+    if (const auto end = try_one(start.way, 4 * start.steps)) return *end;
   }
+  for (int64_t given = std::min(kFirstSteps, steps / 32 + 1); given <= kMostSteps; given *= 8) {
+    for (size_t which = 0; which < ways.size(); ++which) {
+      if (ways[which].is_done) continue;
+      if (const auto end = try_one(which, ways[which].extents == Extents::primes ? 8 * given : given)) return *end;
+    }
+  }
+  return End::ended;
+}
+
+bool CutChains::attempt(const Way& way, int64_t steps) {
+  way_ = way;
+  steps_ = steps;
+  ended_ = way.extents != Extents::primes;
   extents_.clear();
-  return served;
+  try {
+    return descend(whole_, 1);
+  } catch (const Refusal&) {  // numbers beyond 64 bits
+    ended_ = true;
+  }
+  return false;
 }
 
 // The chains that go on from the cuts made so far.
 bool CutChains::descend(Rest rest, int64_t product) {
+  ask();
+  auto [apart, decided] = obstacle(rest, steps_);
   if (steps_ < 0) {
     ended_ = true;
     return false;
   }
-  ask();
-  const auto [apart, open] = obstacle(rest, table_, steps_);
   if (apart.empty()) {
-    if (open) return choose(rest, *open, product);
-    if ((*serves_)(extents_)) return true;
+    decided.insert(decided.end(), rest.decided.begin(), rest.decided.end());
+    if ((*serves_)(extents_, decided)) return true;
     ended_ = true;
     return false;
   }
-  rest.note_parities();
-  for (const int64_t prime : next_primes(rest, apart)) {
-    if (go_on(rest, prime, product)) return true;
+  if (extents_.size() == way_.most_cuts) {
+    ended_ = true;
+    return false;
+  }
+  std::optional<Digest> digest;
+  if (!likely_.empty() && way_.extents == Extents::primes) {
+    digest = digest_of(rest, common_ % product == 0 && !extents_.empty() ? extents_.back() : 0);
+    if (failed_.count(*digest) != 0) return false;
+  }
+  const bool ended = std::exchange(ended_, false);
+  std::vector<int64_t> next;
+  if (way_.extents == Extents::primes) {
+    rest.note_parities();
+    next = next_primes(rest, apart);
+  } else if (way_.extents == Extents::one_prime) {
+    if (rest.at.back() >= way_.prime) next = {way_.prime};
+  } else {
+    next = next_likely(rest, product);
+  }
+  for (const int64_t extent : next) {
     if (steps_ < 0) break;
+    if (go_on(rest, extent, product)) return true;
   }
   ended_ |= steps_ < 0;
+  if (digest && !ended_ && failed_.size() < kMostFailed) failed_.insert(*digest);
+  ended_ |= ended;
   return false;
 }
 
-bool CutChains::choose(const Rest& rest, size_t i, int64_t product) {
-  for (const int64_t index : table_[rest.entries[i]].choices) {
-    auto next = chosen(rest, i, index);
-    if (next && descend(*std::move(next), product)) return true;
-    steps_ -= std::ssize(rest.numbers);
-    if (steps_ < 0) {
-      ended_ = true;
-      return false;
-    }
-  }
-  return false;
+// Those that bring a likely cut, or the least parts.
+std::vector<int64_t> CutChains::next_likely(const Rest& rest, int64_t product) const {
+  std::vector<int64_t> extents;
+  for (const int64_t cut : likely_) extents.push_back(cut / gcd(cut, product));
+  for (size_t i = 1; i < rest.at.size() && extents.size() < kMostLikely; ++i) extents.push_back(rest.at[i]);
+  std::erase_if(extents, [&](int64_t extent) { return extent < 2 || extent > rest.at.back(); });
+  std::sort(extents.begin(), extents.end());
+  extents.erase(std::unique(extents.begin(), extents.end()), extents.end());
+  return extents;
 }
 
 bool CutChains::go_on(const Rest& rest, int64_t extent, int64_t product) {
+  if (is_ruled_out(rest, extent, steps_)) return false;
+  if (way_.extents == Extents::primes && is_dominated(rest, extent, product)) return false;
   const size_t depth = extents_.size();
   bool served = false;
   try {
-    auto next = above(rest, table_, extent, steps_);
-    if (!next || is_dominated(rest, extent, product)) return false;
-    extents_.push_back(extent);
-    served = descend(without_idle(std::move(*next)), product * extent);
+    const auto go = [&](Rest next) {
+      extents_.push_back(extent);
+      const bool serves = descend(without_idle(std::move(next)), product * extent);
+      extents_.resize(depth);
+      return serves;
+    };
+    served = each_above(rest, extent, steps_, way_.few, go);
   } catch (const Refusal&) {  // numbers beyond 64 bits
     ended_ = true;
   }

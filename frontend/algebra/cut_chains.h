@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "frontend/algebra/cut_rest.h"
@@ -24,33 +26,57 @@ namespace lay {
 //   * Two next extents n that give all floor(v/(P*n)) alike serve alike, whatever follows. If there is a composite one
 //     among them, a chain through its parts does what they do; so above 3 a prime counts only where it stands alone.
 //   * Below a divisor of all values the digits are 0 and the order of the primes makes no difference.
-//   * A value with several indices to choose from is left aside until the others find no contradiction. Where they
-//     leave it open, each of its indices is tried.
+//   * Of a value with several indices all are carried along that go with what is decided so far. Decided is only what
+//     two values in one part above a cut differ by, where the equations leave it open.
+//   * What fails above a cut fails again where other cuts and strides lead to the same rest.
 //
 // So an end without an answer that is not one of steps or of 64 bits says that there is none. For few values the chains
 // of one prime each, 2, 4, 8, ..., are nearly always enough and are tried first.
 class CutChains {
  public:
-  // `whole`: entries of the table, above the cut 1. `common` divides all values.
-  CutChains(const ValueTable& table, Rest whole, int64_t common);
+  // `whole`: what is due above the cut 1. `common` divides all values; `likely` are cuts to try first.
+  CutChains(Rest whole, int64_t common, std::vector<int64_t> likely);
 
-  // Calls `serves` with the extents of each chain whose equations hold, until it says true. Counts the steps down.
+  // Calls `serves` with the extents of each chain whose equations hold, and what was decided of values with several
+  // indices, until it says true. Counts the steps down.
   // exhausted: no chain is left. ended: the steps were used up before, or numbers do not fit 64 bits.
   enum class End : uint8_t { served, exhausted, ended };
-  using Serves = std::function<bool(const std::vector<int64_t>& extents)>;
-  End run(const Serves& serves, int64_t& steps);
+  using Serves = std::function<bool(const std::vector<int64_t>& extents, const std::vector<Difference>& decided)>;
+  //
+  // `start`: what served last, to go on with where the same is asked again of more values.
+  struct Start {
+    size_t way = 0;
+    int64_t steps = 0;
+  };
+  End run(const Serves& serves, int64_t& steps, Start& start);
 
  private:
-  bool try_one_prime(int64_t prime);
+  // Which extents are tried at a cut.
+  enum class Extents : uint8_t { one_prime, likely, primes };
+
+  struct Way {
+    Extents extents;
+    int64_t prime;
+    size_t most_cuts;
+    size_t few;  // a difference that may be so few numbers is decided before the next cut
+    bool is_done = false;
+  };
+
+  End run_plain(int64_t& steps);
+  End run_in_turn(int64_t& steps, Start& start);
+  bool attempt(const Way& way, int64_t steps);
   bool descend(Rest rest, int64_t product);
-  bool choose(const Rest& rest, size_t i, int64_t product);
+  std::vector<int64_t> next_likely(const Rest& rest, int64_t product) const;
   bool go_on(const Rest& rest, int64_t extent, int64_t product);
   bool is_dominated(const Rest& rest, int64_t extent, int64_t product);
   std::vector<int64_t> next_primes(const Rest& rest, const std::vector<std::pair<size_t, size_t>>& apart);
 
-  const ValueTable& table_;
   Rest whole_;
   int64_t common_;
+  std::vector<int64_t> likely_;
+  Way way_{};
+  using Digest = std::pair<uint64_t, uint64_t>;
+  std::set<Digest> failed_;  // rests above which nothing serves
   std::vector<int64_t> extents_;
   const Serves* serves_ = nullptr;
   int64_t steps_ = 0;

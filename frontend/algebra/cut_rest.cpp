@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "frontend/algebra/cut_candidates.h"
+#include "frontend/algebra/cut_choices.h"
 #include "frontend/algebra/int.h"
-#include "frontend/algebra/integer_equations.h"
+#include "frontend/algebra/interruption.h"
 
 namespace lay {
 namespace {
@@ -70,84 +72,217 @@ bool is_odd(const Rest& rest, int64_t n, int64_t& steps) {
   return false;
 }
 
-using Neighbours = std::vector<std::pair<size_t, size_t>>;
-
-// One stride more is unknown, and gives what two parts differ by: an equation for the unknowns and for it.
-class Line {
- public:
-  explicit Line(const Rest& rest) : rest_(rest), factors_(rest.width) {}
-
-  Line& between(size_t first, size_t second) {
-    const int64_t *from = rest_.of(first), *to = rest_.of(second);
-    for (size_t k = 1; k < rest_.width; ++k) factors_[k - 1] = checked_sub(to[k], from[k]);
-    factors_.back() = rest_.at[first] - rest_.at[second];
-    due_ = checked_sub(from[0], to[0]);
-    return *this;
-  }
-  bool holds(IntegerEquations& equations) const { return equations.require(factors_, due_); }
-  // What the equations leave to be added to the second, if that is one number.
-  std::optional<int64_t> left_by(const IntegerEquations& equations) const {
-    int64_t value;
-    if (!equations.determines(factors_, value)) return std::nullopt;
-    return checked_sub(due_, value);
-  }
-
- private:
-  const Rest& rest_;
-  std::vector<int64_t> factors_;
-  int64_t due_ = 0;
-};
-
-// What the solutions of equations for the unknowns, and for one stride more, leave of the numbers of an entry.
-void carry(const Rest& rest, size_t i, const IntegerEquations& equations, int64_t digit, Rest& next) {
+// What the solutions of equations for the unknowns, and for one stride more, leave of the numbers of an entry, with
+// `more` on top.
+void carry(const Rest& rest, size_t i, const IntegerEquations& equations, int64_t digit, int64_t more, Rest& next) {
   const int64_t* numbers = rest.of(i);
   const auto sum = [&](const std::vector<int64_t>& unknowns, int64_t start) {
     for (size_t k = 1; k < rest.width; ++k) start = checked_add(start, checked_mul(unknowns[k - 1], numbers[k]));
     return digit == 0 ? start : checked_sub(start, checked_mul(unknowns.back(), digit));
   };
-  next.numbers.push_back(sum(equations.particular(), numbers[0]));
+  next.numbers.push_back(sum(equations.particular(), checked_add(numbers[0], more)));
   for (const auto& vector : equations.free()) next.numbers.push_back(sum(vector, 0));
 }
 
-Rest without_entries(const IntegerEquations& equations) {
-  Rest next;
-  next.at.clear(), next.entries.clear(), next.numbers.clear();
-  next.width = 1 + equations.free().size();
-  return next;
-}
+// The ways to decide what the values of each part above a mode of extent n differ by. Equations leave many of the
+// differences one value. Of the others the one with fewest candidates is tried with each, and then others follow.
+class Ways {
+ public:
+  Ways(const Rest& rest, int64_t n, int64_t& steps, size_t few, const std::function<bool(Rest)>& take)
+      : rest_(rest), n_(n), steps_(steps), few_(few), take_(take) {}
 
-// Entries that are not chosen yet, beside a chosen one of the same part that says what they must be: they are left out
-// where they can be that. False if one cannot.
-bool settle(Rest& rest, const ValueTable& table) {
-  size_t kept = 0, last = 0;
-  for (size_t i = 0; i < rest.at.size(); ++i) {
-    if (rest.is_chosen(i)) {
-      last = kept;
-    } else if (rest.at[last] == rest.at[i]) {
-      const int64_t *due = rest.of(last), *here = rest.of(i);
-      if (std::equal(due + 1, due + rest.width, here + 1)) {
-        const auto choices = table[rest.entries[i]].choices;
-        if (std::find(choices.begin(), choices.end(), checked_sub(due[0], here[0])) == choices.end()) return false;
+  bool run() {
+    State state{IntegerEquations(rest_.width), {}, rest_.decided};
+    Line line(rest_);
+    for (size_t i = 0; i < rest_.at.size(); ++i) {
+      steps_ -= static_cast<int64_t>(rest_.width * (1 + state.equations.free().size()));
+      if (state.parts.empty() || part_of(i) != part_of(state.parts.back().first)) {
+        state.parts.push_back({i, rest_.choices[i], 0, {}});
         continue;
       }
+      Part& own = state.parts.back();
+      if (!rest_.is_chosen(i)) {
+        own.open.push_back(i);
+      } else if (own.choices) {  // begins with one that is not
+        own.open.push_back(std::exchange(own.first, i));
+        own.choices = nullptr;
+      } else if (!line.between(own.first, i).holds(state.equations)) {
+        return false;
+      }
     }
-    rest.at[kept] = rest.at[i];
-    rest.entries[kept] = rest.entries[i];
-    std::copy_n(rest.of(i), rest.width, rest.numbers.begin() + static_cast<std::ptrdiff_t>(kept * rest.width));
-    ++kept;
+    return decide(std::move(state));
   }
-  rest.at.resize(kept);
-  rest.entries.resize(kept);
-  rest.numbers.resize(kept * rest.width);
-  return true;
-}
+
+ private:
+  struct Part {
+    size_t first;  // stands for it
+    Indices choices;
+    int64_t index;             // without choices: the one chosen
+    std::vector<size_t> open;  // others, not yet compared with the first
+  };
+  struct State {
+    IntegerEquations equations;
+    std::vector<Part> parts;
+    std::vector<Difference> decided;
+  };
+
+  int64_t part_of(size_t i) const { return n_ == 0 ? 0 : rest_.at[i] / n_; }
+
+  // The choices of one part go together where the equations leave one number for what they differ by. False if they
+  // cannot.
+  bool join_all(State& state) {
+    Line line(rest_);
+    for (Part& part : state.parts) {
+      size_t kept = 0;
+      for (size_t k = 0; k < part.open.size(); ++k) {
+        const size_t i = part.open[k];
+        steps_ -= static_cast<int64_t>(rest_.width * (1 + state.equations.free().size()));
+        const auto left = line.between(part.first, i).all_left_by(state.equations);
+        if (left.is_one()) {
+          steps_ -= static_cast<int64_t>(count(part.choices));
+          if (!join(part, i, left.value, state.decided)) return false;
+          continue;
+        }
+        part.open[kept++] = i;
+      }
+      part.open.resize(kept);
+    }
+    return true;
+  }
+
+  // Both, until neither says more.
+  bool narrow(State& state) {
+    while (true) {
+      if (!join_all(state)) return false;
+      bool narrower = false;
+      for (const Part& part : state.parts) {
+        for (const size_t i : part.open) {
+          const auto narrowed = lay::narrow(rest_, {part.first, i}, part.choices, part.choices ? 0 : part.index,
+                                            state.equations, state.decided, steps_);
+          if (narrowed == Narrowed::to_none) return false;
+          narrower |= narrowed == Narrowed::yes;
+        }
+      }
+      if (!narrower) return true;
+      if (steps_ < 0) return false;
+    }
+  }
+
+  bool decide(State state) {
+    ask();
+    if (!narrow(state)) return false;
+    Candidates candidates(rest_, steps_);
+    Line line(rest_);
+    for (const Part& part : state.parts) {
+      size_t last = part.first;
+      for (const size_t i : part.open) {
+        candidates.add({part.first, i}, part.choices, part.choices ? 0 : part.index, state.equations);
+        if (last != part.first) candidates.add({last, i}, rest_.choices[last], 0, state.equations);
+        last = i;
+      }
+    }
+    if (candidates.none()) return take_(rest_above(state));
+    const auto fewest = candidates.fewest();
+    if (fewest.differences.size() > few_) return take_(rest_above(state));
+    for (const int64_t difference : fewest.differences) {
+      if (steps_ < 0) return false;
+      State next = state;
+      steps_ -= static_cast<int64_t>(kStepsToBegin + rest_.at.size());
+      if (!line.between(fewest.pair.first, fewest.pair.second).holds(next.equations, difference - fewest.index))
+        continue;
+      const bool one = !fewest.choices;
+      next.decided.push_back({one ? 0 : rest_.values[fewest.pair.first], rest_.values[fewest.pair.second], difference});
+      if (decide(std::move(next))) return true;
+    }
+    return false;
+  }
+
+  // The part's first goes with those choices of i that are `difference` more. False if there are none.
+  bool join(Part& part, size_t i, int64_t difference, std::vector<Difference>& decided) {
+    if (!part.choices) {
+      const auto& choices = *rest_.choices[i];
+      return std::binary_search(choices.begin(), choices.end(), checked_add(part.index, difference));
+    }
+    part.choices = together(part.choices, rest_.choices[i], difference);
+    if (part.choices->empty()) return false;
+    if (part.choices->size() > 1) return true;
+    part.index = part.choices->front();
+    part.choices = nullptr;
+    decided.push_back({0, rest_.values[part.first], part.index});
+    return true;
+  }
+
+  Rest rest_above(const State& state) {
+    const IntegerEquations& equations = state.equations;
+    steps_ -= std::ssize(state.parts) * static_cast<int64_t>(rest_.width * (1 + equations.free().size()));
+    Rest next;
+    next.at.clear(), next.values.clear(), next.choices.clear(), next.numbers.clear();
+    next.width = 1 + equations.free().size();
+    next.stride = equations.particular().back();
+    for (const auto& vector : equations.free()) {
+      if (vector.back() != 0) next.stride.reset();
+    }
+    for (const Part& part : state.parts) {
+      const size_t i = part.first;
+      next.at.push_back(part_of(i));
+      next.values.push_back(rest_.values[i]);
+      next.choices.push_back(part.choices);
+      carry(rest_, i, equations, n_ == 0 ? rest_.at[i] : rest_.at[i] % n_, part.index, next);
+      for (const size_t other : part.open) {
+        next.at.push_back(part_of(i));
+        next.values.push_back(rest_.values[other]);
+        next.choices.push_back(rest_.choices[other]);
+        carry(rest_, other, equations, n_ == 0 ? rest_.at[other] : rest_.at[other] % n_, 0, next);
+      }
+    }
+    next.decided = state.decided;
+    return next;
+  }
+
+  const Rest& rest_;
+  int64_t n_;
+  int64_t& steps_;
+  size_t few_;
+  const std::function<bool(Rest)>& take_;
+};
 
 }  // namespace
 
-void Rest::add(int64_t value, size_t entry, int64_t due) {
+Line& Line::between(size_t first, size_t second) {
+  const int64_t *from = rest_.of(first), *to = rest_.of(second);
+  for (size_t k = 1; k < rest_.width; ++k) factors_[k - 1] = checked_sub(to[k], from[k]);
+  factors_.back() = checked_sub(rest_.at[first], rest_.at[second]);
+  due_ = checked_sub(from[0], to[0]);
+  return *this;
+}
+
+bool Line::holds(IntegerEquations& equations, int64_t difference) const {
+  return equations.require(factors_, checked_sub(due_, difference));
+}
+
+bool Line::holds_modulo(IntegerEquations& equations, int64_t difference, int64_t modulus) const {
+  return equations.require_modulo(factors_, checked_sub(due_, difference), modulus);
+}
+
+std::optional<int64_t> Line::left_by(const IntegerEquations& equations) const {
+  int64_t value;
+  if (!equations.determines(factors_, value)) return std::nullopt;
+  return checked_sub(due_, value);
+}
+
+IntegerEquations::Left Line::all_left_by(const IntegerEquations& equations) const {
+  IntegerEquations::Left left = equations.left_of(factors_);
+  left.value = checked_sub(due_, left.value);
+  return left;
+}
+
+void Rest::add(int64_t value, std::vector<int64_t> indices) {
   at.push_back(value);
-  entries.push_back(entry);
-  numbers.push_back(due);
+  values.push_back(value);
+  const bool unique = indices.size() == 1;
+  numbers.push_back(unique ? indices[0] : 0);
+  std::sort(indices.begin(), indices.end());
+  choices.push_back(unique ? nullptr : std::make_shared<const std::vector<int64_t>>(std::move(indices)));
 }
 
 void Rest::note_parities() {
@@ -160,75 +295,23 @@ void Rest::note_parities() {
   }
 }
 
-std::optional<Rest> above(const Rest& rest, const ValueTable& table, int64_t n, int64_t& steps) {
-  if (rest.width == 1 && is_contradicted(rest, n, steps)) return std::nullopt;
-  if (!rest.parities.empty() && is_odd(rest, n, steps)) return std::nullopt;
-  steps -= kStepsToBegin;
-  IntegerEquations equations(rest.width);
-  const auto part = [&](size_t i) { return n == 0 ? 0 : rest.at[i] / n; };
-  Line line(rest);
-  std::vector<size_t> kept;
-  size_t first = 0;  // of the chosen ones with the same part above
-  for (size_t i = 0; i < rest.at.size(); ++i) {
-    steps -= static_cast<int64_t>(rest.width * (1 + equations.free().size()));
-    if (!rest.is_chosen(i)) {
-      kept.push_back(i);
-    } else if (i == 0 || part(i) != part(first)) {
-      first = i;
-      kept.push_back(i);
-    } else if (!line.between(first, i).holds(equations)) {
-      return std::nullopt;
-    }
-  }
-  steps -= std::ssize(kept) * static_cast<int64_t>(rest.width * (1 + equations.free().size()));
-  Rest next = without_entries(equations);
-  next.stride = equations.particular().back();
-  for (const auto& vector : equations.free()) {
-    if (vector.back() != 0) next.stride.reset();
-  }
-  // A chosen one before others of its part.
-  const auto goes_before = [&](size_t x, size_t y) {
-    return std::pair(part(x), !rest.is_chosen(x)) < std::pair(part(y), !rest.is_chosen(y));
-  };
-  if (!std::is_sorted(kept.begin(), kept.end(), goes_before)) std::stable_sort(kept.begin(), kept.end(), goes_before);
-  for (const size_t i : kept) {
-    next.at.push_back(part(i));
-    next.entries.push_back(rest.entries[i]);
-    carry(rest, i, equations, n == 0 ? rest.at[i] : rest.at[i] % n, next);
-  }
-  if (!settle(next, table)) return std::nullopt;
-  return next;
+bool is_ruled_out(const Rest& rest, int64_t n, int64_t& steps) {
+  return rest.width == 1 ? is_contradicted(rest, n, steps) : !rest.parities.empty() && is_odd(rest, n, steps);
 }
 
-std::optional<Rest> chosen(const Rest& rest, size_t i, int64_t index) {
-  Rest next = rest;
-  int64_t& number = next.numbers[i * next.width];
-  number = checked_add(number, index);
-  next.entries[i] = Rest::kChosen;
-  size_t other = i;  // the chosen one of the same part
-  for (size_t k = i; k-- > 0 && next.at[k] == next.at[i];) {
-    if (next.is_chosen(k)) other = k;
-  }
-  if (other == i) {  // goes before others of its part
-    size_t front = i;
-    while (front > 0 && next.at[front - 1] == next.at[i]) --front;
-    const auto begin = [&](size_t k) { return next.numbers.begin() + static_cast<std::ptrdiff_t>(k * next.width); };
-    std::rotate(begin(front), begin(i), begin(i + 1));
-    const auto entry = next.entries.begin();
-    std::rotate(entry + static_cast<std::ptrdiff_t>(front), entry + static_cast<std::ptrdiff_t>(i),
-                entry + static_cast<std::ptrdiff_t>(i + 1));
-    return next;
-  }
-  IntegerEquations equations(next.width);
-  if (!Line(next).between(other, i).holds(equations)) return std::nullopt;
-  Rest solved = without_entries(equations);
-  for (size_t k = 0; k < next.at.size(); ++k) {
-    if (k == i) continue;
-    solved.at.push_back(next.at[k]);
-    solved.entries.push_back(next.entries[k]);
-    carry(next, k, equations, 0, solved);
-  }
-  return without_idle(std::move(solved));
+bool each_above(const Rest& rest, int64_t n, int64_t& steps, size_t few, const std::function<bool(Rest)>& take) {
+  steps -= kStepsToBegin;
+  return Ways(rest, n, steps, few, take).run();
+}
+
+std::optional<Rest> above(const Rest& rest, int64_t n, int64_t& steps) {
+  std::optional<Rest> found;
+  if (is_ruled_out(rest, n, steps)) return found;
+  each_above(rest, n, steps, 1, [&](Rest next) {
+    found = std::move(next);
+    return true;
+  });
+  return found;
 }
 
 Rest without_idle(Rest rest) {
@@ -246,74 +329,6 @@ Rest without_idle(Rest rest) {
   rest.width = kept.size();
   rest.numbers = std::move(numbers);
   return rest;
-}
-
-namespace {
-
-// Chosen parts that follow one another.
-Neighbours all_neighbours(const Rest& rest) {
-  Neighbours all;
-  size_t last = 0;
-  for (size_t i = 1; i < rest.at.size(); ++i) {
-    if (!rest.is_chosen(i)) continue;
-    all.emplace_back(last, i);
-    last = i;
-  }
-  return all;
-}
-
-int64_t distance(const Rest& rest, const std::pair<size_t, size_t>& pair) {
-  return rest.at[pair.second] - rest.at[pair.first];
-}
-
-// The equations of chosen neighbours. Those that fixed an unknown are `needed`; false if one contradicts these, then
-// the last of them.
-bool require_all(const Rest& rest, IntegerEquations& equations, Neighbours& needed, int64_t& steps) {
-  Neighbours all = all_neighbours(rest);
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const auto& x, const auto& y) { return distance(rest, x) < distance(rest, y); });
-  Line line(rest);
-  for (const auto& pair : all) {
-    const size_t free = equations.free().size();
-    steps -= static_cast<int64_t>(8 + rest.width * (1 + free));
-    const bool holds = line.between(pair.first, pair.second).holds(equations);
-    if (!holds || equations.free().size() < free) needed.push_back(pair);
-    if (!holds) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-Obstacle obstacle(const Rest& rest, const ValueTable& table, int64_t& steps) {
-  steps -= kStepsToBegin;
-  IntegerEquations equations(rest.width);
-  Obstacle result;
-  if (!require_all(rest, equations, result.apart, steps)) return result;
-  std::optional<std::pair<size_t, size_t>> nearest;  // an entry that cannot be what the others say, and one beside it
-  Line line(rest);
-  size_t last = 0;
-  for (size_t i = 1; i < rest.at.size(); ++i) {
-    if (rest.is_chosen(i)) {
-      last = i;
-      continue;
-    }
-    steps -= static_cast<int64_t>(rest.width * (1 + equations.free().size()));
-    const auto choices = table[rest.entries[i]].choices;
-    const auto index = line.between(last, i).left_by(equations);
-    if (!index) {
-      if (!result.open || choices.size() < table[rest.entries[*result.open]].choices.size()) result.open = i;
-      continue;
-    }
-    if (std::find(choices.begin(), choices.end(), *index) != choices.end()) continue;
-    if (!nearest || rest.at[i] - rest.at[last] < distance(rest, *nearest)) nearest = {last, i};
-  }
-  if (nearest) {
-    result.apart.push_back(*nearest);
-  } else {
-    result.apart.clear();
-  }
-  return result;
 }
 
 }  // namespace lay

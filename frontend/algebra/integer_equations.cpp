@@ -39,11 +39,8 @@ IntegerEquations::IntegerEquations(size_t unknowns) : particular_(unknowns, 0) {
 }
 
 // Along each free vector the sum changes by `steps`; Euclid's algorithm on them leaves one that changes it by their
-// common divisor, and the others leave it alone.
-bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
-  const int64_t missing = within(checked_sub(due, product(factors, particular_)));
-  std::vector<int64_t> steps;
-  for (const auto& vector : free_) steps.push_back(within(product(factors, vector)));
+// common divisor, and the others leave it alone: which, or as many as there are where all leave it alone.
+size_t IntegerEquations::gather(std::vector<int64_t>& steps) {
   while (true) {
     size_t least = steps.size(), count = 0;
     for (size_t k = 0; k < steps.size(); ++k) {
@@ -51,13 +48,7 @@ bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
       ++count;
       if (least == steps.size() || std::abs(steps[k]) < std::abs(steps[least])) least = k;
     }
-    if (count == 0) return missing == 0;
-    if (count == 1) {
-      if (missing % steps[least] != 0) return false;
-      add(particular_, missing / steps[least], free_[least]);
-      free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(least));
-      return true;
-    }
+    if (count <= 1) return least;
     for (size_t k = 0; k < steps.size(); ++k) {
       const int64_t times = steps[k] / steps[least];
       if (k == least || times == 0) continue;
@@ -67,9 +58,50 @@ bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
   }
 }
 
+bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
+  const int64_t missing = within(checked_sub(due, product(factors, particular_)));
+  std::vector<int64_t> steps;
+  for (const auto& vector : free_) steps.push_back(within(product(factors, vector)));
+  const size_t one = gather(steps);
+  if (one == steps.size()) return missing == 0;
+  if (missing % steps[one] != 0) return false;
+  add(particular_, missing / steps[one], free_[one]);
+  free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(one));
+  return true;
+}
+
+// t*step + u*modulus == missing: one t in each `period` of them.
+bool IntegerEquations::require_modulo(std::span<const int64_t> factors, int64_t due, int64_t modulus) {
+  const int64_t missing = within(checked_sub(due, product(factors, particular_)));
+  std::vector<int64_t> steps;
+  for (const auto& vector : free_) steps.push_back(within(product(factors, vector)));
+  const size_t one = gather(steps);
+  if (one == steps.size()) return missing % modulus == 0;
+  IntegerEquations line(2);
+  const int64_t both[] = {steps[one], modulus};
+  if (!line.require(both, missing)) return false;
+  const int64_t period = std::abs(line.free_[0][0]);
+  int64_t times = line.particular_[0] % period;
+  if (times > period / 2) times -= period;
+  if (times < -(period / 2)) times += period;
+  add(particular_, times, free_[one]);
+  for (int64_t& x : free_[one]) x = checked_mul(x, period);
+  return true;
+}
+
 bool IntegerEquations::determines(std::span<const int64_t> factors, int64_t& value) const {
   value = product(factors, particular_);
   return std::all_of(free_.begin(), free_.end(), [&](const auto& vector) { return product(factors, vector) == 0; });
+}
+
+IntegerEquations::Left IntegerEquations::left_of(std::span<const int64_t> factors) const {
+  Left left{product(factors, particular_), {}};
+  for (const auto& vector : free_) left.steps.push_back(product(factors, vector));
+  return left;
+}
+
+bool IntegerEquations::Left::is_one() const {
+  return std::all_of(steps.begin(), steps.end(), [](int64_t step) { return step == 0; });
 }
 
 }  // namespace lay

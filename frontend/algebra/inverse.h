@@ -31,10 +31,12 @@ struct InverseSearch {
 // unknown. So the search takes one extent at a time, and what it carries is the rest of the table: the parts of the
 // values above the cut, each with what the higher modes must give there.
 //
-// Few modes are tried first, then every chain of cuts by primes (cut_chains.h says why none is left out). Entries of
-// the table are looked at few at first, and more where a layout gives those but not all: what contradicts few entries
-// contradicts all. Bounded in steps, which layouts of values up to 2^20 were not seen to use up; where values lie
-// farther apart it may stay open whether there is none.
+// Few modes are tried first, then every chain of cuts by primes (cut_chains.h says why none is left out). Of a value
+// with several indices all are carried along, and equations take away what does not go with the rest; only chains
+// search so. Entries of the table are looked at few at first, and more where a layout gives those but not all: what
+// contradicts few entries contradicts all. Bounded in steps. Layouts of values up to 2^20, each with one index, were
+// not seen to use them up; where values have several, nearly none do; where values lie farther apart it may stay open
+// whether there is none.
 InverseSearch search_left_inverse(const ValueTable& table, Effort effort);
 
 }  // namespace lay

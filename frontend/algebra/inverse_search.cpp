@@ -12,14 +12,13 @@
 namespace lay {
 namespace {
 
-constexpr size_t kFewEntries = 512;  // the search looks at no more than these and those that it turns out to need
-constexpr std::ptrdiff_t kFirstEntries = 128;
+// The search looks at no more than these, of one index and of several, and those that it turns out to need.
+constexpr std::ptrdiff_t kFewEntries = 512;
 constexpr std::ptrdiff_t kRuns = 16;
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
 constexpr size_t kMostCandidates = 24;
 constexpr size_t kMoreEntries = 8;  // of those that turn out to be needed
-constexpr size_t kFewOpen = 16;     // and of those with several indices
 
 // Which extents are tried at a cut.
 enum class Extents : uint8_t { likely, all };
@@ -28,7 +27,7 @@ struct Pass {
   Extents extents;
   size_t cuts;
   int64_t steps;
-  bool all_entries = false;  // those of several indices too
+  bool chains = false;
 };
 
 constexpr Pass kPasses[] = {
@@ -51,35 +50,26 @@ int64_t at(const std::vector<Mode>& modes, int64_t index) {
 
 bool gives_back(const ValueTable::Entry& entry, const std::vector<Mode>& inverse) {
   const int64_t index = at(inverse, entry.at);
-  return std::find(entry.choices.begin(), entry.choices.end(), index) != entry.choices.end();
+  return std::binary_search(entry.choices.begin(), entry.choices.end(), index);
 }
 
 class Searcher {
  public:
   Searcher(const ValueTable& table, Effort effort) : table_(table), effort_(effort) {
-    std::vector<size_t> unique;
+    std::vector<size_t> unique, others;
     for (size_t i = 0; i < table.count(); ++i) {
-      if (table[i].is_unique()) {
-        unique.push_back(i);
-      } else if (looked_at_.size() < kFewOpen) {
-        looked_at_.insert(i);
-      }
+      (table[i].is_unique() ? unique : others).push_back(i);
       common_ = gcd(common_, table[i].at);
     }
-    if (unique.size() <= kFewEntries) {
-      looked_at_.insert(unique.begin(), unique.end());
-      return;
-    }
-    looked_at_.insert(unique.begin(), unique.begin() + kFirstEntries);
-    for (std::ptrdiff_t run = 1; run <= kRuns; ++run) {
-      const auto end = unique.begin() + std::ssize(unique) * run / kRuns;
-      looked_at_.insert(end - kRuns, end);
-    }
+    look_at(unique);
+    look_at(others);
+    repeats_ = !others.empty();
   }
 
   InverseSearch run() {
     for (const Pass& pass : kPasses) {
-      const auto found = with_restarts(pass, [&] { return descend(whole_of_unique(), 1); });
+      if (repeats_) break;  // only the chains decide between indices
+      const auto found = with_restarts(pass, [&] { return descend(whole(), 1); });
       if (found) return {found, false};
       if (!cut_short_ && pass.extents != Extents::likely) return {std::nullopt, true};
     }
@@ -88,6 +78,19 @@ class Searcher {
   }
 
  private:
+  // All of the entries if they are few, else the first, and some in runs all over them.
+  void look_at(const std::vector<size_t>& entries) {
+    if (std::ssize(entries) <= kFewEntries) {
+      looked_at_.insert(entries.begin(), entries.end());
+      return;
+    }
+    looked_at_.insert(entries.begin(), entries.begin() + kFewEntries / 4);
+    for (std::ptrdiff_t run = 1; run <= kRuns; ++run) {
+      const auto end = entries.begin() + std::ssize(entries) * run / kRuns;
+      looked_at_.insert(end - kFewEntries / (2 * kRuns), end);
+    }
+  }
+
   // Again with the entries that turn out to be needed.
   template <typename Attempt>
   std::optional<Layout> with_restarts(const Pass& pass, const Attempt& attempt) {
@@ -105,33 +108,22 @@ class Searcher {
 
   std::optional<Layout> by_chains() {
     std::optional<Layout> found;
-    const auto serves = [&](const std::vector<int64_t>& extents) {
+    const auto serves = [&](const std::vector<int64_t>& extents, const std::vector<Difference>& decided) {
       extents_ = extents;
-      found = solve();
+      found = solve(decided);
       return found || restart_;
     };
-    CutChains chains(table_, whole(), common_);
+    CutChains chains(whole(), common_, repeats_ ? table_.steps() : std::vector<int64_t>());
     int64_t steps = pass_.steps;
-    cut_short_ |= chains.run(serves, steps) == CutChains::End::ended;
+    cut_short_ |= chains.run(serves, steps, start_) == CutChains::End::ended;
     pass_.steps = std::min(pass_.steps, steps);
     return found;
   }
 
-  // Without entries that have several indices.
-  Rest whole_of_unique() const {
-    Rest rest;
-    for (const size_t i : looked_at_) {
-      if (table_[i].is_unique()) rest.add(table_[i].at, Rest::kChosen, table_[i].choices[0]);
-    }
-    return rest;
-  }
-
+  // What is due of the entries that are looked at.
   Rest whole() const {
     Rest rest;
-    for (const size_t i : looked_at_) {
-      const bool unique = table_[i].is_unique();
-      rest.add(table_[i].at, unique ? Rest::kChosen : i, unique ? table_[i].choices[0] : 0);
-    }
+    for (const size_t i : looked_at_) rest.add(table_[i].at, {table_[i].choices.begin(), table_[i].choices.end()});
     return rest;
   }
 
@@ -178,7 +170,7 @@ class Searcher {
       return std::nullopt;
     }
     try {
-      const auto next = above(rest, table_, extent, pass_.steps);
+      const auto next = above(rest, extent, pass_.steps);
       if (!next || is_repeated(rest, *next, extent, product)) return std::nullopt;
       extents_.push_back(extent);
       auto found = descend(without_idle(*next), product * extent);
@@ -203,15 +195,15 @@ class Searcher {
   // A last mode above the extents chosen so far.
   std::optional<Layout> end_here(const Rest& rest) {
     try {
-      if (above(rest, table_, 0, pass_.steps)) return solve();
+      if (above(rest, 0, pass_.steps)) return solve({});
     } catch (const Refusal&) {  // numbers beyond 64 bits
       cut_short_ = true;
     }
     return std::nullopt;
   }
 
-  // The layout with the extents chosen so far.
-  std::optional<Layout> solve() {
+  // The layout with the extents chosen so far, where values differ as decided.
+  std::optional<Layout> solve(const std::vector<Difference>& decided) {
     try {
       IntegerEquations equations(extents_.size() + 1);
       pass_.steps -= kStepsToSolve;
@@ -219,14 +211,22 @@ class Searcher {
         pass_.steps -= std::ssize(extents_);
         return !table_[i].is_unique() || equations.require(digits(table_[i].at), table_[i].choices[0]);
       };
+      for (const Difference& d : decided) {
+        std::vector<int64_t> factors = digits(d.second);
+        const std::vector<int64_t> less = digits(d.first);
+        for (size_t k = 0; k < factors.size(); ++k) factors[k] -= less[k];
+        if (!equations.require(factors, d.difference)) return std::nullopt;
+      }
       for (const size_t i : looked_at_) {
         if (!add(i)) return std::nullopt;
       }
       const Layout likely = layout_of(equations.particular());
       bool all = true;
       for (size_t i = 0; i < table_.count() && all; ++i) all = add(i);
-      const auto strides = all ? choose(equations, 0) : std::nullopt;
-      if (strides) return layout_of(*strides);
+      if (all) {
+        const Layout whole = layout_of(equations.particular());
+        if (is_left_inverse(table_, whole)) return whole;
+      }
       if (may_restart_) restart_ = look_at_more(likely);
     } catch (const Refusal&) {  // numbers beyond 64 bits
       cut_short_ = true;
@@ -240,39 +240,13 @@ class Searcher {
     pass_.steps -= std::ssize(inverse) * static_cast<int64_t>(table_.count());
     std::vector<size_t> missed, others;
     for (size_t i = 0; i < table_.count(); ++i) {
-      if (looked_at_.count(i) != 0 || (!pass_.all_entries && !table_[i].is_unique())) continue;
+      if (looked_at_.count(i) != 0) continue;
       (gives_back(table_[i], inverse) ? others : missed).push_back(i);
     }
     const std::vector<size_t>& more = missed.empty() ? others : missed;
-    const size_t step = 1 + more.size() / (pass_.all_entries ? looked_at_.size() / 8 + kMoreEntries : kMoreEntries);
+    const size_t step = 1 + more.size() / (pass_.chains ? looked_at_.size() / 8 + kMoreEntries : kMoreEntries);
     for (size_t k = 0; k < more.size(); k += step) looked_at_.insert(more[k]);
     return !more.empty();
-  }
-
-  // One index for each value that is taken more than once, from entry `i` on.
-  std::optional<std::vector<int64_t>> choose(const IntegerEquations& equations, size_t i) {
-    for (; i < table_.count(); ++i) {
-      const ValueTable::Entry entry = table_[i];
-      if (entry.is_unique()) continue;
-      if (--pass_.steps < 0) {
-        cut_short_ = true;
-        return std::nullopt;
-      }
-      const std::vector<int64_t> factors = digits(entry.at);
-      int64_t value;
-      if (equations.determines(factors, value)) {
-        if (std::find(entry.choices.begin(), entry.choices.end(), value) == entry.choices.end()) return std::nullopt;
-        continue;
-      }
-      for (const int64_t choice : entry.choices) {
-        pass_.steps -= kStepsToSolve;
-        IntegerEquations chosen = equations;
-        if (!chosen.require(factors, choice)) continue;
-        if (auto strides = choose(chosen, i + 1)) return strides;
-      }
-      return std::nullopt;
-    }
-    return equations.particular();
   }
 
   std::vector<int64_t> digits(int64_t value) const {
@@ -297,6 +271,8 @@ class Searcher {
   Effort effort_;
   std::set<size_t> looked_at_;  // entries of the table
   int64_t common_ = 0;          // what divides all values
+  bool repeats_ = false;        // some have several indices
+  CutChains::Start start_;
   std::vector<int64_t> extents_;
   Pass pass_{};
   bool cut_short_ = false;  // not everything was tried
@@ -321,10 +297,10 @@ std::optional<Counterexample> first_lost(const Layout& a, const ValueTable& tabl
   std::optional<int64_t> first;
   for (size_t i = 0; i < table.count(); ++i) {
     const auto entry = table[i];
+    const bool is_given = gives_back(entry, inverse), is_below = at(inverse, entry.at) < 0;
     for (const int64_t choice : entry.choices) {
-      const bool lost = choice < 0 ? at(inverse, entry.at) >= 0 || !gives_back(entry, inverse)
-                                   : at(inverse, entry.at) < 0 || !gives_back(entry, inverse);
-      if (lost && (!first || std::abs(choice) < *first)) first = std::abs(choice);
+      if (is_given && (choice < 0) == is_below) continue;
+      if (!first || std::abs(choice) < *first) first = std::abs(choice);
     }
   }
   if (!first) return std::nullopt;

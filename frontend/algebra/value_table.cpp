@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "frontend/algebra/mode.h"
 
@@ -45,7 +46,8 @@ std::optional<ValueTable> ValueTable::of(const Layout& a) {
   } catch (const Refusal&) {
     return std::nullopt;
   }
-  std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& x, const Pair& y) { return x.at < y.at; });
+  std::sort(pairs.begin(), pairs.end(),
+            [](const Pair& x, const Pair& y) { return std::pair(x.at, x.due) < std::pair(y.at, y.due); });
   for (const Pair& pair : pairs) {
     if (pair.at == 0) continue;  // R(0) == 0 is an index that gives 0
     if (table.at_.empty() || table.at_.back() != pair.at) {

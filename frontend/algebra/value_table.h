@@ -22,8 +22,8 @@ class ValueTable {
   static std::optional<ValueTable> of(const Layout& a);
 
   struct Entry {
-    int64_t at;  // positive, ascending
-    std::span<const int64_t> choices;
+    int64_t at;                        // positive, ascending
+    std::span<const int64_t> choices;  // ascending
     bool is_unique() const { return choices.size() == 1; }
   };
   size_t count() const { return begins_.size() - 1; }

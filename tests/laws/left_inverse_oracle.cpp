@@ -46,9 +46,22 @@ bool solvable(System s) {
 
 using Choices = std::map<int64_t, std::vector<int64_t>>;  // by value: what the inverse may give there
 
+// One index after another, as long as there are strides for those chosen so far.
+bool choose(System& s, const std::vector<std::vector<int64_t>>& rows, const Choices& choices,
+            Choices::const_iterator next) {
+  if (next == choices.end()) return true;
+  s.rows.push_back(rows[s.rows.size()]);
+  for (const int64_t index : next->second) {
+    s.due.push_back(index);
+    if (solvable(s) && choose(s, rows, choices, std::next(next))) return true;
+    s.due.pop_back();
+  }
+  s.rows.pop_back();
+  return false;
+}
+
 bool solves(const Choices& choices, const std::vector<int64_t>& extents) {
-  System s;
-  int64_t combinations = 1;
+  std::vector<std::vector<int64_t>> rows;
   for (const auto& [value, indices] : choices) {
     int64_t rest = value;
     std::vector<int64_t> row;
@@ -57,20 +70,10 @@ bool solves(const Choices& choices, const std::vector<int64_t>& extents) {
       rest /= extent;
     }
     row.push_back(rest);
-    s.rows.push_back(std::move(row));
-    combinations *= static_cast<int64_t>(indices.size());
+    rows.push_back(std::move(row));
   }
-  for (int64_t which = 0; which < combinations; ++which) {
-    int64_t rest = which;
-    s.due.clear();
-    for (const auto& [value, indices] : choices) {
-      const auto n = static_cast<int64_t>(indices.size());
-      s.due.push_back(indices[static_cast<size_t>(rest % n)]);
-      rest /= n;
-    }
-    if (solvable(s)) return true;
-  }
-  return false;
+  System s;
+  return choose(s, rows, choices, choices.begin());
 }
 
 bool search(const Choices& choices, int64_t product, std::vector<int64_t>& extents) {
@@ -92,12 +95,10 @@ bool can_left_invert(const lay::Layout& a) {
     const auto index = static_cast<int64_t>(i);
     if (values[i] != 0) choices[std::abs(values[i])].push_back(values[i] < 0 ? -index : index);
   }
-  int64_t combinations = 1;
   for (const auto& [value, indices] : choices) {
     // R(-v) is -R(v), and one of the two would be no index.
     const auto [low, high] = std::minmax_element(indices.begin(), indices.end());
     if (*low < 0 && *high > 0) return false;
-    if ((combinations *= static_cast<int64_t>(indices.size())) > 1000) return false;  // too many to try: not judged
   }
   if (choices.empty()) return true;
   std::vector<int64_t> extents;

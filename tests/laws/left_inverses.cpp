@@ -152,6 +152,43 @@ TEST_CASE("left inverse: values with several indices, against every layout that 
   CHECK(none > 3);
 }
 
+TEST_CASE("left inverse: many values with several indices, against every layout that there could be") {
+  laws::Random random{80};
+  int found = 0, none = 0;
+  for (int round = 0; round < 600; ++round) {
+    const int64_t shared = random.in(1, 5);
+    const auto stride = [&] {
+      const int64_t own = random.once_in(2) ? shared * random.in(1, 3) : random.in(1, 16);
+      return random.once_in(8) ? -own : own;
+    };
+    std::vector<Tuple> shape, strides;
+    for (int64_t k = random.in(2, 4); k > 0; --k) shape.push_back(random.in(2, 4)), strides.push_back(stride());
+    ++(is_found(Layout(Tuple(shape), Tuple(strides))) ? found : none);
+  }
+  CHECK(found > 250);
+  CHECK(none > 100);
+}
+
+TEST_CASE("left inverse: sparse and large layouts of values with several indices are decided") {
+  for (const Layout& a :
+       {layout(tuple(5, 4, 2, 5), tuple(3, 323324, 9, 3)), layout(tuple(6, 8, 3, 7, 2), tuple(23, 35951, 23, 23, 46)),
+        layout(tuple(4, 6, 7), tuple(2781, 15001, 2781)), layout(tuple(829, 877), tuple(1, 263)),
+        layout(tuple(4, 8, 7, 2), tuple(227131, 351, 351, 135)), layout(tuple(32, 30, 71), tuple(1, 177, 1))}) {
+    const Outcome outcome = invert(a);
+    INFO(a.to_string() << ": " << outcome.text);
+    CHECK(outcome.found);
+  }
+  for (const Layout& a :
+       {layout(tuple(319, 33, 37), tuple(1, 16384, 128)), layout(tuple(34, 2, 41, 86), tuple(1, 66, 1, 87)),
+        layout(tuple(7, 8, 6, 8, 3), tuple(4646, 7292, 4646, 4646, 6969)),
+        layout(tuple(8, 15, 14, 16, 9, 3), tuple(26, -26, 13, -52, 52, 39))}) {
+    const Outcome outcome = invert(a);
+    INFO(a.to_string() << ": " << outcome.text);
+    CHECK_FALSE(outcome.found);
+    CHECK(is_decided(outcome));
+  }
+}
+
 TEST_CASE("left inverse: strides below 0 turn round") {
   CHECK(invert(layout(4, -1)).text == "4:-1");
   CHECK(invert(layout(tuple(4, 8), tuple(-9, -1))).text == "(9,4):(-4,-1)");
@@ -183,6 +220,23 @@ TEST_CASE("integer equations: solutions are solutions, and none are missed") {
     }
     if (exists) REQUIRE(solvable);
     if (!solvable) continue;
+    const int64_t x = random.in(-4, 4), y = random.in(-4, 4), due = random.in(-6, 6), modulus = random.in(1, 6);
+    bool has_one = false;
+    for (int64_t i = -kReach; i <= kReach; ++i) {
+      for (int64_t j = -kReach; j <= kReach; ++j) has_one |= holds(i, j) && (x * i + y * j - due) % modulus == 0;
+    }
+    IntegerEquations up_to = equations;
+    const int64_t factors[] = {x, y};
+    const bool solves = up_to.require_modulo(factors, due, modulus);
+    if (has_one) REQUIRE(solves);
+    if (solves) {
+      // All of them, and no others.
+      const auto is_one = [&](int64_t i, int64_t j) { return holds(i, j) && (x * i + y * j - due) % modulus == 0; };
+      const auto& one = up_to.particular();
+      REQUIRE(is_one(one[0], one[1]));
+      for (const auto& step : up_to.free()) REQUIRE(is_one(one[0] + step[0], one[1] + step[1]));
+      REQUIRE(up_to.free().size() == equations.free().size());
+    }
     const auto& at = equations.particular();
     REQUIRE(holds(at[0], at[1]));
     for (const auto& step : equations.free()) REQUIRE(holds(at[0] + step[0], at[1] + step[1]));

@@ -44,8 +44,7 @@ bool is_injective(const lay::Layout& a);  // modes of stride 0 aside
 // a(R(i)) == i for i < |R|, and |R| is what following 1, s0, s0*s1, ... through a gives.
 bool right_inverts(const lay::Layout& a, const lay::Layout& r);
 
-// R(a(i)) is an index of a with the same value, and whether any layout does so: every sequence of extents is tried (and
-// not judged, false, where too many indices give the same values).
+// R(a(i)) is an index of a with the same value, and whether any layout does so: every sequence of extents is tried.
 bool left_inverts(const lay::Layout& a, const lay::Layout& r);
 bool can_left_invert(const lay::Layout& a);
 
