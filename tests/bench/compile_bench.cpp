@@ -1,7 +1,7 @@
 // lay_compile_bench: processor time from a script's text to a cubin, for every kernel that its plans launch, without a
 // GPU; the cache is not used.
 //
-//   lay_compile_bench tests/bench/hopper.lay [SCRIPT...] [--arch sm_90a] [--rounds 2] [--kernel NAME]
+//   lay_compile_bench tests/bench/hopper.lay [SCRIPT...] [--arch sm_90a] [--rounds 2] [--kernel NAME] [--variant NAME]
 //
 // Every round is a process of its own, since NVRTC keeps what it has compiled; NVRTC is loaded before, and loading it
 // is the first line. What counts is the best round; where that is late there are up to four times as many, since what
@@ -31,7 +31,7 @@ using namespace lay;
 constexpr double aim_seconds = 0.5;
 
 struct Asked {
-  std::vector<std::string> scripts, kernels;
+  std::vector<std::string> scripts, kernels, variants;  // no kernels or variants: all
   std::string architecture = "sm_90a";
   int rounds = 2;
 };
@@ -45,6 +45,10 @@ struct Times {
   double front = 0, all = 0;  // seconds up to the emitted text, and up to the cubin
   bool compiled = false, remarks = false;
 };
+
+bool among(const std::vector<std::string>& asked, const std::string& name) {
+  return asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end();
+}
 
 double processor_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
@@ -109,13 +113,13 @@ bool measure(const std::string& script, const Asked& asked, const Target& target
   const auto kernels = bench::kernels_of(script);
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const std::string& name = kernels[k]->name;
-    if (!asked.kernels.empty() && std::find(asked.kernels.begin(), asked.kernels.end(), name) == asked.kernels.end())
-      continue;
+    if (!among(asked.kernels, name)) continue;
     const plan::Plan plan = plan::make_plan(kernels[k], target);
     for (const plan::Problem& problem : plan.problems)
       std::printf("%-16s not planned: %s\n", name.c_str(), problem.message.c_str());
     std::set<std::string> known;  // a launch that several variants begin with is compiled once
     for (std::size_t v = 0; v < plan.variants.size(); ++v) {
+      if (!among(asked.variants, plan.variants[v].name)) continue;
       const auto launches = ir::lower_all(plan, plan.variants[v]);
       for (std::size_t l = 0; l < launches.size(); ++l) {
         if (!known.insert(ir::print(launches[l])).second) continue;
@@ -146,6 +150,8 @@ Asked read_arguments(int argc, char** argv) {
       asked.architecture = argv[++i];
     else if (word == "--kernel" && i + 1 < argc)
       asked.kernels.emplace_back(argv[++i]);
+    else if (word == "--variant" && i + 1 < argc)
+      asked.variants.emplace_back(argv[++i]);
     else
       asked.scripts.push_back(word);
   }
