@@ -1,6 +1,7 @@
 #include "frontend/algebra/integer_equations.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "frontend/algebra/int.h"
@@ -27,6 +28,27 @@ void add(std::vector<int64_t>& x, int64_t times, const std::vector<int64_t>& y) 
 int64_t within(int64_t x) {
   checked_sub(0, x);
   return x;
+}
+
+constexpr int kRounds = 64;
+constexpr int64_t kLong = int64_t{1} << 24;
+
+bool is_long(const std::vector<int64_t>& x) {
+  return std::any_of(x.begin(), x.end(), [](int64_t n) { return n > kLong || n < -kLong; });
+}
+
+long double dot(const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
+  long double sum = 0;
+  for (size_t k = 0; k < x.size(); ++k) sum += static_cast<long double>(x[k]) * static_cast<long double>(y[k]);
+  return sum;
+}
+
+// x less the multiple of y that leaves it shortest. False if that is x.
+bool shorten_by(std::vector<int64_t>& x, const std::vector<int64_t>& y) {
+  const long double times = std::round(dot(x, y) / dot(y, y));
+  if (times == 0 || std::abs(times) > 0x1p62L) return false;
+  add(x, -static_cast<int64_t>(times), y);
+  return true;
 }
 
 }  // namespace
@@ -58,6 +80,19 @@ size_t IntegerEquations::gather(std::vector<int64_t>& steps) {
   }
 }
 
+// Free vectors are free in other combinations too: where numbers are large, shorter ones.
+void IntegerEquations::shorten() {
+  if (!is_long(particular_) && !std::any_of(free_.begin(), free_.end(), is_long)) return;
+  bool shorter = true;
+  for (int round = 0; round < kRounds && shorter; ++round) {
+    shorter = false;
+    for (size_t i = 0; i < free_.size(); ++i) {
+      for (size_t j = 0; j < free_.size(); ++j) shorter |= i != j && shorten_by(free_[i], free_[j]);
+    }
+    for (const auto& vector : free_) shorter |= shorten_by(particular_, vector);
+  }
+}
+
 bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
   const int64_t missing = within(checked_sub(due, product(factors, particular_)));
   std::vector<int64_t> steps;
@@ -67,6 +102,7 @@ bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
   if (missing % steps[one] != 0) return false;
   add(particular_, missing / steps[one], free_[one]);
   free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(one));
+  shorten();
   return true;
 }
 
@@ -86,6 +122,7 @@ bool IntegerEquations::require_modulo(std::span<const int64_t> factors, int64_t 
   if (times < -(period / 2)) times += period;
   add(particular_, times, free_[one]);
   for (int64_t& x : free_[one]) x = checked_mul(x, period);
+  shorten();
   return true;
 }
 

@@ -41,6 +41,7 @@ class IntegerEquations {
 
  private:
   size_t gather(std::vector<int64_t>& steps);
+  void shorten();
 
   std::vector<int64_t> particular_;
   std::vector<std::vector<int64_t>> free_;

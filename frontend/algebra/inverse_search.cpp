@@ -34,7 +34,7 @@ constexpr Pass kPasses[] = {
     {Extents::likely, 1, 1 << 16}, {Extents::likely, 2, 1 << 18}, {Extents::all, 1, 1 << 22},
     {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},
 };
-constexpr int64_t kStepsForChains = int64_t{1} << 31;
+constexpr int64_t kStepsForChains = int64_t{1} << 31, kStepsForChoices = int64_t{1} << 30;
 constexpr int64_t kStepsOfTrial = 1 << 18;
 
 // A literal layout with integer strides at an index.
@@ -73,7 +73,8 @@ class Searcher {
       if (found) return {found, false};
       if (!cut_short_ && pass.extents != Extents::likely) return {std::nullopt, true};
     }
-    const auto found = with_restarts({Extents::all, 64, kStepsForChains, true}, [&] { return by_chains(); });
+    const auto found = with_restarts({Extents::all, 64, repeats_ ? kStepsForChoices : kStepsForChains, true},
+                                     [&] { return by_chains(); });
     return {found, !found && !cut_short_};
   }
 

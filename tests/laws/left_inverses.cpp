@@ -1,6 +1,9 @@
 // Left inverses by search, against every layout that there could be; equations in integers against plain counting.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <numeric>
 
 #include "frontend/algebra/integer_equations.h"
 #include "tests/laws/oracle.h"
@@ -181,6 +184,7 @@ TEST_CASE("left inverse: sparse and large layouts of values with several indices
   for (const Layout& a :
        {layout(tuple(319, 33, 37), tuple(1, 16384, 128)), layout(tuple(34, 2, 41, 86), tuple(1, 66, 1, 87)),
         layout(tuple(7, 8, 6, 8, 3), tuple(4646, 7292, 4646, 4646, 6969)),
+        layout(tuple(6, 6, 8, 4, 4), tuple(77, 154, 240498, 91533, 77)),
         layout(tuple(8, 15, 14, 16, 9, 3), tuple(26, -26, 13, -52, 52, 39))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
@@ -241,4 +245,42 @@ TEST_CASE("integer equations: solutions are solutions, and none are missed") {
     REQUIRE(holds(at[0], at[1]));
     for (const auto& step : equations.free()) REQUIRE(holds(at[0] + step[0], at[1] + step[1]));
   }
+}
+
+TEST_CASE("integer equations: of large numbers the solutions are solutions, and not all long") {
+  laws::Random random{10};
+  constexpr size_t kUnknowns = 3;
+  int longer = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<int64_t> solution;
+    for (size_t k = 0; k < kUnknowns; ++k) solution.push_back(random.in(-30, 30));
+    IntegerEquations equations(kUnknowns);
+    std::vector<std::vector<int64_t>> rows;
+    const auto sum = [](const std::vector<int64_t>& factors, const std::vector<int64_t>& x) {
+      int64_t total = 0;
+      for (size_t k = 0; k < kUnknowns; ++k) total += factors[k] * x[k];
+      return total;
+    };
+    for (int row = 0; row < 1; ++row) {
+      rows.emplace_back();
+      for (size_t k = 0; k < kUnknowns; ++k) rows.back().push_back(random.in(-1000000000, 1000000000));
+      REQUIRE(equations.require(rows.back(), sum(rows.back(), solution)));
+    }
+    REQUIRE(equations.free().size() == kUnknowns - 1);
+    for (const auto& row : rows) {
+      REQUIRE(sum(row, equations.particular()) == sum(row, solution));
+      for (const auto& vector : equations.free()) REQUIRE(sum(row, vector) == 0);
+    }
+    const auto& at = equations.particular();
+    longer += std::any_of(at.begin(), at.end(), [](int64_t x) { return std::abs(x) > (int64_t{1} << 26); });
+    // The free vectors leave out none: their cross product is the row, less what its numbers have in common.
+    const auto &u = equations.free()[0], &v = equations.free()[1];
+    const int64_t common = std::gcd(std::gcd(rows[0][0], rows[0][1]), rows[0][2]);
+    const int64_t sign = (u[1] * v[2] - u[2] * v[1] > 0) == (rows[0][0] > 0) ? 1 : -1;
+    for (size_t k = 0; k < kUnknowns; ++k) {
+      const size_t l = (k + 1) % kUnknowns, m = (k + 2) % kUnknowns;
+      REQUIRE((u[l] * v[m] - u[m] * v[l]) * common == sign * rows[0][k]);
+    }
+  }
+  CHECK(longer == 0);
 }
