@@ -85,26 +85,30 @@ class Sm90Lowering {
   Pass pass_of(Term number, int passes, int width) const;
   // A value of the pass, counted from its first.
   using Source = std::function<Term(Term)>;
-  // How a rolled loop over the groups of a pass brings so many of its values to the same registers.
-  struct Picks {
-    int values = 0;
-    std::function<void(Term group)> pick;
-  };
   bool much_text() const;
   bool in_halves(int passes) const;
-  int picked_values(int width) const;
-  int picked_values() const;
   void epilogue(const Tile& tile);
   using PassBody = std::function<void(const Pass& at, const Pass& held, Term number)>;
   void each_pass(Term half, int halves, const PassBody& body);
   int passes_of_atom() const;
+
+  // The epilogue as a rolled loop (lower_sm90_rolled.cpp): how one over the groups of a pass brings so many of its
+  // values to the same registers.
+  struct Picks {
+    int values = 0;
+    std::function<void(Term group)> pick;
+  };
+  int picked_values(int width) const;
+  int picked_values() const;
+  void rolled_epilogue(const Tile& tile);
+  void store_picked(const Tile& tile, int first_pass, int passes, int width, Term atom);
+  void pick(Term number, int count, const std::function<void(int)>& one);
+
+  // How outputs leave (lower_sm90_store.cpp).
   void consumer_meets();
   void putters_meet();
   void by_one_lane(const std::function<void()>& body);
   void wait_for_stores(int in_flight);
-  void rolled_epilogue(const Tile& tile);
-  void store_picked(const Tile& tile, int first_pass, int passes, int width, Term atom);
-  void pick(Term number, int count, const std::function<void(int)>& one);
   void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source,
                             const Picks* picks = nullptr);
   void pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source);
