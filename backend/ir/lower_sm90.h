@@ -77,6 +77,9 @@ class Sm90Lowering {
   // The epilogue (lower_sm90_epilogue.cpp).
   void prepare_values();
   void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base, int values);
+  Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
+                const Term* v = nullptr);
+  Term position(const Tile& tile, int axis, Term value, Term repeat) const;
   // A part of a consumer's accumulators: so many columns of atom (i, j), after those of so many whole passes.
   struct Pass {
     Term i, j, pass;
@@ -119,9 +122,6 @@ class Sm90Lowering {
   void take_runs(const Tile& tile, const Pass& at, Term buffer);
   std::vector<ExprId> output_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n) const;
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
-  Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
-                const Term* v = nullptr);
-  Term position(const Tile& tile, int axis, Term value, Term repeat) const;
 
   // K shared by blocks (lower_sm90_split.cpp).
   void declare_split();
