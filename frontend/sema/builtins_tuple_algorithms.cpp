@@ -1,4 +1,4 @@
-// Comparisons of coordinates, and common divisors and multiples.
+// Comparisons of coordinates, the parts of basis elements, and common divisors and multiples.
 
 #include <numeric>
 
@@ -118,12 +118,49 @@ Value escan_(Arguments& a) {
   return scan(a, false);
 }
 
+Value elem_scale_(Arguments& a) {
+  return Value(transform(a.tuple(0), product_like(a.tuple(1), a.tuple(0)), [](const Tuple& x, const Tuple& size) {
+    if (!x.is_int()) throw refusal("not-integer", x.to_string() + " is no integer");
+    return Tuple(x.value() * size.value());
+  }));
+}
+
+const Tuple& basis_element(Arguments& a) {
+  const Tuple& e = a.tuple(0);
+  if (!e.is_int() && !e.is_basis())
+    throw refusal("argument-kind",
+                  e.to_string() + " is no basis element: 2@0, 1@0@1, or an integer, of which the path is empty");
+  return e;
+}
+
+Value basis_value_(Arguments& a) {
+  return Value(Tuple(basis_element(a).value()));
+}
+
+// The path leads from the outermost mode inwards.
+Value basis_get_(Arguments& a) {
+  const Tuple& e = basis_element(a);
+  Tuple at = a.is_layout(1) ? a.layout(1).shape : a.tuple(1);
+  for (const int mode : e.path()) {
+    if (!at.is_tuple() || mode >= at.rank()) {
+      throw refusal("coordinate-rank", e.to_string() + " leads to no part of " + a.tuple(1).to_string() + ": " +
+                                           at.to_string() + " has no mode " + std::to_string(mode));
+    }
+    const Tuple inner = at[mode];
+    at = inner;
+  }
+  return Value(at);
+}
+
 constexpr std::size_t kMany = 64;
 
 constexpr Builtin kRows[] = {
     {"elem_less", "elem_less(c, S)", "every index of the coordinate c is below its extent in S", 2, 2, elem_less_},
     {"lex_less", "lex_less(a, b)", "the left-most integers that differ say which is less", 2, 2, lex_less_},
     {"colex_less", "colex_less(a, b)", "the right-most integers that differ say which is less", 2, 2, colex_less_},
+    {"elem_scale", "elem_scale(a, b)", "each integer of a times the size of its partner in b", 2, 2, elem_scale_},
+    {"basis_value", "basis_value(e)", "the number of a basis element: 2 of 2@0", 1, 1, basis_value_},
+    {"basis_get", "basis_get(e, t)", "the part of t at the path of a basis element", 2, 2, basis_get_},
     {"gcd", "gcd(a, ...)", "the greatest common divisor of all integers", 1, kMany, gcd_},
     {"lcm", "lcm(a, ...)", "the least common multiple of all integers", 1, kMany, lcm_},
     {"iscan", "iscan(t, v, f)", "(f(v,t0), f(f(v,t0),t1), ...), as many as t has modes", 3, 3, iscan_},
