@@ -11,11 +11,25 @@ namespace {
 
 // A mode of extent 1 leaves no gap below it. Where the extent may be 1 and rounding would tell the difference, that it
 // is more is guarded; false if it never is.
-bool require_counted(Facts& facts, const Mode& mode, const Int& covered, const Int& next) {
+bool require_counted(Facts& facts, const Mode& mode, const Int& covered, const std::vector<Int>& next) {
   const Int& stride = mode.stride.value();
   if (mode.extent.is_literal() || stride == covered) return true;
-  if (facts.proves(divides(stride, covered)) && facts.proves(divides(next, stride))) return true;
+  const auto fits = [&](const Int& step) { return facts.proves(divides(step, stride)); };
+  if (facts.proves(divides(stride, covered)) && std::all_of(next.begin(), next.end(), fits)) return true;
   return facts.try_require(less_equal(2, mode.extent), "complement");
+}
+
+// What may come above a mode: the steps of those behind it up to one that surely counts, or else the cotarget as well.
+std::vector<Int> steps_above(Facts& facts, const std::vector<Mode>& modes, const std::vector<size_t>& order, size_t k,
+                             const Int& whole) {
+  std::vector<Int> steps;
+  for (size_t j = k + 1; j < order.size(); ++j) {
+    const Mode& mode = modes[order[j]];
+    steps.push_back(mode.stride.value());
+    if (mode.extent.is_literal() || facts.proves(less_equal(2, mode.extent))) return steps;
+  }
+  steps.push_back(whole);
+  return steps;
 }
 
 }  // namespace
@@ -124,7 +138,7 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
   for (size_t k = 0; k < order.size(); ++k) {
     const size_t i = order[k];
     const Int& stride = modes[i].stride.value();
-    const Int next = k + 1 < order.size() ? modes[order[k + 1]].stride.value() : size(cotarget);
+    const std::vector<Int> next = steps_above(facts, modes, order, k, size(cotarget));
     if (!require_counted(facts, modes[i], covered, next)) continue;
     if (!facts.try_require(less_equal(covered, stride), "complement")) {
       check_injective(facts, a, filtered, stride, covered);
