@@ -247,6 +247,11 @@ void Sm90Lowering::producer() {
   });
 }
 
+Term Sm90Lowering::batch_at(const Tile& tile, sema::IndexId index) const {
+  const auto at = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
+  return tile.batch[static_cast<size_t>(at)];
+}
+
 std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const {
   const auto& load = std::get<sema::Load>(declared_.kernel.nodes[static_cast<size_t>(plan.load)].what);
   std::vector<ExprId> made;
@@ -255,8 +260,7 @@ std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const
     if (index == gemm_.k || index == plan.outer) {
       made.push_back(index == gemm_.k ? k : outer);
     } else {
-      const auto at = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
-      made.push_back(tile.batch[static_cast<size_t>(at)]);
+      made.push_back(batch_at(tile, index));
     }
   }
   return made;

@@ -72,6 +72,7 @@ class Sm90Lowering {
   Term has_products(const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
   void each_tile(const std::function<void(const Tile&)>& body);
+  Term batch_at(const Tile& tile, sema::IndexId index) const;
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer, Term k) const;
 
   // The epilogue (lower_sm90_epilogue.cpp).

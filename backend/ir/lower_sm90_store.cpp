@@ -152,8 +152,7 @@ std::vector<ExprId> Sm90Lowering::output_at(const sema::Assignment& assignment, 
     if (index == gemm_.m || index == gemm_.n) {
       made.push_back(index == gemm_.m ? m : n);
     } else {
-      const auto which = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
-      made.push_back(tile.batch[static_cast<size_t>(which)]);
+      made.push_back(batch_at(tile, index));
     }
   }
   return made;
