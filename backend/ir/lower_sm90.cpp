@@ -9,6 +9,7 @@
 #include "backend/plan/axes.h"
 #include "backend/plan/order.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/tma.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::ir {
@@ -18,21 +19,6 @@ namespace {
 using plan::along;
 
 constexpr int warpgroup = 128;
-
-// A further mode that steps over whole copies of the layout.
-AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts) {
-  const auto* composed = std::get_if<Composed>(&one);
-  const Layout& inner = composed ? std::get<Layout>(composed->inner) : std::get<Layout>(one);
-  std::vector<Tuple> shape = inner.shape.modes(), stride = inner.stride.modes();
-  std::int64_t step = size(inner).value();
-  for (const int count : counts) {
-    shape.emplace_back(count);
-    stride.emplace_back(step);
-    step *= count;
-  }
-  const Layout made{Tuple(shape), Tuple(stride)};
-  return composed ? AnyLayout(Composed{composed->outer, composed->offset, made}) : AnyLayout(made);
-}
 
 }  // namespace
 
@@ -75,21 +61,6 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   turn_ = b_.ring(declared.name("turn"), gemm.teams());
 }
 
-// How TMA stores a box of so many columns.
-int Sm90Lowering::map_of_stores(const std::string& name, int columns) {
-  const plan::StagedStore& store = *gemm_.store;
-  const BufferId tensor = declared_.tensors[static_cast<size_t>(store.tensor)];
-  TensorMap map{declared_.name(name), tensor, store.order, {}, {}, {}};
-  map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(store.span / 16)), 4, 3);
-  for (const int mode : store.order) {
-    const sema::IndexId index = declared_.kernel.assignments.front().indices[static_cast<size_t>(mode)];
-    map.box.push_back(index == gemm_.m ? store.box[0] : index == gemm_.n ? columns : 1);
-    map.onto.push_back(index == gemm_.n ? 1 : 0);
-  }
-  b_.kernel.tensor_maps.push_back(std::move(map));
-  return static_cast<int>(b_.kernel.tensor_maps.size()) - 1;
-}
-
 void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int axis) {
   operand.plan = &plan;
   operand.axis = axis;
@@ -100,7 +71,7 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
   declared_.from(node.where, std::string(axis == 0 ? "(m" : "(n") + ",k,stage)");
   constexpr int alignment = 1024;
   operand.stages = b_.shared(declared_.name(operand.name + "_stage"), declared_.tensor(load.tensor).element,
-                             repeated(plan.shared, {gemm_.stages}), alignment);
+                             plan::repeated(plan.shared, {gemm_.stages}), alignment);
   operand.map =
       map_of_boxes(declared_, operand.name + "_map", {plan.load, gemm_.k, plan.outer, plan.order, plan.box, plan.span});
 }
@@ -108,37 +79,12 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
 void Sm90Lowering::declare_store() {
   const auto& assignments = declared_.kernel.assignments;
   declared_.from(assignments.front().where);
-  if (gemm_.store) return declare_staged(assignments.front());
+  if (gemm_.store) return declare_staged();
   const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
   for (size_t i = 0; i < assignments.size(); ++i) {
     values_.push_back(
         b_.registers(declared_.fresh("out"), declared_.tensor(assignments[i].target).element, Layout(together, 1)));
   }
-}
-
-void Sm90Lowering::declare_staged(const sema::Assignment& assignment) {
-  const plan::StagedStore& store = *gemm_.store;
-  constexpr int alignment = 1024;
-  const ElementType type = declared_.tensor(store.tensor).element;
-  declared_.from(assignment.where, "(m,n,buffer,consumer)");
-  staged_ =
-      b_.shared(declared_.name("C_stage"), type, repeated(store.shared, {store.buffers, gemm_.consumers()}), alignment);
-  prepare_values();
-  packed_ = b_.registers(declared_.name("packed"), type, Layout(store.values(), 1));
-  declared_.from(assignment.where);
-  if (const int picked = picked_values())
-    picked_ = b_.registers(declared_.name("picked"), gemm_.mma.accumulator, Layout(picked, 1));
-  if (!store.matrices) together_ = b_.registers(declared_.name("together"), type, Layout(store.vector, 1));
-  if (!store.tma) run_ = b_.registers(declared_.name("run"), type, Layout(store.run, 1));
-  if (store.tma) {
-    store_map_ = map_of_stores("C_map", store.width);
-    if (store.rest > 0) rest_map_ = map_of_stores("C_rest_map", store.rest);
-  }
-  if (!store.by_warps) {
-    stored_ = b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
-  }
-  // Where the buffers do not divide a tile's stores the next tile does not begin with the first.
-  if (gemm_.stores() % store.buffers != 0) out_ = b_.ring(declared_.name("out"), store.buffers);
 }
 
 void Sm90Lowering::run() {
@@ -160,6 +106,7 @@ void Sm90Lowering::prologue() {
     std::vector<Initialised> barriers{{gemm_.stages, {filled_, drained_}}};
     if (gemm_.split) barriers.push_back({gemm_.consumers(), {given_, taken_}});
     if (turns_) barriers.push_back({gemm_.teams(), {turns_}});
+    if (arrived_) barriers.push_back({b_.kernel.barriers[static_cast<size_t>(arrived_.index)].slots, {arrived_}});
     initialise(b_, barriers);
     b_.sync(blocks_);
     tiles_ = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
@@ -351,32 +298,11 @@ void Sm90Lowering::consumer() {
     brings_[0] = b_.let(declared_.name("a_row"), part_[0] + of_warp(0) + place.outer);
     brings_[1] = b_.let(declared_.name("a_row_k"), of_warp(1) + place.k);
   }
-  if (gemm_.store) {
-    const plan::StagedStore& store = *gemm_.store;
-    declared_.from(declared_.kernel.assignments.front().where,
-                   (store.matrices ? "where this lane puts a row of 8: " : "where this thread puts its values: ") +
-                       store.lanes.to_string());
-    for (int axis = 0; axis < 2; ++axis) {
-      put_[static_cast<size_t>(axis)] =
-          b_.let(declared_.name(axis == 0 ? "put_row" : "put_column"),
-                 b_.at(along(store.lanes, axis), b_.special(Builtin::thread) % warpgroup));
-    }
-    if (!store.tma) {
-      declared_.from(declared_.kernel.assignments.front().where,
-                     "where this thread takes its first run of elements: " + store.runs.to_string());
-      for (int axis = 0; axis < 2; ++axis) {
-        taken_from_[static_cast<size_t>(axis)] =
-            b_.let(declared_.name(axis == 0 ? "run_row" : "run_column"),
-                   b_.at(along(store.runs[0], axis), b_.special(Builtin::thread) % warpgroup));
-      }
-    }
-    if (store.turned) {
-      declared_.from(declared_.kernel.assignments.front().where, "lanes that write later values first");
-      turned_ = b_.let(declared_.name("turned"), b_.special(Builtin::lane) / (1 << store.turned->bit) % 2 == 1);
-    }
-  }
+  for (Staged& each : outputs_) place_tensor(each);
+  place_inputs();
   each_tile([&](const Tile& tile) {
     const auto take = [&] {
+      bring_first(tile);
       multiply(tile);
       if (!gemm_.split) return epilogue(tile);
       exchange();
@@ -392,7 +318,7 @@ void Sm90Lowering::consumer() {
     b_.emit(Advance{turn_, {}});
   });
   if (gemm_.split) wait_until_read();
-  if (!gemm_.store || !gemm_.store->tma) return;
+  if (!gemm_.store || !gemm_.store->out_by_tma()) return;
   declared_.from(declared_.kernel.assignments.front().where, "what was stored has left shared memory");
   by_one_lane([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); });
 }

@@ -6,7 +6,8 @@
 //   a consumer, a warpgroup:               for every tile, for every K tile:
 //     wait until the stage has arrived, wgmma, give the stage back
 //     (an atom that reads A from registers: before each step of wgmma, shared -> registers)
-//     epilogue, while the next tile is on its way: registers -> shared -> TMA or threads -> global, or from registers
+//     epilogue, while the next tile is on its way: registers -> shared -> TMA or threads -> global, or from registers;
+//     what it reads of the output's shape the other way, by TMA from before the products on
 //
 // Where teams of consumers take the tiles in turns, a team walks past the tiles of the others: its place in the ring
 // moves on by their K tiles. It begins its products when those of the tile before have been issued.
@@ -48,8 +49,7 @@ class Sm90Lowering {
 
   void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
   void declare_store();
-  void declare_staged(const sema::Assignment& assignment);
-  int map_of_stores(const std::string& name, int columns);
+  void declare_staged();
   void prologue();
   void producer();
   void load(const Operand& operand, const Tile& tile, Term k);
@@ -109,6 +109,21 @@ class Sm90Lowering {
   void pick(Term number, int count, const std::function<void(int)>& one);
 
   // How outputs leave (lower_sm90_store.cpp).
+  // A tensor on its way through shared memory.
+  struct Staged {
+    const plan::StagedTensor* plan = nullptr;
+    BufferId shared;                // (m,n,buffer,consumer)
+    BufferId values;                // of a step
+    BufferId together;              // of one access of a thread that holds accumulators, where it is no matrix
+    BufferId run;                   // by threads: of one access to memory, and for inputs of some
+    int map = -1, rest_map = -1;    // by TMA: of a whole pass, and of an atom's last where that is narrower
+    std::array<Term, 2> put;        // where this lane points stmatrix or ldmatrix, or its first value, in 64 rows
+    std::array<Term, 2> first_run;  // by threads: this thread's first, in its consumer's 64 rows
+    Term turned;                    // whether it begins with later values
+  };
+  void declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem, int buffers);
+  int map_of(const plan::StagedTensor& plan, const std::string& name, int columns);
+  void place_tensor(Staged& staged);
   void consumer_meets();
   void putters_meet();
   void by_one_lane(const std::function<void()>& body);
@@ -116,13 +131,47 @@ class Sm90Lowering {
   void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source,
                             const Picks* picks = nullptr);
   void pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source);
-  void put_matrices(Term first, int values, Term buffer);
-  void put_values(int values, Term buffer);
+  void put(const Staged& staged, Term first, int values, Term buffer);
+  void put_matrices(const Staged& staged, Term first, int values, Term buffer);
+  void put_values(const Staged& staged, Term first, int values, Term buffer);
+  std::vector<ExprId> place_of(const Staged& staged, Term first, Term v, int values, Term buffer);
   void take_away(const Tile& tile, const Pass& at, Term buffer);
-  void take_boxes(const Tile& tile, const Pass& at, Term buffer);
-  void take_runs(const Tile& tile, const Pass& at, Term buffer);
-  std::vector<ExprId> output_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n) const;
+  void take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  void take_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  // A run of an access: where in the consumer's 64 rows, where in the tensor, and whether inside it.
+  struct Run {
+    std::array<Term, 2> at;
+    std::vector<ExprId> element;
+    Term inside;
+  };
+  Run run_at(const Staged& staged, const Tile& tile, const Pass& at, Term access);
+  int mode_along(const plan::StagedTensor& plan) const;
+  std::vector<ExprId> element_at(const std::vector<sema::IndexId>& indices, const Tile& tile, Term m, Term n) const;
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
+
+  // Inputs that come through shared memory (lower_sm90_bring.cpp).
+  struct Input : Staged {
+    sema::NodeId load = -1;
+    sema::NodeId condition = -1;  // of all elements: it is read where this is `when`
+    bool when = true;
+    Term wanted;   // that value, where there is a condition
+    BufferId raw;  // values in the order of this lane's accesses, where some lanes turn theirs
+  };
+  void declare_inputs();
+  void place_inputs();
+  void if_wanted(const Input& input, const std::function<void()>& body, const std::function<void()>& otherwise);
+  Term arrived_slot(RingId ring);
+  Term passes_left(Term number);
+  Pass pass_with(Term number);
+  void bring_first(const Tile& tile);
+  void bring_next(const Tile& tile, const Pass& at);
+  void bring(const Tile& tile, Term number);
+  void bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map);
+  void bring_runs(const Tile& tile, const Pass& at);
+  void inputs_arrive(const Tile& tile, const Pass& at);
+  void inputs_done();
+  void take_in(Term first, int values);
+  void take_in(const Input& input, Term first, int values);
 
   // K shared by blocks (lower_sm90_split.cpp).
   void declare_split();
@@ -142,14 +191,16 @@ class Sm90Lowering {
   RingId load_, use_, freed_, turn_, out_;
   BufferId fragments_;              // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
-  BufferId packed_, together_, run_, staged_;
-  BufferId picked_;  // where the epilogue is rolled: the values of one round
+  std::vector<Staged> outputs_;     // of each assignment, where they leave through shared memory
+  std::vector<Input> inputs_;
+  BarrierId arrived_;      // inputs by TMA, of each buffer and each that waits for itself
+  RingId bring_, arrive_;  // passes whose inputs are on their way, or have arrived
+  BufferId picked_;        // where the epilogue is rolled: the values of one round
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;
   BufferId parts_, own_, piece_, sum_;
-  Term split_;                          // this block's number among those that share K
-  int store_map_ = -1, rest_map_ = -1;  // of a whole pass, and of an atom's last where that is narrower
+  Term split_;  // this block's number among those that share K
   // An element of a vector along m or n that the epilogue reads: of each row or column of a stmatrix, read before.
   struct Ahead {
     sema::NodeId load = -1;
@@ -162,9 +213,6 @@ class Sm90Lowering {
   std::array<Term, 2> part_;      // of this consumer, inside the tile
   std::array<Term, 2> held_;      // this thread's first element, inside the tile
   std::array<Term, 2> brings_;    // where this lane reads A for its registers, inside the tile: (m, k)
-  std::array<Term, 2> put_;       // where this lane points stmatrix, or its first value, inside its consumer's 64 rows
-  std::array<Term, 2> taken_from_;  // this thread's first run of elements, inside its consumer's 64 rows
-  Term turned_;                     // whether it begins with later values
   Term consumer_, team_;
   Term tiles_, clusters_, tiles_k_;  // bound in the prologue: of the grid, of the launch, of a sum
 };

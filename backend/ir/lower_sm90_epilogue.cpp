@@ -33,16 +33,20 @@ Term Sm90Lowering::position(const Tile& tile, int axis, Term value, Term repeat)
 
 // What of the epilogue's reads can be made before its arithmetic: elements of vectors along m or along n.
 void Sm90Lowering::prepare_values() {
-  const sema::Assignment& assignment = declared_.kernel.assignments.front();
   std::vector<sema::NodeId> loads;
-  loads_of(declared_.kernel, assignment.value, gemm_.contraction, loads, guarded_);
+  for (const sema::Assignment& assignment : declared_.kernel.assignments)
+    loads_of(declared_.kernel, assignment.value, gemm_.contraction, loads, guarded_);
   for (const sema::NodeId id : loads) {
     const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(id)];
     const auto& load = std::get<sema::Load>(node.what);
-    const sema::IndexId index =
-        load.coordinate.size() == 1 ? plan::bare_index(declared_.kernel, load.coordinate[0]) : -1;
     // Whole numbers are read where they count: arithmetic on a 0 in their place may not be defined.
     const bool real = is_float(declared_.tensor(load.tensor).element);
+    if (std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& each) { return each.load == id; })) {
+      guarded_ = guarded_ || !real;
+      continue;
+    }
+    const sema::IndexId index =
+        load.coordinate.size() == 1 ? plan::bare_index(declared_.kernel, load.coordinate[0]) : -1;
     if (!real || (index != gemm_.m && index != gemm_.n)) {
       guarded_ = true;
       continue;
@@ -50,7 +54,7 @@ void Sm90Lowering::prepare_values() {
     declared_.from(node.where, "read ahead");
     ahead_.push_back({id, index == gemm_.m ? 0 : 1,
                       b_.registers(declared_.fresh("ahead"), declared_.tensor(load.tensor).element,
-                                   Layout(gemm_.store->values(), 1))});
+                                   Layout(gemm_.store->step(), 1))});
   }
 }
 
@@ -74,10 +78,15 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
   std::vector<sema::NodeId> given{gemm_.contraction};
   if (v) {
     for (const Ahead& each : ahead_) given.push_back(each.load);
+    for (const Input& each : inputs_) given.push_back(each.load);
   }
   ElementLowering element(declared_, given);
   if (v) {
     for (const Ahead& each : ahead_) element.know(each.load, b_.read({each.held, {*v}}));
+    for (const Input& each : inputs_) {
+      const ElementType type = declared_.kernel.nodes[static_cast<size_t>(each.load)].type;
+      element.know(each.load, b_.cast(b_.read({each.values, {*v}}), type));
+    }
   }
   element.bind(gemm_.m, m);
   element.bind(gemm_.n, n);
@@ -94,8 +103,10 @@ int Sm90Lowering::passes_of_atom() const {
 // Whether an element takes much code.
 bool Sm90Lowering::much_text() const {
   constexpr int much = 8;  // steps of arithmetic
-  const sema::NodeId value = declared_.kernel.assignments.front().value;
-  return plan::arithmetic_outside(declared_.kernel, value, gemm_.contraction) >= much;
+  int all = 0;
+  for (const sema::Assignment& assignment : declared_.kernel.assignments)
+    all += plan::arithmetic_outside(declared_.kernel, assignment.value, gemm_.contraction);
+  return all >= much;
 }
 
 // A rolled loop over halves of the accumulators, which move up in between, where each element takes much code: the text
@@ -106,7 +117,7 @@ bool Sm90Lowering::in_halves(int passes) const {
   const bool in_order = repeats[0] == 1 || repeats[1] == 1;
   const bool alike = !gemm_.store || gemm_.store->rest == 0 || repeats[0] * repeats[1] % 2 == 0;
   if (!in_order || !alike || passes < worth || passes % 2 != 0) return false;
-  return (gemm_.store && !gemm_.store->tma) || much_text();
+  return (gemm_.store && !gemm_.store->out_by_tma()) || much_text();
 }
 
 // The passes of that part of the accumulators: each one, where it is held when the part is the first, and its number in
@@ -185,7 +196,8 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
         const sema::Assignment& assignment = kernel.assignments[o];
         declared_.from(assignment.where);
         const auto place = [&](int e) {
-          return Ref{declared_.tensors[static_cast<size_t>(assignment.target)], output_at(assignment, tile, m, n + e)};
+          return Ref{declared_.tensors[static_cast<size_t>(assignment.target)],
+                     element_at(assignment.indices, tile, m, n + e)};
         };
         const auto mode =
             std::find(assignment.indices.begin(), assignment.indices.end(), gemm_.n) - assignment.indices.begin();

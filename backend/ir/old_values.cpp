@@ -103,4 +103,12 @@ std::vector<OldValue> old_values(const Kernel& kernel, const Assignment& assignm
   return result;
 }
 
+OldValue when_read(const Kernel& kernel, NodeId load) {
+  Reach read;
+  for (const Assignment& assignment : kernel.assignments)
+    read = either(read, reaches(kernel, assignment.value)[static_cast<size_t>(load)]);
+  if (read.kind == Reach::conditional && uniform(kernel, read.condition)) return {load, read.condition, read.when};
+  return {load, -1, true};
+}
+
 }  // namespace lay::ir

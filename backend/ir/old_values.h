@@ -19,4 +19,7 @@ struct OldValue {
 // together; others are left to be read one by one. At most one.
 std::vector<OldValue> old_values(const sema::Kernel& kernel, const sema::Assignment& assignment);
 
+// When that load is read, for some element: under a condition that does not depend on the element, else always.
+OldValue when_read(const sema::Kernel& kernel, sema::NodeId load);
+
 }  // namespace lay::ir

@@ -152,25 +152,38 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
   }
 }
 
-void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
-  if (gemm.store) {
-    const StagedStore& store = *gemm.store;
-    const std::string& name = kernel.tensor(store.tensor).name;
-    const std::string taken = store.tma        ? store.matrices ? "stmatrix and TMA" : "TMA"
-                              : store.matrices ? "stmatrix and neighbours"
-                                               : "neighbours";
-    lines.push_back("  // " + name + " leaves by " + taken + " through " + to_string(store.shared) + ", " +
-                    std::to_string(store.buffers) + " buffers a consumer" +
-                    (store.by_warps ? ", each warp its own rows" : ""));
-    if (store.rest > 0) {
-      lines.push_back("  // " + std::to_string(store.width) + " columns at a time, then " + std::to_string(store.rest));
-    }
-    if (!store.tma) {
-      const std::string &m = index_name(kernel, gemm.m), &n = index_name(kernel, gemm.n);
-      lines.push_back("  // " + name + " is written " + elements(store.run) + " at once along " +
-                      (store.along_n ? n : m) + "; (thread,value) -> (" + m + "," + n + "): " + store.runs.to_string());
-    }
+// How a tensor travels through shared memory, and what its accesses to memory are where threads make them.
+void staged_line(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedTensor& staged, bool out,
+                 const std::string& buffers, std::vector<std::string>& lines) {
+  const std::string& name = kernel.tensor(staged.tensor).name;
+  const char* matrices = out ? "stmatrix" : "ldmatrix";
+  const std::string by = staged.tma        ? staged.matrices ? std::string(matrices) + " and TMA" : "TMA"
+                         : staged.matrices ? std::string(matrices) + " and neighbours"
+                                           : "neighbours";
+  lines.push_back("  // " + name + (out ? " leaves by " : " comes by ") + by + " through " + to_string(staged.shared) +
+                  buffers);
+  if (staged.tma) return;
+  const std::string &m = index_name(kernel, gemm.m), &n = index_name(kernel, gemm.n);
+  lines.push_back("  // " + name + (out ? " is written " : " is read ") + elements(staged.run) + " at once along " +
+                  (staged.along_n ? n : m) + "; (thread,value) -> (" + m + "," + n + "): " + staged.runs.to_string());
+}
+
+void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedStore& store,
+                  std::vector<std::string>& lines) {
+  const auto buffers = [&](int count) {
+    return ", " + std::to_string(count) + (count == 1 ? " buffer" : " buffers") + " a consumer" +
+           (store.by_warps ? ", each warp its own rows" : "");
+  };
+  for (const StagedInput& each : store.inputs)
+    staged_line(kernel, gemm, each, false, buffers(each.tma ? store.brought : 1), lines);
+  for (const StagedTensor& each : store.outputs) staged_line(kernel, gemm, each, true, buffers(store.buffers), lines);
+  if (store.rest > 0) {
+    lines.push_back("  // " + std::to_string(store.width) + " columns at a time, then " + std::to_string(store.rest));
   }
+}
+
+void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
+  if (gemm.store) staged_lines(kernel, gemm, *gemm.store, lines);
   if (gemm.split) {
     lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) + " blocks, each of which adds up " +
                     std::to_string(gemm.split->each * gemm.split->values) + " of a thread's " +

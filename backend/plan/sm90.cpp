@@ -36,8 +36,8 @@ class Shaper {
   bool take_slice(TmaOperand& operand, int axis);
   bool take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
   void take_stores();
-  void narrow_stores();
-  void take_split();
+  int stages_beside(const std::optional<StagedStore>& store) const;
+  static void take_split(Sm90Gemm& gemm);
   bool take_stages();
   void take_buffers();
   bool take_registers();
@@ -180,41 +180,68 @@ bool Shaper::take_operand(TmaOperand& operand, sema::NodeId load, int axis) {
          take_slice(operand, axis);
 }
 
-// How outputs leave: through shared memory where they can, else from the registers.
-void Shaper::take_stores() {
-  const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
-  gemm_.store = staged_store(at_.kernel, gemm_, atom, at_.width, at_.facts, at_.conditions);
-  if (!gemm_.store) take_vectors(at_, gemm_);
+// How many stages there is room for beside what goes through shared memory that way.
+int Shaper::stages_beside(const std::optional<StagedStore>& store) const {
+  Sm90Gemm with = gemm_;
+  with.store = store;
+  take_split(with);
+  with.stages = 0;
+  const int without = shared_bytes(with, at_.kernel);
+  with.stages = 1;
+  return (at_.target.block_shared - without) / (shared_bytes(with, at_.kernel) - without);
 }
 
-// The output in narrower spans, where that makes room for the stages that were asked for.
-void Shaper::narrow_stores() {
-  if (!at_.schedule.stages || !gemm_.store || gemm_.split) return;
+// How outputs leave and inputs of their shape come: through shared memory where they can, in narrower spans where that
+// makes room for the stages that were asked for or, beside several of them, for enough; else from and to the registers.
+void Shaper::take_stores() {
+  constexpr int widest = 128, narrowest = 32, enough = 4, least = 2;  // bytes; stages
   const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
-  Sm90Gemm with = gemm_;
-  with.stages = *at_.schedule.stages;
-  for (const int span : {64, 32}) {
-    if (shared_bytes(with, at_.kernel) <= at_.target.block_shared) break;
-    Conditions known = at_.conditions;
-    with.store = staged_store(at_.kernel, gemm_, atom, at_.width, at_.facts, known, span);
+  std::vector<sema::NodeId> loads = full_loads(at_.kernel, gemm_);
+  while (true) {
+    const bool several = at_.kernel.assignments.size() > 1 || !loads.empty();
+    const int wanted = at_.schedule.stages.value_or(several ? std::min(enough, stages_beside({})) : 0);
+    std::optional<StagedStore> chosen;
+    Conditions needed;
+    int most = 0;
+    for (int span = widest; span >= narrowest && most < std::max(1, wanted); span /= 2) {
+      Conditions known = at_.conditions;
+      const auto store = staged_store(at_.kernel, gemm_, atom, loads, at_.width, at_.facts, known, span);
+      if (!store) break;
+      const int stages = stages_beside(store);
+      if (chosen && stages <= most) continue;
+      chosen = store;
+      needed = known;
+      most = stages;
+      if (gemm_.cluster[2] > 1 && !several) break;
+    }
+    const bool fits = most >= std::max(least, at_.schedule.stages.value_or(0));
+    if (several && !fits) {
+      if (loads.empty()) return take_vectors(at_, gemm_);
+      loads.pop_back();
+      continue;
+    }
+    if (!chosen) return take_vectors(at_, gemm_);
+    gemm_.store = chosen;
+    at_.conditions = needed;
+    return;
   }
-  if (shared_bytes(with, at_.kernel) <= at_.target.block_shared) gemm_.store = with.store;
 }
 
 // Who adds up what, where blocks share K.
-void Shaper::take_split() {
-  if (gemm_.cluster[2] == 1) return;
+void Shaper::take_split(Sm90Gemm& gemm) {
+  if (gemm.cluster[2] == 1) return;
   constexpr int least = 8, most = 64;
-  const int width = gemm_.store ? gemm_.store->width : pass_width(gemm_, least, most);
-  const int passes = gemm_.repeats()[0] * gemm_.repeats()[1] * gemm_.mma.shape[1] / width;
-  const int each = (passes + gemm_.cluster[2] - 1) / gemm_.cluster[2];
-  gemm_.split = Split{width * rows_of_atom / warpgroup, passes, each};
-  if (gemm_.store) gemm_.store->buffers = each;
+  const int width = gemm.store ? gemm.store->width : pass_width(gemm, least, most);
+  const int passes = gemm.repeats()[0] * gemm.repeats()[1] * gemm.mma.shape[1] / width;
+  const int each = (passes + gemm.cluster[2] - 1) / gemm.cluster[2];
+  gemm.split = Split{width * rows_of_atom / warpgroup, passes, each};
+  if (!gemm.store) return;
+  gemm.store->buffers = each;
+  gemm.store->brought = std::min(each, gemm.store->brought);
 }
 
 bool Shaper::take_stages() {
   constexpr int enough_stages = 8, enough_bytes = 128 * 1024;  // on their way
-  narrow_stores();
   gemm_.stages = 0;
   const int without = shared_bytes(gemm_, at_.kernel);
   gemm_.stages = 1;
@@ -222,7 +249,7 @@ bool Shaper::take_stages() {
   const int fit = (at_.target.block_shared - without) / stage;
   gemm_.stages = at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
   if (gemm_.stages >= 2 && gemm_.stages <= fit) {
-    if (gemm_.store && gemm_.store->tma && !gemm_.split) take_buffers();
+    if (gemm_.store) take_buffers();
     return true;
   }
   return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
@@ -232,17 +259,24 @@ bool Shaper::take_stages() {
                    {{"help", fit >= 2 ? "at most " + std::to_string(fit) + " stages" : "a smaller tile"}});
 }
 
-// What the stages leave goes to further buffers of the output, so that stores need not be waited for: as many as a tile
+// What the stages leave goes to further buffers: of the inputs, so that more of them are on their way while the
+// products are made, up to all of a tile; then of the outputs, so that stores need not be waited for: as many as a tile
 // fills, or a part of them that divides that, for then each store has its buffer in every tile.
 void Shaper::take_buffers() {
-  const int fewest = gemm_.store->buffers, all = gemm_.stores();
-  for (int buffers = fewest + 1; buffers <= all; ++buffers) {
-    StagedStore more = *gemm_.store;
-    more.buffers = buffers;
+  const auto fits = [&](const StagedStore& more) {
     Sm90Gemm with = gemm_;
     with.store = more;
-    if (shared_bytes(with, at_.kernel) > at_.target.block_shared) break;
-    if (all % buffers == 0) gemm_.store = more;
+    return shared_bytes(with, at_.kernel) <= at_.target.block_shared;
+  };
+  const int all = gemm_.split ? gemm_.split->each : gemm_.stores();
+  StagedStore more = *gemm_.store;
+  for (more.brought = std::min(all, more.brought); more.in_by_tma() && more.brought <= all && fits(more);
+       ++more.brought)
+    gemm_.store->brought = more.brought;
+  if (gemm_.split || !gemm_.store->out_by_tma()) return;
+  more = *gemm_.store;
+  for (more.buffers = gemm_.store->buffers + 1; more.buffers <= all && fits(more); ++more.buffers) {
+    if (all % more.buffers == 0) gemm_.store->buffers = more.buffers;
   }
 }
 
@@ -288,7 +322,7 @@ std::optional<Sm90Gemm> Shaper::run() {
     return std::nullopt;
   }
   take_stores();
-  take_split();
+  take_split(gemm_);
   gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
   gemm_.order = at_.schedule.order.value_or(persistent_order(at_.kernel, tiling, gemm_.mask.has_value()));
@@ -305,14 +339,16 @@ std::optional<Sm90Gemm> shape_sm90(const TensorShaping& shaping) {
 }
 
 int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
-  constexpr int slack = 1024, barriers = 512;  // what alignment can cost
+  constexpr int slack = 1024, barriers = 512, barrier = 8, warps = 4;  // what alignment can cost
   const int a = gemm.tile[0] * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
   const int b = gemm.tile[1] * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
   const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values * warpgroup *
                                      gemm.consumers() * bits(gemm.mma.accumulator) / 8
                                : 0;
-  return gemm.stages * (a + b) + out + given + slack + barriers;
+  const bool brought = gemm.store && gemm.store->in_by_tma();
+  const int arrived = brought ? barrier * warps * gemm.consumers() * gemm.store->brought : 0;
+  return gemm.stages * (a + b) + out + given + slack + barriers + arrived;
 }
 
 }  // namespace lay::plan

@@ -33,37 +33,54 @@ struct TmaOperand {
   std::optional<Fragment> fragment;  // of an atom that reads it from registers, which only A may be
 };
 
-// An output that leaves through shared memory: 64 rows and `width` columns of a consumer at a time, the last time of an
-// atom as many as are left. 16-bit elements are put there by stmatrix, wider ones by the threads that hold them. They
-// are taken away by TMA where it stores the tensor, else by the consumer's threads, of which a warp takes neighbours in
-// memory. Where rows lie in memory as they lie in the warps, TMA takes each warp's own rows when that warp has put them
-// there, and no warp waits for another.
-struct StagedStore {
+// A tensor with an element for each accumulator, an output or an input of the epilogue, on its way through shared
+// memory: 64 rows and a pass' columns of a consumer at a time. 16-bit elements are put there by stmatrix and read by
+// ldmatrix, others by the threads that hold the accumulators. Between there and memory they travel by TMA where it
+// takes the tensor, else by the consumer's threads, of which a warp takes neighbours in memory.
+struct StagedTensor {
   sema::TensorId tensor = -1;
-  bool along_n = true;  // neighbours in memory are neighbours along n, not m
-  int width = 64;
-  int rest = 0;     // columns of an atom that whole widths leave
-  int buffers = 2;  // of a consumer, taken in turns
+  std::vector<sema::IndexId> indices;  // of its modes
+  bool along_n = true;                 // neighbours in memory are neighbours along n, not m
   bool tma = true;
   int span = 128;            // bytes of a row of shared memory
-  bool by_warps = false;     // by TMA: each warp its own rows
   std::vector<int> order;    // by TMA: the tensor's modes, fastest first
   std::array<int, 2> box{};  // by TMA: extents of one copy along (m, n), the last time of an atom `rest` along n
   Layout runs;               // by threads: (thread of a consumer, access) -> (m, n) of the access' first element
   int run = 1;               // by threads: elements of an access, neighbours in memory
-  AnyLayout shared;          // (m, n) -> offset in elements, 64 rows and at least `width` columns
-  bool matrices = true;      // put by stmatrix
+  AnyLayout shared;          // (m, n) -> offset in elements, 64 rows and at least a pass' columns
+  bool matrices = true;      // by stmatrix or ldmatrix
   Layout lanes;              // thread of a consumer -> (m, n): the row of 8 elements that it names to stmatrix, or its
                              // first value
-  Layout held{8, 1};         // value of a step -> (m, n), from the thread's first
-  int vector = 8;            // values that one write takes
-  // Lanes whose number has this bit write so many values further on, so that a warp meets no bank twice.
+  Layout held{8, 1};         // value of a step, or of a pass -> (m, n), from the thread's first
+  int vector = 8;            // values that one access of a thread takes
+  int step = 8;              // values of a thread that go together
+  // Lanes whose number has this bit begin so many values further on, so that a warp meets no bank twice.
   struct Turned {
     int bit = 0, values = 0;
   };
   std::optional<Turned> turned;
+};
 
-  int values() const { return static_cast<int>(size(held).value()); }  // of a step
+// An input that is read where its element is assigned.
+struct StagedInput : StagedTensor {
+  sema::NodeId load = -1;
+};
+
+// What goes through shared memory on both sides of the epilogue: 64 rows and `width` columns of a consumer at a time,
+// the last time of an atom as many as are left. Where all travel by TMA and rows lie in memory as they lie in the
+// warps, each warp has its own rows travel, and none waits for another.
+struct StagedStore {
+  int width = 64;
+  int rest = 0;     // columns of an atom that whole widths leave
+  int buffers = 2;  // of an output and a consumer, taken in turns
+  int brought = 2;  // of an input that comes by TMA, likewise: as many passes are on their way at once
+  bool by_warps = false;
+  std::vector<StagedTensor> outputs;  // of each assignment
+  std::vector<StagedInput> inputs;
+
+  int step() const;         // values of a thread that go together
+  bool out_by_tma() const;  // some output does
+  bool in_by_tma() const;
   // Times that a consumer stores, for so many columns.
   int passes(int columns) const { return (columns + width - 1) / width; }
 };
@@ -88,7 +105,7 @@ struct Sm90Gemm : TensorGemm {
   std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
   bool swapped = false;                 // a is the product's second factor, m the output's columns
   TmaOperand a, b;
-  std::optional<StagedStore> store;             // the only output, where it leaves through shared memory
+  std::optional<StagedStore> store;             // what goes through shared memory, where all outputs do
   std::optional<Mask> mask;                     // of the only output
   std::optional<Split> split;                   // where blocks share K
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/recognise.h"
 #include "backend/plan/tma.h"
 #include "backend/plan/vectors.h"
 #include "frontend/algebra/banks.h"
@@ -17,8 +19,8 @@ namespace {
 constexpr int warpgroup = 128, lanes_of_warp = 32, rows_of_atom = 64, rows_of_warp = 16, widest_span = 128,
               narrowest_span = 32, row_of_stmatrix = 8;
 
-// Columns that shared memory has room for each time.
-int shared_columns(const StagedStore& store) {
+// Columns of a tensor that shared memory has room for each time.
+int shared_columns(const StagedTensor& store) {
   return static_cast<int>(size(std::get<Composed>(store.shared).layout()).value()) / rows_of_atom;
 }
 
@@ -58,38 +60,38 @@ bool in_pairs(const Layout& atom) {
 // The accesses of a warp, as the banks of shared memory see them.
 class Accesses {
  public:
-  Accesses(const StagedStore& store, int element_bytes)
-      : store_(store), element_bytes_(element_bytes), offsets_(values(store.shared)) {}
+  Accesses(const StagedTensor& of, int element_bytes)
+      : of_(of), element_bytes_(element_bytes), offsets_(values(of.shared)) {}
 
-  // Values that a thread writes in a step for so many columns.
-  int held(int width) const { return store_.matrices ? 1 : width * rows_of_atom / warpgroup; }
-
-  Wavefronts worst_write(const std::optional<StagedStore::Turned>& turned, int width) const {
-    const auto rows = values(along(store_.lanes, 0)), columns = values(along(store_.lanes, 1));
-    const auto held_rows = values(along(store_.held, 0)), held_columns = values(along(store_.held, 1));
+  // By the threads that hold the accumulators of so many columns.
+  Wavefronts worst_held(const std::optional<StagedTensor::Turned>& turned, int width) const {
+    const int all = of_.matrices ? 1 : width * rows_of_atom / warpgroup;
+    const auto rows = values(along(of_.lanes, 0)), columns = values(along(of_.lanes, 1));
+    const auto held_rows = values(along(of_.held, 0)), held_columns = values(along(of_.held, 1));
     Wavefronts found;
-    for (int v = 0; v < held(width); v += store_.vector) {
+    for (int v = 0; v < all; v += of_.vector) {
       const auto place = [&](int lane) {
         const auto at = static_cast<std::size_t>(lane);
-        if (store_.matrices) return std::pair{rows[at], columns[at]};
+        if (of_.matrices) return std::pair{rows[at], columns[at]};
         const bool later = turned && (lane >> turned->bit) % 2 == 1;
-        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % held(width));
+        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % all);
         return std::pair{rows[at] + held_rows[value], columns[at] + held_columns[value]};
       };
-      take_worse(found, place, store_.vector);
+      take_worse(found, place, of_.vector);
     }
     return found;
   }
 
-  Wavefronts worst_read() const {
-    const auto rows = values(along(store_.runs, 0)), columns = values(along(store_.runs, 1));
+  // By threads whose elements are neighbours in memory.
+  Wavefronts worst_run() const {
+    const auto rows = values(along(of_.runs, 0)), columns = values(along(of_.runs, 1));
     Wavefronts found;
     for (std::size_t first = 0; first < rows.size(); first += lanes_of_warp) {
       const auto place = [&](int lane) {
         const auto at = first + static_cast<std::size_t>(lane);
         return std::pair{rows[at], columns[at]};
       };
-      take_worse(found, place, store_.run);
+      take_worse(found, place, of_.run);
     }
     return found;
   }
@@ -106,20 +108,21 @@ class Accesses {
     if (one.taken > found.taken) found = one;
   }
 
-  const StagedStore& store_;
+  const StagedTensor& of_;
   int element_bytes_;
   std::vector<std::int64_t> offsets_;
 };
 
-// Rows whose places fall on the same banks collide where all lanes write the same values of theirs: half of the lanes
-// may begin with other ones.
-std::optional<StagedStore::Turned> without_conflicts(const Accesses& accesses, const StagedStore& store) {
-  Wavefronts best = accesses.worst_write({}, store.width);
-  std::optional<StagedStore::Turned> chosen;
+// Rows whose places fall on the same banks collide where all lanes begin with the same values of theirs: half of the
+// lanes may begin with other ones.
+std::optional<StagedTensor::Turned> without_conflicts(const Accesses& accesses, const StagedTensor& of, int width) {
+  Wavefronts best = accesses.worst_held({}, width);
+  std::optional<StagedTensor::Turned> chosen;
+  const int all = static_cast<int>(size(of.held).value());
   for (int bit = 0; (1 << bit) < lanes_of_warp; ++bit) {
-    for (int by = store.vector; by < store.values() && best.taken > best.least; by += store.vector) {
-      const StagedStore::Turned turned{bit, by};
-      const Wavefronts one = accesses.worst_write(turned, store.width);
+    for (int by = of.vector; by < all && best.taken > best.least; by += of.vector) {
+      const StagedTensor::Turned turned{bit, by};
+      const Wavefronts one = accesses.worst_held(turned, width);
       if (one.taken >= best.taken) continue;
       best = one;
       chosen = turned;
@@ -143,7 +146,7 @@ int widest_run(const sema::Tensor& tensor, sema::TensorId id, int fastest, Facts
 
 // Lanes of a warp side by side along memory, as far as the 64 rows and the columns of shared memory go; warps and
 // accesses cover the rest.
-Layout runs_of(const StagedStore& store) {
+Layout runs_of(const StagedTensor& store) {
   const int columns = shared_columns(store);
   const int extent = store.along_n ? columns : rows_of_atom, others = store.along_n ? rows_of_atom : columns;
   const int side_by_side = std::min(lanes_of_warp, extent / store.run), above = lanes_of_warp / side_by_side;
@@ -157,32 +160,138 @@ Layout runs_of(const StagedStore& store) {
             tuple(forth(side_by_side * store.run), across(above * warps))));
 }
 
-// How many columns at a time, and in what rows of shared memory: whole spans of a swizzle, of which the last time takes
-// what is left. Where blocks share K, or half of the lanes would begin with values that the last time does not have, as
-// many each time.
-void take_widths(StagedStore& store, const Sm90Gemm& gemm, int element, int widest) {
-  const int columns = gemm.mma.shape[1], most = widest / element;
-  if (gemm.cluster[2] > 1 || (!store.matrices && !store.along_n)) {
-    const int least = store.matrices && columns % (2 * row_of_stmatrix) == 0 ? 2 * row_of_stmatrix : row_of_stmatrix;
+// How a tensor can travel, as far as the width of a pass does not count.
+struct Route {
+  StagedTensor staged;
+  int fastest = -1;
+  Conditions tma;  // what it needs
+};
+
+std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::TensorId id,
+                              const std::vector<sema::IndexId>& indices, Width width, Facts& facts) {
+  const sema::Tensor& tensor = kernel.tensor(id);
+  const int element = bits(tensor.element);
+  if (element != 8 && element != 16 && element != 32) return std::nullopt;
+  Route route;
+  route.staged.tensor = id;
+  route.staged.indices = indices;
+  route.staged.matrices = element == 16;
+  if (width == Width::vectors) {
+    const auto order = tma_order(kernel, id, facts, route.tma);
+    if (order && !is_never(route.tma)) route.staged.order = *order;
+  }
+  route.staged.tma = !route.staged.order.empty();
+  route.fastest = route.staged.tma ? route.staged.order.front() : unit_mode(facts, tensor.layout);
+  const sema::IndexId run = route.fastest < 0 ? -1 : indices[static_cast<std::size_t>(route.fastest)];
+  if (run != gemm.m && run != gemm.n) return std::nullopt;
+  route.staged.along_n = run == gemm.n;
+  return route;
+}
+
+// How many columns at a time: whole spans of a swizzle of the widest elements, of which the last time takes what is
+// left. Where blocks share K, or half of the lanes would begin with values that the last time does not have, as many
+// each time.
+void take_widths(StagedStore& store, const Sm90Gemm& gemm, const std::vector<const StagedTensor*>& all, int most) {
+  const int columns = gemm.mma.shape[1];
+  bool matrices = true, equal = gemm.cluster[2] > 1;
+  for (const StagedTensor* each : all) {
+    matrices = matrices && each->matrices;
+    equal = equal || (!each->matrices && !each->along_n);
+  }
+  if (equal) {
+    const int least = matrices && columns % (2 * row_of_stmatrix) == 0 ? 2 * row_of_stmatrix : row_of_stmatrix;
     store.width = pass_width(gemm, least, most);
   } else {
     store.width = std::min(columns, most);
     store.rest = columns % store.width;
   }
+}
+
+// In what rows of shared memory.
+void take_rows(StagedTensor& staged, const StagedStore& store, int element) {
   const int row = element * store.width;
   constexpr int together = 2 * row_of_stmatrix;  // columns that lanes name to stmatrix
-  store.span = widest_span;
+  staged.span = std::min(widest_span, rows_of_atom * element);
   int held = (store.width + together - 1) / together * together;
-  if (store.along_n) {
-    store.span = std::max(narrowest_span, static_cast<int>(std::bit_ceil(static_cast<unsigned>(row))));
-    held = store.span / element;
+  if (staged.along_n) {
+    staged.span = std::max(narrowest_span, static_cast<int>(std::bit_ceil(static_cast<unsigned>(row))));
+    held = staged.span / element;
   }
-  store.shared = operand_layout(rows_of_atom, held, store.along_n, store.span, 8 * element);
-  store.by_warps = store.tma && store.along_n && gemm.cluster[2] == 1;
-  if (store.tma) store.box = {store.by_warps ? rows_of_warp : store.span / element, store.width};
+  staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, 8 * element);
+}
+
+// Who has which values. Nothing where the atom's accumulators are no matrices, or no passes.
+bool take_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element, Facts& facts) {
+  if (staged.matrices) {
+    const auto rows = rows_of_stmatrix(facts, atom, staged.along_n);
+    if (rows) staged.lanes = *rows;
+    staged.vector = row_of_stmatrix;
+    return rows.has_value();
+  }
+  if (!in_passes(atom, store.width)) return false;
+  staged.lanes = atom[0];
+  staged.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
+  staged.vector = staged.along_n && in_pairs(atom) ? 2 : 1;
+  staged.turned = without_conflicts(Accesses(staged, element), staged, store.width);
+  const int all = static_cast<int>(size(staged.held).value());
+  // Few at a time of small elements, which have a register each.
+  staged.step = element == 1 && !staged.turned ? std::min(all, staged.step) : all;
+  return true;
 }
 
 }  // namespace
+
+int StagedStore::step() const {
+  int most = 0;
+  for (const StagedTensor& each : outputs) most = std::max(most, each.step);
+  for (const StagedTensor& each : inputs) most = std::max(most, each.step);
+  return most;
+}
+
+bool StagedStore::out_by_tma() const {
+  return std::any_of(outputs.begin(), outputs.end(), [](const StagedTensor& each) { return each.tma; });
+}
+
+bool StagedStore::in_by_tma() const {
+  return std::any_of(inputs.begin(), inputs.end(), [](const StagedTensor& each) { return each.tma; });
+}
+
+std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+  std::vector<sema::NodeId> open, found;
+  std::vector<char> seen(kernel.nodes.size());
+  seen[static_cast<std::size_t>(gemm.contraction)] = 1;
+  for (const sema::Assignment& assignment : kernel.assignments) open.push_back(assignment.value);
+  const auto is_full = [&](const sema::Load& load) {
+    const sema::Tensor& tensor = kernel.tensor(load.tensor);
+    std::vector<sema::IndexId> met;
+    for (std::size_t i = 0; i < load.coordinate.size(); ++i) {
+      const sema::IndexId index = bare_index(kernel, load.coordinate[i]);
+      const auto mode = static_cast<int>(i);
+      if (index < 0 || std::count(met.begin(), met.end(), index) > 0) return false;
+      if (load.coordinate.size() != static_cast<std::size_t>(tensor.layout.rank())) return false;
+      if (!(size(tensor.layout[mode]) == kernel.index(index).extent)) return false;
+      met.push_back(index);
+    }
+    if (std::count(met.begin(), met.end(), gemm.m) == 0 || std::count(met.begin(), met.end(), gemm.n) == 0)
+      return false;
+    if (tensor.is_swizzled()) return false;
+    return std::all_of(kernel.assignments.begin(), kernel.assignments.end(),
+                       [&](const sema::Assignment& each) { return each.target != load.tensor || each.indices == met; });
+  };
+  while (!open.empty()) {
+    const sema::NodeId id = open.back();
+    open.pop_back();
+    if (std::exchange(seen[static_cast<std::size_t>(id)], char{1})) continue;
+    const sema::Node& node = kernel.node(id);
+    if (const auto* load = std::get_if<sema::Load>(&node.what)) {
+      if (is_full(*load)) found.push_back(id);
+      continue;
+    }
+    for (const sema::NodeId operand : operands(node)) open.push_back(operand);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
 
 int pass_width(const Sm90Gemm& gemm, int least, int most) {
   const int columns = gemm.mma.shape[1], all = gemm.repeats()[0] * gemm.repeats()[1] * columns;
@@ -200,62 +309,101 @@ int pass_width(const Sm90Gemm& gemm, int least, int most) {
 }
 
 std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Layout& atom,
-                                        Width width, Facts& facts, Conditions& conditions, int widest) {
-  const sema::Assignment& assignment = kernel.assignments.front();
+                                        const std::vector<sema::NodeId>& loads, Width width, Facts& facts,
+                                        Conditions& conditions, int widest) {
+  std::vector<Route> outputs, inputs;
+  for (const sema::Assignment& assignment : kernel.assignments) {
+    auto route = route_of(kernel, gemm, assignment.target, assignment.indices, width, facts);
+    if (!route) return std::nullopt;
+    outputs.push_back(std::move(*route));
+  }
+  std::vector<sema::NodeId> of_inputs;
+  for (const sema::NodeId id : loads) {
+    const sema::Load& load = kernel.load(id);
+    std::vector<sema::IndexId> indices;
+    for (const sema::NodeId coordinate : load.coordinate) indices.push_back(bare_index(kernel, coordinate));
+    auto route = route_of(kernel, gemm, load.tensor, indices, width, facts);
+    if (!route) continue;
+    inputs.push_back(std::move(*route));
+    of_inputs.push_back(id);
+  }
   StagedStore store;
-  store.tensor = assignment.target;
-  const sema::Tensor& tensor = kernel.tensor(store.tensor);
-  const int element = tensor.element_bytes();
-  if (kernel.assignments.size() != 1 || (element != 2 && element != 4)) return std::nullopt;
+  int most_bytes = 0;
+  std::vector<const StagedTensor*> all;
+  for (const std::vector<Route>* routes : {&outputs, &inputs}) {
+    for (const Route& each : *routes) {
+      most_bytes = std::max(most_bytes, kernel.tensor(each.staged.tensor).element_bytes());
+      all.push_back(&each.staged);
+    }
+  }
+  take_widths(store, gemm, all, widest / most_bytes);
+  if (store.width == 0) return std::nullopt;
   Conditions needed;
-  if (width == Width::vectors) {
-    const auto order = tma_order(kernel, assignment.target, facts, needed);
-    if (order) store.order = *order;
+  bool by_warps = gemm.cluster[2] == 1;
+  const auto take = [&](Route& route) {
+    StagedTensor& staged = route.staged;
+    const sema::Tensor& tensor = kernel.tensor(staged.tensor);
+    const int element = tensor.element_bytes();
+    constexpr int tma_row = 16;  // bytes of which a row of a box is a multiple
+    if (staged.along_n && (store.width * element % tma_row != 0 || store.rest * element % tma_row != 0))
+      staged.tma = false;
+    take_rows(staged, store, element);
+    if (!take_values(staged, store, atom, element, facts)) return false;
+    by_warps = by_warps && staged.tma && staged.along_n;
+    if (staged.tma) {
+      add(needed, route.tma);
+      return true;
+    }
+    if (width == Width::vectors) staged.run = widest_run(tensor, staged.tensor, route.fastest, facts, needed);
+    staged.runs = runs_of(staged);
+    return true;
+  };
+  for (Route& each : outputs) {
+    if (!take(each)) return std::nullopt;
   }
-  store.tma = !store.order.empty();
-  if (!store.tma) needed = {};
-  const int fastest = store.tma ? store.order.front() : unit_mode(facts, tensor.layout);
-  const sema::IndexId run = fastest < 0 ? -1 : assignment.indices[static_cast<std::size_t>(fastest)];
-  if (run != gemm.m && run != gemm.n) return std::nullopt;
-  store.along_n = run == gemm.n;
-  store.matrices = element == 2;
-  take_widths(store, gemm, element, widest);
-  if (store.matrices) {
-    const auto rows = rows_of_stmatrix(facts, atom, store.along_n);
-    if (!rows) return std::nullopt;
-    store.lanes = *rows;
-    store.vector = row_of_stmatrix;
-  } else {
-    if (!in_passes(atom, store.width)) return std::nullopt;
-    store.lanes = atom[0];
-    store.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
-    store.vector = store.along_n && in_pairs(atom) ? 2 : 1;
-    store.turned = without_conflicts(Accesses(store, element), store);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!take(inputs[i])) return std::nullopt;
+    store.inputs.push_back({inputs[i].staged, of_inputs[i]});
   }
-  if (!store.tma) {
-    if (width == Width::vectors) store.run = widest_run(tensor, store.tensor, fastest, facts, needed);
-    store.runs = runs_of(store);
-  }
+  for (Route& each : outputs) store.outputs.push_back(std::move(each.staged));
+  store.by_warps = by_warps;
+  const auto take_box = [&](StagedTensor& each) {
+    const int rows = each.span / kernel.tensor(each.tensor).element_bytes();
+    if (each.tma) each.box = {by_warps ? rows_of_warp : std::min(rows, rows_of_atom), store.width};
+  };
+  for (StagedTensor& each : store.outputs) take_box(each);
+  for (StagedTensor& each : store.inputs) take_box(each);
   add(conditions, needed);
   return store;
 }
 
 int shared_bytes(const StagedStore& store, const sema::Kernel& kernel) {
-  return store.buffers * rows_of_atom * shared_columns(store) * kernel.tensor(store.tensor).element_bytes();
+  int bytes = 0;
+  const auto one = [&](const StagedTensor& each, int buffers) {
+    bytes += buffers * rows_of_atom * shared_columns(each) * kernel.tensor(each.tensor).element_bytes();
+  };
+  for (const StagedTensor& each : store.outputs) one(each, store.buffers);
+  for (const StagedTensor& each : store.inputs) one(each, each.tma ? store.brought : 1);
+  return bytes;
 }
 
 std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kernel& kernel) {
-  const sema::Tensor& tensor = kernel.tensor(store.tensor);
-  const Accesses accesses(store, tensor.element_bytes());
-  Wavefronts write = accesses.worst_write(store.turned, store.width);
-  if (store.rest > 0) {
-    const Wavefronts last = accesses.worst_write(store.turned, store.rest);
-    if (last.taken > write.taken) write = last;
-  }
-  std::vector<BankConflicts> found{{store.matrices ? "stmatrix" : "write " + tensor.name, write.taken, write.least}};
-  if (store.tma) return found;
-  const Wavefronts read = accesses.worst_read();
-  found.push_back({"read " + tensor.name, read.taken, read.least});
+  std::vector<BankConflicts> found;
+  const auto one = [&](const StagedTensor& each, const char* matrices, const char* held, const char* runs) {
+    const sema::Tensor& tensor = kernel.tensor(each.tensor);
+    const Accesses accesses(each, tensor.element_bytes());
+    Wavefronts by_values = accesses.worst_held(each.turned, store.width);
+    if (store.rest > 0) {
+      const Wavefronts last = accesses.worst_held(each.turned, store.rest);
+      if (last.taken > by_values.taken) by_values = last;
+    }
+    found.push_back({each.matrices ? matrices : held + tensor.name, by_values.taken, by_values.least});
+    if (each.tma) return;
+    const Wavefronts by_runs = accesses.worst_run();
+    found.push_back({runs + tensor.name, by_runs.taken, by_runs.least});
+  };
+  for (const StagedTensor& each : store.outputs) one(each, "stmatrix", "write ", "read ");
+  for (const StagedTensor& each : store.inputs) one(each, "ldmatrix", "read ", "write ");
   return found;
 }
 

@@ -1,5 +1,5 @@
-// How an output leaves through shared memory: the threads that hold it write it there, TMA takes it away, or threads
-// whose elements are neighbours in memory.
+// How outputs leave through shared memory, and how inputs of their shape come: the threads that hold the accumulators
+// write or read them there, and TMA takes or brings them, or threads whose elements are neighbours in memory.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,22 @@ namespace lay::plan {
 // enough that each has as much to add up as the others. 0: not `least`.
 int pass_width(const Sm90Gemm& gemm, int least, int most);
 
-// For an output that consumers hold in atoms of that thread-value layout. By TMA where it stores the tensor and `width`
-// allows conditions, which `conditions` gains. Nothing where there are several outputs, where neighbours in memory are
-// neighbours along neither m nor n, for elements of other than 16 or 32 bits, or where no row of them fits a swizzle
-// span.
-std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Layout& atom,
-                                        Width width, Facts& facts, Conditions& conditions, int widest = 128);
+// The loads outside the sum that have an element for each of the output's: bare coordinates, m's and n's among them,
+// into a tensor of just those extents. An output is among them only where the element that is assigned is read.
+std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm& gemm);
 
-// Bytes that a consumer's output takes on its way, in all buffers.
+// For outputs and loads that consumers hold in atoms of that thread-value layout; rows of shared memory of at most
+// `widest` bytes. By TMA where it takes the tensor and `width` allows conditions, which `conditions` gains. Nothing
+// where neighbours of an output in memory are neighbours along neither m nor n, for elements of other than 8, 16 or 32
+// bits, or where no row of them fits a swizzle span; loads of that kind are left out.
+std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Layout& atom,
+                                        const std::vector<sema::NodeId>& loads, Width width, Facts& facts,
+                                        Conditions& conditions, int widest = 128);
+
+// Bytes that a consumer's outputs and inputs take on their way, in all buffers.
 int shared_bytes(const StagedStore& store, const sema::Kernel& kernel);
 
-// The worst write of a warp and, where threads take the output away, the worst read.
+// The worst access of a warp by the values that it holds and, where threads take or bring the tensor, by those.
 std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kernel& kernel);
 
 }  // namespace lay::plan

@@ -64,4 +64,18 @@ AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_b
   return Composed{span_swizzle(span, element_bits), 0, rows};
 }
 
+AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts) {
+  const auto* composed = std::get_if<Composed>(&one);
+  const Layout& inner = composed ? std::get<Layout>(composed->inner) : std::get<Layout>(one);
+  std::vector<Tuple> shape = inner.shape.modes(), stride = inner.stride.modes();
+  std::int64_t step = size(inner).value();
+  for (const int count : counts) {
+    shape.emplace_back(count);
+    stride.emplace_back(step);
+    step *= count;
+  }
+  const Layout made{Tuple(shape), Tuple(stride)};
+  return composed ? AnyLayout(Composed{composed->outer, composed->offset, made}) : AnyLayout(made);
+}
+
 }  // namespace lay::plan

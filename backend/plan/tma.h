@@ -24,4 +24,7 @@ Swizzle span_swizzle(int span, int element_bits);
 //   MN-major  ((64,2), 64):((1,4096), 64)        with rows of 64 elements along the outer index
 AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_bits);
 
+// The layout with further modes that step over whole copies of it.
+AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts);
+
 }  // namespace lay::plan

@@ -266,10 +266,15 @@ TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[
       if (!gemm || !variant.before.empty()) continue;
       INFO(variant.name);
       REQUIRE(gemm->store);
-      ++(gemm->store->tma ? by_tma : by_threads);
-      CHECK(variant.prediction.conflicts.size() == (gemm->store->tma ? 3 : 4));  // A, B and C
+      const plan::StagedStore& store = *gemm->store;
+      const plan::StagedTensor& output = store.outputs.front();
+      ++(output.tma ? by_tma : by_threads);
+      std::size_t accesses = 2;  // A and B
+      for (const plan::StagedTensor& each : store.outputs) accesses += each.tma ? 1 : 2;
+      for (const plan::StagedTensor& each : store.inputs) accesses += each.tma ? 1 : 2;
+      CHECK(variant.prediction.conflicts.size() == accesses);
       // Pieces of rows of 32-bit elements that fill half of a span share banks in twos.
-      const int shares = !gemm->store->matrices && gemm->store->rest > 0 ? 2 : 1;
+      const int shares = !output.matrices && store.rest > 0 ? 2 : 1;
       for (const plan::BankConflicts& access : variant.prediction.conflicts) {
         // Single elements on their way to registers lie where TMA puts them.
         const bool single = gemm->a.fragment && gemm->a.fragment->matrices == 0 && access.access == "read A";
@@ -287,7 +292,7 @@ TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[
         CHECK(access.wavefronts <= shares * access.least);
       }
       CHECK(writes > 0);
-      CHECK((reads > 0) == !gemm->store->tma);
+      CHECK((reads > 0) == !output.tma);
     }
     CHECK(by_tma > 0);
     CHECK(by_threads > 0);
@@ -301,15 +306,15 @@ TEST_CASE("tensor cores: where TMA stores nothing a warp writes whole lines", "[
     const plan::Plan plan = plan::make_plan(kernel_of(kernels, name));
     for (const plan::Variant& variant : plan.variants) {
       const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
-      if (!gemm || !gemm->store || gemm->store->tma) continue;
-      const plan::StagedStore& store = *gemm->store;
+      if (!gemm || !gemm->store || gemm->store->outputs.front().tma) continue;
+      const plan::StagedTensor& store = gemm->store->outputs.front();
       const auto along = values(plan::along(store.runs, store.along_n ? 1 : 0)),
                  across = values(plan::along(store.runs, store.along_n ? 0 : 1));
       for (std::size_t lane = 1; lane < 32; ++lane) {
         CHECK(along[lane] == along[lane - 1] + store.run);
         CHECK(across[lane] == across[0]);
       }
-      CHECK(!plan::cover_fault(store.runs, {64, store.width}));
+      CHECK(!plan::cover_fault(store.runs, {64, gemm->store->width}));
     }
   }
 }

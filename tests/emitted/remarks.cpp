@@ -31,7 +31,10 @@ void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
   out << "sm90 " << gemm.teams() << gemm.of_team() << gemm.split.has_value() << gemm.mask.has_value() << gemm.swapped
       << (gemm.accumulate > 0) << (gemm.mma.shape[1] > 128);
   out << " stored " << gemm.store.has_value();
-  if (gemm.store) out << gemm.store->tma << gemm.store->along_n << gemm.store->matrices;
+  if (!gemm.store) return;
+  for (const plan::StagedTensor& each : gemm.store->outputs) out << each.tma << each.along_n << each.matrices;
+  for (const plan::StagedTensor& each : gemm.store->inputs)
+    out << " read " << each.tma << each.along_n << each.matrices;
 }
 void describe(std::ostream& out, const plan::Relayout& relayout) {
   out << "relayout " << relayout.vector << relayout.run_axis;
