@@ -75,16 +75,10 @@ Value ask(const std::string& library, const std::string& expression) {
   return *value;
 }
 
-// Whether the row is for the products that it was asked for: the others may name instructions that there are not.
-bool fits(const Record& row) {
-  const auto field =
-      std::find_if(row.fields.begin(), row.fields.end(), [](const auto& f) { return f.first == "fits"; });
-  const auto* truth = field == row.fields.end() ? nullptr : field->second.as<Predicate>();
-  return !truth || !truth->is_never();
-}
-
-Policy policy_of(const Record& row) {
+// Nothing where it is taken for no sizes: then it may name an instruction that there is not.
+std::optional<Policy> policy_of(const Record& row) {
   Policy policy;
+  std::vector<std::pair<std::string, Value>> entries;
   for (const auto& [field, value] : row.fields) {
     if (field == "name" && value.as<std::string>()) {
       policy.name = *value.as<std::string>();
@@ -92,10 +86,12 @@ Policy policy_of(const Record& row) {
       policy.when = *value.as<Predicate>();
     } else if (field == "copies" && value.as<Predicate>()) {
       policy.copies = *value.as<Predicate>();
-    } else if (field != "fits") {
-      policy.entries.push_back(schedule_entry(field, "", value, {}));
+    } else {
+      entries.emplace_back(field, value);
     }
   }
+  if (policy.when.is_never() && policy.copies.is_never()) return std::nullopt;
+  for (const auto& [field, value] : entries) policy.entries.push_back(schedule_entry(field, "", value, {}));
   return policy;
 }
 
@@ -201,7 +197,7 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
     for (const Value& row : (*list)->elements) {
       const auto* record = row.as<RecordPtr>();
       if (!record) throw std::logic_error("internal: a row of " + library + " is no record");
-      if (fits(**record)) result.push_back(policy_of(**record));
+      if (auto policy = policy_of(**record)) result.push_back(std::move(*policy));
     }
   }
   return result;

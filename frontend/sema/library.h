@@ -63,8 +63,8 @@ struct ProductKind {
   bool b_along_k = true;
 };
 
-// The rows for such products in the library's order, without those whose field `fits` is false; none where it has none
-// for them, or nothing for the target.
+// The rows for such products in the library's order, without those whose conditions hold for no sizes; none where it
+// has none for them, or nothing for the target.
 std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind);
 
 }  // namespace lay::sema

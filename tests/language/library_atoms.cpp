@@ -232,6 +232,7 @@ TEST_CASE("policies of the library") {
     CHECK(named(other, "tall") == !other.masked);
   }
   CHECK(!named({bf16, bf16, f32, 0, false, 32}, "tall_176"));
+  CHECK(!named({e4m3, e4m3, f32, 0, false, 8}, "tall_176"));
   CHECK(named({s8, s8, s32, 0, false, 32}, "wide"));
   CHECK(library_policies("sm90", {f32, f32, f32}).empty());
   CHECK(library_policies("simt", {f32, f32, f32}).empty());
