@@ -10,43 +10,12 @@ namespace lay {
 namespace {
 
 constexpr size_t kMostToNarrow = 300;
+constexpr size_t kMostAfterEnough = 64;
 
 }  // namespace
 
-Narrowed narrow(const Rest& rest, std::pair<size_t, size_t> pair, const Indices& choices, int64_t index,
-                IntegerEquations& equations, std::vector<Difference>& decided, int64_t& steps) {
-  const auto [first, second] = pair;
-  steps -= static_cast<int64_t>(rest.width * (1 + equations.free().size()));
-  if (count(choices) * count(rest.choices[second]) > kMostToNarrow) return Narrowed::no;
-  const Line line = Line(rest).between(first, second);
-  const auto left = line.all_left_by(equations);
-  int64_t factor = 0, modulus = 0;
-  for (const int64_t step : left.steps) factor = gcd(factor, step);
-  if (factor == 0) return Narrowed::no;
-  std::optional<int64_t> one;
-  const int64_t base = checked_add(left.value, index);
-  for (const int64_t to : listed(rest.choices[second])) {
-    for (const int64_t from : listed(choices)) {
-      --steps;
-      const int64_t difference = checked_sub(to, from);
-      if (checked_sub(base, difference) % factor != 0) continue;
-      if (one) modulus = gcd(modulus, checked_sub(difference, *one));
-      if (!one) one = difference;
-      if (modulus == factor) return Narrowed::no;
-    }
-  }
-  if (!one) return Narrowed::to_none;
-  if (modulus == 0) {
-    if (!line.holds(equations, checked_sub(*one, index))) return Narrowed::to_none;
-    decided.push_back({choices ? rest.values[first] : 0, rest.values[second], *one});
-    return Narrowed::yes;
-  }
-  return line.holds_modulo(equations, checked_sub(*one, index), modulus) ? Narrowed::yes : Narrowed::to_none;
-}
-
-void Candidates::add(Pair pair, const Indices& choices, int64_t index, const IntegerEquations& equations) {
-  steps_ -= static_cast<int64_t>(rest_.width * (1 + equations.free().size()));
-  auto left = Line(rest_).between(pair.first, pair.second).all_left_by(equations);
+void Candidates::add(Pair pair, const Indices& choices, int64_t index, IntegerEquations::Left left) {
+  steps_ -= static_cast<int64_t>(1 + left.steps.size());
   int64_t factor = 0;
   for (const int64_t step : left.steps) factor = gcd(factor, step);
   if (factor == 0) return;
@@ -57,41 +26,59 @@ void Candidates::add(Pair pair, const Indices& choices, int64_t index, const Int
   added_.push_back({pair, choices, index, std::move(left.steps), checked_add(left.value, index), factor, order});
 }
 
-Candidates::Form Candidates::fewest() {
-  std::stable_sort(added_.begin(), added_.end(), [](const Added& x, const Added& y) { return x.order < y.order; });
-  struct Class {
-    const Added* first;
-    std::vector<int64_t> numbers;
-    std::vector<Pair> pairs;
-  };
-  std::map<std::vector<int64_t>, Class> classes;
+// The forms, those first whose pairs leave fewer differences to look at.
+std::vector<Candidates::Class> Candidates::classes() const {
+  std::map<std::span<const int64_t>, size_t, Lexicographic> known;
+  std::vector<Class> all;
   for (const Added& added : added_) {
-    const auto [found, is_new] = classes.try_emplace(added.form, Class{&added, {}, {}});
-    Class& own = found->second;
-    if (is_new) {
-      steps_ -= 8 * static_cast<int64_t>(added.order);
-      for (const int64_t difference : differences(added.choices, rest_.choices[added.pair.second])) {
-        const int64_t times = checked_sub(added.base, difference);
-        if (times % added.factor == 0) own.numbers.push_back(times / added.factor);
+    const auto [found, is_new] = known.try_emplace(added.form, all.size());
+    if (is_new) all.emplace_back();
+    all[found->second].members.push_back(&added);
+  }
+  const auto smaller = [](const Added* x, const Added* y) { return x->order < y->order; };
+  for (Class& own : all) std::stable_sort(own.members.begin(), own.members.end(), smaller);
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const Class& x, const Class& y) { return smaller(x.members[0], y.members[0]); });
+  return all;
+}
+
+// What the form may be, and the pairs that say so.
+void Candidates::gather(Class& own) {
+  for (const Added* added : own.members) {
+    const Indices& to = rest_.choices[added->pair.second];
+    if (own.pairs.empty()) {
+      steps_ -= 8 * static_cast<int64_t>(added->order);
+      for (const int64_t difference : differences(added->choices, to)) {
+        const int64_t times = checked_sub(added->base, difference);
+        if (times % added->factor == 0) own.numbers.push_back(times / added->factor);
       }
-      own.pairs.push_back(added.pair);
+      own.pairs.push_back(added->pair);
     } else {
       const size_t before = own.numbers.size();
       std::erase_if(own.numbers, [&](int64_t number) {
-        steps_ -= 8 + static_cast<int64_t>(std::min(count(added.choices), count(rest_.choices[added.pair.second])));
-        const int64_t difference = checked_sub(added.base, checked_mul(added.factor, number));
-        return !any_together(added.choices, rest_.choices[added.pair.second], difference);
+        steps_ -= 8 + static_cast<int64_t>(std::min(count(added->choices), count(to)));
+        return !any_together(added->choices, to, checked_sub(added->base, checked_mul(added->factor, number)));
       });
-      if (own.numbers.size() < before) own.pairs.push_back(added.pair);
+      if (own.numbers.size() < before) own.pairs.push_back(added->pair);
     }
-    if (own.numbers.empty()) return {added.pair, added.choices, added.index, {}, std::move(own.pairs)};
+    if (own.numbers.empty() || steps_ < 0) return;
   }
-  const auto least = std::min_element(classes.begin(), classes.end(), [](const auto& x, const auto& y) {
-    return x.second.numbers.size() < y.second.numbers.size();
-  });
-  const Added& first = *least->second.first;
-  Form form{first.pair, first.choices, first.index, {}, std::move(least->second.pairs)};
-  for (const int64_t number : least->second.numbers) {
+}
+
+std::optional<Candidates::Form> Candidates::fewest(size_t enough, size_t most) {
+  std::vector<Class> all = classes();
+  const Class* least = nullptr;
+  for (Class& own : all) {
+    const size_t order = own.members[0]->order;
+    if (order > most || (least && least->numbers.size() <= enough && order > kMostAfterEnough)) break;
+    gather(own);
+    if (!least || own.numbers.size() < least->numbers.size()) least = &own;
+    if (least->numbers.empty()) break;
+  }
+  if (!least) return std::nullopt;
+  const Added& first = *least->members[0];
+  Form form{first.pair, first.choices, first.index, {}, least->pairs};
+  for (const int64_t number : least->numbers) {
     form.differences.push_back(checked_sub(first.base, checked_mul(first.factor, number)));
   }
   return form;

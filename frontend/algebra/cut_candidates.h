@@ -2,20 +2,17 @@
 
 // Inside the algebra: what pairs of values with several indices may differ by, where equations leave it open.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "frontend/algebra/cut_rest.h"
 
 namespace lay {
-
-// Requires what all numbers have in common that a pair may differ by: one number, or one up to a multiple. `decided`
-// where it is one. The first gives one of `choices`, or `index` on top of what is due.
-enum class Narrowed : uint8_t { no, yes, to_none };
-Narrowed narrow(const Rest& rest, std::pair<size_t, size_t> pair, const Indices& choices, int64_t index,
-                IntegerEquations& equations, std::vector<Difference>& decided, int64_t& steps);
 
 // Pairs of parts of a rest whose differences are one linear form of what is unknown, up to a factor, share the numbers
 // that the form may be: those that some of the indices on both sides differ by, for each of the pairs.
@@ -25,8 +22,9 @@ class Candidates {
 
   Candidates(const Rest& rest, int64_t& steps) : rest_(rest), steps_(steps) {}
 
-  // The first gives one of `choices`, or `index` on top of what is due.
-  void add(Pair pair, const Indices& choices, int64_t index, const IntegerEquations& equations);
+  // The first gives one of `choices`, or `index` on top of what is due; `left` is what the equations leave of what
+  // the second gives more.
+  void add(Pair pair, const Indices& choices, int64_t index, IntegerEquations::Left left);
 
   bool none() const { return added_.empty(); }
 
@@ -38,7 +36,9 @@ class Candidates {
     std::vector<int64_t> differences;
     std::vector<Pair> pairs;
   };
-  Form fewest();
+  // Not to be sought on among large sets where there is a form of no more than `enough` numbers; of those sets none
+  // where there are more than `most` differences to look at.
+  std::optional<Form> fewest(size_t enough, size_t most);
 
  private:
   struct Added {
@@ -49,6 +49,19 @@ class Candidates {
     int64_t base, factor;       // the difference is base - factor*form
     size_t order;
   };
+
+  struct Class {
+    std::vector<const Added*> members;
+    std::vector<int64_t> numbers;
+    std::vector<Pair> pairs;
+  };
+  struct Lexicographic {
+    bool operator()(std::span<const int64_t> x, std::span<const int64_t> y) const {
+      return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
+    }
+  };
+  std::vector<Class> classes() const;
+  void gather(Class& own);
 
   const Rest& rest_;
   int64_t& steps_;

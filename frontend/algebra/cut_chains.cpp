@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kFirstPrimes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47};
 constexpr size_t kMostCuts = 63;
 constexpr int64_t kFirstSteps = 1 << 18, kMostSteps = int64_t{1} << 40;
-constexpr size_t kMostFailed = 1 << 16;
+constexpr int64_t kGrowth = 4;
+constexpr size_t kMostFailed = 1 << 18;
 constexpr size_t kMostLikely = 24;
 constexpr int64_t kSieved = int64_t{1} << 20;
 
@@ -114,7 +115,7 @@ std::pair<uint64_t, uint64_t> digest_of(const Rest& rest, int64_t last) {
 }  // namespace
 
 CutChains::CutChains(Rest whole, int64_t common, std::vector<int64_t> likely)
-    : whole_(std::move(whole)), common_(common), likely_(std::move(likely)) {}
+    : whole_(std::move(whole)), common_(common), likely_(std::move(likely)), primes_(Residues::primes_for(whole_)) {}
 
 CutChains::End CutChains::run(const Serves& serves, int64_t& steps, Start& start) {
   serves_ = &serves;
@@ -137,13 +138,18 @@ CutChains::End CutChains::run_in_turn(int64_t& steps, Start& start) {
   for (const size_t cuts : {1, 2, 3, 5}) ways.push_back({Extents::likely, 0, cuts, 8});
   for (const int64_t prime : kFirstPrimes) ways.push_back({Extents::one_prime, prime, kMostCuts, 8});
   for (const size_t few : {8, 2, 1}) ways.push_back({Extents::primes, 0, kMostCuts, few});
+  const auto try_way = [&](const Way& way, int64_t given) {
+    given = std::min(given, steps);
+    const bool served = attempt(way, given);
+    steps -= given - steps_;
+    return served;
+  };
   const auto try_one = [&](size_t which, int64_t given) -> std::optional<End> {
     if (steps <= 0) return End::ended;
-    given = std::min(given, steps);
-    const bool served = attempt(ways[which], given);
-    steps -= given - steps_;
-    if (served) start = {which, given};
-    if (served) return End::served;
+    if (try_way(ways[which], given)) {
+      start = {which, given};
+      return End::served;
+    }
     if (!ended_) return End::exhausted;
     ways[which].is_done = steps_ >= 0;
     return std::nullopt;
@@ -151,10 +157,10 @@ CutChains::End CutChains::run_in_turn(int64_t& steps, Start& start) {
   if (start.steps > 0) {
     if (const auto end = try_one(start.way, 4 * start.steps)) return *end;
   }
-  for (int64_t given = std::min(kFirstSteps, steps / 32 + 1); given <= kMostSteps; given *= 8) {
+  for (int64_t given = std::min(kFirstSteps, steps / 32 + 1); given <= kMostSteps; given *= kGrowth) {
     for (size_t which = 0; which < ways.size(); ++which) {
       if (ways[which].is_done) continue;
-      if (const auto end = try_one(which, ways[which].extents == Extents::primes ? 8 * given : given)) return *end;
+      if (const auto end = try_one(which, ways[which].extents == Extents::primes ? 4 * given : given)) return *end;
     }
   }
   return End::ended;
@@ -199,16 +205,19 @@ bool CutChains::descend(Rest rest, int64_t product) {
   const bool ended = std::exchange(ended_, false);
   std::vector<int64_t> next;
   if (way_.extents == Extents::primes) {
-    rest.note_parities();
     next = next_primes(rest, apart);
   } else if (way_.extents == Extents::one_prime) {
     if (rest.at.back() >= way_.prime) next = {way_.prime};
   } else {
     next = next_likely(rest, product);
   }
+  std::vector<Residues> residues;
+  if (!next.empty()) {
+    for (const int64_t prime : primes_) residues.emplace_back(rest, prime, steps_);
+  }
   for (const int64_t extent : next) {
     if (steps_ < 0) break;
-    if (go_on(rest, extent, product)) return true;
+    if (go_on(rest, residues, extent, product)) return true;
   }
   ended_ |= steps_ < 0;
   if (digest && !ended_ && failed_.size() < kMostFailed) failed_.insert(*digest);
@@ -227,8 +236,11 @@ std::vector<int64_t> CutChains::next_likely(const Rest& rest, int64_t product) c
   return extents;
 }
 
-bool CutChains::go_on(const Rest& rest, int64_t extent, int64_t product) {
+bool CutChains::go_on(const Rest& rest, const std::vector<Residues>& residues, int64_t extent, int64_t product) {
   if (is_ruled_out(rest, extent, steps_)) return false;
+  for (const Residues& residue : residues) {
+    if (residue.rule_out(extent, steps_)) return false;
+  }
   if (way_.extents == Extents::primes && is_dominated(rest, extent, product)) return false;
   const size_t depth = extents_.size();
   bool served = false;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/algebra/cut_residues.h"
 #include "frontend/algebra/cut_rest.h"
 
 namespace lay {
@@ -26,6 +27,7 @@ namespace lay {
 //   * Two next extents n that give all floor(v/(P*n)) alike serve alike, whatever follows. If there is a composite one
 //     among them, a chain through its parts does what they do; so above 3 a prime counts only where it stands alone.
 //   * Below a divisor of all values the digits are 0 and the order of the primes makes no difference.
+//   * Before equations in integers come those modulo a few primes (cut_residues.h), which most extents fail.
 //   * Of a value with several indices all are carried along that go with what is decided so far. Decided is only what
 //     two values in one part above a cut differ by, where the equations leave it open.
 //   * What fails above a cut fails again where other cuts and strides lead to the same rest.
@@ -67,13 +69,14 @@ class CutChains {
   bool attempt(const Way& way, int64_t steps);
   bool descend(Rest rest, int64_t product);
   std::vector<int64_t> next_likely(const Rest& rest, int64_t product) const;
-  bool go_on(const Rest& rest, int64_t extent, int64_t product);
+  bool go_on(const Rest& rest, const std::vector<Residues>& residues, int64_t extent, int64_t product);
   bool is_dominated(const Rest& rest, int64_t extent, int64_t product);
   std::vector<int64_t> next_primes(const Rest& rest, const std::vector<std::pair<size_t, size_t>>& apart);
 
   Rest whole_;
   int64_t common_;
   std::vector<int64_t> likely_;
+  std::vector<int64_t> primes_;  // modulo which extents are ruled out
   Way way_{};
   using Digest = std::pair<uint64_t, uint64_t>;
   std::set<Digest> failed_;  // rests above which nothing serves

@@ -12,6 +12,7 @@ namespace lay {
 namespace {
 
 constexpr int64_t kStepsToBegin = 64;  // what a set of equations costs, in looks at an entry
+constexpr size_t kEnough = 8;
 
 using Neighbours = std::vector<std::pair<size_t, size_t>>;
 
@@ -75,7 +76,7 @@ class LastMode {
       steps_ -= static_cast<int64_t>(rest_.width * (1 + equations.free().size()));
       steps[i] = line.between(i - 1, i).left_by(equations);
       if (!steps[i]) {
-        candidates.add({i - 1, i}, rest_.choices[i - 1], 0, equations);
+        candidates.add({i - 1, i}, rest_.choices[i - 1], 0, line.all_left_by(equations));
         left = rest_.choices[i];
         continue;
       }
@@ -88,7 +89,7 @@ class LastMode {
     }
     if (nearest) return Neighbours{*nearest};
     if (candidates.none()) return std::nullopt;
-    const auto form = candidates.fewest();
+    const auto form = *candidates.fewest(kEnough, SIZE_MAX);
     const auto [first, second] = form.pair;
     Neighbours all = form.pairs;
     for (const int64_t difference : form.differences) {

@@ -30,14 +30,12 @@ struct Rest {
   std::vector<Indices> choices;  // null: 0
   std::vector<Difference> decided;
   size_t width = 1;
-  std::vector<int64_t> numbers;    // `width` for each
-  std::optional<int64_t> stride;   // of the mode below the cut, where that is known
-  std::vector<uint64_t> parities;  // where noted: bit k is the parity of numbers[k], the one above of the part
+  std::vector<int64_t> numbers;   // `width` for each
+  std::optional<int64_t> stride;  // of the mode below the cut, where that is known
 
   // 0, where 0 is due; above the cut 1.
   Rest() : at{0}, values{0}, choices{nullptr}, numbers{0} {}
   void add(int64_t value, std::vector<int64_t> indices);
-  void note_parities();  // most extents that fail do so modulo 2, and sooner
   const int64_t* of(size_t i) const { return numbers.data() + i * width; }
   bool is_chosen(size_t i) const { return !choices[i]; }
 };
@@ -67,8 +65,6 @@ class Line {
   Line& between(size_t first, size_t second);
   // What is chosen at the second less what is chosen at the first is this.
   bool holds(IntegerEquations& equations, int64_t difference = 0) const;
-  // The same up to a multiple of `modulus`.
-  bool holds_modulo(IntegerEquations& equations, int64_t difference, int64_t modulus) const;
   // That difference, if the equations leave one number for it.
   std::optional<int64_t> left_by(const IntegerEquations& equations) const;
   // All that they leave for it.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "frontend/algebra/cut_chains.h"
+#include "frontend/algebra/cut_strides.h"
 #include "frontend/algebra/integer_equations.h"
 #include "frontend/algebra/inverse.h"
 #include "frontend/algebra/mode.h"
@@ -17,6 +18,8 @@ constexpr std::ptrdiff_t kFewEntries = 512;
 constexpr std::ptrdiff_t kRuns = 16;
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
+constexpr int64_t kStepsToChoose = 1 << 25;
+constexpr size_t kNumbersToChoose = 1 << 18;
 constexpr size_t kMostCandidates = 24;
 constexpr size_t kMoreEntries = 8;  // of those that turn out to be needed
 
@@ -34,7 +37,7 @@ constexpr Pass kPasses[] = {
     {Extents::likely, 1, 1 << 16}, {Extents::likely, 2, 1 << 18}, {Extents::all, 1, 1 << 22},
     {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},
 };
-constexpr int64_t kStepsForChains = int64_t{1} << 31, kStepsForChoices = int64_t{1} << 30;
+constexpr int64_t kStepsForChains = int64_t{1} << 31, kStepsForChoices = int64_t{7} << 27;
 constexpr int64_t kStepsOfTrial = 1 << 18;
 
 // A literal layout with integer strides at an index.
@@ -228,11 +231,28 @@ class Searcher {
         const Layout whole = layout_of(equations.particular());
         if (is_left_inverse(table_, whole)) return whole;
       }
+      if (repeats_) {
+        if (auto whole = choose_anew()) return whole;
+      }
       if (may_restart_) restart_ = look_at_more(likely);
     } catch (const Refusal&) {  // numbers beyond 64 bits
       cut_short_ = true;
     }
     return std::nullopt;
+  }
+
+  // The layout with the extents chosen so far, whatever was decided of values with several indices.
+  std::optional<Layout> choose_anew() {
+    const size_t most = kNumbersToChoose / (extents_.size() + 2), step = 1 + table_.count() / most;
+    std::set<size_t> entries = looked_at_;
+    for (size_t i = 0; i < table_.count(); i += step) entries.insert(i);
+    const int64_t given = std::min(pass_.steps, kStepsToChoose);
+    int64_t steps = given;
+    const auto strides = strides_for(table_, std::vector(entries.begin(), entries.end()), extents_, steps);
+    pass_.steps -= given - steps;
+    if (!strides) return std::nullopt;
+    const Layout whole = layout_of(*strides);
+    return is_left_inverse(table_, whole) ? std::optional(whole) : std::nullopt;
   }
 
   // Some entries that r does not give, or that are left: more each time. False if each of them is looked at.

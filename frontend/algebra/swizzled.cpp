@@ -282,6 +282,15 @@ std::optional<Int> walked_index(const Layout& a, const Int& value) {
 Int index_of_value(Facts& facts, const Layout& a, const Int& value) {
   if (a.has_basis()) throw refusal("not-integer", "the values of " + a.to_string() + " are coordinates already");
   const Int index = crd2idx(facts, idx2crd(facts, value, filter_zeros(a).shape, a.stride), a.shape);
+  const auto covers_all = [&] {
+    const trace::Quiet aside;
+    return facts.proves(equal(size(known_right_inverse(facts, a)), size(a)));
+  };
+  if (covers_all()) {  // the values are 0 .. size - 1
+    const bool inside = facts.try_require(less_equal(0, value), "a coordinate of a value") &&
+                        facts.try_require(less(value, size(a)), "a coordinate of a value");
+    if (inside) return index;
+  }
   const Tuple back = evaluate(facts, a, index);
   if (facts.try_require(equal(back, Tuple(value)), "a coordinate of a value")) return index;
   if (const auto walked = walked_index(a, value)) return *walked;

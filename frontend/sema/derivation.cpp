@@ -57,6 +57,7 @@ bool worth_a_line(const Derived& derived) {
 
 // An operation that is nothing but this one: the same one inside, a def, or a def mode by mode.
 bool is_same(const Derived& outer, const Derived& inner) {
+  if (outer.begin && call_text(*outer.begin) == call_text(*inner.begin)) return true;
   if (inner.result && outer.result && inner.result->text != outer.result->text) return false;
   const std::string& name = inner.begin->operation;
   return !inner.definition.empty() || name == "by_mode" || (outer.begin && name == outer.begin->operation);

@@ -168,6 +168,14 @@ TEST_CASE("swizzles are explained as they are computed") {
   }
 }
 
+TEST_CASE("what a derivation says of an operation it says once, and refers to nothing that it does not show") {
+  Talk talk;
+  talk.run("explain Sw<0,1,3> o (8,8):(8,1)");
+  REQUIRE(talk.printed.size() == 1);
+  CHECK(talk.printed[0].find("as above") == std::string::npos);
+  CHECK(talk.printed[0].find("Sw<0,1,3> changes nothing") != std::string::npos);
+}
+
 TEST_CASE("a check says nothing, and a failing step is shown before the error") {
   Talk talk;
   talk.run("explain (6,2):(1,7) o (3,2):(2,3)");

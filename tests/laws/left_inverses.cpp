@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "frontend/algebra/integer_equations.h"
+#include "frontend/algebra/linear_forms.h"
 #include "tests/laws/oracle.h"
 #include "tests/laws/random_layouts.h"
 
@@ -176,7 +177,11 @@ TEST_CASE("left inverse: sparse and large layouts of values with several indices
   for (const Layout& a :
        {layout(tuple(5, 4, 2, 5), tuple(3, 323324, 9, 3)), layout(tuple(6, 8, 3, 7, 2), tuple(23, 35951, 23, 23, 46)),
         layout(tuple(4, 6, 7), tuple(2781, 15001, 2781)), layout(tuple(829, 877), tuple(1, 263)),
-        layout(tuple(4, 8, 7, 2), tuple(227131, 351, 351, 135)), layout(tuple(32, 30, 71), tuple(1, 177, 1))}) {
+        layout(tuple(4, 8, 7, 2), tuple(227131, 351, 351, 135)), layout(tuple(32, 30, 71), tuple(1, 177, 1)),
+        layout(tuple(69, 3, 92, 33), tuple(3, 676, 1, 1)), layout(tuple(83, 25, 58), tuple(1, 1, 33)),
+        layout(tuple(13, 4, 4, 14, 14, 14), tuple(2, 4, 100, 8, 118, 4)),
+        layout(tuple(22, 13, 8, 273), tuple(16384, 2048, 256, 128)),
+        layout(tuple(75, 7, 14, 70), tuple(65536, 32768, 65536, 4096))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
     CHECK(outcome.found);
@@ -185,7 +190,8 @@ TEST_CASE("left inverse: sparse and large layouts of values with several indices
        {layout(tuple(319, 33, 37), tuple(1, 16384, 128)), layout(tuple(34, 2, 41, 86), tuple(1, 66, 1, 87)),
         layout(tuple(7, 8, 6, 8, 3), tuple(4646, 7292, 4646, 4646, 6969)),
         layout(tuple(6, 6, 8, 4, 4), tuple(77, 154, 240498, 91533, 77)),
-        layout(tuple(8, 15, 14, 16, 9, 3), tuple(26, -26, 13, -52, 52, 39))}) {
+        layout(tuple(8, 15, 14, 16, 9, 3), tuple(26, -26, 13, -52, 52, 39)),
+        layout(tuple(5, 5, 7, 8), tuple(7367, 103687, 1306, 1306))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
     CHECK_FALSE(outcome.found);
@@ -245,6 +251,63 @@ TEST_CASE("integer equations: solutions are solutions, and none are missed") {
     REQUIRE(holds(at[0], at[1]));
     for (const auto& step : equations.free()) REQUIRE(holds(at[0] + step[0], at[1] + step[1]));
   }
+}
+
+TEST_CASE("linear forms: what equations leave of them is what the solutions give") {
+  laws::Random random{11};
+  int solved = 0, none = 0;
+  for (int round = 0; round < 1000; ++round) {
+    constexpr size_t kUnknowns = 3, kForms = 5;
+    std::vector<std::vector<int64_t>> factors(kForms);
+    std::vector<int64_t> constants;
+    LinearForms forms(kUnknowns, kForms);
+    IntegerEquations equations(kUnknowns);
+    for (size_t i = 0; i < kForms; ++i) {
+      for (size_t k = 0; k < kUnknowns; ++k) factors[i].push_back(random.in(-5, 5));
+      constants.push_back(random.in(-5, 5));
+      forms.set(i, constants[i], factors[i]);
+    }
+    bool holds = true;
+    for (int64_t required = random.in(1, 3); required > 0 && holds; --required) {
+      const auto i = static_cast<size_t>(random.in(0, 4)), j = static_cast<size_t>(random.in(0, 4));
+      const int64_t value = random.in(-8, 8), modulus = random.in(1, 6);
+      std::vector<int64_t> less = factors[i];
+      for (size_t k = 0; k < kUnknowns; ++k) less[k] -= factors[j][k];
+      const int64_t kind = i == j ? random.in(0, 1) : random.in(0, 2);
+      bool due = false;
+      if (kind == 0) holds = forms.require(i, value), due = equations.require(factors[i], value - constants[i]);
+      if (kind == 1) {
+        holds = forms.require_modulo(i, value, modulus);
+        due = equations.require_modulo(factors[i], value - constants[i], modulus);
+      }
+      if (kind == 2) {
+        holds = forms.require_difference(i, j, value);
+        due = equations.require(less, value - constants[i] + constants[j]);
+      }
+      REQUIRE(holds == due);
+    }
+    ++(holds ? solved : none);
+    if (!holds) continue;
+    REQUIRE(forms.free() == equations.free().size());
+    for (size_t i = 0; i < kForms; ++i) {
+      // Both leave the same numbers: one of them, up to what all have in common.
+      const auto left = equations.left_of(factors[i]);
+      int64_t common = 0;
+      for (const int64_t step : left.steps) common = std::gcd(common, step);
+      REQUIRE(forms.factor(i) == common);
+      const int64_t apart = forms.value(i) - constants[i] - left.value;
+      REQUIRE((common == 0 ? apart : apart % common) == 0);
+      const auto sum = [&](const int64_t* x) {
+        int64_t total = 0;
+        for (size_t k = 0; k < kUnknowns; ++k) total += factors[i][k] * x[k];
+        return total;
+      };
+      REQUIRE(forms.value(i) == constants[i] + sum(forms.particular()));
+      for (size_t k = 0; k < forms.free(); ++k) REQUIRE(forms.step(k, i) == sum(forms.free(k)));
+    }
+  }
+  CHECK(solved > 300);
+  CHECK(none > 100);
 }
 
 TEST_CASE("integer equations: of large numbers the solutions are solutions, and not all long") {

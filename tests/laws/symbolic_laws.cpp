@@ -261,6 +261,23 @@ TEST_CASE("symbols: a product keeps the guards of the complement that it takes")
   CHECK_FALSE(all);
 }
 
+TEST_CASE("symbols: a coordinate of a value of a compact layout is guarded by its size") {
+  const auto guard_of = [](int64_t value, bool permuted) {
+    Facts facts;
+    const Int M = facts.dim("M"), N = facts.dim("N");
+    GuardScope scope(facts);
+    const Layout a(tuple(M, N), permuted ? tuple(N, 1) : tuple(1, M));
+    const Tuple at = get_flat_coord(facts, a, value);
+    REQUIRE(scope.guards().size() == 1);
+    const Binding sizes{{*M.dim_id(), 3}, {*N.dim_id(), 4}};
+    CHECK(at[0].value().evaluate(sizes) == (permuted ? value / 4 : value % 3));
+    CHECK(at[1].value().evaluate(sizes) == (permuted ? value % 4 : value / 3));
+    return scope.guards()[0].to_string();
+  };
+  CHECK(guard_of(5, false) == "6 <= M*N");
+  CHECK(guard_of(7, true) == "8 <= M*N");
+}
+
 TEST_CASE("symbols: composition guards what is undecided") {
   Facts facts;
   const Int M = facts.dim("M"), N = facts.dim("N"), lda = facts.dim("lda");
