@@ -9,6 +9,14 @@
 namespace lay {
 namespace {
 
+// What a mode covers is a number.
+bool fits(const Mode& mode) {
+  int64_t covered;
+  const Int& stride = mode.stride.value();
+  return !mode.extent.is_literal() || !stride.is_literal() ||
+         !__builtin_mul_overflow(mode.extent.value(), stride.value(), &covered);
+}
+
 // Follows the strides 1, s0, s0*s1, ... through the modes. `decide`: a stride that may or may not be the next one is
 // taken not to be, and that is guarded.
 Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
@@ -38,6 +46,11 @@ Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
       return !facts.try_require(not_equal(modes[i].stride.value(), next), "right_inverse");
     });
   };
+  const auto whole = [&] {
+    Layout inverse = coalesce(facts, from_modes(result, {}));
+    inverse.units = {a.units.codomain, a.units.domain};
+    return inverse;
+  };
   std::optional<size_t> last;
   for (auto found = find_next(); found != rest.end(); found = find_next()) {
     const size_t i = *found;
@@ -46,19 +59,18 @@ Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
       facts.try_require(not_equal(modes[*last + 1].stride.value(), next), "right_inverse");
     }
     // A mode that may be the continuation of the one before it would not be found.
-    if (decide && i > 0 && last != i - 1 && modes[i - 1].stride.is_int()) {
+    if (decide && i > 0 && last != i - 1 && modes[i - 1].stride.is_int() && fits(modes[i - 1])) {
       facts.try_require(not_equal(modes[i - 1].extent * modes[i - 1].stride.value(), next), "right_inverse");
     }
     last = i;
     result.push_back({modes[i].extent, place[i]});
     trace::report([&] { return trace::Follow{next, modes[i], place[i]}; });
-    next = modes[i].stride.value() * modes[i].extent;
     rest.erase(found);
+    if (!fits(modes[i])) return whole();  // no stride is there
+    next = modes[i].stride.value() * modes[i].extent;
   }
   trace::report([&] { return trace::Follow{next, std::nullopt, 0}; });
-  Layout inverse = coalesce(facts, from_modes(result, {}));
-  inverse.units = {a.units.codomain, a.units.domain};
-  return inverse;
+  return whole();
 }
 
 }  // namespace
@@ -95,7 +107,7 @@ ByRule invert_by_rule(Facts& facts, const Layout& a, const Layout& merged) {
   std::vector<Int> before{1};
   for (const Mode& mode : modes) before.push_back(before.back() * mode.extent);
   std::vector<Mode> result{{1, 0}};  // extents filled in one step later: the step to the next stride
-  Int last = 1, covered = 1;
+  Int last = 1, extent = 1;          // of the mode below
   ByRule by_rule;
   size_t largest = modes.size();
   bool guessed = false;  // from a stride on that is no multiple of the one below it
@@ -107,14 +119,14 @@ ByRule invert_by_rule(Facts& facts, const Layout& a, const Layout& merged) {
       if (!merged.is_known()) return by_rule;
       guessed = true;
     }
-    if (!by_rule.refusal && !facts.try_require(less_equal(covered, stride), "left_inverse")) {
-      by_rule.refusal = refuse_left_inverse(a, covered, stride, false);
+    if (!by_rule.refusal && !facts.try_require(less_equal(last * extent, stride), "left_inverse")) {
+      by_rule.refusal = refuse_left_inverse(a, last * extent, stride, false);
     }
     if (!guessed) trace::report([&] { return trace::Undo{modes[i], last, before[i]}; });
     result.back().extent = by_rule.refusal ? max(floor_div(stride, last), 1) : divided(stride, last);
     result.push_back({1, before[i]});
     last = stride;
-    covered = stride * modes[i].extent;
+    extent = modes[i].extent;
     largest = i;
   }
   result.back().extent = largest < modes.size() ? modes[largest].extent : size(merged);

@@ -6,6 +6,10 @@ namespace lay {
 
 bool steps_into(const Facts& facts, const Int& extent, const Tuple& stride, const Tuple& next) {
   if (stride.path() != next.path()) return false;
+  if (int64_t product; extent.is_literal() && stride.value().is_literal() &&
+                       __builtin_mul_overflow(extent.value(), stride.value().value(), &product)) {
+    return false;  // no stride is there
+  }
   const Int reached = extent * stride.value();
   if (reached == next.value()) return true;
   if (reached.is_literal() && next.value().is_literal()) return false;

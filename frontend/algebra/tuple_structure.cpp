@@ -35,7 +35,7 @@ void collect_leaves(const Tuple& t, std::vector<Tuple>& found) {
 Tuple fill(const Tuple& profile, const std::vector<Tuple>& modes, size_t& next) {
   if (profile.is_leaf()) {
     if (next >= modes.size()) {
-      throw refusal("rank", "the profile " + profile.to_string() + " asks for more modes than there are");
+      throw refusal("rank", "the profile asks for more modes than there are: " + std::to_string(modes.size()));
     }
     return modes[next++];
   }

@@ -41,7 +41,8 @@ std::optional<ValueTable> ValueTable::of(const Layout& a) {
       const int64_t step = std::abs(mode.stride.value().value());
       if (step == 0 || mode.extent.is(1)) continue;
       table.steps_.push_back(step);
-      table.steps_.push_back(checked_mul(step, mode.extent.value()));
+      if (int64_t covered; !__builtin_mul_overflow(step, mode.extent.value(), &covered))
+        table.steps_.push_back(covered);
     }
   } catch (const Refusal&) {
     return std::nullopt;

@@ -45,20 +45,68 @@ class Reader {
   // swizzle or layout, then `o offset o layout`.
   Value chain() {
     if (accept("Sw<") || accept("S<")) return after_swizzle(swizzle());  // the DSL writes S<3,4,3>
+    if (accept("tensor<")) return dsl_tensor(">");                       // the DSL's types
+    if (accept("tensor(")) return dsl_tensor("");                        // and tensors, with their data
     if (pointer_bits()) {  // a tensor: what stands at the address is not said, the layout is
       expect("o");
       return Value(layout(tuple(0)));
     }
-    if (accept("ArithTuple")) {
-      Tuple offset = group(0);
-      expect("o");
-      Layout inner = layout(tuple(0));
-      return Value(Composed{make_identity_layout(repeat_like(offset, 1 << 30)), offset, inner});
-    }
+    if (accept("ArithTuple")) return coordinates();
     Tuple shape = tuple(0);
     space();
     if (at_ < text_.size() && text_[at_] == ':') return Value(layout(std::move(shape)));
     return Value(std::move(shape));
+  }
+
+  // A layout into coordinates, and where it begins.
+  Value coordinates() {
+    Tuple offset = group(0);
+    expect("o");
+    Layout inner = layout(tuple(0));
+    return Value(Composed{make_identity_layout(repeat_like(offset, 1 << 30)), offset, inner});
+  }
+
+  // After `tensor<`: ptr<f16, smem, align<16>, S<2,4,3>> o layout, or (0,0) o layout; after `tensor(`: raw_ptr(address:
+  // f16, smem, align<16>) o layout, and data that does not matter. The swizzle is one of byte addresses.
+  Value dsl_tensor(std::string_view end) {
+    Value value;
+    if (accept("ptr<")) {
+      value = at_pointer('<', '>');
+    } else if (accept("raw_ptr(")) {
+      while (at_ < text_.size() && text_[at_] != ':') ++at_;
+      expect(":");
+      value = at_pointer('(', ')');
+    } else {
+      value = coordinates();
+    }
+    if (end.empty()) at_ = text_.size();
+    if (!end.empty()) expect(end);
+    return value;
+  }
+
+  Value at_pointer(char open, char close) {
+    space();
+    while (at_ < text_.size() && !is_digit(text_[at_]) && text_[at_] != ',' && text_[at_] != close) ++at_;
+    if (at_ == text_.size() || !is_digit(text_[at_])) stop("an element type with its width");
+    const std::int64_t bits = number();
+    if (bits < 1 || bits > 128) stop("an element width");
+    std::optional<Swizzle> swizzled;
+    for (int depth = 1; depth > 0; ++at_) {
+      if (at_ == text_.size()) stop(std::string(1, close));
+      if (text_.substr(at_, 2) == "S<") {
+        at_ += 2;
+        swizzled = swizzle();
+        --at_;
+      } else if (text_[at_] == open) {
+        ++depth;
+      } else if (text_[at_] == close) {
+        --depth;
+      }
+    }
+    expect("o");
+    Layout inner = layout(tuple(0));
+    if (!swizzled) return Value(std::move(inner));
+    return Value(composition(recast(*swizzled, 8, static_cast<int>(bits)), 0, inner));
   }
 
   Layout layout(Tuple shape) {
@@ -140,6 +188,12 @@ class Reader {
   // 4, _4, -4 and _-4.
   std::int64_t number() {
     space();
+    if (at_ < text_.size() && text_[at_] == '?') {
+      Refusal r = refusal("cute-text", "character " + std::to_string(at_ + 1) +
+                                           " of the text is `?`: a size that is not known where CuTe printed it");
+      r.help = "write its value for the `?`, or the layout in Lay with a name for it: `dim N`, then (8,N):(1,8)";
+      throw r;
+    }
     if (at_ < text_.size() && text_[at_] == '_') ++at_;
     std::int64_t value = 0;
     auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);

@@ -4,6 +4,7 @@
 //   ((_2,_2),4):((_4,_1),2)                                   the layout
 //   Sw<3,3,3> o _0 o (_8,_64):(_64,_1)                        composed
 //   Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)      a swizzle of byte addresses: Sw<3,3,3> on 16-bit elements
+//   tensor<ptr<f16, smem, align<16>, S<3,4,3>> o (8,64):(64,1)>   the same as the DSL writes it; tensor(raw_ptr(...) too
 //   ArithTuple(1,2) o ((_2,_2),_2):((_1@1,_8@0),_32@0)        coordinates from (1,2) on
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace lay::sema {
 
-// Refusal "cute-text" with the place where the text stops making sense.
+// Refusal "cute-text" with the place where the text stops making sense, or leaves out a size as `?`.
 Value read_cute(std::string_view text);
 
 }  // namespace lay::sema

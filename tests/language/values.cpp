@@ -146,6 +146,17 @@ TEST_CASE("cute reads what CuTe prints") {
   CHECK(run("print text(cute(\"Sw<3,3,3> o _0 o (_8,_64):(_64,_1)\"))") == "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
   CHECK(run("print text(cute(\"Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)\"))") ==
         "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
+  CHECK(run("print text(cute(\"tensor<ptr<f16, smem, align<16>, S<2,4,3>> o (8,32):(32,1)>\"))") ==
+        "Sw<2,3,3> o 0 o (8,32):(32,1)\n");
+  CHECK(run("print text(cute(\"tensor(raw_ptr(0x0400: f8E4M3FN, smem, S<3,4,3>) o (8,128):(128,1), data=[[\"))") ==
+        "Sw<3,4,3> o 0 o (8,128):(128,1)\n");
+  CHECK(run("print text(cute(\"tensor<ptr<bf16, gmem> o ((1,4)):((0,1))>\"))") == "((1,4),):((0,1),)\n");
+  CHECK(run("print text(cute(\"tensor<(0,3) o (8,4):(1@0,1@1)>\")(2))") == "(2,3)\n");
+  for (const char* cut : {"tensor<", "tensor<ptr<f16", "tensor<ptr<f16, S<3", "tensor<ptr<x> o 4:1>", "tensor(raw_ptr(",
+                          "tensor<ptr<f16> o (4):(1)", "(?,2):(1,?)", "tensor<ptr<f16> o (8,?{div=8}):(?{i64},1)>"}) {
+    INFO(cut);
+    CHECK(errors("print text(cute(\"" + std::string(cut) + "\"))") == "cute-text");
+  }
   CHECK(run("print text(cute(\"Sw<3,4,3>_smem_ptr[16b](0x7f0000000400) o (_8,_64):(_64,_1)\"))") ==
         "Sw<3,3,3> o 0 o (8,64):(64,1)\n");
   CHECK(run("print text(cute(\"gmem_ptr[32b](0x7f0000000400) o (_8,4):(_1,8)\"))") == "(8,4):(1,8)\n");

@@ -199,6 +199,20 @@ TEST_CASE("left inverse: sparse and large layouts of values with several indices
   }
 }
 
+TEST_CASE("inverses, coalesce and composition where a mode covers more than 64 bits and no value does") {
+  constexpr int64_t kHuge = int64_t{1} << 60, kMost = INT64_MAX;
+  const Layout a(tuple(8, 2), tuple(kHuge, 1));
+  Facts facts;
+  CHECK(coalesce(facts, a) == a);
+  CHECK(left_inverse(facts, a).to_string() == "(1152921504606846976,8):(8,1)");
+  CHECK(right_inverse(facts, a).to_string() == "2:8");
+  CHECK(composition(facts, a, Layout(8, 2)).to_string() == "(4,2):(2305843009213693952,1)");
+  CHECK(max_alignment(facts, a) == 2);
+  CHECK(laws::left_inverts(Layout(2, -kMost), left_inverse(facts, Layout(2, -kMost))));
+  CHECK(laws::left_inverts(Layout(tuple(2, 2), tuple(kMost - 5, 5)),
+                           left_inverse(facts, Layout(tuple(2, 2), tuple(kMost - 5, 5)))));
+}
+
 TEST_CASE("left inverse: strides below 0 turn round") {
   CHECK(invert(layout(4, -1)).text == "4:-1");
   CHECK(invert(layout(tuple(4, 8), tuple(-9, -1))).text == "(9,4):(-4,-1)");

@@ -278,6 +278,14 @@ TEST_CASE("symbols: a coordinate of a value of a compact layout is guarded by it
   CHECK(guard_of(7, true) == "8 <= M*N");
 }
 
+TEST_CASE("symbols: shape_div guards once that one of two divides the other") {
+  Facts facts;
+  const Int M = facts.dim("M"), N = facts.dim("N");
+  GuardScope scope(facts);
+  shape_div(facts, tuple(M, N), 4);
+  CHECK(scope.guards().size() == 2);
+}
+
 TEST_CASE("symbols: composition guards what is undecided") {
   Facts facts;
   const Int M = facts.dim("M"), N = facts.dim("N"), lda = facts.dim("lda");
