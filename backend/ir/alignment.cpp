@@ -1,6 +1,7 @@
 #include "backend/ir/alignment.h"
 
 #include <algorithm>
+#include <map>
 
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/overloaded.h"
@@ -33,11 +34,28 @@ std::int64_t kept_by_swizzle(const Buffer& buffer) {
   return std::int64_t{1} << std::min<std::int64_t>(20, swizzle->m);
 }
 
+// The parts of a condition that can say something of multiples and extents. Alternatives and comparisons of several
+// sizes are left out: they choose among variants, and to rule out that they contradict the rest takes a search.
+void collect_facts(const Predicate& condition, std::vector<Predicate>& facts) {
+  const PredicateKind kind = condition.kind();
+  if (kind == PredicateKind::both) {
+    collect_facts(Predicate::of(condition.node().left), facts);
+    collect_facts(Predicate::of(condition.node().right), facts);
+    return;
+  }
+  std::map<DimId, std::string> dims;
+  condition.collect_dims(dims);
+  const bool compares = kind == PredicateKind::less || kind == PredicateKind::less_equal;
+  if (kind != PredicateKind::either && !(compares && dims.size() > 1)) facts.push_back(condition);
+}
+
 }  // namespace
 
 Alignment::Alignment(const Kernel& kernel)
     : kernel_(kernel), vars_(kernel.vars.size(), 1), exprs_(kernel.exprs.size(), 0) {
-  for (const Predicate& fact : kernel.assumptions) {
+  std::vector<Predicate> facts;
+  for (const Predicate& condition : kernel.assumptions) collect_facts(condition, facts);
+  for (const Predicate& fact : facts) {
     try {
       facts_.assume(fact);
     } catch (const Refusal&) {  // it contradicts the others: no launch passes it

@@ -2,19 +2,23 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 
 #include "frontend/algebra/banks.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
 
-BankConflicts worst_matrix(const TmaOperand& operand, const Sm90Gemm& gemm, const sema::Kernel& kernel,
-                           const std::string& name) {
-  constexpr int rows = 8, row_bytes = 16;
-  const int element = kernel.loaded(operand.load).element_bytes(), across = row_bytes / element;
-  const int outer = gemm.tile[operand.outer == gemm.m ? 0 : 1], k = gemm.tile[2];
+namespace {
+
+constexpr int rows = 8, row_bytes = 16;
+
+// Of a stage of so many elements of so many bytes: the most wavefronts of a matrix.
+int worst_of(const TmaOperand& operand, int outer, int k, int element) {
+  const int across = row_bytes / element;
   const auto offsets = values(operand.shared);
-  BankConflicts worst{"wgmma " + name, 0, 1, "a matrix"};
+  int worst = 0;
   for (int o = 0; o < outer; o += operand.along_k ? rows : across) {
     for (int i = 0; i < k; i += operand.along_k ? across : rows) {
       std::array<std::int64_t, rows> addresses;
@@ -22,10 +26,35 @@ BankConflicts worst_matrix(const TmaOperand& operand, const Sm90Gemm& gemm, cons
         const int at = operand.along_k ? o + row + i * outer : o + (i + row) * outer;
         addresses[static_cast<std::size_t>(row)] = offsets[static_cast<std::size_t>(at)] * element;
       }
-      worst.wavefronts = std::max(worst.wavefronts, wavefronts(addresses, row_bytes).taken);
+      worst = std::max(worst, wavefronts(addresses, row_bytes).taken);
     }
   }
   return worst;
+}
+
+}  // namespace
+
+BankConflicts worst_matrix(const TmaOperand& operand, const Sm90Gemm& gemm, const sema::Kernel& kernel,
+                           const std::string& name) {
+  const int element = kernel.loaded(operand.load).element_bytes();
+  const int outer = gemm.tile[operand.outer == gemm.m ? 0 : 1], k = gemm.tile[2];
+  // The layout follows from these (tma.h); the variants of a plan ask again.
+  using Key = std::array<int, 5>;
+  static std::mutex mutex;
+  static std::map<Key, int> counted;
+  const Key key{operand.along_k, operand.span, outer, k, element};
+  const auto known = [&] {
+    const std::lock_guard lock(mutex);
+    const auto at = counted.find(key);
+    return at == counted.end() ? 0 : at->second;
+  };
+  int worst = known();
+  if (worst == 0) {
+    worst = worst_of(operand, outer, k, element);
+    const std::lock_guard lock(mutex);
+    counted[key] = worst;
+  }
+  return {"wgmma " + name, worst, 1, "a matrix"};
 }
 
 }  // namespace lay::plan

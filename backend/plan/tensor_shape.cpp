@@ -1,5 +1,8 @@
 #include "backend/plan/tensor_shape.h"
 
+#include <mutex>
+#include <set>
+
 #include "backend/plan/axes.h"
 #include "backend/plan/simt.h"
 #include "backend/plan/text.h"
@@ -12,6 +15,21 @@ namespace {
 
 std::string text(ElementType type) {
   return std::string(element_name(type));
+}
+
+// Whether they cover the tile exactly once; what does is remembered, since the variants of a plan ask again.
+bool is_cover(const Layout& accumulators, const std::array<int, 3>& tile) {
+  static std::mutex mutex;
+  static std::set<std::string> covers;
+  const std::string key = accumulators.to_string() + tuple_text(tile);
+  {
+    const std::lock_guard lock(mutex);
+    if (covers.contains(key)) return true;
+  }
+  if (cover_fault(accumulators, {tile[0], tile[1]})) return false;
+  const std::lock_guard lock(mutex);
+  covers.insert(key);
+  return true;
 }
 
 }  // namespace
@@ -87,7 +105,7 @@ bool take_accumulators(const TensorShaping& at, TensorGemm& gemm) {
       Layout(tuple(tuple(atom.shape[0], tuple(gemm.groups[0], gemm.groups[1])),
                    tuple(atom.shape[1], tuple(repeats[0], repeats[1]))),
              tuple(tuple(atom.stride[0], over(part[0], part[1])), tuple(atom.stride[1], over(shape[0], shape[1]))));
-  if (!cover_fault(gemm.accumulators, {gemm.tile[0], gemm.tile[1]})) return true;
+  if (is_cover(gemm.accumulators, gemm.tile)) return true;
   return at.wrong("schedule-cover", "tile",
                   "the accumulators " + gemm.accumulators.to_string() + " do not cover the tile exactly once");
 }

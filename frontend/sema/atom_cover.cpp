@@ -11,16 +11,39 @@ namespace {
 
 constexpr std::int64_t kMostValues = 1 << 20;
 
-// The index of the first thread that holds what `thread` holds: its coordinates along modes of stride 0 set to 0.
-std::int64_t first_holder(const Layout& threads, std::int64_t thread) {
+// Threads that hold what no other does: the coordinates of all along modes of stride 0 are 0.
+struct Holders {
+  Layout threads;                  // without those modes
+  std::vector<std::int64_t> step;  // of each of its modes, in numbers of threads
+
+  std::int64_t thread(std::int64_t holder) const {
+    std::int64_t number = 0;
+    const std::vector<Tuple> extents = leaves(threads.shape);
+    for (std::size_t i = 0; i < step.size(); ++i) {
+      const std::int64_t extent = extents[i].value().value();
+      number += holder % extent * step[i];
+      holder /= extent;
+    }
+    return number;
+  }
+};
+
+Holders holders(const Layout& threads, bool all) {
   const std::vector<Tuple> extents = leaves(threads.shape), strides = leaves(threads.stride);
-  std::int64_t first = 0, below = 1;
+  std::vector<Tuple> kept_extents, kept_strides;
+  Holders made;
+  std::int64_t below = 1;
   for (std::size_t i = 0; i < extents.size(); ++i) {
-    const std::int64_t extent = extents[i].value().value(), digit = thread / below % extent;
-    if (!strides[i].is_literal(0)) first += digit * below;
+    const std::int64_t extent = extents[i].value().value();
+    if (all || !strides[i].is_literal(0)) {
+      kept_extents.push_back(extents[i]);
+      kept_strides.push_back(strides[i]);
+      made.step.push_back(below);
+    }
     below *= extent;
   }
-  return first;
+  made.threads = kept_extents.empty() ? Layout(1, 0) : Layout(Tuple(kept_extents), Tuple(kept_strides));
+  return made;
 }
 
 }  // namespace
@@ -44,27 +67,26 @@ void check_cover(const std::string& atom, const Covering& covering, int threads)
   const std::int64_t elements = std::int64_t{covering.rows} * covering.columns;
   const Int all = size(layout);
   if (!all.is_literal() || all.value() > kMostValues) plainly_wrong("holds more values than can be checked");
-  std::vector<char> repeats(static_cast<std::size_t>(threads));
-  for (std::int64_t t = 0; t < threads; ++t) {
-    repeats[static_cast<std::size_t>(t)] = !covering.once && first_holder(layout[0], t) != t;
-  }
+  const Holders who = holders(layout[0], covering.once);
+  const std::int64_t count = size(who.threads).value();
+  const Layout held(tuple(who.threads.shape, layout.shape[1]), tuple(who.threads.stride, layout.stride[1]));
+  const auto index_of = [&](std::int64_t at) { return who.thread(at % count) + at / count * threads; };
   std::vector<std::int64_t> holder(static_cast<std::size_t>(elements), -1);
-  std::int64_t index = -1;
-  for (const std::int64_t element : values(layout)) {
-    ++index;
+  std::int64_t at = -1;
+  for (const std::int64_t element : values(held)) {
+    ++at;
     if (element < 0 || element >= elements) {
       wrong("leaves the tile of " + std::to_string(covering.rows) + " x " + std::to_string(covering.columns) + " at " +
                 std::to_string(element),
-            index);
+            index_of(at));
     }
-    if (repeats[static_cast<std::size_t>(index % threads)]) continue;
     std::int64_t& taken = holder[static_cast<std::size_t>(element)];
     if (taken >= 0) {
-      wrong("holds element " + std::to_string(element) + " twice, first as value " + std::to_string(taken / threads) +
-                " of thread " + std::to_string(taken % threads),
-            index);
+      wrong("holds element " + std::to_string(element) + " twice, first as value " + std::to_string(taken / count) +
+                " of thread " + std::to_string(who.thread(taken % count)),
+            index_of(at));
     }
-    taken = index;
+    taken = at;
   }
   for (std::int64_t element = 0; element < elements; ++element) {
     if (holder[static_cast<std::size_t>(element)] >= 0) continue;
