@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "frontend/algebra/cut_chains.h"
 #include "frontend/algebra/cut_strides.h"
@@ -18,7 +19,8 @@ constexpr std::ptrdiff_t kFewEntries = 512;
 constexpr std::ptrdiff_t kRuns = 16;
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
-constexpr int64_t kStepsToChoose = 1 << 25;
+constexpr int64_t kStepsToChoose = 1 << 25, kStepsToTry = 1 << 18, kStepsToProbe = 1 << 26;
+constexpr size_t kMostProbed = 3;
 constexpr size_t kNumbersToChoose = 1 << 18;
 constexpr size_t kMostCandidates = 24;
 constexpr size_t kMoreEntries = 8;  // of those that turn out to be needed
@@ -112,6 +114,11 @@ class Searcher {
 
   std::optional<Layout> by_chains() {
     std::optional<Layout> found;
+    if (repeats_ && !std::exchange(probed_, true)) {
+      int64_t steps = std::min(pass_.steps / 8, kStepsToProbe);
+      if ((found = probe(1, kMostProbed, steps))) return found;
+      extents_.clear();
+    }
     const auto serves = [&](const std::vector<int64_t>& extents, const std::vector<Difference>& decided) {
       extents_ = extents;
       found = solve(decided);
@@ -122,6 +129,38 @@ class Searcher {
     cut_short_ |= chains.run(serves, steps, start_) == CutChains::End::ended;
     pass_.steps = std::min(pass_.steps, steps);
     return found;
+  }
+
+  // Few cuts, each at a step of a, with whatever indices go with them: what layouts of few large modes often take.
+  std::optional<Layout> probe(int64_t product, size_t cuts, int64_t& steps) {
+    std::vector<int64_t> likely{common_};
+    likely.insert(likely.end(), table_.steps().begin(), table_.steps().end());
+    for (int64_t& cut : likely) cut /= gcd(cut, product);
+    std::sort(likely.begin(), likely.end());
+    likely.erase(std::unique(likely.begin(), likely.end()), likely.end());
+    for (const int64_t extent : likely) {
+      if (extent < 2 || extent > table_.largest() / product) continue;
+      extents_.push_back(extent);
+      if (steps < 0) return std::nullopt;
+      if (auto found = try_strides(steps)) return found;
+      if (cuts > 1) {
+        if (auto found = probe(product * extent, cuts - 1, steps)) return found;
+      }
+      extents_.pop_back();
+    }
+    return std::nullopt;
+  }
+
+  // A layout with the extents chosen so far, if the entries that are looked at have one.
+  std::optional<Layout> try_strides(int64_t& steps) {
+    try {
+      int64_t given = kStepsToTry;
+      const auto strides = strides_for(table_, std::vector(looked_at_.begin(), looked_at_.end()), extents_, given);
+      steps -= kStepsToTry - given;
+      if (strides) return choose_anew();
+    } catch (const Refusal&) {  // numbers beyond 64 bits
+    }
+    return std::nullopt;
   }
 
   // What is due of the entries that are looked at.
@@ -299,6 +338,7 @@ class Searcher {
   bool cut_short_ = false;  // not everything was tried
   bool restart_ = false;    // an entry was added to those looked at
   bool may_restart_ = false;
+  bool probed_ = false;
 };
 
 }  // namespace

@@ -181,6 +181,7 @@ TEST_CASE("left inverse: sparse and large layouts of values with several indices
         layout(tuple(69, 3, 92, 33), tuple(3, 676, 1, 1)), layout(tuple(83, 25, 58), tuple(1, 1, 33)),
         layout(tuple(13, 4, 4, 14, 14, 14), tuple(2, 4, 100, 8, 118, 4)),
         layout(tuple(22, 13, 8, 273), tuple(16384, 2048, 256, 128)),
+        layout(tuple(94, 25, 379), tuple(1024, 1024, 1024)),
         layout(tuple(75, 7, 14, 70), tuple(65536, 32768, 65536, 4096))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
