@@ -56,6 +56,7 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   load_ = b_.ring(declared.name("load"), gemm.stages, true);
   use_ = b_.ring(declared.name("use"), gemm.stages);
   freed_ = b_.ring(declared.name("freed"), gemm.stages);
+  if (gemm.serpentine) way_ = b_.ring(declared.name("way"), 1);
   if (gemm.teams() == 1) return;
   turns_ = b_.barrier({declared.name("turns"), BarrierKind::mbarrier, gemm.teams(), warps * gemm.of_team(), 0});
   turn_ = b_.ring(declared.name("turn"), gemm.teams());
@@ -179,10 +180,11 @@ void Sm90Lowering::producer() {
         b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
           wait_at(b_, drained_, load_);
           expect_at(b_, filled_, load_, bytes);
-          for (const Operand* operand : {&a_, &b_operand_})
-            load(*operand, tile, (tile.k_first + tile_k) * gemm_.tile[2]);
+          const Term at = way_ ? b_.select(b_.phase(way_) == 0, tile_k, tile.steps - 1 - tile_k) : tile_k;
+          for (const Operand* operand : {&a_, &b_operand_}) load(*operand, tile, (tile.k_first + at) * gemm_.tile[2]);
           b_.emit(Advance{load_, {}});
         });
+        if (way_) b_.emit(Advance{way_, {}});
       });
       if (gemm_.sharers() == 1) return;
       declared_.from(where, "no block leaves before its stages have been given back");

@@ -189,6 +189,7 @@ class Sm90Lowering {
   Operand a_, b_operand_;
   BarrierId blocks_, stored_, filled_, drained_, turns_;
   RingId load_, use_, freed_, turn_, out_;
+  RingId way_;                      // its phase is the way through K, where that changes from tile to tile
   BufferId fragments_;              // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   std::vector<Staged> outputs_;     // of each assignment, where they leave through shared memory

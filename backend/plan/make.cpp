@@ -290,6 +290,7 @@ class GemmPlanner {
       take(schedule.groups, said.groups);
       take(schedule.cluster, said.cluster);
       take(schedule.accumulate, said.accumulate);
+      take(schedule.serpentine, said.serpentine);
       take(schedule.stages, said.stages);
       take(schedule.order, said.order);
       take(schedule.shared_a, said.shared_a);

@@ -205,6 +205,7 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
     lines.push_back(entry(
         "cluster", gemm.split ? tuple_text(gemm.cluster) : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
     if (gemm.swapped) lines.push_back(entry("swapped", "1"));
+    if (gemm.serpentine) lines.push_back(entry("serpentine", "1"));
     if (gemm.accumulate) lines.push_back(entry("accumulate", std::to_string(gemm.accumulate)));
   }
   lines.push_back(entry("stages", std::to_string(gemm.stages)));

@@ -40,6 +40,12 @@ std::optional<int> stages_of(const Value& value) {
   return number >= 2 && number <= most_stages ? std::optional(static_cast<int>(number)) : std::nullopt;
 }
 
+std::optional<bool> yes_or_no(const Value& value) {
+  const auto* leaf = std::get_if<Tuple>(&value);
+  if (!leaf || !(leaf->is_literal(0) || leaf->is_literal(1))) return std::nullopt;
+  return leaf->is_literal(1);
+}
+
 std::optional<AnyLayout> any_layout(const Value& value) {
   if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
   if (const auto* composed = std::get_if<Composed>(&value)) return *composed;
@@ -66,14 +72,15 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
 
 constexpr std::string_view keys_of_simt[] = {"tile",   "groups", "lanes",  "lane_tile",
                                              "stages", "smem A", "smem B", "order"};
-constexpr std::string_view keys_of_tensor_cores[] = {"tile",       "mma",    "groups", "cluster", "swapped",
-                                                     "accumulate", "stages", "smem A", "smem B",  "order"};
+constexpr std::string_view keys_of_tensor_cores[] = {
+    "tile", "mma", "groups", "cluster", "swapped", "accumulate", "serpentine", "stages", "smem A", "smem B", "order"};
 
 // No key of this target: of another one, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target, std::span<const std::string_view> keys,
                    std::vector<Problem>& problems) {
-  static const std::set<std::string_view> all = {"mma",       "cluster", "swapped",    "roles",    "registers", "lanes",
-                                                 "lane_tile", "split_k", "accumulate", "epilogue", "copy"};
+  static const std::set<std::string_view> all = {"mma",        "cluster",    "swapped",   "roles",
+                                                 "registers",  "lanes",      "lane_tile", "split_k",
+                                                 "accumulate", "serpentine", "epilogue",  "copy"};
   if (all.contains(entry.key)) {
     problems.push_back({"unsupported", "`" + entry.key + "` has no meaning for " + target, entry.where, {}, {}, {}});
     return;
@@ -134,10 +141,12 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     if (!into.cluster) into.cluster = numbers<3>(entry.value);
     wants(into.cluster.has_value(), "two or three positive numbers: blocks over M, N and K");
   } else if (entry.key == "swapped" && target == "sm90") {
-    const auto* leaf = std::get_if<Tuple>(&entry.value);
-    into.swapped = leaf && leaf->is_literal(1);
-    wants(into.swapped || (leaf && leaf->is_literal(0)),
-          "0 or 1: whether the rows of the atom are the output's columns");
+    const auto said = yes_or_no(entry.value);
+    into.swapped = said.value_or(false);
+    wants(said.has_value(), "0 or 1: whether the rows of the atom are the output's columns");
+  } else if (entry.key == "serpentine" && target == "sm90") {
+    into.serpentine = yes_or_no(entry.value);
+    wants(into.serpentine.has_value(), "0 or 1: whether every other tile of a cluster goes through K from its end");
   } else if (entry.key == "accumulate" && target == "sm90") {
     const auto* leaf = std::get_if<Tuple>(&entry.value);
     const bool fits = leaf && leaf->is_int() && leaf->value().is_literal() && leaf->value().value() >= 1 &&

@@ -44,6 +44,7 @@ struct TensorSchedule : ScheduleHead {
   std::optional<std::array<int, 3>> cluster;
   std::optional<int> accumulate;  // K elements that the tensor cores add up by themselves
   bool swapped = false;  // the atom's first operand is the product's second factor, its rows are the output's columns
+  std::optional<bool> serpentine;  // every other tile of a cluster goes through K from its end
   std::optional<int> stages;
   std::optional<Layout> order;
   std::optional<AnyLayout> shared_a, shared_b;

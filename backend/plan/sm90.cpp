@@ -317,6 +317,7 @@ std::optional<Sm90Gemm> Shaper::run() {
                           }};
   gemm_.multiprocessors = at_.target.multiprocessors;
   gemm_.swapped = at_.schedule.swapped;
+  gemm_.serpentine = at_.schedule.serpentine.value_or(false);
   if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_accumulate() || !take_operand(gemm_.a, at_.form.a, 0) ||
       !take_operand(gemm_.b, at_.form.b, 1) || !take_accumulators(at_, gemm_)) {
     return std::nullopt;

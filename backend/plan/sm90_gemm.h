@@ -110,6 +110,9 @@ struct Sm90Gemm : TensorGemm {
   std::optional<Split> split;                   // where blocks share K
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
   int multiprocessors = 132;
+  // Every other tile of a cluster goes through K from its end, and finds there what the tile before has brought to the
+  // second-level cache last.
+  bool serpentine = false;
   // K elements whose products the tensor cores add up by themselves before the sum goes on in registers, rounded as the
   // accumulator's type rounds: a multiple or a part of the tile's, or 0 for all of K.
   int accumulate = 0;

@@ -201,9 +201,11 @@ TEST_CASE("staged: faults of inputs that threads bring are found", "[staged]") {
       });
 }
 
-TEST_CASE("on a GPU: staged: epilogues agree with the reference", "[.][gpu][staged]") {
+TEMPLATE_TEST_CASE_SIG("on a GPU: staged: epilogues agree with the reference", "[.][gpu][staged]", ((int part), part),
+                       0, 1, 2, 3) {
+  constexpr int parts = 4;  // so that several processes share the work
   test::Kernels kernels(file);
-  for (const sema::KernelPtr& kernel : kernels.all()) {
+  for (const sema::KernelPtr& kernel : kernels.part(part, parts)) {
     for (const std::int64_t m : {16, 200, 528})
       for (const std::int64_t n : {37, 208, 336})
         for (const std::int64_t k : {16, 208}) agree(kernels.gpu(), kernel, {m, n, k});

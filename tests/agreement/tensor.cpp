@@ -206,6 +206,26 @@ TEST_CASE("tensor cores: teams that take the tiles in turns, in any order of war
   }
 }
 
+TEST_CASE("tensor cores: every other tile goes through K from its end", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/tensor.lay");
+  for (const char* name : {"serpentine", "serpentine_halves", "serpentine_parts"}) {
+    const sema::KernelPtr& kernel = kernel_of(kernels, name);
+    for (const Extents& sizes : {Extents{264, 136, 208}, Extents{136, 72, 464}}) {
+      INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
+      const sema::KernelCall call = integer_call(kernel, sizes);
+      const Array due = sema::run_reference(call).outputs[0];
+      for (const std::uint64_t seed : {0, 1}) CHECK(trouble(lowered_for_few(kernel, 2), call, due, seed) == "");
+    }
+  }
+  const sema::KernelPtr& kernel = kernel_of(kernels, "serpentine_parts");
+  const sema::KernelCall call = integer_call(kernel, {264, 136, 464});
+  find_planted(ir::print(lowered_for_few(kernel, 1)), call, sema::run_reference(call).outputs[0],
+               {
+                   {"back from beyond the end", "tiles_k - 1 - tile_k)", "tiles_k - tile_k)", "element"},
+                   {"always to the end", "select(phase(way) == 0, tile_k,", "select(phase(way) == 0, 0,", "element"},
+               });
+}
+
 TEST_CASE("tensor cores: faults of teams in turns are found", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   const sema::KernelPtr& kernel = kernel_of(kernels, "in_turns_masked");

@@ -131,10 +131,10 @@ TEST_CASE("what blocks that share K add up is counted among the registers") {
 TEST_CASE("outputs are stored in narrower spans where more stages are asked for than whole ones leave room for") {
   const auto of = [](int columns, int stages) {
     const std::string n = std::to_string(columns);
-    const plan::Plan plan = planned("schedule product for sm90 { mma = sm90.wgmma(n = " + n +
-                                        ", ab = bf16, acc = f32); tile = (128," + n +
-                                        ",64); groups = (1,1,1,2); cluster = (2,1); stages = " + std::to_string(stages) + " }",
-                                    "bf16");
+    const plan::Plan plan =
+        planned("schedule product for sm90 { mma = sm90.wgmma(n = " + n + ", ab = bf16, acc = f32); tile = (128," + n +
+                    ",64); groups = (1,1,1,2); cluster = (2,1); stages = " + std::to_string(stages) + " }",
+                "bf16");
     REQUIRE(plan.problems.empty());
     const auto* how = hopper(plan.variants.front());
     REQUIRE(how);
@@ -174,6 +174,21 @@ TEST_CASE("consumers ask for no more registers than the launch has and the copyi
       CHECK(each >= begin_with);
     }
   }
+}
+
+TEST_CASE("the way through K is printed where it is said, and is 0 or 1") {
+  const std::string head = "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
+  const plan::Plan plan = planned(head + "serpentine = 1 }");
+  REQUIRE(plan.problems.empty());
+  const auto lines = plan::schedule_lines(plan, plan.variants.front());
+  CHECK(std::any_of(lines.begin(), lines.end(),
+                    [](const std::string& line) { return line.find("serpentine = 1") != std::string::npos; }));
+  for (const plan::Variant& variant : planned("schedule product for sm90 { serpentine = 1 }").variants) {
+    if (hopper(variant) && variant.schedule.known())
+      CHECK(hopper(variant)->serpentine == (variant.name.find("own") != std::string::npos));
+  }
+  CHECK(problem(head + "serpentine = 2 }") ==
+        "schedule-entry: `serpentine` takes 0 or 1: whether every other tile of a cluster goes through K from its end");
 }
 
 }  // namespace lay::test
