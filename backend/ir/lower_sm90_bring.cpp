@@ -1,9 +1,8 @@
 // Inputs of the output's shape: they come to shared memory the way that outputs leave it, and threads read there what
 // goes with the accumulators that they hold.
 //
-//   by TMA      a tile's first passes are asked for before its products are made, each further one when a buffer has
-//   been
-//               read; an mbarrier counts the bytes of a pass
+//   by TMA      a tile's first passes are asked for before its products are made, each further one when a buffer
+//               has been read; an mbarrier counts the bytes of a pass
 //   by threads  each warp copies neighbours in memory when the pass begins, and the consumer meets
 #include <algorithm>
 
