@@ -136,6 +136,8 @@ class Sm90Lowering {
   void put_values(const Staged& staged, Term first, int values, Term buffer);
   std::vector<ExprId> place_of(const Staged& staged, Term first, Term v, int values, Term buffer);
   void take_away(const Tile& tile, const Pass& at, Term buffer);
+  void each_box_of_pass(const Staged& staged, const Tile& tile, const Pass& at,
+                        const std::function<void(Term row, std::vector<ExprId> element)>& body);
   void take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
   void take_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
   // A run of an access: where in the consumer's 64 rows, where in the tensor, and whether inside it.

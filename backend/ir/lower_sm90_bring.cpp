@@ -14,12 +14,7 @@ namespace lay::ir {
 
 namespace {
 
-constexpr int warpgroup = 128, warps = 4, rows_of_atom = 64, rows_of_warp = 16, most_together = 8;
-
-// Accesses of a thread to memory that are under way at once.
-int accesses_together(const plan::StagedTensor& plan) {
-  return std::min(static_cast<int>(size(plan.runs[1]).value()), most_together);
-}
+constexpr int warps = 4, rows_of_atom = 64, rows_of_warp = 16;
 
 }  // namespace
 
@@ -39,8 +34,8 @@ void Sm90Lowering::declare_inputs() {
     made.values = b_.registers(declared_.fresh("in"), tensor.element, Layout(store.step(), 1));
     if (plan.turned) made.raw = b_.registers(declared_.fresh("as_read"), tensor.element, Layout(store.step(), 1));
     if (!plan.tma) {
-      made.run = b_.registers(declared_.fresh("run_in"), tensor.element,
-                              make_layout(tuple(plan.run, accesses_together(plan))));
+      made.run =
+          b_.registers(declared_.fresh("run_in"), tensor.element, make_layout(tuple(plan.run, plan.runs_together())));
     }
   }
   if (!store.in_by_tma()) return;
@@ -140,22 +135,17 @@ void Sm90Lowering::bring(const Tile& tile, Term number_of) {
 }
 
 void Sm90Lowering::bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
-  const plan::StagedTensor& plan = *input.plan;
-  const auto bring = [&](Term row) {
+  each_box_of_pass(input, tile, at, [&](Term row, std::vector<ExprId> element) {
     Copy come;
     come.kind = CopyKind::tma_load;
     come.dst = {input.shared, {row, number(0), b_.slot(bring_), consumer_}};
-    come.src = {declared_.tensors[static_cast<size_t>(plan.tensor)],
-                element_at(plan.indices, tile, tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row,
-                           tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * gemm_.store->width)};
+    come.src = {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)};
     come.completion = Completion::mbarrier;
     come.barrier = arrived_;
     come.slot = arrived_slot(bring_);
     come.tensor_map = map;
     b_.emit(come);
-  };
-  if (gemm_.store->by_warps) return bring(b_.special(Builtin::warp) % warps * rows_of_warp);
-  for (int row = 0; row < gemm_.mma.shape[0]; row += plan.box[0]) bring(number(row));
+  });
 }
 
 // Each warp neighbours in memory; zeros for what lies outside of the tensor.
@@ -163,8 +153,7 @@ void Sm90Lowering::bring_runs(const Tile& tile, const Pass& at) {
   for (const Input& each : inputs_) {
     const plan::StagedTensor& plan = *each.plan;
     if (plan.tma) continue;
-    const int count = static_cast<int>(size(plan.runs[1]).value()), together = accesses_together(plan);
-    const int columns = static_cast<int>(size(plan.runs).value()) * plan.run / rows_of_atom;
+    const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
     declared_.from(declared_.kernel.nodes[static_cast<size_t>(each.load)].where, "neighbours in memory by each warp");
     const auto some_of = [&](Term some) {
       b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {
@@ -172,7 +161,7 @@ void Sm90Lowering::bring_runs(const Tile& tile, const Pass& at) {
         Copy& made =
             b_.copy({each.run, {number(0), one}}, {declared_.tensors[static_cast<size_t>(plan.tensor)], run.element},
                     plan.run, 0, mode_along(plan));
-        made.predicate = at.width == columns ? run.inside : run.at[1] < at.width && run.inside;
+        made.predicate = at.width == plan.run_columns() ? run.inside : run.at[1] < at.width && run.inside;
         made.zero_fill = true;
       });
       b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {

@@ -303,11 +303,10 @@ Sm90Lowering::Run Sm90Lowering::run_at(const Staged& staged, const Tile& tile, c
 // Each warp neighbours in memory, as far as they lie inside the tensor.
 void Sm90Lowering::take_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
   const plan::StagedTensor& plan = *staged.plan;
-  const int columns = static_cast<int>(size(plan.runs).value()) * plan.run / rows_of_atom;
-  const int count = static_cast<int>(size(plan.runs[1]).value()), together = std::min(count, 8);
+  const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
   const auto access = [&](Term number_of) {
     const Run run = run_at(staged, tile, at, number_of);
-    const bool whole = at.width == columns;
+    const bool whole = at.width == plan.run_columns();
     const auto take = [&] {
       b_.copy({staged.run, {number(0)}}, {staged.shared, {run.at[0], run.at[1], buffer, consumer_}}, plan.run, 0,
               plan.along_n ? 1 : 0);
@@ -325,24 +324,28 @@ void Sm90Lowering::take_runs(const Staged& staged, const Tile& tile, const Pass&
   });
 }
 
-void Sm90Lowering::take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
+// The boxes of a pass that TMA copies for this warp or consumer: the first row in its 64 rows, and in the tensor.
+void Sm90Lowering::each_box_of_pass(const Staged& staged, const Tile& tile, const Pass& at,
+                                    const std::function<void(Term row, std::vector<ExprId> element)>& body) {
   const plan::StagedTensor& plan = *staged.plan;
-  const auto take = [&](Term row) {
+  const auto from = [&](Term row) {
+    body(row, element_at(plan.indices, tile, tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row,
+                         tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * gemm_.store->width));
+  };
+  if (gemm_.store->by_warps) return from(b_.special(Builtin::warp) % 4 * rows_of_warp);
+  for (int row = 0; row < gemm_.mma.shape[0]; row += plan.box[0]) from(number(row));
+}
+
+void Sm90Lowering::take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
+  each_box_of_pass(staged, tile, at, [&](Term row, std::vector<ExprId> element) {
     Copy leave;
     leave.kind = CopyKind::tma_store;
-    leave.dst = {declared_.tensors[static_cast<size_t>(plan.tensor)],
-                 element_at(plan.indices, tile, tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row,
-                            tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * gemm_.store->width)};
+    leave.dst = {declared_.tensors[static_cast<size_t>(staged.plan->tensor)], std::move(element)};
     leave.src = {staged.shared, {row, number(0), buffer, consumer_}};
     leave.completion = Completion::bulk_group;
     leave.tensor_map = at.width == gemm_.store->width ? staged.map : staged.rest_map;
     b_.emit(leave);
-  };
-  if (gemm_.store->by_warps) {
-    take(b_.special(Builtin::warp) % 4 * rows_of_warp);
-  } else {
-    for (int row = 0; row < gemm_.mma.shape[0]; row += plan.box[0]) take(number(row));
-  }
+  });
 }
 
 }  // namespace lay::ir

@@ -59,6 +59,10 @@ struct StagedTensor {
     int bit = 0, values = 0;
   };
   std::optional<Turned> turned;
+
+  // By threads: accesses of a thread to memory that are under way at once, and the columns that all of them take.
+  int runs_together() const;
+  int run_columns() const;
 };
 
 // An input that is read where its element is assigned.

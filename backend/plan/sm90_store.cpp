@@ -241,6 +241,15 @@ bool take_values(StagedTensor& staged, const StagedStore& store, const Layout& a
 
 }  // namespace
 
+int StagedTensor::runs_together() const {
+  constexpr int most = 8;
+  return std::min(static_cast<int>(size(runs[1]).value()), most);
+}
+
+int StagedTensor::run_columns() const {
+  return static_cast<int>(size(runs).value()) * run / rows_of_atom;
+}
+
 int StagedStore::step() const {
   int most = 0;
   for (const StagedTensor& each : outputs) most = std::max(most, each.step);

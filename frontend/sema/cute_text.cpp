@@ -79,8 +79,11 @@ class Reader {
     } else {
       value = coordinates();
     }
-    if (end.empty()) at_ = text_.size();
-    if (!end.empty()) expect(end);
+    if (end.empty()) {
+      at_ = text_.size();
+    } else {
+      expect(end);
+    }
     return value;
   }
 
