@@ -6,11 +6,12 @@
 #include "frontend/algebra/overloaded.h"
 
 namespace lay::exports {
-namespace {
 
-[[noreturn]] void cannot(const std::string& why) {
+void cannot(const std::string& why) {
   throw refusal("export", "this is no linear layout of Triton: " + why);
 }
+
+namespace {
 
 Point point_of(const Tuple& value, int rank) {
   Point point(static_cast<size_t>(rank), 0);
@@ -67,6 +68,7 @@ LinearMap of_layout(const Layout& l) {
   if (!l.is_known()) cannot("its sizes are not known");
   LinearMap map;
   map.rank = rank_of_values(l);
+  map.coordinates = l.has_basis();
   if (l.shape.is_tuple())
     for (int m = 0; m < l.rank(); ++m) map.modes.push_back(bases_of_mode(l[m], map.rank));
   else
@@ -80,7 +82,7 @@ LinearMap of_composed(const Composed& c) {
   if (!swizzle) cannot("a layout of a layout, " + c.to_string());
   if (!c.offset.is_literal(0)) cannot("its offset " + c.offset.to_string() + " moves the zero");
   LinearMap map = of_layout(c.layout());
-  if (map.rank != 1) cannot("a swizzle of coordinates");
+  if (map.coordinates) cannot("a swizzle of coordinates");
   for (auto& mode : map.modes)
     for (Point& base : mode) base[0] = (*swizzle)(base[0]);
   return map;

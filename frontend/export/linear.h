@@ -19,10 +19,14 @@ using Point = std::vector<std::int64_t>;
 
 struct LinearMap {
   int rank = 1;                           // of the values
+  bool coordinates = false;               // they are coordinates, by basis strides
   std::vector<std::vector<Point>> modes;  // for each mode its bases, lowest bit first
 };
 
 // Refusal "export" with what stands in the way: an extent that is no power of two, bases that carry, an offset.
 LinearMap bases_of(const std::variant<Layout, Composed, Swizzle>& value);
+
+// Refusal "export": this is no linear layout of Triton.
+[[noreturn]] void cannot(const std::string& why);
 
 }  // namespace lay::exports

@@ -38,9 +38,40 @@ Point extents_of(const Tuple& tile) {
   Point extents;
   for (int m = 0; m < tile.rank(); ++m) extents.push_back(size(tile[m]).value());
   for (const std::int64_t n : extents)
-    if (n & (n - 1))
-      throw refusal("export", "this is no linear layout of Triton: the tile has an extent of " + std::to_string(n));
+    if (n & (n - 1)) cannot("the tile has an extent of " + std::to_string(n));
   return extents;
+}
+
+// Steps in the tile, of threads and of values.
+using Placed = std::vector<std::vector<Point>>;
+
+// Steps are powers of two that share no bit, or images of such under a swizzle, so those that move are independent:
+// the tile is covered if there are as many as it has bits, and left where one of them leaves it.
+Placed placed_in(const Tuple& tile, const Point& extents, const LinearMap& map) {
+  std::int64_t all = 1;
+  for (const std::int64_t n : extents) all = checked_mul(all, n);
+  Placed placed;
+  std::int64_t covered = 1;
+  for (const auto& mode : map.modes) {
+    placed.emplace_back();
+    for (const Point& base : mode) {
+      const bool inside = !map.coordinates ? base[0] < all
+                                           : std::equal(base.begin(), base.end(), extents.begin(),
+                                                        [](auto b, auto n) { return b < n; });
+      if (!inside) cannot("a step by " + list_of(base) + " leaves the tile " + tile.to_string());
+      placed.back().push_back(in_tile(base, extents));
+      const auto still = std::count(placed.back().back().begin(), placed.back().back().end(), 0);
+      const auto moves = static_cast<std::ptrdiff_t>(extents.size()) - still;
+      if (moves > 1)
+        cannot("a step of threads or values moves along several modes of the tile, by " +
+               list_of(placed.back().back()));
+      if (moves == 1) covered *= 2;
+    }
+  }
+  if (covered != all)
+    cannot("threads and values reach " + std::to_string(covered) + " of the " + std::to_string(all) +
+           " elements of the tile " + tile.to_string());
+  return placed;
 }
 
 std::string distributed(const Exported& x, const LinearMap& map) {
@@ -49,20 +80,19 @@ std::string distributed(const Exported& x, const LinearMap& map) {
     throw refusal("export", "a thread-value layout has two modes, threads and values, and this has " +
                                 std::to_string(map.modes.size()));
   const Point extents = extents_of(*x.tile);
-  if (map.rank != 1 && static_cast<size_t>(map.rank) != extents.size())
+  if (map.coordinates && static_cast<size_t>(map.rank) != extents.size())
     throw refusal("export", "the layout gives coordinates of rank " + std::to_string(map.rank) + ", and the tile " +
                                 x.tile->to_string() + " has rank " + std::to_string(extents.size()));
-  const auto placed = [&](const std::vector<Point>& bases) {
-    std::vector<Point> points;
-    for (const Point& base : bases) points.push_back(in_tile(base, extents));
-    return points;
-  };
-  const std::vector<Point> threads = placed(map.modes[0]);
-  const auto split = threads.begin() + static_cast<std::ptrdiff_t>(std::min(threads.size(), lane_bits));
+  Placed placed = placed_in(*x.tile, extents, map);
+  std::vector<Point>& threads = placed[0];
   std::string notes;
-  if (threads.size() < lane_bits)
-    notes = "# cannot be said in Triton: a layout of fewer than 32 threads; lane_bases has 5 entries there\n";
-  return notes + x.name + " = gl.DistributedLinearLayout(\n    reg_bases=" + list_of(placed(map.modes[1])) +
+  if (threads.size() < lane_bits) {
+    notes = "# cannot be said in Triton: fewer than 32 threads; the other lanes repeat what the first " +
+            std::to_string(1 << threads.size()) + " hold\n";
+    threads.resize(lane_bits, Point(extents.size(), 0));
+  }
+  const auto split = threads.begin() + lane_bits;
+  return notes + x.name + " = gl.DistributedLinearLayout(\n    reg_bases=" + list_of(placed[1]) +
          ",\n    lane_bases=" + list_of(std::vector<Point>(threads.begin(), split)) +
          ",\n    warp_bases=" + list_of(std::vector<Point>(split, threads.end())) +
          ",\n    block_bases=[],\n    shape=" + list_of(extents) + ")\n";
@@ -113,11 +143,14 @@ std::string to_triton(const Exported& x) {
   if (x.tile) return text + distributed(x, map);
   for (size_t m = 0; m < map.modes.size(); ++m)
     text += "# bases of mode " + std::to_string(m) + ": " + list_of(map.modes[m]) + "\n";
-  const std::vector<Point> offsets = map.rank == 1 ? inverse(map) : std::vector<Point>();
-  if (offsets.empty())
-    return text +
-           "# cannot be said in Triton: shared memory with gaps or aliases, or a map into coordinates without its "
-           "tile\n";
+  const bool one = std::all_of(map.modes.begin(), map.modes.end(), [](const auto& mode) { return mode.empty(); });
+  const std::vector<Point> offsets = map.coordinates ? std::vector<Point>() : inverse(map);
+  const std::string why = map.coordinates       ? "a map into coordinates without its tile"
+                          : one                 ? "shared memory of one element"
+                          : offsets.empty()     ? "shared memory with gaps or aliases"
+                          : offsets.size() > 31 ? "offsets past 2^31"
+                                                : "";
+  if (!why.empty()) return text + "# cannot be said in Triton: " + why + "\n";
   return text + x.name + " = gl.SharedLinearLayout(offset_bases=" + list_of(offsets) + ")\n";
 }
 

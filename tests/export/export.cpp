@@ -1,8 +1,11 @@
 // Layouts in the words of other tools: the texts as they are, and the linear maps of Triton against the layouts.
 #include "frontend/export/export.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <random>
+#include <set>
 
 #include "frontend/algebra/operations.h"
 #include "frontend/export/int_code.h"
@@ -38,6 +41,57 @@ std::int64_t by_bases(const LinearMap& map, const std::vector<std::int64_t>& ind
   return value;
 }
 
+// The points of an argument of the exported text, "reg_bases=[[0, 1], [8, 0]]".
+std::vector<Point> points_of(const std::string& text, const std::string& argument) {
+  std::vector<Point> points;
+  const size_t at = text.find(argument + "=[");
+  REQUIRE(at != std::string::npos);
+  int depth = 0;
+  for (size_t k = at + argument.size() + 1; k < text.size(); ++k) {
+    if (text[k] == '[' && ++depth == 2) points.emplace_back();
+    if (text[k] == ']' && --depth == 0) break;
+    if (std::isdigit(static_cast<unsigned char>(text[k])) && !std::isdigit(static_cast<unsigned char>(text[k - 1])))
+      points.back().push_back(std::stoll(text.substr(k)));
+  }
+  return points;
+}
+
+void add_steps(Point& place, const std::vector<Point>& bases, std::int64_t index) {
+  for (size_t bit = 0; bit < bases.size(); ++bit)
+    for (size_t k = 0; k < place.size(); ++k)
+      if (index >> bit & 1) place[k] ^= bases[bit][k];
+}
+
+// The coordinate of an offset in a tile of powers of two; nothing outside of it.
+std::optional<Point> place_of(std::int64_t offset, const Point& tile) {
+  Point place;
+  for (const std::int64_t extent : tile) {
+    place.push_back(offset % extent);
+    offset /= extent;
+  }
+  if (offset) return std::nullopt;
+  return place;
+}
+
+// Whether Triton has the layout, one thread and value after the other: all in the tile, all of the tile, and every
+// power of two of threads or values moves along one mode of it.
+bool is_distributed(const AnyLayout& l, const Point& tile, std::int64_t threads, std::int64_t values) {
+  Facts facts;
+  std::set<Point> reached;
+  for (std::int64_t t = 0; t < threads; ++t)
+    for (std::int64_t v = 0; v < values; ++v) {
+      const auto place = place_of(evaluate(facts, l, tuple(t, v)).value().value(), tile);
+      if (!place) return false;
+      reached.insert(*place);
+      const bool step = (t == 0 && !(v & (v - 1))) || (v == 0 && !(t & (t - 1)));
+      if (step && std::count(place->begin(), place->end(), 0) + 1 < static_cast<std::ptrdiff_t>(tile.size()))
+        return false;
+    }
+  std::int64_t all = 1;
+  for (const std::int64_t n : tile) all *= n;
+  return static_cast<std::int64_t>(reached.size()) == all;
+}
+
 std::string refused(const Exported& x, const std::string& target) {
   try {
     exported(x, target);
@@ -49,7 +103,7 @@ std::string refused(const Exported& x, const std::string& target) {
 
 }  // namespace
 
-TEST_CASE("a linear map has the layout's values; what is none is refused") {
+TEST_CASE("a linear map has the values of its layout, and what is none is refused") {
   std::mt19937 random(11);
   int linear = 0, not_linear = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -85,6 +139,68 @@ TEST_CASE("a linear map has the layout's values; what is none is refused") {
   CHECK(not_linear > 200);
 }
 
+TEST_CASE(
+    "a distributed layout has the places of its threads and values, and what leaves or misses a part of the tile is "
+    "refused") {
+  std::mt19937 random(5);
+  int said = 0, not_said = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const Point tile = round % 2 ? Point{4, 16} : Point{2, 4, 8};
+    // The bits of the offset in random order, the first few of them steps of threads, sometimes one of another size.
+    std::vector<std::int64_t> steps = {1, 2, 4, 8, 16, 32};
+    std::shuffle(steps.begin(), steps.end(), random);
+    if (round % 3 == 0) steps[random() % 6] = std::vector<std::int64_t>{0, 64, 3, 1}[random() % 4];
+    const size_t cut = random() % 7;
+    std::vector<Tuple> shape, stride;
+    for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, cut}, {cut, 6}}) {
+      std::vector<Tuple> s, d;
+      for (size_t k = begin; k < end; ++k) s.emplace_back(2), d.emplace_back(steps[k]);
+      if (s.empty()) s.emplace_back(1), d.emplace_back(0);
+      shape.push_back(Tuple(s));
+      stride.push_back(Tuple(d));
+    }
+    const Layout l = layout(Tuple(shape), Tuple(stride));
+    AnyLayout any = l;
+    Exported x{"L", l, {}, round % 2 ? tuple(4, 16) : tuple(2, 4, 8)};
+    if (round % 5 == 0) {
+      any = composition(Swizzle(1, 0, 1 + static_cast<int>(random() % 4)), l);
+      x.value = std::get<Composed>(any);
+    }
+    INFO(to_string(any) << " in " << x.tile->to_string());
+    const std::int64_t threads = std::int64_t{1} << cut, values = std::int64_t{64} >> cut;
+    std::string text;
+    try {
+      text = to_triton(x);
+    } catch (const Refusal& refusal) {
+      CHECK(refusal.code == "export");
+    }
+    bool linear = true;
+    try {
+      std::visit([](const auto& v) { bases_of(v); }, x.value);
+    } catch (const Refusal&) {
+      linear = false;
+    }
+    const bool expected = linear && is_distributed(any, tile, threads, values);
+    REQUIRE(!text.empty() == expected);
+    ++(expected ? said : not_said);
+    if (!expected) continue;
+    const auto registers = points_of(text, "reg_bases"), lanes = points_of(text, "lane_bases"),
+               warps = points_of(text, "warp_bases");
+    REQUIRE(lanes.size() == 5);
+    Facts facts;
+    for (std::int64_t t = 0; t < std::max<std::int64_t>(threads, 32); ++t)
+      for (std::int64_t v = 0; v < values; ++v) {
+        Point place(tile.size(), 0);
+        add_steps(place, registers, v);
+        add_steps(place, lanes, t % 32);
+        add_steps(place, warps, t / 32);
+        REQUIRE(place == place_of(evaluate(facts, any, tuple(t % threads, v)).value().value(), tile));
+      }
+  }
+  CHECK(said > 1000);
+  CHECK(not_said > 500);
+}
+
 TEST_CASE("sizes that are not known are expressions with the values that Lay gives") {
   Facts facts;
   const Int m = facts.dim("M"), k = facts.dim("class");
@@ -103,6 +219,12 @@ TEST_CASE("what cannot be said is refused") {
   CHECK(refused({"L", layout(tuple(4, 2), tuple(-1, 4))}, "triton") == "export");
   CHECK(refused({"L", Composed{Swizzle(2, 0, 3), 3, layout(4, 1)}}, "triton") == "export");
   CHECK(refused({"L", layout(tuple(4, 2), tuple(1, 4)), {}, tuple(6, 2)}, "triton") == "export");
+  // Coordinates of rank 1 are no offsets in a tile of rank 2.
+  const Tuple along = tuple(Tuple::basis(1, {0}), Tuple::basis(4, {0}));
+  CHECK(refused({"L", layout(tuple(4, 2), along), {}, tuple(4, 2)}, "triton") == "export");
+  CHECK(refused({"L", layout(tuple(4, 2), along), {}, Tuple(8)}, "triton").empty());
+  CHECK(to_triton({"L", layout(tuple(4, 2), along)}).find("SharedLinearLayout") == std::string::npos);
+  CHECK(to_triton({"L", layout(1, 0)}).find("SharedLinearLayout") == std::string::npos);
   CHECK(refused({"L", Composed{layout(4, 1), 0, layout(4, 1)}}, "numpy") == "export");
   CHECK(refused({"L", layout(4, 1)}, "fortran") == "export");
 }

@@ -246,7 +246,7 @@ TEST_CASE("tile_to_shape repeats the block over the shape") {
   }
 }
 
-TEST_CASE("upcast: words that hold the elements; downcast: the elements of the words") {
+TEST_CASE("upcast: words that hold the elements, and downcast: the elements of the words") {
   Random random{23};
   for (int round = 0; round < 2000; ++round) {
     Facts facts;
