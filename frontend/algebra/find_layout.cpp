@@ -107,12 +107,21 @@ std::vector<Candidate> candidates_of(const LayoutSearch& search) {
   return candidates;
 }
 
-std::string family_of(const LayoutSearch& search) {
+std::string orders_of(const Tuple& tile) {
+  return tile.is_tuple() && tile.rank() > kMostModes ? "the two packed orders, left to right and right to left, of "
+                                                     : "every packed order of ";
+}
+
+std::string family_of(const LayoutSearch& search, const std::vector<Candidate>& candidates) {
+  const bool padded =
+      std::any_of(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.kind == Kind::padded; });
   std::string text =
-      search.base ? search.base->to_string() : "every packed order of the modes of " + search.tile.to_string();
+      search.base ? search.base->to_string() : orders_of(search.tile) + "the modes of " + search.tile.to_string();
   if (search.swizzles) text += ", under every Sw<B,M,S> that changes the bank";
-  if (search.paddings) {
+  if (padded) {
     text += ", with every padding below " + std::to_string(row_of(search)) + " elements after the fastest mode";
+  } else if (search.paddings) {
+    text += "; no stride is a multiple of a run of neighbours, to be padded";
   }
   return text;
 }
@@ -275,6 +284,9 @@ void check_length(const LayoutSearch& search, size_t candidates) {
 }
 
 void check_base(const Layout& base) {
+  if (!base.is_known()) {
+    throw refusal("symbolic", "the strides of " + base.to_string() + " are not known, and the search counts with them");
+  }
   Facts facts;
   const Judgement j = injective(facts, base);
   if (j.verdict != Verdict::refuted) return;
@@ -318,7 +330,7 @@ FoundLayout find_layout(const LayoutSearch& search) {
     throw refusal("vector", "no layout of the family keeps the vectors of every access in one piece",
                   "ask for smaller vectors, or let each access take the widest it can");
   }
-  best.family = family_of(search);
+  best.family = family_of(search, candidates);
   trace::report([&] { return trace::Looked{best.family, best.candidates, best.wavefronts, best.fewest}; });
   return best;
 }

@@ -164,9 +164,14 @@ Fields shared_fields(const Service& s) {
 int element_bits(Arguments& a, std::size_t i, const Value& layout) {
   if (i < a.count()) {
     if (const ElementType* type = a.as<ElementType>(i)) return element_bits(*type, layout);
+    if (a.as<std::string>(i)) a.wrong_kind(i, "an element type or a number of bits");
     const std::int64_t n = a.literal(i);
     if (n >= 1 && n <= 128 && (n & (n - 1)) == 0) return static_cast<int>(n);
-    a.wrong_kind(i, "an element type or a number of bits (1, 2, 4, ... 128)");
+    const bool whole_words = n > 0 && n % 32 == 0 && n <= 1024;
+    std::vector<Note> notes;
+    if (whole_words) notes.push_back({"help", "count an element as " + std::to_string(n / 32) + " values of 32 bits"});
+    fail("argument-kind", "a thread accesses elements of 1, 2, 4, ... 128 bits, not of " + std::to_string(n), a[i].span,
+         {}, std::move(notes));
   }
   const int known = bits(counted_unit(layout));
   return known ? known : 32;

@@ -129,6 +129,10 @@ Asked search_of(Wanted& wanted, bool layouts) {
   if (const auto i = wanted.at("base")) search.base = a.layout(*i);
   const auto tile = wanted.at("tile");
   search.tile = tile ? a.tuple(*tile) : search.base ? search.base->shape : tile_around(a.facts(), all);
+  if (!search.tile.is_known()) {
+    throw refusal("symbolic",
+                  "the tile " + search.tile.to_string() + " is not known, and the search counts its elements");
+  }
   if (search.base && !(size(search.base->shape) == size(search.tile))) {
     throw refusal("argument-kind", "base has " + size(search.base->shape).to_string() + " elements and the tile " +
                                        size(search.tile).to_string());
