@@ -1,6 +1,8 @@
 #include "frontend/sema/show.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "frontend/algebra/operations.h"
 #include "frontend/export/dims.h"
@@ -9,7 +11,11 @@
 namespace lay::sema {
 namespace {
 
-constexpr std::size_t kMostPictures = 16;  // of the values of one tuple
+constexpr std::size_t kMostPictures = 64;
+// Boxes of all pictures together, for a page that answers: two grids of 128 x 128 and their address lines. What has
+// more is drawn again by smaller limits.
+constexpr std::size_t kMostBoxes = 2 * (16384 + 1024);
+constexpr int kFewestCells = 64;
 
 // Words of the source in one line.
 std::string one_line(std::string_view text) {
@@ -45,17 +51,54 @@ class Drawing {
         throw DiagnosticError(to_diagnostic(refusal, where_, {}));
       }
     }
-    return std::move(pictures_);
+    for (picture::DrawOptions options = options_.draw;; options.limits = smaller(options.limits)) {
+      if (auto drawn = drawn_by(options)) return std::move(*drawn);
+    }
   }
 
  private:
+  struct Job {
+    Span where;
+    std::function<picture::Picture(const picture::DrawOptions&)> draw;
+  };
+
+  template <typename F>
+  void add(F draw) {
+    if (jobs_.size() == kMostPictures)
+      fail("view", "more than " + std::to_string(kMostPictures) + " pictures are too much at once", where_);
+    jobs_.push_back({where_, std::move(draw)});
+  }
+
+  static picture::Limits smaller(picture::Limits limits) {
+    limits.cells = std::max(kFewestCells, limits.cells / 2);
+    limits.side = static_cast<int>(std::sqrt(limits.cells));
+    limits.line = std::max(kFewestCells, limits.line / 2);
+    return limits;
+  }
+
+  // Nothing if that is too much, and can be less.
+  std::optional<std::vector<picture::Picture>> drawn_by(const picture::DrawOptions& options) const {
+    std::vector<picture::Picture> pictures;
+    std::size_t boxes = 0;
+    for (const Job& job : jobs_) {
+      try {
+        pictures.push_back(job.draw(options));
+      } catch (const Refusal& refusal) {
+        throw DiagnosticError(to_diagnostic(refusal, job.where, {}));
+      }
+      for (const picture::Panel& panel : pictures.back().panels) boxes += panel.boxes.size();
+      if (boxes > kMostBoxes && options.limits.cells > kFewestCells) return std::nullopt;
+    }
+    return pictures;
+  }
+
   void draw_expression(syntax::ExpressionId id, const std::string& title, const Value& value) {
     const auto result = layout_of(value);
     if (result && options_.view.empty() && !options_.tile) {
       if (const auto operation = operation_of(session_, frame_, options_, id, {title, *result})) {
         bool known = ready(*result);
         for (const picture::Named& operand : operation->operands) known = known && ready(operand.layout);
-        if (known) pictures_.push_back(draw_operation(*operation, options_.draw));
+        if (known) add([operation = *operation](const auto& options) { return draw_operation(operation, options); });
         return;
       }
     }
@@ -65,15 +108,12 @@ class Drawing {
   void draw_value(const std::string& title, const Value& value) {
     if (value.is_unknown()) return;
     if (const auto layout = layout_of(value)) {
-      if (ready(*layout)) pictures_.push_back(draw_layout_of({title, *layout}));
+      if (ready(*layout)) add_layout({title, *layout});
     } else if (const auto* s = value.as<Swizzle>()) {
-      pictures_.push_back(picture::draw_swizzle(title, *s, options_.draw));
+      add([title, s = *s](const auto& options) { return picture::draw_swizzle(title, s, options); });
     } else if (const auto* record = value.as<RecordPtr>()) {
       draw_record(title, **record);
     } else if (const auto* list = value.as<ListPtr>()) {
-      if ((*list)->elements.size() > kMostPictures)
-        fail("view", "a picture of " + std::to_string((*list)->elements.size()) + " values is too much at once",
-             where_);
       for (std::size_t i = 0; i < (*list)->elements.size(); ++i)
         draw_value(title + "[" + std::to_string(i) + "]", (*list)->elements[i]);
     } else {
@@ -82,15 +122,19 @@ class Drawing {
     }
   }
 
-  picture::Picture draw_layout_of(const picture::Named& value) {
-    if (options_.view == "line") return picture::draw_line(value, options_.draw);
-    if (options_.view == "banks") return picture::draw_banks(value, options_.draw);
-    if (options_.view != "threads" && !options_.tile) return picture::draw_layout(value, options_.draw);
-    if (options_.view == "grid") return picture::draw_layout(value, options_.draw);
+  void add_layout(const picture::Named& value) {
+    const auto by = [&](auto draw) { add([value, draw](const auto& options) { return draw(value, options); }); };
+    if (options_.view == "line") return by(picture::draw_line);
+    if (options_.view == "banks") return by(picture::draw_banks);
+    if (options_.view == "grid" || (options_.view != "threads" && !options_.tile)) return by(picture::draw_layout);
     if (!options_.tile && !picture::domain_of(value.layout).has_basis())
       fail("view", "a thread-value layout gives numbers, and nothing says of which tile", where_, {},
            {{"help", "show ..., tile = (16,8)"}});
-    return picture::draw_threads(value, options_.tile ? *options_.tile : covered(value.layout), options_.draw);
+    add_threads(value, options_.tile ? *options_.tile : covered(value.layout));
+  }
+
+  void add_threads(const picture::Named& value, const Tuple& tile) {
+    add([value, tile](const auto& options) { return picture::draw_threads(value, tile, options); });
   }
 
   // The tile that a layout into coordinates covers.
@@ -110,9 +154,9 @@ class Drawing {
       const picture::Named named{title + "." + name, *layout};
       const auto tile = atom ? operand_tile(name, *mnk) : std::nullopt;
       if (!atom)
-        pictures_.push_back(draw_layout_of(named));
+        add_layout(named);
       else if (tile && !is_shared(picture::domain_of(*layout)))
-        pictures_.push_back(picture::draw_threads(named, *tile, options_.draw));
+        add_threads(named, *tile);
     }
     if (layouts == 0) fail("operand-kind", "there is no layout in " + title, where_);
   }
@@ -152,7 +196,7 @@ class Drawing {
   const syntax::Show& show_;
   Span where_;
   ShowOptions options_;
-  std::vector<picture::Picture> pictures_;
+  std::vector<Job> jobs_;
 };
 
 }  // namespace

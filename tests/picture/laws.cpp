@@ -220,6 +220,27 @@ TEST_CASE("the largest layouts draw a corner and say so") {
   }
 }
 
+TEST_CASE("many large pictures are drawn smaller, and each says so") {
+  for (const char* text :
+       {"[(1000,1000):(1,1000) for i in 0..8]", "[1000000:1 for i in 0..64]",
+        "[Sw<3,3,3> o 0 o (512,512):(512,1) for i in 0..64]", "blocked_product((128,128):(1,128), (128,128):(1,128))",
+        "(1024,1024):(1024,1) o (512,512):(1,1024)"}) {
+    INFO(text);
+    const auto pictures = drawn("show " + std::string(text)).pictures;
+    size_t boxes = 0;
+    for (const Picture& p : pictures) {
+      bool said = false;
+      for (const Panel& panel : p.panels) {
+        boxes += panel.boxes.size();
+        for (const std::string& note : panel.notes) said = said || note.find("drawn: the first") == 0;
+      }
+      CHECK(said);
+    }
+    CHECK(boxes <= 2 * (16384 + 1024));
+  }
+  CHECK(drawn("show [[1:0 for i in 0..9] for j in 0..9]").errors == "view");
+}
+
 TEST_CASE("any layout is drawn in every form, or refused") {
   std::mt19937 random(5);
   const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
