@@ -4,6 +4,7 @@
 
 #include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
+#include "backend/ir/types.h"
 #include "frontend/algebra/overloaded.h"
 
 namespace lay::cuda {
@@ -63,6 +64,8 @@ std::vector<ir::ExprId> expressions_of(const ir::Stmt& statement) {
   return uses;
 }
 
+}  // namespace
+
 std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
   using Blocks = std::vector<const ir::Block*>;
   return std::visit(overloaded{
@@ -86,12 +89,11 @@ std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
                     statement.node);
 }
 
-}  // namespace
-
 Emitter::Emitter(const ir::Kernel& kernel, const Target& target)
     : kernel_(kernel),
       target_(target),
       out_(kernel.script),
+      uniformities_(ir::uniformities(kernel)),
       expressions_(kernel.exprs.size()),
       shared_offsets_(kernel.buffers.size(), 0) {
   sizes_.helpers = &helpers_;

@@ -15,7 +15,8 @@ std::string volatile_asm(const std::string& instruction) {
 
 void Emitter::need(std::string_view helper) {
   helpers_.names.insert(helper);
-  if (helper != "elect_one" && helper != "tensor_map") helpers_.names.insert("shared_address");
+  if (helper != "elect_one" && helper != "tensor_map" && helper != "in_whole_warp")
+    helpers_.names.insert("shared_address");
 }
 
 std::string Emitter::barrier_at(ir::BarrierId barrier, ir::ExprId slot) {

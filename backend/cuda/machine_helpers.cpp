@@ -23,6 +23,14 @@ static __device__ __forceinline__ bool elect_one() {
 }
 )",
            90},
+    Helper{
+        "in_whole_warp",
+        R"(// What all lanes of a warp agree on: a vote makes it known to the compiler, which then keeps what depends on it in
+// registers that a warp has once.
+static __device__ __forceinline__ bool in_whole_warp(bool condition) {
+  return __all_sync(0xffffffff, condition);
+}
+)"},
     Helper{"mbarrier_init",
            R"(static __device__ __forceinline__ void mbarrier_init(unsigned barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
