@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 
 #include "frontend/algebra/banks.h"
+#include "frontend/algebra/memo.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -39,21 +38,9 @@ BankConflicts worst_matrix(const TmaOperand& operand, const Sm90Gemm& gemm, cons
   const int element = kernel.loaded(operand.load).element_bytes();
   const int outer = gemm.tile[operand.outer == gemm.m ? 0 : 1], k = gemm.tile[2];
   // The layout follows from these (tma.h); the variants of a plan ask again.
-  using Key = std::array<int, 5>;
-  static std::mutex mutex;
-  static std::map<Key, int> counted;
-  const Key key{operand.along_k, operand.span, outer, k, element};
-  const auto known = [&] {
-    const std::lock_guard lock(mutex);
-    const auto at = counted.find(key);
-    return at == counted.end() ? 0 : at->second;
-  };
-  int worst = known();
-  if (worst == 0) {
-    worst = worst_of(operand, outer, k, element);
-    const std::lock_guard lock(mutex);
-    counted[key] = worst;
-  }
+  static Memo<std::array<int, 5>, int> counted;
+  const int worst =
+      counted({operand.along_k, operand.span, outer, k, element}, [&] { return worst_of(operand, outer, k, element); });
   return {"wgmma " + name, worst, 1, "a matrix"};
 }
 

@@ -1,12 +1,10 @@
 #include "backend/plan/tensor_shape.h"
 
-#include <mutex>
-#include <set>
-
 #include "backend/plan/axes.h"
 #include "backend/plan/simt.h"
 #include "backend/plan/text.h"
 #include "backend/plan/vectors.h"
+#include "frontend/algebra/memo.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -17,19 +15,12 @@ std::string text(ElementType type) {
   return std::string(element_name(type));
 }
 
-// Whether they cover the tile exactly once; what does is remembered, since the variants of a plan ask again.
+// Whether they cover the tile exactly once; the variants of a plan ask again.
 bool is_cover(const Layout& accumulators, const std::array<int, 3>& tile) {
-  static std::mutex mutex;
-  static std::set<std::string> covers;
-  const std::string key = accumulators.to_string() + tuple_text(tile);
-  {
-    const std::lock_guard lock(mutex);
-    if (covers.contains(key)) return true;
-  }
-  if (cover_fault(accumulators, {tile[0], tile[1]})) return false;
-  const std::lock_guard lock(mutex);
-  covers.insert(key);
-  return true;
+  static Memo<std::string, bool> known;
+  return known(accumulators.to_string() + tuple_text(tile), [&] {
+    return !cover_fault(accumulators, {tile[0], tile[1]});
+  });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "frontend/algebra/memo.h"
 #include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/refusal.h"
 #include "frontend/sema/copy_instruction.h"
@@ -112,18 +113,13 @@ Instruction instruction_of(const std::string& library, const std::string& name,
                                   [](const std::string& word) { return quoted(word); }},
                        value);
   }
-  static std::mutex mutex;
-  static std::map<std::string, Instruction> instructions;
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto known = instructions.find(call); known != instructions.end()) return known->second;
-  }
-  const Value value = ask(library, call + ")");
-  const auto* record = value.as<RecordPtr>();
-  if (!record) throw refusal("not-an-atom", call + ") is " + kind_name(value));
-  Instruction made = made_of(**record);
-  const std::lock_guard lock(mutex);
-  return instructions.emplace(call, std::move(made)).first->second;
+  static Memo<std::string, Instruction> instructions;
+  return instructions(call, [&] {
+    const Value value = ask(library, call + ")");
+    const auto* record = value.as<RecordPtr>();
+    if (!record) throw refusal("not-an-atom", call + ") is " + kind_name(value));
+    return made_of(**record);
+  });
 }
 
 }  // namespace
