@@ -24,7 +24,8 @@ Diagnostics with_advice(const Diagnostics& diagnostics) {
 }  // namespace
 
 Asker::Asker(const Asked& asked, std::function<void(const picture::Picture&)> show)
-    : show_(std::move(show)), evaluator_(sources_, host(asked.file), {sema::Mode::run, sizes_of(asked.set)}) {
+    : show_(std::move(show)),
+      evaluator_(sources_, host(asked.file), {sema::Mode::run, sizes_of(asked.set), asked.for_tex}) {
   for (const auto& [name, number] : asked.set) run("--set", "dim " + name);
   if (!asked.file.empty()) run(asked.file, read_file(asked.file, most_script_bytes));
 }

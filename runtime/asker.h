@@ -16,6 +16,7 @@ namespace lay::runtime {
 struct Asked {
   std::string file;                        // a script whose names the question may use; empty: none
   std::map<std::string, std::string> set;  // sizes: each is a dim, also where no statement says so
+  bool for_tex = false;                    // pictures that TeX has room for
 };
 
 class Asker {

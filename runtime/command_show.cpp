@@ -18,7 +18,8 @@ int show_expression(const ShowOptions& options) {
                            : !options.output.empty() ? form_of_file(options.output)
                                                      : PictureForm::text;
   std::vector<picture::Picture> pictures;
-  Asker asker({options.file, options.set}, [&](const picture::Picture& picture) { pictures.push_back(picture); });
+  Asker asker({options.file, options.set, form == PictureForm::tex},
+              [&](const picture::Picture& picture) { pictures.push_back(picture); });
   asker.ask("show " + options.expression);
   if (asker.code() != exit_ok || pictures.empty()) return asker.code();
   if (options.output.empty())
@@ -34,8 +35,15 @@ int export_expression(const ExportOptions& options) {
   std::optional<Tuple> tile;
   if (!options.tile.empty()) {
     const auto of_tile = asker.ask(options.tile);
-    if (!of_tile.empty() && of_tile.back().value)
-      if (const auto* t = of_tile.back().value->as<Tuple>()) tile = *t;
+    if (asker.code() != exit_ok || of_tile.empty()) return asker.code();
+    const auto* t = of_tile.back().value ? of_tile.back().value->as<Tuple>() : nullptr;
+    if (!t) {
+      Diagnostic d;
+      d.code = "operand-kind";
+      d.message = "a tile is a shape such as (16,8), not " + options.tile;
+      throw DiagnosticError(d);
+    }
+    tile = *t;
   }
   if (asker.code() != exit_ok || outcomes.empty()) return asker.code();
   Diagnostic d;

@@ -9,13 +9,15 @@
 namespace lay::exports {
 
 std::string to_latex(const Exported& x) {
-  const auto drawn =
-      std::visit(overloaded{[&](const Swizzle& s) { return picture::draw_swizzle(x.name, s); },
-                            [&](const auto& layout) {
-                              const picture::Named named{x.name, layout};
-                              return x.tile ? picture::draw_threads(named, *x.tile) : picture::draw_layout(named);
-                            }},
-                 x.value);
+  picture::DrawOptions options;
+  options.limits = picture::Limits::for_tex();
+  const auto drawn = std::visit(overloaded{[&](const Swizzle& s) { return picture::draw_swizzle(x.name, s, options); },
+                                           [&](const auto& layout) {
+                                             const picture::Named named{x.name, layout};
+                                             return x.tile ? picture::draw_threads(named, *x.tile, options)
+                                                           : picture::draw_layout(named, options);
+                                           }},
+                                x.value);
   return picture::to_tex(drawn);
 }
 

@@ -117,7 +117,9 @@ Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& o
   if (domain_of(value.layout).rank() != 2)
     throw refusal("view", to_string(value.layout) + " has no two modes, threads and values");
   const Target target(tile, value);
-  const Field field(value.layout, {1 << 20, 1 << 10, 1, 0});  // all threads and values, also of a large atom
+  const Field field(
+      value.layout,
+      {.cells = 1 << 20, .side = 1 << 10, .slices = 1, .line = 0});  // all threads and values, also of a large atom
   const Layout places = make_layout(target.shape);
   const Field grid(places, options.limits);
   Picture picture;

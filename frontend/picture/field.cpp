@@ -33,7 +33,7 @@ std::int64_t extent_of(const Layout& domain, int mode) {
 // Rows and columns that fit: at most `side` of each, and more of one where the other is short.
 int shown(std::int64_t extent, std::int64_t other, const Limits& limits) {
   const std::int64_t room = limits.cells / std::max<std::int64_t>(1, std::min<std::int64_t>(other, limits.side));
-  const std::int64_t most = std::max<std::int64_t>(limits.side, std::min<std::int64_t>(room, 1024));
+  const std::int64_t most = std::max<std::int64_t>(limits.side, std::min<std::int64_t>(room, limits.longest));
   return static_cast<int>(std::min(extent, most));
 }
 

@@ -52,6 +52,7 @@ struct Host {
 struct Options {
   Mode mode = Mode::run;
   std::map<std::string, std::int64_t> sizes;  // --set M=128: dims of kernels that arrays leave open, and top-level dims
+  bool for_tex = false;                       // pictures have so few boxes that TeX has room for them
 };
 
 // An obligation that did not become an error, or a claim that was asked about.

@@ -12,10 +12,7 @@ namespace lay::sema {
 namespace {
 
 constexpr std::size_t kMostPictures = 64;
-// Boxes of all pictures together, for a page that answers: two grids of 128 x 128 and their address lines. What has
-// more is drawn again by smaller limits.
-constexpr std::size_t kMostBoxes = 2 * (16384 + 1024);
-constexpr int kFewestCells = 64;
+constexpr int kFewestCells = 16;
 
 // Words of the source in one line.
 std::string one_line(std::string_view text) {
@@ -37,7 +34,9 @@ std::string one_line(std::string_view text) {
 class Drawing {
  public:
   Drawing(Session& session, Frame& frame, const syntax::Show& show, Span where)
-      : session_(session), frame_(frame), show_(show), where_(where), options_(show_options(session, frame, show)) {}
+      : session_(session), frame_(frame), show_(show), where_(where), options_(show_options(session, frame, show)) {
+    if (session.options.for_tex) options_.draw.limits = picture::Limits::for_tex();
+  }
 
   std::vector<picture::Picture> pictures() {
     for (const syntax::Argument& argument : show_.arguments) {
@@ -51,6 +50,7 @@ class Drawing {
         throw DiagnosticError(to_diagnostic(refusal, where_, {}));
       }
     }
+    // For a page that answers, and a TeX that has room: what has more boxes is drawn again by smaller limits.
     for (picture::DrawOptions options = options_.draw;; options.limits = smaller(options.limits)) {
       if (auto drawn = drawn_by(options)) return std::move(*drawn);
     }
@@ -87,7 +87,7 @@ class Drawing {
         throw DiagnosticError(to_diagnostic(refusal, job.where, {}));
       }
       for (const picture::Panel& panel : pictures.back().panels) boxes += panel.boxes.size();
-      if (boxes > kMostBoxes && options.limits.cells > kFewestCells) return std::nullopt;
+      if (boxes > options_.draw.limits.together() && options.limits.cells > kFewestCells) return std::nullopt;
     }
     return pictures;
   }

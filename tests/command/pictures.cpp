@@ -44,6 +44,28 @@ TEST_CASE("show writes the form that the file's name says") {
   CHECK(other.error.find("a name that ends in .svg, .html, .tex or .txt") != std::string::npos);
 }
 
+TEST_CASE("LaTeX gets no more boxes than TeX has room for, and says what is left out") {
+  Folder folder;
+  const auto count = [](const std::string& text, const std::string& word) {
+    size_t n = 0;
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++n;
+    return n;
+  };
+  for (const char* expression : {"Sw<3,3,3> o 0 o (64,64):(64,1)", "(1,1000000):(0,1000000000000)",
+                                 "blocked_product((128,128):(1,128), (128,128):(1,128))", "[99999:1 for i in 0..64]",
+                                 "((4,8),(2,2,64)):((32,1),(16,8,128)), tile = (16,512)"}) {
+    INFO(expression);
+    const std::string text = folder.lay({"show", expression, "--to", "tex"}).out;
+    CHECK(count(text, " box") > 60);
+    CHECK(count(text, "\\path[cell box") + count(text, "\\path[empty box") <= 2 * (1024 + 64));
+    CHECK(count(text, "drawn: ") > 0);
+  }
+  const std::string exported = folder.lay({"export", "(512,512):(512,1)", "--to", "latex"}).out;
+  CHECK(count(exported, "\\path[cell box") == 1024);
+  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "triton", "--tile", "f16"}).error.find("a tile is a shape") !=
+        std::string::npos);
+}
+
 TEST_CASE("show takes names from a script and sizes from the command line") {
   Folder folder;
   put(folder / "a.lay", "dim M\nassume M % 2 == 0\nlet A = (M,2):(2,1)\nprint A\nshow A, M = 4\n");
