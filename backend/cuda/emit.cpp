@@ -4,7 +4,6 @@
 
 #include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
-#include "backend/ir/types.h"
 #include "frontend/algebra/overloaded.h"
 
 namespace lay::cuda {
@@ -64,8 +63,6 @@ std::vector<ir::ExprId> expressions_of(const ir::Stmt& statement) {
   return uses;
 }
 
-}  // namespace
-
 std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
   using Blocks = std::vector<const ir::Block*>;
   return std::visit(overloaded{
@@ -89,11 +86,20 @@ std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
                     statement.node);
 }
 
+bool has_wgmma(const ir::Block* block) {
+  return block && std::any_of(block->begin(), block->end(), [](const ir::Stmt& each) {
+           const auto* mma = std::get_if<ir::Mma>(&each.node);
+           const auto inner = blocks_of(each);
+           return (mma && mma->kind == ir::MmaKind::wgmma) || std::any_of(inner.begin(), inner.end(), has_wgmma);
+         });
+}
+
+}  // namespace
+
 Emitter::Emitter(const ir::Kernel& kernel, const Target& target)
     : kernel_(kernel),
       target_(target),
       out_(kernel.script),
-      uniformities_(ir::uniformities(kernel)),
       expressions_(kernel.exprs.size()),
       shared_offsets_(kernel.buffers.size(), 0) {
   sizes_.helpers = &helpers_;
@@ -230,6 +236,12 @@ void Emitter::write_signature() {
   }
 }
 
+bool Emitter::multiplies_by_warpgroups() const {
+  const auto& roles = kernel_.roles;
+  return roles.size() > 1 &&
+         std::any_of(roles.begin(), roles.end(), [](const ir::Role& role) { return has_wgmma(&role.body); });
+}
+
 void Emitter::write_specials() {
   const auto uses = [&](ir::Builtin which) { return specials_.contains(which); };
   const bool several = kernel_.roles.size() > 1;  // whose threads are told apart
@@ -238,6 +250,7 @@ void Emitter::write_specials() {
   if (uses(ir::Builtin::lane)) out_.line("const int lane = thread % 32;");
   // With several roles the compiler has to know that the lanes of a warp agree.
   const auto of_warp = [&](const std::string& value) {
+    if (multiplies_by_warpgroups()) return "same_in_warp(" + value + ")";
     return several ? "__shfl_sync(0xffffffff, " + value + ", 0)" : value;
   };
   if (uses(ir::Builtin::warp)) out_.line("const int warp = " + of_warp("thread / 32") + ";");

@@ -12,9 +12,6 @@
 
 namespace lay::cuda {
 
-// The statements inside a statement, by blocks, of which some may be null.
-std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement);
-
 // Lines of text with their indentation and the script line that each comes from. Where that changes, the line says so:
 // `x_ = y_;  // gemm.lay:12`.
 class Writer {
@@ -109,6 +106,8 @@ class Emitter {
   std::vector<Digit> write_digits(const std::vector<Int>& extents, const Code& first, const Code& stride);
   void advance(const ir::Advance& advance, int line);
   void roles();
+  bool multiplies_by_warpgroups() const;  // and has several roles
+  std::string is_of(const ir::Role& role);
   void write_barriers();
   void need(std::string_view helper);
   std::string barrier_at(ir::BarrierId barrier, ir::ExprId slot);  // its address in shared memory
@@ -123,7 +122,6 @@ class Emitter {
   void statement(const ir::Stmt& statement);
   void loop(const ir::For& loop, int line);
   void branch(const ir::If& branch, int line);
-  std::string condition(const ir::If& branch);
   void fill(const ir::Fill& fill, int line);
   void mma(const ir::Mma& mma, int line);
   void sync(const ir::Sync& sync, int line);
@@ -143,7 +141,6 @@ class Emitter {
   Names names_;
   SizeNames sizes_;
   std::vector<std::string> param_names_, buffer_names_, var_names_, map_names_, barrier_names_, ring_names_;
-  std::vector<ir::Uniformity> uniformities_;  // of the expressions
   std::vector<std::optional<Code>> expressions_;
   std::vector<ir::VarId> in_scope_;
   std::map<int, std::int64_t> var_multiples_;  // of unrolled loops: what divides the variable

@@ -15,7 +15,7 @@ std::string volatile_asm(const std::string& instruction) {
 
 void Emitter::need(std::string_view helper) {
   helpers_.names.insert(helper);
-  if (helper != "elect_one" && helper != "tensor_map" && helper != "in_whole_warp")
+  if (helper != "elect_one" && helper != "tensor_map" && helper != "same_in_warp")
     helpers_.names.insert("shared_address");
 }
 
@@ -256,15 +256,29 @@ void Emitter::advance(const ir::Advance& advance, int line) {
 }
 
 // Each role in its threads; registers move between them by setmaxnreg.
+// Whether a thread has the role. Where warpgroups multiply, roles are told apart by numbers that the compiler knows to
+// be the same in a warp: it then keeps descriptors in the registers that a warp has once, where `wgmma` takes them. By
+// threads it would make them in every lane, and move four registers for each instruction.
+std::string Emitter::is_of(const ir::Role& role) {
+  constexpr int warpgroup = 128;
+  const int end = role.first + role.threads;
+  const bool by_warpgroups = multiplies_by_warpgroups() && role.first % warpgroup == 0 && end % warpgroup == 0;
+  const int unit = by_warpgroups ? warpgroup : 1;
+  const std::string from = std::to_string(role.first / unit), to = std::to_string(end / unit);
+  const std::string number = by_warpgroups ? "warpgroup" : "thread";
+  if (by_warpgroups) specials_.insert(ir::Builtin::warpgroup);
+  if (by_warpgroups && role.threads == warpgroup) return number + " == " + from;
+  return (role.first == 0 ? "" : number + " >= " + from + " && ") + number + " < " + to;
+}
+
 void Emitter::roles() {
   if (kernel_.roles.size() == 1 && kernel_.roles[0].threads == kernel_.launch.threads) {
     return statements(kernel_.roles[0].body);
   }
+  if (multiplies_by_warpgroups()) need("same_in_warp");
   const int given = 65536 / kernel_.launch.threads / kernel_.launch.blocks_per_multiprocessor / 8 * 8;
   for (const ir::Role& role : kernel_.roles) {
-    const std::string from = role.first == 0 ? "" : "thread >= " + std::to_string(role.first) + " && ";
-    out_.open("if (" + from + "thread < " + std::to_string(role.first + role.threads) + ") {  // " +
-              comment_text(role.name));
+    out_.open("if (" + is_of(role) + ") {  // " + comment_text(role.name));
     if (role.registers) {
       out_.line(volatile_asm("setmaxnreg." + std::string(*role.registers > given ? "inc" : "dec") +
                              ".sync.aligned.u32 " + std::to_string(*role.registers)));

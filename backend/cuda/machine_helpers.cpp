@@ -23,12 +23,10 @@ static __device__ __forceinline__ bool elect_one() {
 }
 )",
            90},
-    Helper{
-        "in_whole_warp",
-        R"(// What all lanes of a warp agree on: a vote makes it known to the compiler, which then keeps what depends on it in
-// registers that a warp has once.
-static __device__ __forceinline__ bool in_whole_warp(bool condition) {
-  return __all_sync(0xffffffff, condition);
+    Helper{"same_in_warp",
+           R"(// A number on which the lanes of a warp agree: from here on the compiler knows that they do.
+static __device__ __forceinline__ int same_in_warp(int value) {
+  return (int)__reduce_max_sync(0xffffffff, (unsigned)value);
 }
 )"},
     Helper{"mbarrier_init",

@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::int64_t most_unrolled = 65536;
 
-bool has_wgmma(const ir::Block* block) {
-  return block && std::any_of(block->begin(), block->end(), [](const ir::Stmt& each) {
-           const auto* mma = std::get_if<ir::Mma>(&each.node);
-           const auto inner = blocks_of(each);
-           return (mma && mma->kind == ir::MmaKind::wgmma) || std::any_of(inner.begin(), inner.end(), has_wgmma);
-         });
-}
-
 }  // namespace
 
 void Emitter::statements(const ir::Block& statements) {
@@ -104,19 +96,8 @@ void Emitter::loop(const ir::For& loop, int line) {
   out_.close();
 }
 
-// Where a warpgroup multiplies inside and warps differ, they vote: all lanes of a warp agree anyway, but the compiler
-// does not know it, and would make the descriptors in the registers of every lane and move each to a uniform one.
-std::string Emitter::condition(const ir::If& branch) {
-  const std::string text = expression(branch.condition).text;
-  const ir::Uniformity uniformity = uniformities_[static_cast<std::size_t>(branch.condition.index)];
-  if (uniformity != ir::Uniformity::warp && uniformity != ir::Uniformity::warpgroup) return text;
-  if (!has_wgmma(branch.then.get()) && !has_wgmma(branch.otherwise.get())) return text;
-  need("in_whole_warp");
-  return "in_whole_warp(" + text + ")";
-}
-
 void Emitter::branch(const ir::If& branch, int line) {
-  out_.open("if (" + condition(branch) + ") {", line);
+  out_.open("if (" + expression(branch.condition).text + ") {", line);
   block(*branch.then);
   if (branch.otherwise && !branch.otherwise->empty()) {
     out_.between("} else {");

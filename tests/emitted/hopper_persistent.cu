@@ -34,6 +34,11 @@ static __device__ __forceinline__ bool elect_one() {
   return elected != 0;
 }
 
+// A number on which the lanes of a warp agree: from here on the compiler knows that they do.
+static __device__ __forceinline__ int same_in_warp(int value) {
+  return (int)__reduce_max_sync(0xffffffff, (unsigned)value);
+}
+
 static __device__ __forceinline__ void mbarrier_init(unsigned barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
@@ -120,8 +125,8 @@ lay_linear_sm90(
     const __grid_constant__ tensor_map C_map_) {  // boxes of (64,64) of C, bytes swizzled by Sw<3,4,3>
   const int thread = (int)threadIdx.x;
   const int lane = thread % 32;
-  const int warp = __shfl_sync(0xffffffff, thread / 32, 0);
-  const int warpgroup = __shfl_sync(0xffffffff, thread / 128, 0);
+  const int warp = same_in_warp(thread / 32);
+  const int warpgroup = same_in_warp(thread / 128);
   int cluster_rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(cluster_rank));
   const int block_x = (int)blockIdx.x;
@@ -157,7 +162,7 @@ lay_linear_sm90(
   }
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-  if (thread < 128) {  // producer
+  if (warpgroup == 0) {  // producer
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
     if (warp == 0) {
       if (elect_one()) {
@@ -201,7 +206,7 @@ lay_linear_sm90(
       }
     }
   }
-  if (thread >= 128 && thread < 384) {  // consumer
+  if (warpgroup >= 1 && warpgroup < 3) {  // consumer
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
     const int part_ = warpgroup - 1;
     const bool stores_ = warp % 4 == 0;

@@ -20,25 +20,22 @@ TEST_CASE("much arithmetic is written once for all passes, whose accumulators co
   CHECK(found == 1);
 }
 
-TEST_CASE("warps vote on whose turn it is, and on nothing that the compiler knows to be the same in a warp") {
-  int found = 0;
+TEST_CASE("roles are told apart by what the compiler knows to be the same in a warp") {
   for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
     const auto plan = lay::plan::make_plan(kernel);
     const auto* gemm = std::get_if<lay::plan::Sm90Gemm>(&plan.variants.front().how);
     REQUIRE(gemm);
     INFO(kernel->name);
+    const int consumers = gemm->consumers();
     const std::string text = emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text;
-    const auto votes = [&](std::string_view what) {
-      int count = 0;
-      for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
-      return count;
-    };
-    const int in_turns = gemm->teams() > 1;
-    CHECK(votes("if (in_whole_warp(turn_slot == consumer_)) {") == in_turns);
-    CHECK(votes("in_whole_warp(") == 2 * in_turns);  // the function itself too
-    found += in_turns;
+    const auto has = [&](const std::string& what) { return text.find(what) != std::string::npos; };
+    CHECK(has("const int warpgroup = same_in_warp(thread / 128);"));
+    CHECK(has("if (warpgroup == 0) {  // producer"));
+    CHECK(has(consumers == 1
+                  ? std::string("if (warpgroup == 1) {  // consumer")
+                  : "if (warpgroup >= 1 && warpgroup < " + std::to_string(1 + consumers) + ") {  // consumer"));
+    CHECK_FALSE(has("__shfl_sync(0xffffffff, thread"));
   }
-  CHECK(found == 2);
 }
 
 TEST_CASE("kernels of the SM90 family compile, with everything in registers") {
