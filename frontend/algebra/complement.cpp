@@ -44,7 +44,7 @@ namespace {
 // values below their common divisor.
 struct Interleaved {
   Int gap;
-  Int covered;
+  std::optional<Int> covered;  // none: beyond 64 bits
 };
 
 Interleaved interleave(const std::vector<Mode>& modes, const std::vector<size_t>& order, size_t count) {
@@ -54,7 +54,18 @@ Interleaved interleave(const std::vector<Mode>& modes, const std::vector<size_t>
     common = gcd(common, stride);
     span = checked_add(span, checked_mul(modes[order[k]].extent.value() - 1, stride));
   }
-  return {common, checked_add(span, common)};
+  int64_t covered;
+  if (__builtin_add_overflow(span, common, &covered)) return {common, std::nullopt};
+  return {common, covered};
+}
+
+// What modes up to this one cover; none: beyond 64 bits, where no stride and no cotarget is.
+std::optional<Int> covered_by(const Mode& mode) {
+  int64_t covered;
+  const Int &extent = mode.extent, &stride = mode.stride.value();
+  if (!extent.is_literal() || !stride.is_literal()) return stride * extent;
+  if (__builtin_mul_overflow(extent.value(), stride.value(), &covered)) return std::nullopt;
+  return covered;
 }
 
 // Two indices of a literal layout with the same value.
@@ -79,10 +90,12 @@ std::optional<Twice> find_twice(const Layout& a) {
 constexpr int64_t kMaxListed = int64_t{1} << 20;
 
 // Refuses unless the literal layout is injective.
-void check_injective(Facts& facts, const Layout& a, const Layout& filtered, const Int& stride, const Int& covered) {
+void check_injective(Facts& facts, const Layout& a, const Layout& filtered, const Int& stride,
+                     const std::optional<Int>& covered) {
+  const std::string below = covered ? "the " + covered->to_string() : "what is beyond 64 bits";
   Refusal r =
       refusal("complement-overlap", "complement of " + a.to_string() + ": a mode steps by " + stride.to_string() +
-                                        ", within the " + covered.to_string() + " that the modes below it cover");
+                                        ", within " + below + " that the modes below it cover");
   r.operands = {a.to_string()};
   if (!filtered.is_known()) {
     const auto at_sizes = [&](Facts& plain, const Numbers& numbers) {
@@ -133,28 +146,30 @@ Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget) {
   std::erase_if(modes, [](const Mode& mode) { return mode.stride.is_literal(0) || mode.extent.is(1); });
   for (Mode& mode : modes) mode.stride = ascending(mode.stride.value());
   std::vector<Mode> result;
-  Int covered = 1;
+  std::optional<Int> covered = 1;
   const std::vector<size_t> order = by_stride(facts, modes);
   for (size_t k = 0; k < order.size(); ++k) {
-    const size_t i = order[k];
-    const Int& stride = modes[i].stride.value();
+    const Mode& mode = modes[order[k]];
+    const Int& stride = mode.stride.value();
     const std::vector<Int> next = steps_above(facts, modes, order, k, size(cotarget));
-    if (!require_counted(facts, modes[i], covered, next)) continue;
-    if (!facts.try_require(less_equal(covered, stride), "complement")) {
+    if (covered && !require_counted(facts, mode, *covered, next)) continue;
+    if (!covered || !facts.try_require(less_equal(*covered, stride), "complement")) {
       check_injective(facts, a, filtered, stride, covered);
       const Interleaved block = interleave(modes, order, k + 1);
       result.assign({{block.gap, 1}});
-      trace::report([&] { return trace::Interlaced{modes[i], block.covered, block.gap}; });
+      trace::report([&] { return trace::Interlaced{mode, block.covered, block.gap}; });
       covered = block.covered;
       continue;
     }
-    result.push_back({facts.floor_div(stride, covered), covered});
-    trace::report([&] { return trace::Gap{modes[i], covered, result.back().extent}; });
-    covered = stride * modes[i].extent;
+    result.push_back({facts.floor_div(stride, *covered), *covered});
+    trace::report([&] { return trace::Gap{mode, *covered, result.back().extent}; });
+    covered = covered_by(mode);
   }
-  const Int rest = size(ceil_div(facts, cotarget, covered));
-  result.push_back({rest, covered});
-  trace::report([&] { return trace::Rest{cotarget, covered, rest}; });
+  if (covered) {
+    const Int rest = size(ceil_div(facts, cotarget, *covered));
+    result.push_back({rest, *covered});
+    trace::report([&] { return trace::Rest{cotarget, *covered, rest}; });
+  }
   Layout complement = coalesce(facts, from_modes(result, {}));
   complement.units = {{}, a.units.codomain};
   return operation.gives(std::move(complement));

@@ -13,6 +13,8 @@ constexpr int64_t kMostEntries = int64_t{1} << 20;
 constexpr int64_t kFirstEntries = 256;            // enough to rule most swizzles out
 constexpr int64_t kMostLooks = int64_t{1} << 27;  // entries looked at, over all swizzles
 
+constexpr Wide kNoEntry = Wide{1} << 65;
+
 struct Leaf {
   int64_t extent, stride;
 };
@@ -119,7 +121,8 @@ class TableFit {
 
   // An entry on one axis is that mode's; any other is the sum of those.
   std::optional<Wide> step() {
-    const int64_t here = checked_sub(value(next_), offset_);
+    int64_t here;
+    if (__builtin_sub_overflow(value(next_), offset_, &here)) return kNoEntry;
     size_t moving = 0, axis = 0;
     Wide sum = 0;
     for (size_t k = 0; k < digits_.size(); ++k) {

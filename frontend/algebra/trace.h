@@ -113,7 +113,8 @@ struct Gap {  // modes by ascending stride: below this one `covered` values are 
 };
 struct Interlaced {  // modes that step within what those below cover: one block of `covered` values, gap:1 beside it
   Mode mode;
-  Int covered, gap;
+  std::optional<Int> covered;  // none: beyond 64 bits
+  Int gap;
 };
 struct Rest {  // above all modes: `rest` copies of `covered` reach the cotarget
   Tuple cotarget;

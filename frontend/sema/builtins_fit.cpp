@@ -80,7 +80,11 @@ OffsetTable first_fastest(const RowMajor& rows) {
   const Tuple extents = shape.size() == 1 ? shape[0] : Tuple(std::move(shape));
   const std::string coordinate = extents.is_leaf() ? "" : idx2crd(facts, fitted.broken, extents).to_string();
   const std::int64_t entry = table.values[static_cast<std::size_t>(fitted.broken)];
-  const std::string due = fitted.expected ? std::to_string(*fitted.expected) : "another number";
+  std::int64_t apart;
+  const bool is_far = __builtin_sub_overflow(entry, table.values[0], &apart);
+  const std::string due = is_far            ? "a number less than 2^63 from entry 0"
+                          : fitted.expected ? std::to_string(*fitted.expected)
+                                            : "another number";
   Refusal r = refusal("fit", "no layout, swizzled or not, has these values: entry " + std::to_string(fitted.broken) +
                                  " breaks every candidate");
   r.witness = Counterexample{fitted.broken, coordinate, "", due, std::to_string(entry), ""};

@@ -24,7 +24,10 @@ std::string list_of(const std::vector<Mode>& modes) {
 
 // "3*4 = 12": a product of two integers with its value.
 std::string product(const Int& a, const Int& b) {
-  const std::string written = a.to_factor_string() + "*" + b.to_factor_string(), value = (a * b).to_string();
+  const std::string written = a.to_factor_string() + "*" + b.to_factor_string();
+  int64_t covered;
+  if (a.is_literal() && b.is_literal() && __builtin_mul_overflow(a.value(), b.value(), &covered)) return written;
+  const std::string value = (a * b).to_string();
   return written == value ? written : written + " = " + value;
 }
 
@@ -161,8 +164,8 @@ struct Words {
   }
   std::string operator()(const Interlaced& s) const {
     return text_of(s.mode) +
-           " steps within what the modes below it cover, and no value is taken twice: together they are one block, " +
-           s.covered.to_string() + " are covered" +
+           " steps within what the modes below it cover, and no value is taken twice: together they are one block" +
+           (s.covered ? ", " + s.covered->to_string() + " are covered" : "") +
            (s.gap.is(1) ? "" : ", and " + s.gap.to_string() + ":1 stands beside each value");
   }
   std::string operator()(const Searched& s) const {

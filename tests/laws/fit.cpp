@@ -144,6 +144,16 @@ TEST_CASE("fit refuses at the first entry that no candidate allows") {
   CHECK(refused > 100);
 }
 
+TEST_CASE("fit of values far apart: a stride is a number of 64 bits") {
+  const FittedLayout reached = fit_table({{2}, {0, INT64_MAX}});
+  REQUIRE(reached.layout);
+  CHECK(values_of(*reached.layout) == std::vector<int64_t>{0, INT64_MAX});
+  const FittedLayout beyond = fit_table({{3}, {INT64_MAX, 0, -INT64_MAX}});
+  CHECK_FALSE(beyond.layout);
+  CHECK(beyond.broken == 2);
+  CHECK(fit_table({{2}, {5, -INT64_MAX}}).broken == 1);
+}
+
 TEST_CASE("fit of 2^20 entries") {
   const Layout l(tuple(16, 8, 4, 2048), tuple(64, 2048, 1, 16384));
   CHECK(to_string(*fit_table(table_of(l, 1)).layout) == l.to_string());
