@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "frontend/algebra/cut_obstacle.h"
+#include "frontend/algebra/cut_primes.h"
+#include "frontend/algebra/digest.h"
 #include "frontend/algebra/int.h"
 #include "frontend/algebra/interruption.h"
 #include "frontend/algebra/polynomial.h"
@@ -18,98 +20,21 @@ constexpr int64_t kFirstSteps = 1 << 18, kMostSteps = int64_t{1} << 40;
 constexpr int64_t kGrowth = 4;
 constexpr size_t kMostFailed = 1 << 18;
 constexpr size_t kMostLikely = 24;
-constexpr int64_t kSieved = int64_t{1} << 20;
-
-// The primes up to 2^20, and the least prime factor of each number there.
-struct Sieve {
-  std::vector<int32_t> least = std::vector<int32_t>(kSieved + 1);
-  std::vector<int64_t> primes;
-  Sieve() {
-    for (int64_t n = 2; n <= kSieved; ++n) {
-      if (least[static_cast<size_t>(n)] != 0) continue;
-      primes.push_back(n);
-      for (int64_t k = n; k <= kSieved; k += n) {
-        if (least[static_cast<size_t>(k)] == 0) least[static_cast<size_t>(k)] = static_cast<int32_t>(n);
-      }
-    }
-  }
-};
-
-const Sieve& sieve() {
-  static const auto* all = new Sieve;
-  return *all;
-}
-
-// Calls `take` with the prime factors of n. False: what is left may be a prime or not, for the steps are used up.
-template <typename Take>
-bool each_prime_factor(int64_t n, int64_t& steps, const Take& take) {
-  for (const int64_t prime : sieve().primes) {
-    if (n <= kSieved || prime > n / prime) break;
-    if (--steps < 0) return false;
-    if (n % prime == 0) take(prime);
-    while (n % prime == 0) n /= prime;
-  }
-  if (n > kSieved) {
-    for (int64_t d = kSieved + 1; d <= n / d; d += 2) {
-      if (--steps < 0) return false;
-      if (n % d == 0) take(d);
-      while (n % d == 0) n /= d;
-    }
-    if (n > 1) take(n);
-    return true;
-  }
-  while (n > 1) {
-    const int64_t prime = sieve().least[static_cast<size_t>(n)];
-    take(prime);
-    while (n % prime == 0) n /= prime;
-    --steps;
-  }
-  return true;
-}
-
-// All extents that leave the parts of a rest as one of them does.
-struct Alike {
-  int64_t first = 2, last = INT64_MAX;
-};
-
-Alike alike(const Rest& rest, int64_t n, int64_t& steps) {
-  Alike all;
-  for (const int64_t part : rest.at) {
-    if (all.first == n && all.last == n) return all;
-    --steps;
-    const int64_t above = part / n;
-    all.first = std::max(all.first, part / (above + 1) + 1);
-    if (above > 0) all.last = std::min(all.last, part / above);
-  }
-  return all;
-}
-
-// Whether a multiple of n lies between two of the neighbours.
-bool parts(const Rest& rest, const std::vector<std::pair<size_t, size_t>>& apart, int64_t n) {
-  return std::any_of(apart.begin(), apart.end(),
-                     [&](const auto& pair) { return rest.at[pair.first] / n != rest.at[pair.second] / n; });
-}
 
 // A number for all that the cuts above depend on.
-std::pair<uint64_t, uint64_t> digest_of(const Rest& rest, int64_t last) {
-  uint64_t a = 0x9E3779B97F4A7C15u, b = 0xC2B2AE3D27D4EB4Fu;
-  const auto mix = [&](int64_t number) {
-    a = (a ^ static_cast<uint64_t>(number)) * 0xFF51AFD7ED558CCDu;
-    a ^= a >> 32;
-    b = (b + static_cast<uint64_t>(number)) * 0xC4CEB9FE1A85EC53u;
-    b ^= b >> 29;
-  };
-  mix(last);
-  mix(static_cast<int64_t>(rest.width));
+Digest digest_of(const Rest& rest, int64_t last) {
+  Digest digest;
+  digest.mix(last);
+  digest.mix(static_cast<int64_t>(rest.width));
   for (size_t i = 0; i < rest.at.size(); ++i) {
-    mix(rest.at[i]);
-    mix(rest.choices[i] ? std::ssize(*rest.choices[i]) : 0);
+    digest.mix(rest.at[i]);
+    digest.mix(rest.choices[i] ? std::ssize(*rest.choices[i]) : 0);
     if (rest.choices[i]) {
-      for (const int64_t index : *rest.choices[i]) mix(index);
+      for (const int64_t index : *rest.choices[i]) digest.mix(index);
     }
   }
-  for (const int64_t number : rest.numbers) mix(number);
-  return {a, b};
+  for (const int64_t number : rest.numbers) digest.mix(number);
+  return digest;
 }
 
 }  // namespace
@@ -205,7 +130,7 @@ bool CutChains::descend(Rest rest, int64_t product) {
   const bool ended = std::exchange(ended_, false);
   std::vector<int64_t> next;
   if (way_.extents == Extents::primes) {
-    next = next_primes(rest, apart);
+    next = primes_between(rest.at, apart, steps_);
   } else if (way_.extents == Extents::one_prime) {
     if (rest.at.back() >= way_.prime) next = {way_.prime};
   } else {
@@ -264,42 +189,7 @@ bool CutChains::is_dominated(const Rest& rest, int64_t extent, int64_t product) 
   if (!extents_.empty() && extent < extents_.back() && common_ % product == 0 && common_ / product % extent == 0) {
     return true;
   }
-  if (extent <= 3) return false;
-  const Alike all = alike(rest, extent, steps_);
-  return all.first < extent || all.last > extent;
-}
-
-// The primes that bring a cut between two of the neighbours, as far as the steps go.
-std::vector<int64_t> CutChains::next_primes(const Rest& rest, const std::vector<std::pair<size_t, size_t>>& apart) {
-  const int64_t most = rest.at.back();
-  std::vector<int64_t> primes;
-  int64_t between = 0;
-  for (const auto& [first, second] : apart) {
-    if (__builtin_add_overflow(between, rest.at[second] - rest.at[first], &between)) between = INT64_MAX;
-  }
-  if (between < most / 16) {
-    for (const auto& [first, second] : apart) {
-      for (int64_t n = rest.at[first]; n++ < rest.at[second];) {
-        if (!each_prime_factor(n, steps_, [&](int64_t prime) { primes.push_back(prime); })) return primes;
-      }
-    }
-    std::sort(primes.begin(), primes.end());
-    primes.erase(std::unique(primes.begin(), primes.end()), primes.end());
-    return primes;
-  }
-  for (const int64_t prime : sieve().primes) {
-    if (prime > most) break;
-    if (parts(rest, apart, prime)) primes.push_back(prime);
-  }
-  for (int64_t n = kSieved + 1; n <= most;) {
-    const Alike all = alike(rest, n, steps_);
-    bool is_prime = all.first == n && all.last == n && parts(rest, apart, n);
-    if (is_prime) is_prime = each_prime_factor(n, steps_, [&](int64_t prime) { is_prime &= prime == n; }) && is_prime;
-    if (is_prime) primes.push_back(n);
-    if (steps_ < 0 || all.last == INT64_MAX) break;
-    n = all.last + 1;
-  }
-  return primes;
+  return has_alike(rest.at, extent, steps_);
 }
 
 }  // namespace lay

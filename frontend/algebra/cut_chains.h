@@ -10,6 +10,7 @@
 
 #include "frontend/algebra/cut_residues.h"
 #include "frontend/algebra/cut_rest.h"
+#include "frontend/algebra/digest.h"
 
 namespace lay {
 
@@ -71,14 +72,12 @@ class CutChains {
   std::vector<int64_t> next_likely(const Rest& rest, int64_t product) const;
   bool go_on(const Rest& rest, const std::vector<Residues>& residues, int64_t extent, int64_t product);
   bool is_dominated(const Rest& rest, int64_t extent, int64_t product);
-  std::vector<int64_t> next_primes(const Rest& rest, const std::vector<std::pair<size_t, size_t>>& apart);
 
   Rest whole_;
   int64_t common_;
   std::vector<int64_t> likely_;
   std::vector<int64_t> primes_;  // modulo which extents are ruled out
   Way way_{};
-  using Digest = std::pair<uint64_t, uint64_t>;
   std::set<Digest> failed_;  // rests above which nothing serves
   std::vector<int64_t> extents_;
   const Serves* serves_ = nullptr;

@@ -14,8 +14,6 @@ namespace {
 constexpr int64_t kStepsToBegin = 64;  // what a set of equations costs, in looks at an entry
 constexpr size_t kEnough = 8;
 
-using Neighbours = std::vector<std::pair<size_t, size_t>>;
-
 int64_t distance(const Rest& rest, const std::pair<size_t, size_t>& pair) {
   return rest.at[pair.second] - rest.at[pair.first];
 }

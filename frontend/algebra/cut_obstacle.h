@@ -4,9 +4,9 @@
 // not.
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "frontend/algebra/cut_primes.h"
 #include "frontend/algebra/cut_rest.h"
 
 namespace lay {
@@ -15,7 +15,7 @@ namespace lay {
 // distances where there is a choice: some two of them have a cut between them in each layout that does what is due.
 // None: a last mode gives all, with what is `decided`. Where the steps are used up it says nothing.
 struct Obstacle {
-  std::vector<std::pair<size_t, size_t>> apart;
+  Neighbours apart;
   std::vector<Difference> decided;
 };
 Obstacle obstacle(const Rest& rest, int64_t& steps);

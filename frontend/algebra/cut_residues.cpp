@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "frontend/algebra/congruences.h"
 #include "frontend/algebra/cut_choices.h"
 #include "frontend/algebra/polynomial.h"
 
@@ -28,47 +29,6 @@ class Parities {
 
  private:
   std::vector<std::pair<uint64_t, uint64_t>> rows_;
-};
-
-int32_t residue(int64_t number, int64_t prime) {
-  const int64_t rest = number % prime;
-  return static_cast<int32_t>(rest < 0 ? rest + prime : rest);
-}
-
-// Linear equations modulo a prime; a row is what is due and the factors of the unknowns.
-class Congruences {
- public:
-  Congruences(int32_t prime, size_t width) : prime_(prime), width_(width) {}
-
-  int64_t cost() const { return 1 + std::ssize(pivots_) / 2; }
-
-  // False if no numbers solve them.
-  bool require(std::vector<int32_t>& equation) {
-    for (size_t r = 0; r < pivots_.size(); ++r) {
-      const int32_t times = equation[pivots_[r]];
-      if (times == 0) continue;
-      const int32_t* row = rows_.data() + r * width_;
-      for (size_t k = 0; k < width_; ++k) equation[k] = (equation[k] + (prime_ - times) * row[k]) % prime_;
-    }
-    const auto pivot = std::find_if(equation.begin() + 1, equation.end(), [](int32_t number) { return number != 0; });
-    if (pivot == equation.end()) return equation[0] == 0;
-    const int32_t inverse = invert(*pivot);
-    pivots_.push_back(static_cast<size_t>(pivot - equation.begin()));
-    for (const int32_t number : equation) rows_.push_back(number * inverse % prime_);
-    return true;
-  }
-
- private:
-  int32_t invert(int32_t number) const {
-    int32_t power = 1;
-    for (int32_t k = 0; k < prime_ - 2; ++k) power = power * number % prime_;
-    return power;
-  }
-
-  int32_t prime_;
-  size_t width_;
-  std::vector<size_t> pivots_;
-  std::vector<int32_t> rows_;
 };
 
 // All indices are one modulo the prime.

@@ -7,6 +7,7 @@
 #include "frontend/algebra/cut_strides.h"
 #include "frontend/algebra/integer_equations.h"
 #include "frontend/algebra/inverse.h"
+#include "frontend/algebra/inverse_modular.h"
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/tuple_operations.h"
@@ -14,12 +15,9 @@
 namespace lay {
 namespace {
 
-// The search looks at no more than these, of one index and of several, and those that it turns out to need.
-constexpr std::ptrdiff_t kFewEntries = 512;
-constexpr std::ptrdiff_t kRuns = 16;
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
-constexpr int64_t kStepsToChoose = 1 << 25, kStepsToTry = 1 << 18, kStepsToProbe = 1 << 26;
+constexpr int64_t kStepsToChoose = 1 << 25, kStepsToTry = 1 << 18, kStepsToProbe = 1 << 26, kStepsModulo = 1 << 26;
 constexpr size_t kMostProbed = 3;
 constexpr size_t kNumbersToChoose = 1 << 18;
 constexpr size_t kMostCandidates = 24;
@@ -66,8 +64,7 @@ class Searcher {
       (table[i].is_unique() ? unique : others).push_back(i);
       common_ = gcd(common_, table[i].at);
     }
-    look_at(unique);
-    look_at(others);
+    for (const auto& entries : {few_of(unique), few_of(others)}) looked_at_.insert(entries.begin(), entries.end());
     repeats_ = !others.empty();
   }
 
@@ -84,19 +81,6 @@ class Searcher {
   }
 
  private:
-  // All of the entries if they are few, else the first, and some in runs all over them.
-  void look_at(const std::vector<size_t>& entries) {
-    if (std::ssize(entries) <= kFewEntries) {
-      looked_at_.insert(entries.begin(), entries.end());
-      return;
-    }
-    looked_at_.insert(entries.begin(), entries.begin() + kFewEntries / 4);
-    for (std::ptrdiff_t run = 1; run <= kRuns; ++run) {
-      const auto end = entries.begin() + std::ssize(entries) * run / kRuns;
-      looked_at_.insert(end - kFewEntries / (2 * kRuns), end);
-    }
-  }
-
   // Again with the entries that turn out to be needed.
   template <typename Attempt>
   std::optional<Layout> with_restarts(const Pass& pass, const Attempt& attempt) {
@@ -115,7 +99,17 @@ class Searcher {
   std::optional<Layout> by_chains() {
     std::optional<Layout> found;
     if (repeats_ && !std::exchange(probed_, true)) {
-      int64_t steps = std::min(pass_.steps / 8, kStepsToProbe);
+      int64_t steps = std::min(pass_.steps / 8, kStepsModulo);
+      if (is_ruled_out_modulo_primes(table_, steps)) return found;
+      steps = std::min(pass_.steps / 8, kStepsModulo);
+      int64_t to_try = steps;
+      const auto serves = [&](const std::vector<int64_t>& extents) {
+        extents_ = extents;
+        return to_try > 0 && (found = try_strides(to_try));
+      };
+      if (each_by_selection(table_, steps, serves)) return found;
+      extents_.clear();
+      steps = std::min(pass_.steps / 8, kStepsToProbe);
       if ((found = probe(1, kMostProbed, steps))) return found;
       extents_.clear();
     }

@@ -37,12 +37,14 @@ std::optional<ValueTable> ValueTable::of(const Layout& a) {
       pairs.push_back(value < 0 ? Pair{checked_sub(0, value), -index} : Pair{value, index});
       ++index;
     }
+    int64_t place = 1;
     for (const Mode& mode : flat_modes(a)) {
-      const int64_t step = std::abs(mode.stride.value().value());
-      if (step == 0 || mode.extent.is(1)) continue;
+      const int64_t extent = mode.extent.value(), stride = mode.stride.value().value(), step = std::abs(stride);
+      if (step != 0 && extent > 1) table.modes_.push_back({extent, stride, place});
+      place *= extent;
+      if (step == 0 || extent == 1) continue;
       table.steps_.push_back(step);
-      if (int64_t covered; !__builtin_mul_overflow(step, mode.extent.value(), &covered))
-        table.steps_.push_back(covered);
+      if (int64_t covered; !__builtin_mul_overflow(step, extent, &covered)) table.steps_.push_back(covered);
     }
   } catch (const Refusal&) {
     return std::nullopt;

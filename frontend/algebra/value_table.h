@@ -30,6 +30,11 @@ class ValueTable {
   Entry operator[](size_t k) const {
     return {at_[k], std::span(choices_).subspan(begins_[k], begins_[k + 1] - begins_[k])};
   }
+  // Of extents above 1 and strides that are not 0; the others have no part in an index of a value but 0.
+  struct Step {
+    int64_t extent, stride, place;  // index/place % extent is its digit
+  };
+  const std::vector<Step>& modes() const { return modes_; }
   // The magnitudes of a's strides, and of what its modes cover.
   const std::vector<int64_t>& steps() const { return steps_; }
   int64_t largest() const { return at_.empty() ? 0 : at_.back(); }
@@ -40,6 +45,7 @@ class ValueTable {
   std::vector<int64_t> at_;
   std::vector<size_t> begins_{0};
   std::vector<int64_t> choices_;
+  std::vector<Step> modes_;
   std::vector<int64_t> steps_;
   bool mirrored_ = false;
 };

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
+#include "frontend/algebra/congruences.h"
+#include "frontend/algebra/cut_modular.h"
 #include "frontend/algebra/integer_equations.h"
 #include "frontend/algebra/linear_forms.h"
 #include "tests/laws/oracle.h"
@@ -182,7 +185,10 @@ TEST_CASE("left inverse: sparse and large layouts of values with several indices
         layout(tuple(13, 4, 4, 14, 14, 14), tuple(2, 4, 100, 8, 118, 4)),
         layout(tuple(22, 13, 8, 273), tuple(16384, 2048, 256, 128)),
         layout(tuple(94, 25, 379), tuple(1024, 1024, 1024)),
-        layout(tuple(75, 7, 14, 70), tuple(65536, 32768, 65536, 4096))}) {
+        layout(tuple(75, 7, 14, 70), tuple(65536, 32768, 65536, 4096)),
+        // Found by selecting one index of each value.
+        layout(tuple(5, 4, 8), tuple(390159, 423641, 423641)), layout(tuple(6, 6, 6), tuple(381323, 381323, 557751)),
+        layout(tuple(8, 7, 5), tuple(134981, 134981, 281192)), layout(tuple(7, 5, 6), tuple(840945, 207895, 207895))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
     CHECK(outcome.found);
@@ -209,6 +215,9 @@ TEST_CASE("inverses, coalesce and composition where a mode covers more than 64 b
   CHECK(right_inverse(facts, a).to_string() == "2:8");
   CHECK(composition(facts, a, Layout(8, 2)).to_string() == "(4,2):(2305843009213693952,1)");
   CHECK(max_alignment(facts, a) == 2);
+  CHECK(complement(facts, a, 64).to_string() == "576460752303423488:2");
+  CHECK(complement(facts, layout(tuple(8, 8, 2), tuple(kHuge, 100, 1)), 64).to_string() ==
+        "(50,1441151880758558):(2,800)");
   CHECK(laws::left_inverts(Layout(2, -kMost), left_inverse(facts, Layout(2, -kMost))));
   CHECK(laws::left_inverts(Layout(tuple(2, 2), tuple(kMost - 5, 5)),
                            left_inverse(facts, Layout(tuple(2, 2), tuple(kMost - 5, 5)))));
@@ -266,6 +275,90 @@ TEST_CASE("integer equations: solutions are solutions, and none are missed") {
     REQUIRE(holds(at[0], at[1]));
     for (const auto& step : equations.free()) REQUIRE(holds(at[0] + step[0], at[1] + step[1]));
   }
+}
+
+TEST_CASE("congruences: solutions are solutions, and all of them") {
+  laws::Random random{12};
+  constexpr int32_t kPrime = 5;
+  constexpr size_t kWidth = 4;
+  int none = 0;
+  for (int round = 0; round < 500; ++round) {
+    Congruences congruences(kPrime, kWidth);
+    std::vector<std::vector<int32_t>> rows;
+    bool solvable = true;
+    for (int64_t k = random.in(0, 4); k > 0 && solvable; --k) {
+      rows.emplace_back();
+      for (size_t n = 0; n < kWidth; ++n) rows.back().push_back(residue(random.in(-9, 9), kPrime));
+      std::vector<int32_t> spent = rows.back();
+      solvable = congruences.require(spent);
+    }
+    int count = 0;
+    const auto holds = [&](int32_t x, int32_t y, int32_t z) {
+      return std::all_of(rows.begin(), rows.end(),
+                         [&](const auto& row) { return (row[1] * x + row[2] * y + row[3] * z) % kPrime == row[0]; });
+    };
+    for (int32_t i = 0; i < kPrime * kPrime * kPrime; ++i) {
+      count += holds(i % kPrime, i / kPrime % kPrime, i / kPrime / kPrime);
+    }
+    REQUIRE(solvable == (count > 0));
+    none += !solvable;
+    if (!solvable) continue;
+    const Congruences::Solutions all = congruences.solutions();
+    int spanned = 1;
+    for (size_t k = 0; k < all.free.size(); ++k) spanned *= kPrime;
+    REQUIRE(spanned == count);
+    REQUIRE(all.free.size() + congruences.rank() == kWidth - 1);
+    const auto& at = all.particular;
+    REQUIRE(holds(at[0], at[1], at[2]));
+    for (const auto& free : all.free) {
+      REQUIRE(std::any_of(free.begin(), free.end(), [](int32_t x) { return x != 0; }));
+      REQUIRE(holds((at[0] + free[0]) % kPrime, (at[1] + free[1]) % kPrime, (at[2] + free[2]) % kPrime));
+    }
+  }
+  CHECK(none > 50);
+}
+
+TEST_CASE("modular chains: an end without a chain is one where no layout gives the indices modulo the prime") {
+  laws::Random random{13};
+  int exhausted = 0, served = 0;
+  for (int round = 0; round < 1500; ++round) {
+    constexpr int32_t kPrime = 3;
+    constexpr int64_t kMost = 13;
+    std::vector<int64_t> at{0};
+    std::vector<int32_t> due{0};
+    for (int64_t v = 1; v < kMost; ++v) {
+      if (random.once_in(3)) continue;
+      at.push_back(v);
+      due.push_back(static_cast<int32_t>(random.once_in(3) ? random.in(0, 2) : v / 2 % kPrime));
+    }
+    // Every chain of cuts, and every choice of strides modulo the prime.
+    const std::function<bool(std::vector<int64_t>&)> can = [&](std::vector<int64_t>& cuts) {
+      Congruences equations(kPrime, cuts.size() + 1);
+      bool holds = true;
+      for (size_t i = 0; i < at.size() && holds; ++i) {
+        std::vector<int32_t> row{due[i]};
+        for (const int64_t cut : cuts) row.push_back(residue(at[i] / cut, kPrime));
+        holds = equations.require(row);
+      }
+      if (holds) return true;
+      const int64_t last = cuts.back();
+      for (int64_t cut = 2 * last; cut < kMost; cut += last) {
+        cuts.push_back(cut);
+        const bool found = can(cuts);
+        cuts.pop_back();
+        if (found) return true;
+      }
+      return false;
+    };
+    std::vector<int64_t> cuts{1};
+    const bool exists = can(cuts);
+    int64_t steps = 1 << 20;
+    const auto end = ModularChains(kPrime, at, due).run([](const auto&) { return true; }, steps);
+    REQUIRE(end == (exists ? ModularChains::End::served : ModularChains::End::exhausted));
+    ++(exists ? served : exhausted);
+  }
+  CHECK(served > 100);
+  CHECK(exhausted > 100);
 }
 
 TEST_CASE("linear forms: what equations leave of them is what the solutions give") {
