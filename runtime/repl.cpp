@@ -81,7 +81,9 @@ void Repl::show_picture_of(const std::string& argument) {
   const PictureForm form = file.empty() ? PictureForm::text : form_of_file(file);
   std::vector<picture::Picture> pictures;
   collected_ = file.empty() ? nullptr : &pictures;
+  evaluator_->draw_for_tex(form == PictureForm::tex);
   evaluate("show " + argument.substr(0, option));
+  evaluator_->draw_for_tex(false);
   collected_ = nullptr;
   if (!pictures.empty()) write_file(file, {rendered(pictures, form)});
 }

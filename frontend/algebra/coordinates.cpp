@@ -168,7 +168,12 @@ Tuple idx2crd(Facts& facts, const Int& index, const Tuple& shape, const Tuple& s
 
 Tuple crd2crd(Facts& facts, const Tuple& coordinate, const Tuple& from, const Tuple& to) {
   if (coordinate.is_tuple() && from.is_tuple() && to.is_tuple()) {
-    if (coordinate.rank() != from.rank() || from.rank() != to.rank()) throw misfit(coordinate, from);
+    if (coordinate.rank() != from.rank()) throw misfit(coordinate, from);
+    if (from.rank() != to.rank())
+      throw refusal("coordinate-rank",
+                    "a coordinate is converted mode by mode, and " + from.to_string() + " and " + to.to_string() +
+                        " have different ranks",
+                    "its index counts through all modes: idx2crd(crd2idx(c, S), T)");
     std::vector<Tuple> modes;
     for (int i = 0; i < from.rank(); ++i) modes.push_back(crd2crd(facts, coordinate[i], from[i], to[i]));
     return Tuple(std::move(modes));

@@ -308,6 +308,7 @@ struct Words {
   }
 
   std::string operator()(const Condition& s) const {
+    if (s.condition.is_never()) return "what would be enough for all sizes is false";
     return "enough, with the others: " + s.condition.to_string() +
            (s.proved ? ", which holds" : ", which the facts leave open");
   }

@@ -37,6 +37,10 @@ Outcome Evaluator::evaluate(const std::shared_ptr<const syntax::Tree>& tree, con
   return evaluate_statement(*session_, session_->main, tree, statement);
 }
 
+void Evaluator::draw_for_tex(bool on) {
+  session_->options.for_tex = on;
+}
+
 void Evaluator::define(const std::string& name, Value value) {
   session_->main->define(name, std::move(value), Span{});
 }

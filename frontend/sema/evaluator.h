@@ -97,6 +97,9 @@ class Evaluator {
   // One statement of a tree.
   Outcome evaluate(const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement);
 
+  // Whether pictures from here on are drawn for TeX.
+  void draw_for_tex(bool on);
+
   // Gives a value a name, as a `let` would: a REPL's results.
   void define(const std::string& name, Value value);
 

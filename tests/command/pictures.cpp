@@ -60,6 +60,9 @@ TEST_CASE("LaTeX gets no more boxes than TeX has room for, and says what is left
     CHECK(count(text, "\\path[cell box") + count(text, "\\path[empty box") <= 2 * (1024 + 64));
     CHECK(count(text, "drawn: ") > 0);
   }
+  run_lay({}, {":show (64,64):(64,1) -o r.tex\n:show (64,64):(64,1) -o r.svg\n", folder.path().string(), {}, 60, 0});
+  CHECK(count(slurp(folder / "r.tex"), "\\path[cell box") == 1024);
+  CHECK(slurp(folder / "r.svg").find(">4095<") != std::string::npos);
   const std::string exported = folder.lay({"export", "(512,512):(512,1)", "--to", "latex"}).out;
   CHECK(count(exported, "\\path[cell box") == 1024);
   CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "triton", "--tile", "f16"}).error.find("a tile is a shape") !=
