@@ -49,16 +49,8 @@ class Writer {
     return simple ? integer(value) : "(" + integer(value) + ")";
   }
 
-  // Seen from its form alone to be at least 0, where C++ divides as Lay does. Sizes are.
-  static bool is_positive(const Int& value) {
-    if (value.is_literal()) return value.value() >= 0;
-    const auto& terms = value.polynomial().terms;
-    return std::all_of(terms.begin(), terms.end(), [](const Term& t) {
-      return t.coefficient > 0 && std::all_of(t.factors.begin(), t.factors.end(), [](const Factor& f) {
-               return f.atom->kind == AtomKind::dim || (is_positive(f.atom->a) && is_positive(f.atom->b));
-             });
-    });
-  }
+  // Where C++ divides as Lay does.
+  static bool is_positive(const Int& value) { return seen_not_negative(value); }
 
   std::string quotient() const { return code_ == Code::cpp ? "/" : "//"; }
 
@@ -134,6 +126,16 @@ class Writer {
 
 const char* const floor_div_helper =
     "auto floor_div = [](auto a, auto b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); };\n";
+
+bool seen_not_negative(const Int& value) {
+  if (value.is_literal()) return value.value() >= 0;
+  const auto& terms = value.polynomial().terms;
+  return std::all_of(terms.begin(), terms.end(), [](const Term& t) {
+    return t.coefficient > 0 && std::all_of(t.factors.begin(), t.factors.end(), [](const Factor& f) {
+             return f.atom->kind == AtomKind::dim || (seen_not_negative(f.atom->a) && seen_not_negative(f.atom->b));
+           });
+  });
+}
 
 std::string code_of(const Int& value, Code code) {
   return Writer(code).integer(value);

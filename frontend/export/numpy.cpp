@@ -77,6 +77,7 @@ std::string view_of(const Exported& x, const Layout& l) {
     const Int& d = axis.stride.value();
     strides.push_back(d.is(1) ? "x.itemsize" : factor(d) + " * x.itemsize");
     if (d.is_literal() && d.value() < 0) lowest -= (axis.extent - 1) * d;
+    if (!d.is_literal() && !seen_not_negative(d)) lowest -= min((axis.extent - 1) * d, 0);
   }
   std::string text = notes_of(x, axes);
   std::string base = "x";

@@ -213,6 +213,14 @@ TEST_CASE("sizes that are not known are expressions with the values that Lay giv
   CHECK(code_of(Int(-3) * m * m, Code::python) == "-3 * M * M");
 }
 
+TEST_CASE("a stride that may be negative begins where its view does") {
+  Facts facts;
+  const Int m = facts.dim("M"), n = facts.dim("N");
+  const std::string text = to_numpy({"L", layout(tuple(m, 3), tuple(-2, m - n))});
+  CHECK(text.find("x[2 * M - min(2 * M - 2 * N, 0) - 2:]") != std::string::npos);
+  CHECK(to_numpy({"L", layout(tuple(m, n), tuple(n, 1))}).find("x[") == std::string::npos);
+}
+
 TEST_CASE("what cannot be said is refused") {
   CHECK(refused({"L", layout(tuple(3, 2), tuple(1, 3))}, "triton") == "export");
   CHECK(refused({"L", layout(tuple(4, 2), tuple(1, 2))}, "triton") == "export");
