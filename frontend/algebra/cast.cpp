@@ -301,15 +301,16 @@ Counterexample first_word(const Layout& a, const Int& n) {
   return w;
 }
 
-Refusal refuse_downcast(const Layout& a, const Int& n) {
+Refusal refuse_downcast(Facts& facts, const Layout& a, const Int& n) {
   Refusal r =
       refusal("downcast", "downcast of " + a.to_string() + ": no mode has stride 1, so elements are not neighbours");
   r.operands = {a.to_string()};
   for (const Mode& mode : flat_modes(a)) {
-    if (mode.stride.value().is_literal() || !r.help.empty()) continue;
+    const Predicate is_one = equal(mode.stride.value(), 1);
+    if (mode.stride.value().is_literal() || !r.help.empty() || !Under(facts, is_one).possible()) continue;
     r.code = "undecided";
     r.message = "downcast of " + a.to_string() + " needs a mode of stride 1, and whether there is one is not known";
-    r.help = "assume " + equal(mode.stride.value(), 1).to_string();
+    r.help = "assume " + is_one.to_string();
   }
   if (!r.help.empty()) return r;
   if (a.is_known() && n.is_literal()) r.witness = first_word(a, n);
@@ -325,7 +326,7 @@ Layout downcast(Facts& facts, const Layout& a, const Int& n) {
   if (n.is(1)) return a;
   trace::Operation operation("downcast", a, n);
   const auto widened = neighbours(facts, a);
-  if (!widened) throw refuse_downcast(a, n);
+  if (!widened) throw refuse_downcast(facts, a, n);
   size_t next = 0;
   return operation.gives(in_other_words(each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
     const Pair from{extent, stride};

@@ -228,6 +228,23 @@ TEST_CASE("symbols: upcast and downcast") {
   CHECK(down.held > 300);
 }
 
+TEST_CASE("symbols: a downcast advises to assume a stride of 1 only where there can be one") {
+  Facts facts;
+  const Int M = facts.dim("M"), s = facts.dim("s");
+  const auto refused = [&](const Int& stride) {
+    try {
+      downcast(facts, Layout(tuple(4, M), tuple(2, stride)), 2);
+    } catch (const Refusal& r) {
+      return r.code + ": " + r.help;
+    }
+    return std::string("given");
+  };
+  CHECK(refused(s) == "undecided: assume s == 1");
+  CHECK(refused(2 * s) == "downcast: ");
+  facts.assume(divides(s, 3));
+  CHECK(refused(s) == "downcast: ");
+}
+
 TEST_CASE("symbols: the worked cases") {
   Facts facts;
   const Int M = facts.dim("M"), N = facts.dim("N"), K = facts.dim("K");
