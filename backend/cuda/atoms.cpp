@@ -133,8 +133,7 @@ std::set<int> Emitter::accumulators_of_wgmma() const {
 
 // The compiler may not move what it does with accumulators across this place.
 void Emitter::hold_accumulators(int line) {
-  if (!held_) held_ = accumulators_of_wgmma();
-  for (const int index : *held_) {
+  for (const int index : held_) {
     const ir::Buffer& of = kernel_.buffers[static_cast<std::size_t>(index)];
     const auto extent = extent_in_elements(of.layout);
     const std::string_view constraint = accumulator_constraint(of.element);

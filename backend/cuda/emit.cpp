@@ -86,14 +86,6 @@ std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
                     statement.node);
 }
 
-bool has_wgmma(const ir::Block* block) {
-  return block && std::any_of(block->begin(), block->end(), [](const ir::Stmt& each) {
-           const auto* mma = std::get_if<ir::Mma>(&each.node);
-           const auto inner = blocks_of(each);
-           return (mma && mma->kind == ir::MmaKind::wgmma) || std::any_of(inner.begin(), inner.end(), has_wgmma);
-         });
-}
-
 }  // namespace
 
 Emitter::Emitter(const ir::Kernel& kernel, const Target& target)
@@ -101,6 +93,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Target& target)
       target_(target),
       out_(kernel.script),
       expressions_(kernel.exprs.size()),
+      held_(accumulators_of_wgmma()),
       shared_offsets_(kernel.buffers.size(), 0) {
   sizes_.helpers = &helpers_;
 }
@@ -237,9 +230,7 @@ void Emitter::write_signature() {
 }
 
 bool Emitter::multiplies_by_warpgroups() const {
-  const auto& roles = kernel_.roles;
-  return roles.size() > 1 &&
-         std::any_of(roles.begin(), roles.end(), [](const ir::Role& role) { return has_wgmma(&role.body); });
+  return kernel_.roles.size() > 1 && !held_.empty();
 }
 
 void Emitter::write_specials() {

@@ -147,7 +147,7 @@ class Emitter {
   std::set<ir::Builtin> specials_;
   std::set<int> vectors_;              // register buffers that are accessed as vectors
   std::map<int, std::string> starts_;  // shared buffers that wgmma reads: what holds the start of their descriptors
-  std::optional<std::set<int>> held_;  // accumulators of wgmma, once asked for
+  std::set<int> held_;                 // accumulators of wgmma
   std::vector<std::int64_t> shared_offsets_;
   std::int64_t shared_bytes_ = 0;
   std::int64_t unrolled_ = 1;  // the iterations of the unrolled loops that are open, multiplied
