@@ -138,6 +138,8 @@ void Emitter::fence(const ir::Fence& fence, int line) {
       if (target_.capability < 90) return;
       out_.line(volatile_asm("griddepcontrol.launch_dependents"), line);
       return out_.line(volatile_asm("griddepcontrol.wait"), line);
+    case ir::FenceKind::branch:
+      return out_.line("asm volatile(\"\");  // stays a branch", line);
   }
 }
 

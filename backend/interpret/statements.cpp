@@ -322,6 +322,7 @@ void Statements::compile(const ir::Fence& fence) {
       return;
     case ir::FenceKind::acq_rel_cluster:  // barriers order memory here
     case ir::FenceKind::earlier_grids:    // one grid runs at a time
+    case ir::FenceKind::branch:
       return;
   }
 }

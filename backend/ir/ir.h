@@ -293,7 +293,9 @@ struct Sync {
 // earlier_grids: from here on, what the grids before this one in the stream wrote is there. It stands in the prologue,
 // outside of every branch, and nothing before it touches global memory; then the grid may be launched before those have
 // ended (griddepcontrol).
-enum class FenceKind { warp, proxy_async, mbarrier_init, wgmma, acq_rel_cluster, earlier_grids };
+// branch: it stands in an arm of an `if`, which stays a branch. Values do not depend on it, instructions do: of an arm that
+// only assigns registers the compiler makes a select a value, which all lanes execute wherever they go.
+enum class FenceKind { warp, proxy_async, mbarrier_init, wgmma, acq_rel_cluster, earlier_grids, branch };
 struct Fence {
   FenceKind kind;
 };

@@ -77,7 +77,7 @@ class Sm90Lowering {
 
   // The epilogue (lower_sm90_epilogue.cpp).
   void prepare_values();
-  void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base, int values);
+  void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
   Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n, Term accumulator,
                 const Term* v = nullptr);
   Term position(const Tile& tile, int axis, Term value, Term repeat) const;
@@ -204,10 +204,9 @@ class Sm90Lowering {
   RingId give_, take_;
   BufferId parts_, own_, piece_, sum_;
   Term split_;  // this block's number among those that share K
-  // An element of a vector along m or n that the epilogue reads: of each row or column of a stmatrix, read before.
+  // What the epilogue reads of a vector along m or n, for the values of a step.
   struct Ahead {
-    sema::NodeId load = -1;
-    int axis = 0;
+    const plan::StagedVector* plan = nullptr;
     BufferId held;
   };
   std::vector<Ahead> ahead_;

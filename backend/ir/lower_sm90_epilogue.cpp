@@ -7,22 +7,6 @@
 
 namespace lay::ir {
 
-namespace {
-
-// The loads of an epilogue, outside the sum.
-void loads_of(const sema::Kernel& kernel, sema::NodeId node, sema::NodeId contraction, std::vector<sema::NodeId>& loads,
-              bool& others) {
-  if (node == contraction || std::find(loads.begin(), loads.end(), node) != loads.end()) return;
-  const auto& what = kernel.nodes[static_cast<size_t>(node)].what;
-  if (std::holds_alternative<sema::Load>(what)) loads.push_back(node);
-  if (std::holds_alternative<sema::Contraction>(what)) others = true;
-  if (const auto* apply = std::get_if<sema::Apply>(&what)) {
-    for (const sema::NodeId operand : apply->operands) loads_of(kernel, operand, contraction, loads, others);
-  }
-}
-
-}  // namespace
-
 Term Sm90Lowering::position(const Tile& tile, int axis, Term value, Term repeat) const {
   const auto at = static_cast<size_t>(axis);
   const Layout values = gemm_.accumulators[1];
@@ -31,45 +15,41 @@ Term Sm90Lowering::position(const Tile& tile, int axis, Term value, Term repeat)
   return made;
 }
 
-// What of the epilogue's reads can be made before its arithmetic: elements of vectors along m or along n.
+// Registers for what is read before the arithmetic; other reads must lie inside, and so must inputs of whole numbers.
 void Sm90Lowering::prepare_values() {
-  std::vector<sema::NodeId> loads;
-  for (const sema::Assignment& assignment : declared_.kernel.assignments)
-    loads_of(declared_.kernel, assignment.value, gemm_.contraction, loads, guarded_);
-  for (const sema::NodeId id : loads) {
-    const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(id)];
-    const auto& load = std::get<sema::Load>(node.what);
-    // Whole numbers are read where they count: arithmetic on a 0 in their place may not be defined.
-    const bool real = is_float(declared_.tensor(load.tensor).element);
-    if (std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& each) { return each.load == id; })) {
-      guarded_ = guarded_ || !real;
-      continue;
-    }
-    const sema::IndexId index =
-        load.coordinate.size() == 1 ? plan::bare_index(declared_.kernel, load.coordinate[0]) : -1;
-    if (!real || (index != gemm_.m && index != gemm_.n)) {
-      guarded_ = true;
-      continue;
-    }
-    declared_.from(node.where, "read ahead");
-    ahead_.push_back({id, index == gemm_.m ? 0 : 1,
-                      b_.registers(declared_.fresh("ahead"), declared_.tensor(load.tensor).element,
-                                   Layout(gemm_.store->step(), 1))});
+  const plan::StagedStore& store = *gemm_.store;
+  for (const plan::StagedVector& each : store.vectors) {
+    declared_.from(declared_.kernel.node(each.load).where, "read ahead");
+    const ElementType type = declared_.tensor(declared_.kernel.load(each.load).tensor).element;
+    ahead_.push_back({&each, b_.registers(declared_.fresh("ahead"), type, Layout(size(each.read), 1))});
   }
+  const auto read_safely = [&](sema::NodeId load) {
+    return std::any_of(ahead_.begin(), ahead_.end(), [&](const Ahead& each) { return each.plan->load == load; }) ||
+           std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& each) {
+             return each.load == load && is_float(declared_.tensor(each.plan->tensor).element);
+           });
+  };
+  const auto loads = plan::loads_outside(declared_.kernel, gemm_.contraction);
+  guarded_ = !std::all_of(loads.begin(), loads.end(), read_safely);
 }
 
-// The rows and columns of so many values from `base` on; what lies outside is 0.
-void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base, int values) {
+// The rows and columns of a step's values, from `base` on; what lies outside is 0.
+void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base) {
   for (const Ahead& each : ahead_) {
-    const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(each.load)];
-    const auto& load = std::get<sema::Load>(node.what);
-    declared_.from(node.where);
-    b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
-      const Term at = position(tile, each.axis, base + v, repeat[static_cast<size_t>(each.axis)]);
-      Copy& made = b_.copy({each.held, {v}}, {declared_.tensors[static_cast<size_t>(load.tensor)], {at}});
-      made.predicate = at < declared_.extent(each.axis == 0 ? gemm_.m : gemm_.n);
-      made.zero_fill = true;
-    });
+    const plan::StagedVector& vector = *each.plan;
+    const sema::IndexId index = vector.axis == 0 ? gemm_.m : gemm_.n;
+    const sema::Load& load = declared_.kernel.load(vector.load);
+    declared_.from(declared_.kernel.node(vector.load).where);
+    const Term first = b_.let(declared_.index_name(index),
+                              position(tile, vector.axis, base, repeat[static_cast<size_t>(vector.axis)]));
+    b_.loop(
+        "e", number(0), number(size(vector.read).value()), {.step = vector.together, .unrolled = true}, [&](Term e) {
+          const Term at = first + b_.at(vector.read, e);
+          Copy& made =
+              b_.copy({each.held, {e}}, {declared_.tensors[static_cast<size_t>(load.tensor)], {at}}, vector.together);
+          made.predicate = at < declared_.extent(index);
+          made.zero_fill = true;
+        });
   }
 }
 
@@ -77,12 +57,12 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
                             const Term* v) {
   std::vector<sema::NodeId> given{gemm_.contraction};
   if (v) {
-    for (const Ahead& each : ahead_) given.push_back(each.load);
+    for (const Ahead& each : ahead_) given.push_back(each.plan->load);
     for (const Input& each : inputs_) given.push_back(each.load);
   }
   ElementLowering element(declared_, given);
   if (v) {
-    for (const Ahead& each : ahead_) element.know(each.load, b_.read({each.held, {*v}}));
+    for (const Ahead& each : ahead_) element.know(each.plan->load, b_.read({each.held, {b_.at(each.plan->held, *v)}}));
     for (const Input& each : inputs_) {
       const ElementType type = declared_.kernel.nodes[static_cast<size_t>(each.load)].type;
       element.know(each.load, b_.cast(b_.read({each.values, {*v}}), type));

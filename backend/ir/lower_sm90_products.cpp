@@ -16,14 +16,10 @@ constexpr int warpgroup = 128;
 void Sm90Lowering::multiply(const Tile& tile) {
   const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
   if (turns_) wait_for_turn();
-  declared_.from(where, "a sum of nothing");
   const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
   // Where blocks share K the old sums are no more than zeros by now, and need no registers until then.
-  if (gemm_.accumulate || gemm_.split) {
-    clear();
-  } else {
-    b_.when(tile.steps == 0, clear);
-  }
+  const bool cleared_first = gemm_.accumulate || gemm_.split;
+  if (cleared_first) clear();
   declared_.from(where);
   b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
     if (gemm_.accumulate) {
@@ -36,7 +32,13 @@ void Sm90Lowering::multiply(const Tile& tile) {
   if (gemm_.accumulate) return;
   declared_.from(where, "the last stage");
   b_.emit(Wait{GroupKind::wgmma, 0, false});
-  b_.when(tile.steps > 0, [&] { give_back(); });
+  const auto give = [&] { give_back(); };
+  if (cleared_first) return b_.when(tile.steps > 0, give);
+  b_.when(tile.steps > 0, give, [&] {
+    declared_.from(where, "a sum of nothing");
+    clear();
+    b_.emit(Fence{FenceKind::branch});
+  });
 }
 
 // The products of the tile before have been issued, so that this tile's do not come between them, and its stages have

@@ -74,6 +74,7 @@ void Sm90Lowering::store_picked(const Tile& tile, int first_pass, int passes, in
               b_.assign({picked_, {v}},
                         b_.read({totals_, {number(first) + v, number(of / repeats[1]), number(of % repeats[1])}}));
             });
+            b_.emit(Fence{FenceKind::branch});
           });
         }};
     store_through_shared(

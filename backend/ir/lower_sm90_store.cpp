@@ -172,7 +172,7 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
 void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source) {
   const auto& assignments = declared_.kernel.assignments;
   const Term base = at.pass * (gemm_.store->width * rows_of_atom / warpgroup) + first;
-  read_vectors(tile, {at.i, at.j}, base, values);
+  read_vectors(tile, {at.i, at.j}, base);
   take_in(first, values);
   b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
     const Term value = base + v;

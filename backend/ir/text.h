@@ -64,7 +64,8 @@ inline constexpr auto kSyncs = words<SyncOp>(
 inline constexpr auto kFences = words<FenceKind>(
     row(FenceKind::warp, "warp"), row(FenceKind::proxy_async, "proxy_async"),
     row(FenceKind::mbarrier_init, "mbarrier_init"), row(FenceKind::wgmma, "wgmma"),
-    row(FenceKind::acq_rel_cluster, "acq_rel_cluster"), row(FenceKind::earlier_grids, "earlier_grids"));
+    row(FenceKind::acq_rel_cluster, "acq_rel_cluster"), row(FenceKind::earlier_grids, "earlier_grids"),
+    row(FenceKind::branch, "branch"));
 inline constexpr auto kGroups = words<GroupKind>(row(GroupKind::cp_async, "cp_async"), row(GroupKind::bulk, "bulk"),
                                                  row(GroupKind::wgmma, "wgmma"));
 

@@ -189,4 +189,23 @@ int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::Nod
   return count;
 }
 
+std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId contraction) {
+  std::set<sema::NodeId> seen{contraction};
+  std::vector<sema::NodeId> open, found;
+  for (const sema::Assignment& assignment : kernel.assignments) open.push_back(assignment.value);
+  while (!open.empty()) {
+    const sema::NodeId id = open.back();
+    open.pop_back();
+    if (!seen.insert(id).second) continue;
+    const sema::Node& node = kernel.node(id);
+    if (std::holds_alternative<sema::Load>(node.what)) {
+      found.push_back(id);
+    } else {
+      for (const sema::NodeId operand : operands(node)) open.push_back(operand);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace lay::plan

@@ -46,6 +46,8 @@ std::vector<sema::NodeId> operands(const sema::Node& node);
 // Steps of arithmetic of one element outside the sum, each step counted once: an elementary function is as much code as
 // eight others.
 int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction);
+// The loads of the assigned values outside the sum, by node id; not those in the coordinates of others.
+std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId contraction);
 // The index that a bare coordinate is, or -1.
 sema::IndexId bare_index(const sema::Kernel& kernel, sema::NodeId node);
 

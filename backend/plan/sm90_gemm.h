@@ -70,6 +70,16 @@ struct StagedInput : StagedTensor {
   sema::NodeId load = -1;
 };
 
+// An input of floats that runs along m or along n alone, read before the arithmetic of the elements that need it: of the
+// values that a thread takes in a step each row or column once.
+struct StagedVector {
+  sema::NodeId load = -1;
+  int axis = 0;       // 0: along m, 1: along n
+  Layout held{1, 0};  // value of a step -> which of the elements read it needs
+  Layout read{1, 0};  // element read -> row or column, from the step's first
+  int together = 1;   // elements read by one access
+};
+
 // What goes through shared memory on both sides of the epilogue: 64 rows and `width` columns of a consumer at a time,
 // the last time of an atom as many as are left. Where all travel by TMA and rows lie in memory as they lie in the
 // warps, each warp has its own rows travel, and none waits for another.
@@ -81,8 +91,9 @@ struct StagedStore {
   bool by_warps = false;
   std::vector<StagedTensor> outputs;  // of each assignment
   std::vector<StagedInput> inputs;
+  std::vector<StagedVector> vectors;
 
-  int step() const;         // values of a thread that go together
+  int step() const;         // values of a thread that go together; passes begin with whole steps
   bool out_by_tma() const;  // some output does
   bool in_by_tma() const;
   // Times that a consumer stores, for so many columns.

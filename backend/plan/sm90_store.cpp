@@ -7,6 +7,7 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/sm90_vectors.h"
 #include "backend/plan/tma.h"
 #include "backend/plan/vectors.h"
 #include "frontend/algebra/banks.h"
@@ -266,10 +267,6 @@ bool StagedStore::in_by_tma() const {
 }
 
 std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
-  std::vector<sema::NodeId> open, found;
-  std::vector<char> seen(kernel.nodes.size());
-  seen[static_cast<std::size_t>(gemm.contraction)] = 1;
-  for (const sema::Assignment& assignment : kernel.assignments) open.push_back(assignment.value);
   const auto is_full = [&](const sema::Load& load) {
     const sema::Tensor& tensor = kernel.tensor(load.tensor);
     std::vector<sema::IndexId> met;
@@ -287,18 +284,10 @@ std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm&
     return std::all_of(kernel.assignments.begin(), kernel.assignments.end(),
                        [&](const sema::Assignment& each) { return each.target != load.tensor || each.indices == met; });
   };
-  while (!open.empty()) {
-    const sema::NodeId id = open.back();
-    open.pop_back();
-    if (std::exchange(seen[static_cast<std::size_t>(id)], char{1})) continue;
-    const sema::Node& node = kernel.node(id);
-    if (const auto* load = std::get_if<sema::Load>(&node.what)) {
-      if (is_full(*load)) found.push_back(id);
-      continue;
-    }
-    for (const sema::NodeId operand : operands(node)) open.push_back(operand);
+  std::vector<sema::NodeId> found;
+  for (const sema::NodeId id : loads_outside(kernel, gemm.contraction)) {
+    if (is_full(kernel.load(id))) found.push_back(id);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -382,6 +371,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   };
   for (StagedTensor& each : store.outputs) take_box(each);
   for (StagedTensor& each : store.inputs) take_box(each);
+  store.vectors = staged_vectors(kernel, gemm, atom, store.step(), width, facts, needed);
   add(conditions, needed);
   return store;
 }

@@ -20,6 +20,37 @@ TEST_CASE("much arithmetic is written once for all passes, whose accumulators co
   CHECK(found == 1);
 }
 
+TEST_CASE("a vector's elements are read once for the values that need them, neighbours together where they may be") {
+  for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
+    if (kernel->name != "activated") continue;
+    const auto plan = lay::plan::make_plan(kernel);
+    REQUIRE(plan.variants.size() >= 2);
+    const auto text_of = [&](std::size_t i) { return emitted(lay::ir::lower(plan, plan.variants[i]), "sm_90a").text; };
+    CHECK(text_of(0).find("for (int e_ = 0; e_ < 4; e_ += 2) {") != std::string::npos);
+    CHECK(text_of(0).find("*(unsigned*)&ahead1_[e_] = n_ + ") != std::string::npos);
+    CHECK(plan.variants[0].aligned.back().bytes == 4);
+    CHECK(text_of(1).find("for (int e_ = 0; e_ < 4; ++e_) {") != std::string::npos);
+    CHECK(text_of(1).find("ahead1_[e_] = n_ + ") != std::string::npos);
+  }
+}
+
+TEST_CASE("what is done on one path only stays there") {
+  for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
+    const auto plan = lay::plan::make_plan(kernel);
+    const auto& gemm = std::get<lay::plan::Sm90Gemm>(plan.variants.front().how);
+    INFO(kernel->name);
+    const std::string text = emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text;
+    const auto count = [&](const std::string& what) {
+      int found = 0;
+      for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+      return found;
+    };
+    const int picks = count("picked_[v_] = acc_["), clears = gemm.accumulate || gemm.split ? 0 : 1;
+    CHECK(count("// stays a branch") == picks + clears);
+    if (clears) CHECK(text.find("a sum of nothing") > text.find("the last stage"));
+  }
+}
+
 TEST_CASE("roles are told apart by what the compiler knows to be the same in a warp") {
   for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
     const auto plan = lay::plan::make_plan(kernel);
