@@ -224,12 +224,18 @@ class GemmPlanner {
   // Rows of the standard library's policies: schedules in Lay, and the sizes that they are for.
   // They are for operands narrower than their sum, which is what tensor cores multiply; to read the library takes
   // longer than all else in the plan of another kernel.
-  std::vector<sema::Policy> policies(const std::string& target) const {
+  std::vector<sema::Policy> policies(const std::string& target, bool in_parts) const {
     const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
     if (complete() || a == accumulator()) return {};
     return sema::library_policies(
         target, {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value(), stored_bits(),
-                 runs_along_k(kernel_, facts_, form_.b, form_.k)});
+                 runs_along_k(kernel_, facts_, form_.b, form_.k), reads_inputs(), in_parts});
+  }
+
+  bool reads_inputs() const {
+    const auto loads = loads_outside(kernel_, form_.contraction);
+    return std::any_of(loads.begin(), loads.end(),
+                       [&](sema::NodeId id) { return kernel_.load(id).coordinate.size() > 1; });
   }
 
   // Of the widest output.
@@ -255,27 +261,29 @@ class GemmPlanner {
                        {extent(form_.m), extent(form_.n), extent(form_.k), batches, target_.multiprocessors});
   }
 
-  // A schedule of the library's, and the sizes for which it is worth copying factors first.
+  // A schedule of the library's, the sizes for which it is worth copying factors first, and whether it is also taken
+  // where outputs are stored element by element.
   struct Row {
     TensorSchedule schedule;
     Predicate copies;
+    bool elements = true;
   };
 
-  std::vector<Row> rows(const std::string& target) {
+  std::vector<Row> rows(const std::string& target, bool in_parts = false) {
     std::vector<Row> made;
-    for (const sema::Policy& policy : policies(target)) {
+    for (const sema::Policy& policy : policies(target, in_parts)) {
       TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
       schedule.name = target + "_" + policy.name;
       schedule.of_script = false;
       schedule.when = {here(policy.when)};
-      made.push_back({std::move(schedule), here(policy.copies)});
+      made.push_back({std::move(schedule), here(policy.copies), policy.elements});
     }
     return made;
   }
 
   // The library's rows with what the schedule says in place of theirs.
   std::vector<Row> rows_for(const TensorSchedule& said, const std::string& target) {
-    std::vector<Row> made = rows(target);
+    std::vector<Row> made = rows(target, said.accumulate.value_or(0) > 0);
     for (Row& row : made) {
       TensorSchedule& schedule = row.schedule;
       schedule.name = said.name + "_own" + schedule.name.substr(target.size());
@@ -304,7 +312,7 @@ class GemmPlanner {
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const Row& row : library) {
         if (complete()) return;
-        add(row.schedule, target, width);
+        if (row.elements || width == Width::vectors) add(row.schedule, target, width);
       }
     }
     if (target == "sm90") follow_on_copies(library);

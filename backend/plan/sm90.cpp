@@ -293,7 +293,8 @@ bool Shaper::take_registers() {
   if (gemm_.consumers() > 1) {
     const int all = each * (1 + gemm_.consumers());
     constexpr int of_copies = 40, of_copies_of_parts = 56, of_copies_tight = 24, most = 240;
-    const bool many_parts = gemm_.split || gemm_.sharers() > 2;
+    constexpr int few = 64;  // accumulators, which leave registers for both
+    const bool many_parts = gemm_.split || gemm_.sharers() > 2 || held <= few;
     for (const int copies : {many_parts ? of_copies_of_parts : of_copies, of_copies, of_copies_tight}) {
       each = std::min(most, (all - copies) / gemm_.consumers() / 8 * 8);
       gemm_.registers = {{all - gemm_.consumers() * each, each}};

@@ -87,6 +87,8 @@ std::optional<Policy> policy_of(const Record& row) {
       policy.when = *value.as<Predicate>();
     } else if (field == "copies" && value.as<Predicate>()) {
       policy.copies = *value.as<Predicate>();
+    } else if (field == "elements" && value.as<Predicate>()) {
+      policy.elements = !value.as<Predicate>()->is_never();
     } else {
       entries.emplace_back(field, value);
     }
@@ -187,7 +189,8 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
   const Value rows =
       ask(library, "policies(a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " + word(kind.accumulator) +
                        ", arithmetic = " + std::to_string(kind.arithmetic) + ", masked = " + truth(kind.masked) +
-                       ", stored = " + std::to_string(kind.stored) + ", b_along_k = " + truth(kind.b_along_k) + ")");
+                       ", stored = " + std::to_string(kind.stored) + ", b_along_k = " + truth(kind.b_along_k) +
+                       ", inputs = " + truth(kind.inputs) + ", in_parts = " + truth(kind.in_parts) + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {

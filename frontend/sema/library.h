@@ -42,6 +42,7 @@ struct Policy {
   std::string name;
   Predicate when;
   Predicate copies = Predicate(false);  // and where factors that cannot be read as they lie are copied for it
+  bool elements = true;                 // also where outputs have to be stored element by element
   std::vector<ScheduleEntry> entries;   // tile, mma, groups, ...
 };
 
@@ -54,13 +55,16 @@ struct Circumstances {
 Predicate under(const Predicate& condition, const Circumstances& given);
 
 // A sum of products of these types, an epilogue of so much arithmetic an element (`plan::arithmetic_outside`), whether
-// a mask skips products, the bits of the widest output's elements, and whether the second factor runs along k.
+// a mask skips products, the bits of the widest output's elements, whether the second factor runs along k, whether the
+// epilogue reads inputs of two modes or more, and whether the sum is added up in parts beside the tensor cores' own.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
   bool masked = false;
   int stored = 16;
   bool b_along_k = true;
+  bool inputs = false;
+  bool in_parts = false;
 };
 
 // The rows for such products in the library's order, without those whose conditions hold for no sizes; none where it

@@ -4,18 +4,20 @@
 set -uo pipefail
 lay=${1:-build/lay}
 shift || true
-classes=${*:-large orders small skinny ragged types masked fused batched}
+classes=${*:-large orders small skinny ragged types masked fused inputs batched}
 script=$(dirname "$0")/hopper.lay
 options=(--rounds 5 --milliseconds "${MILLISECONDS_A_ROUND:-50}" --algorithms 8 --triton-seconds "${TRITON_SECONDS:-120}")
 
 bench() {
   local kernel=$1 sizes=()
   shift
+  local more=()
+  if [ "$1" = --set ]; then more=("$1" "$2"); shift 2; fi
   for size in "$@"; do
     IFS=x read -r m n k l <<<"$size"
     sizes+=(--size "M=$m,N=$n,K=$k${l:+,L=$l}")
   done
-  "$lay" bench "$script" --kernel "$kernel" "${options[@]}" "${sizes[@]}"
+  "$lay" bench "$script" --kernel "$kernel" "${options[@]}" "${more[@]}" "${sizes[@]}"
 }
 
 for class in $classes; do
@@ -34,6 +36,10 @@ for class in $classes; do
     types) for kernel in of_tf32 of_s8 of_e4m3 promoted; do bench $kernel 4096x4096x4096 8192x8192x8192; done ;;
     masked) bench causal 4096x4096x4096 8192x8192x1024 8192x8192x8192 ;;
     fused) for kernel in activated activated_tanh; do bench $kernel 8192x4096x4096 8192x14336x4096; done ;;
+    inputs)  # of the output's shape
+      bench residual 8192x4096x4096
+      for kernel in scaled scaled_f32; do bench $kernel --set beta=1 8192x4096x4096; done
+      ;;
     batched) bench batched 512x512x512x64 2048x2048x128x16 ;;
     *) echo "no class $class" >&2 ;;
   esac
