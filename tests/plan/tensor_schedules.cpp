@@ -10,10 +10,12 @@ namespace lay::test {
 
 namespace {
 
-// A product of 8-bit floats, of bf16 where `narrow` is bf16, under that schedule.
-plan::Plan planned(const std::string& schedule, const std::string& narrow = "e4m3") {
+// A product of 8-bit floats, of bf16 where `narrow` is bf16, under that schedule; what is assigned is `value` of it.
+plan::Plan planned(const std::string& schedule, const std::string& narrow = "e4m3", const std::string& value = "acc",
+                   const std::string& more = "") {
   sema::test::Script script("use atoms.sm90\nkernel product<M, N, K>(A: " + narrow + " (M,K):(K,1), B: " + narrow +
-                            " (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n" + schedule);
+                            " (N,K):(K,1)" + more + ") -> C: bf16 (M,N):(N,1)\n{ let acc = sum[k](A[m,k] * B[n,k])\n" +
+                            "C[m,n] = " + value + " }\n" + schedule);
   REQUIRE(script.messages == "");
   return plan::make_plan(script.evaluator.kernels().back());
 }
@@ -23,6 +25,12 @@ std::string problem(const std::string& schedule) {
   REQUIRE(plan.problems.size() == 1);
   CHECK(plan.variants.empty());
   return plan.problems[0].code + ": " + plan.problems[0].message;
+}
+
+std::set<std::string> names_of(const plan::Plan& plan) {
+  std::set<std::string> names;
+  for (const plan::Variant& variant : plan.variants) names.insert(variant.name);
+  return names;
 }
 
 const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
@@ -52,6 +60,18 @@ TEST_CASE("a schedule without an atom is completed by the rows of the library th
   CHECK(std::any_of(plain.variants.begin(), plain.variants.end(),
                     [](const plan::Variant& variant) { return variant.name == "sm90_wide"; }));
   CHECK(!names.contains("sm90_own_wide"));
+}
+
+TEST_CASE("the library has rows for sums in parts, and rows that are taken only where TMA stores the output") {
+  CHECK(names_of(planned("schedule product for sm90 { accumulate = 128 }")).contains("sm90_own_broad"));
+  CHECK(!names_of(planned("")).contains("sm90_broad"));
+  const auto with_bias = names_of(planned("", "bf16", "max(acc + bias[n], 0)", ", bias: bf16 N:1"));
+  CHECK(with_bias.contains("sm90_turns_160"));
+  CHECK(!with_bias.contains("sm90_turns_160_any"));
+  CHECK(with_bias.contains("sm90_turns_any"));
+  CHECK(!names_of(planned("", "bf16")).contains("sm90_turns_160"));
+  // There are no registers for these beside 160 accumulators.
+  CHECK(!names_of(planned("", "bf16", "acc + R[m,n]", ", R: bf16 (M,N):(N,1)")).contains("sm90_turns_160"));
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
