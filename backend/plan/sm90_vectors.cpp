@@ -29,8 +29,8 @@ void take_each_once(StagedVector& made, Facts& facts, const Layout& places) {
 }
 
 // Neighbours in memory that are read side by side, and what has to hold for that.
-int pairs(const sema::Tensor& tensor, sema::TensorId id, const StagedVector& made, Facts& facts,
-          Conditions& conditions) {
+int read_together(const sema::Tensor& tensor, sema::TensorId id, const StagedVector& made, Facts& facts,
+                  Conditions& conditions) {
   constexpr int widest = 16;  // bytes
   const bool run = made.read.stride.is_tuple() ? made.read.stride[0].is_literal(1) : made.read.stride.is_literal(1);
   if (!run || bits(tensor.element) < 8 || tensor.is_swizzled() || unit_mode(facts, tensor.layout) != 0) return 1;
@@ -59,7 +59,7 @@ std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90G
     if (!is_float(tensor.element) || (index != gemm.m && index != gemm.n)) continue;
     StagedVector made{id, index == gemm.m ? 0 : 1};
     take_each_once(made, facts, composition(facts, along(atom[1], made.axis), Layout(step, 1)));
-    if (width == Width::vectors) made.together = pairs(tensor, load.tensor, made, facts, conditions);
+    if (width == Width::vectors) made.together = read_together(tensor, load.tensor, made, facts, conditions);
     found.push_back(std::move(made));
   }
   return found;
