@@ -7,6 +7,7 @@
 #include "frontend/algebra/cut_strides.h"
 #include "frontend/algebra/integer_equations.h"
 #include "frontend/algebra/inverse.h"
+#include "frontend/algebra/inverse_carries.h"
 #include "frontend/algebra/inverse_modular.h"
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/polynomial.h"
@@ -17,7 +18,8 @@ namespace {
 
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
-constexpr int64_t kStepsToChoose = 1 << 25, kStepsToTry = 1 << 18, kStepsToProbe = 1 << 26, kStepsModulo = 1 << 26;
+constexpr int64_t kStepsToChoose = 1 << 25, kStepsToTry = 1 << 18, kStepsToProbe = 1 << 26, kStepsModulo = 1 << 26,
+                  kStepsToScan = 1 << 27;
 constexpr size_t kMostProbed = 3;
 constexpr size_t kNumbersToChoose = 1 << 18;
 constexpr size_t kMostCandidates = 24;
@@ -108,6 +110,9 @@ class Searcher {
         return to_try > 0 && (found = try_strides(to_try));
       };
       if (each_by_selection(table_, steps, serves)) return found;
+      steps = std::min(pass_.steps / 8, kStepsToScan);
+      to_try = steps;
+      if (each_by_carries(table_, steps, serves)) return found;
       extents_.clear();
       steps = std::min(pass_.steps / 8, kStepsToProbe);
       if ((found = probe(1, kMostProbed, steps))) return found;
