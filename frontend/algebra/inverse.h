@@ -34,8 +34,8 @@ struct InverseSearch {
 // Few modes are tried first, then every chain of cuts by primes (cut_chains.h says why none is left out). Of a value
 // with several indices all are carried along, and equations take away what does not go with the rest; only chains
 // search so. Before them comes what is decided sooner (inverse_modular.h): values whose indices are one modulo a prime
-// may rule out all chains, and where one index is selected for each value a chain may be found for those; then cuts
-// whose own carries select (inverse_carries.h), and few cuts at the steps of a. Entries of the table are looked at few
+// may rule out all chains, and where one index is selected for each value a chain may be found for those; then few
+// cuts at the steps of a, and cuts whose own carries select (inverse_carries.h). Entries of the table are looked at few
 // at first, and more where a layout gives those but not all: what contradicts few entries contradicts all; of values
 // with several indices the strides for the extents found are then sought anew. Bounded in steps. Layouts of values up
 // to 2^20, each with one index, were not seen to use them up; of those where values have several some do, most of them

@@ -110,12 +110,13 @@ class Searcher {
         return to_try > 0 && (found = try_strides(to_try));
       };
       if (each_by_selection(table_, steps, serves)) return found;
-      steps = std::min(pass_.steps / 8, kStepsToScan);
-      to_try = steps;
-      if (each_by_carries(table_, steps, serves)) return found;
       extents_.clear();
       steps = std::min(pass_.steps / 8, kStepsToProbe);
       if ((found = probe(1, kMostProbed, steps))) return found;
+      extents_.clear();
+      steps = std::min(pass_.steps / 8, kStepsToScan);
+      to_try = steps;
+      if (each_by_carries(table_, steps, serves)) return found;
       extents_.clear();
     }
     const auto serves = [&](const std::vector<int64_t>& extents, const std::vector<Difference>& decided) {
