@@ -32,9 +32,10 @@ void take_each_once(StagedVector& made, Facts& facts, const Layout& places) {
 int read_together(const sema::Tensor& tensor, sema::TensorId id, const StagedVector& made, Facts& facts,
                   Conditions& conditions) {
   constexpr int widest = 16;  // bytes
-  const bool run = made.read.stride.is_tuple() ? made.read.stride[0].is_literal(1) : made.read.stride.is_literal(1);
-  if (!run || bits(tensor.element) < 8 || tensor.is_swizzled() || unit_mode(facts, tensor.layout) != 0) return 1;
-  const std::int64_t side_by_side = (made.read.shape.is_tuple() ? made.read.shape[0] : made.read.shape).value().value();
+  if (!leaves(made.read.stride)[0].is_literal(1) || bits(tensor.element) < 8 || tensor.is_swizzled() ||
+      unit_mode(facts, tensor.layout) != 0)
+    return 1;
+  const std::int64_t side_by_side = leaves(made.read.shape)[0].value().value();
   const int bytes = tensor.element_bytes();
   for (int together = widest / bytes; together > 1; together /= 2) {
     if (side_by_side % together != 0) continue;

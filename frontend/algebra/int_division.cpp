@@ -1,16 +1,12 @@
 #include <algorithm>
 
+#include "frontend/algebra/floor.h"
 #include "frontend/algebra/int.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
 
 namespace lay {
 namespace {
-
-int64_t floor_of(int64_t a, int64_t b) {
-  if (a == INT64_MIN && b == -1) return checked_sub(0, a);
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
-}
 
 [[noreturn]] void divided_by_zero(const Int& a) {
   throw refusal("division-by-zero", a.to_string() + " is divided by 0");

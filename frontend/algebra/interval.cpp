@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/floor.h"
 #include "frontend/algebra/refusal.h"
 
 namespace lay {
@@ -42,10 +43,6 @@ Interval multiply(const Interval& a, const Interval& b) {
   const std::array<int64_t, 4> corners{corner(a.lower, b.lower), corner(a.lower, b.upper), corner(a.upper, b.lower),
                                        corner(a.upper, b.upper)};
   return {*std::min_element(corners.begin(), corners.end()), *std::max_element(corners.begin(), corners.end())};
-}
-
-int64_t floor_of(int64_t a, int64_t b) {
-  return a / b - ((a % b != 0 && a < 0) ? 1 : 0);
 }
 
 // One end of a quotient by b > 0.

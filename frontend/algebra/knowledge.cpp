@@ -4,6 +4,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "frontend/algebra/floor.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
 
@@ -53,10 +54,6 @@ std::vector<Linear> linear_dims(const Int& a) {
     if (!mentions(rest, atom.id)) found.push_back({atom.id, term.coefficient, rest});
   }
   return found;
-}
-
-int64_t floor_of(int64_t a, int64_t b) {
-  return floor_div(Int(a), Int(b)).value();
 }
 
 int64_t ceil_of(int64_t a, int64_t b) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "frontend/algebra/floor.h"
 #include "frontend/algebra/int.h"
 
 namespace lay {
@@ -13,16 +14,12 @@ void subtract(std::vector<int64_t>& row, const std::vector<int64_t>& other, int6
   for (size_t k = begin; k < row.size(); ++k) row[k] = checked_sub(row[k], checked_mul(times, other[k]));
 }
 
-int64_t floored(int64_t number, int64_t by) {
-  return number / by - (number % by < 0 ? 1 : 0);
-}
-
 }  // namespace
 
 // Each number below `row`'s begin that a row begins in comes to lie from 0 on and below what that row begins with.
 void Lattice::reduce(std::vector<int64_t>& row, size_t begin) const {
   for (size_t k = begin; k < row.size(); ++k) {
-    if (!rows_[k].empty()) subtract(row, rows_[k], floored(row[k], rows_[k][k]), k);
+    if (!rows_[k].empty()) subtract(row, rows_[k], floor_of(row[k], rows_[k][k]), k);
   }
 }
 

@@ -1,14 +1,11 @@
 // Conditions as a person would write them.
 
+#include "frontend/algebra/floor.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
 
 namespace lay {
 namespace {
-
-int64_t floored(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
 
 // sum(terms) compared with a constant, with what divides every coefficient taken out.
 struct Comparison {
@@ -52,9 +49,9 @@ Predicate solved_comparison(PredicateKind kind, const Int& a, const Int& b, cons
   const int64_t rest = checked_sub(0, c.constant);  // common * (above - below) is compared with it
   switch (kind) {
     case PredicateKind::less:
-      return at_most(above, below, floored(checked_sub(rest, 1), c.common));
+      return at_most(above, below, floor_of(checked_sub(rest, 1), c.common));
     case PredicateKind::less_equal:
-      return at_most(above, below, floored(rest, c.common));
+      return at_most(above, below, floor_of(rest, c.common));
     case PredicateKind::equal:
     case PredicateKind::not_equal: {
       const bool divides = rest % c.common == 0;

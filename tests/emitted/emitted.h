@@ -40,6 +40,13 @@ inline cuda::Emitted emitted(const ir::Kernel& kernel, std::string_view target) 
   return std::get<cuda::Emitted>(result);
 }
 
+// How often `part` stands in a text.
+inline int times(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
 // LAY_BLESS=1 rewrites the golden file; `git diff` is the review.
 inline void check_golden(const std::string& text, const std::filesystem::path& golden) {
   INFO(golden.filename().string());

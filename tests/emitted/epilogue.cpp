@@ -6,10 +6,12 @@
 #include "backend/ir/old_values.h"
 #include "backend/plan/make.h"
 #include "frontend/sema/evaluator.h"
+#include "tests/emitted/emitted.h"
 
 namespace {
 
 using namespace lay;
+using test::times;
 
 sema::KernelPtr gemm(const std::string& value) {
   Sources sources;
@@ -33,12 +35,6 @@ std::string emitted(const sema::KernelPtr& kernel, const std::string& variant) {
   return "";
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("the old output is read under one condition, however it is written") {
@@ -52,8 +48,8 @@ TEST_CASE("the old output is read under one condition, however it is written") {
     REQUIRE(old.size() == 1);
     CHECK(old[0].condition >= 0);
     const std::string text = emitted(kernel, "wide");
-    CHECK(count(text, "const float4*)&C_[") == 1);
-    CHECK(count(text, "beta_ * old_[") == 1);
+    CHECK(times(text, "const float4*)&C_[") == 1);
+    CHECK(times(text, "beta_ * old_[") == 1);
   }
   const auto always = gemm("acc + C[m,n]");
   const auto old = ir::old_values(*always, always->assignments[0]);
@@ -72,13 +68,13 @@ TEST_CASE("an old output whose condition depends on the element, or on two, is r
 
 TEST_CASE("a condition that an arm around has settled is not asked again") {
   const std::string text = emitted(gemm("if beta == 0 then acc else acc + beta * C[m,n]"), "wide_any");
-  CHECK(count(text, "beta_ == 0.0f") == 1);
-  CHECK(count(text, "beta_ != 0.0f") == 0);
+  CHECK(times(text, "beta_ == 0.0f") == 1);
+  CHECK(times(text, "beta_ != 0.0f") == 0);
 }
 
 TEST_CASE("many accumulators are stored in passes of the same code, few at once") {
   const auto kernel = gemm("acc");
-  CHECK(count(emitted(kernel, "wide"), "for (int pass_ = 0; pass_ < 16; pass_ += 8)") == 1);
-  CHECK(count(emitted(kernel, "wide_any"), "for (int pass_ = 0; pass_ < 16; pass_ += 4)") == 1);
-  CHECK(count(emitted(kernel, "small"), "pass_") == 0);
+  CHECK(times(emitted(kernel, "wide"), "for (int pass_ = 0; pass_ < 16; pass_ += 8)") == 1);
+  CHECK(times(emitted(kernel, "wide_any"), "for (int pass_ = 0; pass_ < 16; pass_ += 4)") == 1);
+  CHECK(times(emitted(kernel, "small"), "pass_") == 0);
 }

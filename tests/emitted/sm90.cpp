@@ -1,4 +1,6 @@
 // Hopper's kernels compiled: everything in registers, and nothing that ptxas remarks on.
+#include <algorithm>
+
 #include "backend/ir/lower.h"
 #include "backend/plan/make.h"
 #include "tests/emitted/emitted.h"
@@ -21,17 +23,17 @@ TEST_CASE("much arithmetic is written once for all passes, whose accumulators co
 }
 
 TEST_CASE("a vector's elements are read once for the values that need them, neighbours together where they may be") {
-  for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
-    if (kernel->name != "activated") continue;
-    const auto plan = lay::plan::make_plan(kernel);
-    REQUIRE(plan.variants.size() >= 2);
-    const auto text_of = [&](std::size_t i) { return emitted(lay::ir::lower(plan, plan.variants[i]), "sm_90a").text; };
-    CHECK(text_of(0).find("for (int e_ = 0; e_ < 4; e_ += 2) {") != std::string::npos);
-    CHECK(text_of(0).find("*(unsigned*)&ahead1_[e_] = n_ + ") != std::string::npos);
-    CHECK(plan.variants[0].aligned.back().bytes == 4);
-    CHECK(text_of(1).find("for (int e_ = 0; e_ < 4; ++e_) {") != std::string::npos);
-    CHECK(text_of(1).find("ahead1_[e_] = n_ + ") != std::string::npos);
-  }
+  const auto kernels = kernels_of(source("tests/emitted/sm90.lay"));
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [](const auto& k) { return k->name == "activated"; });
+  REQUIRE(found != kernels.end());
+  const auto plan = lay::plan::make_plan(*found);
+  REQUIRE(plan.variants.size() >= 2);
+  const auto text_of = [&](std::size_t i) { return emitted(lay::ir::lower(plan, plan.variants[i]), "sm_90a").text; };
+  CHECK(text_of(0).find("for (int e_ = 0; e_ < 4; e_ += 2) {") != std::string::npos);
+  CHECK(text_of(0).find("*(unsigned*)&ahead1_[e_] = n_ + ") != std::string::npos);
+  CHECK(plan.variants[0].aligned.back().bytes == 4);
+  CHECK(text_of(1).find("for (int e_ = 0; e_ < 4; ++e_) {") != std::string::npos);
+  CHECK(text_of(1).find("ahead1_[e_] = n_ + ") != std::string::npos);
 }
 
 TEST_CASE("what is done on one path only stays there") {
@@ -40,13 +42,8 @@ TEST_CASE("what is done on one path only stays there") {
     const auto& gemm = std::get<lay::plan::Sm90Gemm>(plan.variants.front().how);
     INFO(kernel->name);
     const std::string text = emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text;
-    const auto count = [&](const std::string& what) {
-      int found = 0;
-      for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-      return found;
-    };
-    const int picks = count("picked_[v_] = acc_["), clears = gemm.accumulate || gemm.split ? 0 : 1;
-    CHECK(count("// stays a branch") == picks + clears);
+    const int picks = times(text, "picked_[v_] = acc_["), clears = gemm.accumulate || gemm.split ? 0 : 1;
+    CHECK(times(text, "// stays a branch") == picks + clears);
     if (clears) CHECK(text.find("a sum of nothing") > text.find("the last stage"));
   }
 }
