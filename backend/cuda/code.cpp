@@ -1,6 +1,7 @@
 #include "backend/cuda/code.h"
 
 #include <limits>
+#include <numeric>
 
 namespace lay::cuda {
 namespace {
@@ -17,6 +18,16 @@ std::optional<Code> folded(const Code& a, const Code& b, Operation operation) {
 
 bool is(const Code& code, std::int64_t value) {
   return code.known == value;
+}
+
+bool is_multiple(const Code& a, const Code& b) {
+  return b.known && *b.known > 0 && a.multiple % *b.known == 0;
+}
+
+// Of terms that are multiples of a's power of two and of b's.
+Code with_common(Code code, const Code& a, const Code& b) {
+  code.multiple = std::gcd(a.multiple, b.multiple);
+  return code;
 }
 
 Code integer_operator(Code a, std::string_view op, Code b, Binding binding) {
@@ -40,7 +51,8 @@ Code integer(std::int64_t value) {
   // The literal of the least value is out of range before its sign is applied.
   if (value == limits32::min() || value == std::numeric_limits<std::int64_t>::min())
     return {"(" + std::to_string(value + 1) + suffix + " - 1)", Binding::postfix, wide, value};
-  return {std::to_string(value) + suffix, value < 0 ? Binding::unary : Binding::postfix, wide, value};
+  return {
+      std::to_string(value) + suffix, value < 0 ? Binding::unary : Binding::postfix, wide, value, {}, value & -value};
 }
 
 std::string inside(const Code& code, Binding least) {
@@ -71,14 +83,14 @@ Code sum(const Code& a, const Code& b) {
     return difference(a, integer(-*b.known));
   // a + (b + c) is a + b + c, except that a long long a would make both additions long.
   if (b.binding == Binding::additive && a.wide == b.wide)
-    return {inside(a, Binding::additive) + " + " + b.text, Binding::additive, a.wide};
-  return integer_operator(a, "+", b, Binding::additive);
+    return with_common({inside(a, Binding::additive) + " + " + b.text, Binding::additive, a.wide}, a, b);
+  return with_common(integer_operator(a, "+", b, Binding::additive), a, b);
 }
 
 Code difference(const Code& a, const Code& b) {
   if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_sub_overflow(x, y, z); })) return *code;
   if (is(b, 0)) return a;
-  return integer_operator(a, "-", b, Binding::additive);
+  return with_common(integer_operator(a, "-", b, Binding::additive), a, b);
 }
 
 Code product(const Code& a, const Code& b) {
@@ -86,17 +98,22 @@ Code product(const Code& a, const Code& b) {
   if (is(a, 0) || is(b, 0)) return integer(0);
   if (is(a, 1)) return b;
   if (is(b, 1)) return a;
-  return integer_operator(a, "*", b, Binding::multiplicative);
+  Code code = integer_operator(a, "*", b, Binding::multiplicative);
+  if (__builtin_mul_overflow(a.multiple, b.multiple, &code.multiple)) code.multiple = 1;
+  return code;
 }
 
 Code quotient(const Code& a, const Code& b) {
   if (is(b, 1)) return a;
   if (a.known && b.known && *a.known >= 0 && *b.known > 0) return integer(*a.known / *b.known);
-  return integer_operator(a, "/", b, Binding::multiplicative);
+  Code code = integer_operator(a, "/", b, Binding::multiplicative);
+  if (is_multiple(a, b)) code.multiple = a.multiple / *b.known;
+  return code;
 }
 
 Code remainder(const Code& a, const Code& b) {
   if (is(b, 1)) return integer(0);
+  if (is_multiple(a, b)) return integer(0);
   if (a.known && b.known && *a.known >= 0 && *b.known > 0) return integer(*a.known % *b.known);
   return integer_operator(a, "%", b, Binding::multiplicative);
 }
@@ -104,17 +121,17 @@ Code remainder(const Code& a, const Code& b) {
 Code widened(const Code& a) {
   if (a.wide) return a;
   const std::string operand = inside(a, Binding::unary);
-  if (a.known) return {a.text, a.binding, true, a.known};
-  return {"(long long)" + operand, Binding::unary, true, std::nullopt, operand};
+  if (a.known) return {a.text, a.binding, true, a.known, {}, a.multiple};
+  return {"(long long)" + operand, Binding::unary, true, std::nullopt, operand, a.multiple};
 }
 
 void drop_widening(Code& a, Code& b) {
   if (!a.wide || !b.wide) return;
   // A constant does not widen the other side: its literal may be an int.
   if (!b.narrow.empty() && !a.known)
-    b = {b.narrow, Binding::unary};
+    b = {b.narrow, Binding::unary, false, std::nullopt, {}, b.multiple};
   else if (!a.narrow.empty() && !b.known)
-    a = {a.narrow, Binding::unary};
+    a = {a.narrow, Binding::unary, false, std::nullopt, {}, a.multiple};
 }
 
 }  // namespace lay::cuda

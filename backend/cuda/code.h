@@ -4,9 +4,10 @@
 //   sum(product(i, integer(8)), integer(0)).text              "i_ * 8"
 //   product(sum(i, integer(1)), integer(4)).text              "(i_ + 1) * 4"
 //   quotient(i, integer(1)).text                              "i_"
+//   remainder(product(i, integer(8)), integer(2)).text        "0"
 //
-// Integer operations fold what is constant and drop neutral elements; parentheses stand only where they are needed (and
-// where a reader wants them).
+// Integer operations fold what is constant and drop neutral elements and remainders of multiples of powers of two;
+// parentheses stand only where they are needed (and where a reader wants them).
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,8 @@ struct Code {
   bool wide = false;                                 // of type long long
   std::optional<std::int64_t> known = std::nullopt;  // the value of an integer constant
   std::string narrow = {};  // of an int that was widened: its text, binding as a unary operator does
+  // A power of two that divides the value, also where the value has wrapped; 0 of the constant 0.
+  std::int64_t multiple = 1;
 };
 
 Code name(std::string_view identifier);
