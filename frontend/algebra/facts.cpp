@@ -182,11 +182,21 @@ Int with_whole_quotients(const Facts& facts, Int a) {
   return a;
 }
 
+// What `simpler` gives, and what was there where that cannot be written: a divisor is 0 by what is known now, or a
+// number leaves 64 bits. The guard that is broken then, or the sizes, are refused where the value is used.
+template <typename Value, typename Simpler>
+Value unless_refused(const Value& as_it_stands, Simpler simpler) {
+  try {
+    return simpler();
+  } catch (const Refusal&) {
+    return as_it_stands;
+  }
+}
+
 }  // namespace
 
 Int Facts::simplify(const Int& a) const {
-  const Int simple = rewrite(a, [&](const Atom& atom) -> std::optional<Int> {
-    if (atom.kind == AtomKind::dim) return std::nullopt;
+  const auto simple_atom = [&](const Atom& atom) -> std::optional<Int> {
     const Int x = simplify(atom.a), y = simplify(atom.b);
     switch (atom.kind) {
       case AtomKind::dim:
@@ -207,8 +217,12 @@ Int Facts::simplify(const Int& a) const {
         return lay::floor_div(x, y);
     }
     return std::nullopt;
-  });
-  return with_whole_quotients(*this, simple);
+  };
+  const auto rule = [&](const Atom& atom) -> std::optional<Int> {
+    if (atom.kind == AtomKind::dim) return std::nullopt;
+    return unless_refused(std::optional(as_int(atom)), [&] { return simple_atom(atom); });
+  };
+  return unless_refused(a, [&] { return with_whole_quotients(*this, rewrite(a, rule)); });
 }
 
 std::vector<Guard> Facts::simplify(const std::vector<Guard>& guards) const {
