@@ -13,7 +13,9 @@ fieldset { border: 0; margin: 0; padding: 0; display: flex; gap: .8rem; }
 output { display: block; min-height: 1.4em; font-family: ui-monospace, monospace; }
 #picture { overflow: auto; }
 .box { cursor: pointer; }
-.box.other { opacity: .15; }
+/* of fills and strokes: an opacity of the box as a whole would be a picture of its own for each */
+.box.other { fill-opacity: .15; stroke-opacity: .15; }
+.relabelled .m { display: none; }
 .box.linked rect { stroke: #d00000; stroke-width: 3; stroke-dasharray: none; }
 )";
 
@@ -21,27 +23,34 @@ constexpr std::string_view script = R"(
 "use strict";
 const boxes = [...document.querySelectorAll(".box")];
 const controls = document.querySelector("form"), status = document.querySelector("output");
+const picture = document.querySelector("#picture");
 
 // Boxes by what they say; an element that several threads hold belongs to each of them.
 function grouped(name) {
   const groups = new Map();
   for (const box of boxes)
-    for (const key of (box.dataset[name] ?? "").split(" ").filter(Boolean))
-      groups.set(key, [...(groups.get(key) ?? []), box]);
+    for (const key of (box.dataset[name] ?? "").split(" ").filter(Boolean)) {
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(box);
+    }
   return groups;
 }
 const byOffset = grouped("offset"), byOwner = grouped("owner");
 
-// What stands in the boxes: as drawn, or the offset, index or coordinate of each, small enough to fit.
+// What stands in the boxes: as drawn, or the offset, index or coordinate of each, small enough to fit. The browser lays
+// out anew what is written, which is all that takes time: only what changes is.
+const labels = boxes.filter(box => box.querySelector(".l")).map(box => {
+  const text = box.querySelector(".l");
+  const room = Number(box.querySelector("rect").getAttribute("width")) - 4;
+  return { box, text, drawn: text.textContent, words: text.textContent, room, size: "" };
+});
 function label(what) {
-  for (const box of boxes) {
-    const text = box.querySelector(".l"), mark = box.querySelector(".m");
-    if (!text) continue;
-    const words = what === "drawn" ? text.dataset.drawn : box.dataset[what] ?? "";
-    const room = Number(box.querySelector("rect").getAttribute("width")) - 4;
-    text.textContent = words;
-    text.style.fontSize = Math.min(12, room / (0.6 * words.length)) + "px";
-    if (mark) mark.style.display = what === "drawn" ? "" : "none";
+  picture.classList.toggle("relabelled", what !== "drawn");
+  for (const at of labels) {
+    const words = what === "drawn" ? at.drawn : at.box.dataset[what] ?? "";
+    const size = Math.min(12, at.room / (0.6 * words.length)).toFixed(1) + "px";
+    if (words !== at.words) at.text.textContent = at.words = words;
+    if (size !== at.size) at.text.style.fontSize = at.size = size;
   }
 }
 
@@ -86,8 +95,6 @@ function choose(box) {
 }
 
 const owner = document.body.dataset.owner;
-for (const text of document.querySelectorAll(".box .l")) text.dataset.drawn = text.textContent;
-const picture = document.querySelector("#picture");
 picture.addEventListener("mouseover", event => link(event.target.closest(".box")));
 picture.addEventListener("mouseleave", () => link(null));
 picture.addEventListener("click", event => choose(event.target.closest(".box")));

@@ -19,6 +19,7 @@ const press = b => b.querySelector("rect").dispatchEvent(new MouseEvent("click",
 const shown = b => b.querySelector(".l").textContent;
 const every = [...document.querySelectorAll(".box")];
 const style = (element, name) => getComputedStyle(element)[name];
+const bright = box => [...box.children].every(part => style(part, "fillOpacity") === "1" && style(part, "strokeOpacity") === "1");
 const status_line = () => document.querySelector("output").textContent;
 const pick = value => document.querySelector(`input[value=${value}]`).click();
 window.onerror = message => say("error", message);

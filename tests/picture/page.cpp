@@ -47,8 +47,10 @@ TEST_CASE("hovering links equal offsets, in both directions") {
 TEST_CASE("a click shows one tile alone, a second one all of them") {
   NEEDS_BROWSER();
   const Lines seen = browse(page(divide), R"(
-    const bright = () => every.filter(b => style(b, "opacity") === "1");
-    const state = () => bright().length + " " + [...new Set(bright().map(b => b.dataset.owner))].join(",") + " " + location.hash;
+    const state = () => {
+      const alone = every.filter(bright);
+      return alone.length + " " + [...new Set(alone.map(b => b.dataset.owner))].join(",") + " " + location.hash;
+    };
     press(box(0, 12)); say(state());
     press(box(1, 12)); say(state());
     press(box(1, 47)); say(state());
@@ -78,7 +80,7 @@ TEST_CASE("a thread is shown alone, with all that it holds") {
   const Lines seen = browse(page("show ((4,8),(2,2)):((32,1),(16,8)), tile = (16,8)"), R"(
     press(every[17]);
     const text = b => [...b.querySelectorAll("text")].map(t => t.textContent).join("");
-    say(every.filter(b => style(b, "opacity") === "1").map(text).join(" "));
+    say(every.filter(bright).map(text).join(" "));
     pick("coordinate");
     say(shown(every[17]), style(every[17].querySelector(".m"), "display"));
     pick("drawn");
@@ -88,7 +90,7 @@ TEST_CASE("a thread is shown alone, with all that it holds") {
 
 TEST_CASE("the address brings the state back") {
   NEEDS_BROWSER();
-  const std::string state = "say(shown(box(0, 12)), every.filter(b => style(b, 'opacity') === '1').length)";
+  const std::string state = "say(shown(box(0, 12)), every.filter(bright).length)";
   CHECK(browse(page(divide), state, "label=index&only=1") == Lines{"25 24"});
   CHECK(browse(page(divide), state, "label=nonsense&only=nobody") == Lines{"12 144"});
 }
