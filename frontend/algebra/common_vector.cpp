@@ -120,10 +120,8 @@ Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n) {
   Int rest = n, before = 1;
   for (const Tuple& leaf : leaves(shape)) {
     const Int& extent = leaf.value();
-    Int share = 1;
-    if (extent.is_literal() && rest.is_literal())
-      share = std::gcd(extent.value(), rest.value());
-    else if (facts.proves(divides(extent, rest)))
+    Int share = std::gcd(facts.divisor(extent), facts.divisor(rest));
+    if (facts.proves(divides(extent, rest)))
       share = rest;
     else if (facts.proves(divides(rest, extent)))
       share = extent;

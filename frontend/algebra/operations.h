@@ -241,8 +241,9 @@ Composed downcast(Facts& facts, const Composed& a, const Int& n);
 Composed recast(Facts& facts, const Composed& a, int from_bits, int to_bits);
 Composed recast(Facts& facts, const Composed& a, ElementType from, ElementType to);
 
-// A layout of size <= n over the domain S that gives n workers equal shares, greedily: R maps 0 .. |R|-1 into S's 1-D
-// indices. Refusal "extent" for a literal n below 1.
+// A layout R of size <= n over the domain S that gives as many workers equal shares, greedily: R maps 0 .. |R|-1 into
+// S's 1-D indices. Each extent of S is shared by the greatest number that divides it and what is left of n; of symbols,
+// by the greatest of which that is known. Refusal "extent" for a literal n below 1.
 Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n);
 
 }  // namespace lay

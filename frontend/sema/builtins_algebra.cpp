@@ -336,7 +336,7 @@ constexpr Builtin kRows[] = {
      "the most elements that lie side by side all through L, as whole words: upcast(L, n) is exact, and its words are "
      "full",
      1, 1, max_alignment_},
-    {"domain_distribute", "domain_distribute(S, n)", "n workers' equal shares of the domain S", 2, 2,
+    {"domain_distribute", "domain_distribute(S, n)", "equal shares of the domain S for at most n workers", 2, 2,
      domain_distribute_},
     {"with_shape", "with_shape(L, S)", "L with another shape of the same size", 2, kMany, with_shape_},
     {"tile_starts", "tile_starts(L, T)", "where the tiles T of L begin: complement(T, shape(coalesce(L)))", 2, 2,
