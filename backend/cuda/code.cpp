@@ -46,13 +46,16 @@ Code name(std::string_view identifier) {
 
 Code integer(std::int64_t value) {
   using limits32 = std::numeric_limits<std::int32_t>;
-  const bool wide = value < limits32::min() || value > limits32::max();
-  const std::string suffix = wide ? "LL" : "";
+  if (value < limits32::min() || value > limits32::max()) return wide_integer(value);
   // The literal of the least value is out of range before its sign is applied.
-  if (value == limits32::min() || value == std::numeric_limits<std::int64_t>::min())
-    return {"(" + std::to_string(value + 1) + suffix + " - 1)", Binding::postfix, wide, value};
-  return {
-      std::to_string(value) + suffix, value < 0 ? Binding::unary : Binding::postfix, wide, value, {}, value & -value};
+  if (value == limits32::min()) return {"(" + std::to_string(value + 1) + " - 1)", Binding::postfix, false, value};
+  return {std::to_string(value), value < 0 ? Binding::unary : Binding::postfix, false, value, {}, value & -value};
+}
+
+Code wide_integer(std::int64_t value) {
+  if (value == std::numeric_limits<std::int64_t>::min())
+    return {"(" + std::to_string(value + 1) + "LL - 1)", Binding::postfix, true, value};
+  return {std::to_string(value) + "LL", value < 0 ? Binding::unary : Binding::postfix, true, value, {}, value & -value};
 }
 
 std::string inside(const Code& code, Binding least) {

@@ -51,9 +51,11 @@ std::optional<Code> from_f32(const Code& value, ElementType to, Helpers& helpers
     case u32:
       return call("__float2uint_rn", value.text);
     case s64:
-      return call("__float2ll_rn", value.text);
+      return helper_call("s64_from_f32", value, helpers);
     case u64:
-      return call("__float2ull_rn", value.text);
+      return helper_call("u64_from_f32", value, helpers);
+    case tf32:
+      return helper_call("tf32_from_f32", value, helpers);
     default:
       return std::nullopt;
   }
@@ -65,27 +67,38 @@ std::optional<Code> from_f64(const Code& value, ElementType to, Helpers& helpers
       return cast_to("float", value);
     case f16:
       return helper_call("f16_from_f64", value, helpers);
+    case bf16:
+    case e4m3:
+    case e5m2:
+    case tf32:
+      return from_f32(helper_call("f32_odd_from_f64", value, helpers), to, helpers);
+    case s8:
+      return helper_call("s8_from_f64", value, helpers);
+    case u8:
+      return helper_call("u8_from_f64", value, helpers);
     case s32:
-      return call("__double2int_rn", value.text);
+      return helper_call("s32_from_f64", value, helpers);
     case u32:
-      return call("__double2uint_rn", value.text);
+      return helper_call("u32_from_f64", value, helpers);
     case s64:
-      return call("__double2ll_rn", value.text);
+      return helper_call("s64_from_f64", value, helpers);
     case u64:
-      return call("__double2ull_rn", value.text);
+      return helper_call("u64_from_f64", value, helpers);
     default:
       return std::nullopt;
   }
 }
 
+// The words min and max ask for two operands of one type where that has 64 bits.
+std::string bound(int value, ElementType type) {
+  return std::to_string(value) + (type == s64 ? "LL" : type == u64 ? "ULL" : "");
+}
+
 Code integer_to_integer(const Code& value, ElementType from, ElementType to) {
-  if (to == s8 && from != s8) {
-    const std::string low = is_signed(from) ? "max(" + value.text + ", -128)" : value.text;
-    return cast_to("signed char", call("min", low + ", 127"));
-  }
-  if (to == u8 && from != u8) {
-    const std::string low = is_signed(from) ? "max(" + value.text + ", 0)" : value.text;
-    return cast_to("unsigned char", call("min", low + ", 255"));
+  if ((to == s8 || to == u8) && from != to) {
+    const int lower = to == s8 ? -128 : 0, upper = to == s8 ? 127 : 255;
+    const std::string low = is_signed(from) ? "max(" + value.text + ", " + bound(lower, from) + ")" : value.text;
+    return cast_to(*c_type(to), call("min", low + ", " + bound(upper, from)));
   }
   return cast_to(*c_type(to), value);
 }
@@ -116,9 +129,9 @@ std::optional<Code> converted(const Code& value, ElementType from, ElementType t
   if (is_integer(to)) return integer_to_integer(value, from, to);
   if (to == f32) return cast_to("float", value);
   if (to == f64) return cast_to("double", value);
-  // Exact through f32 only for narrow integers.
+  // Exact through f32 for narrow integers, through f64 for those of 32 bits; wider ones are rounded to f64 first.
   if (bits(from) <= 16) return from_f32(cast_to("float", value), to, helpers);
-  return std::nullopt;
+  return from_f64(cast_to("double", value), to, helpers);
 }
 
 }  // namespace lay::cuda

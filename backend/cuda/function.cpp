@@ -98,6 +98,11 @@ std::optional<Code> applied_to_floats(F function, const Code* x, ElementType typ
   return call(std::string(stem) + suffix, arguments);
 }
 
+// A constant of s64, whose literal may be an int, where nothing beside it makes it a long long.
+Code as_wide(const Code& x, ElementType type) {
+  return type == s64 && x.known ? wide_integer(*x.known) : x;
+}
+
 std::optional<Code> applied_to_integers(F function, const Code* x, ElementType type) {
   switch (function) {
     case F::add:
@@ -114,7 +119,7 @@ std::optional<Code> applied_to_integers(F function, const Code* x, ElementType t
       return sum(product(x[0], x[1]), x[2]);
     case F::min:
     case F::max:
-      return call(function == F::min ? "min" : "max", x[0].text + ", " + x[1].text);
+      return call(function == F::min ? "min" : "max", as_wide(x[0], type).text + ", " + as_wide(x[1], type).text);
     case F::abs:
       return is_signed(type) ? call(type == s64 ? "llabs" : "abs", x[0].text) : x[0];
     default:
@@ -126,7 +131,8 @@ std::optional<Code> applied_to_integers(F function, const Code* x, ElementType t
 
 std::optional<Code> applied(F function, const Code* x, ElementType type, Helpers& helpers) {
   if (function == F::select) {
-    return Code{inside(x[0], Binding::logical_or) + " ? " + inside(x[1], Binding::logical_or) + " : " +
+    const Code then = x[2].known && (x[1].wide || x[2].wide) ? as_wide(x[1], s64) : x[1];
+    return Code{inside(x[0], Binding::logical_or) + " ? " + inside(then, Binding::logical_or) + " : " +
                     inside(x[2], Binding::conditional),
                 Binding::conditional, x[1].wide || x[2].wide};
   }

@@ -80,6 +80,53 @@ constexpr std::array helper_rows = {
   return (unsigned char)y;
 }
 )"},
+    Helper{"tf32_from_f32", R"(// To nearest even.
+static __device__ __forceinline__ float tf32_from_f32(float x) {
+  unsigned y = __float_as_uint(x);
+  return __uint_as_float(x == x ? (y + 0xfffu + (y >> 13 & 1)) & 0xffffe000u : 0x7fffe000u);
+}
+)"},
+    // 24 bits are more than twice a narrow type's, so that its rounding sees of what was cut off all it needs.
+    Helper{"f32_odd_from_f64",
+           R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+static __device__ __forceinline__ float f32_odd_from_f64(double x) {
+  float y = __double2float_rz(x);
+  return (double)y == x ? y : __uint_as_float(__float_as_uint(y) | 1);
+}
+)"},
+    // The instructions make 0 of a NaN only where the source is no f64 and the destination has no 64 bits.
+    Helper{"s8_from_f64", R"(static __device__ __forceinline__ signed char s8_from_f64(double x) {
+  return (signed char)(x == x ? max(min(__double2int_rn(x), 127), -128) : 0);
+}
+)"},
+    Helper{"u8_from_f64", R"(static __device__ __forceinline__ unsigned char u8_from_f64(double x) {
+  return (unsigned char)(x == x ? max(min(__double2int_rn(x), 255), 0) : 0);
+}
+)"},
+    Helper{"s32_from_f64", R"(static __device__ __forceinline__ int s32_from_f64(double x) {
+  return x == x ? __double2int_rn(x) : 0;
+}
+)"},
+    Helper{"u32_from_f64", R"(static __device__ __forceinline__ unsigned u32_from_f64(double x) {
+  return x == x ? __double2uint_rn(x) : 0;
+}
+)"},
+    Helper{"s64_from_f32", R"(static __device__ __forceinline__ long long s64_from_f32(float x) {
+  return x == x ? __float2ll_rn(x) : 0;
+}
+)"},
+    Helper{"u64_from_f32", R"(static __device__ __forceinline__ unsigned long long u64_from_f32(float x) {
+  return x == x ? __float2ull_rn(x) : 0;
+}
+)"},
+    Helper{"s64_from_f64", R"(static __device__ __forceinline__ long long s64_from_f64(double x) {
+  return x == x ? __double2ll_rn(x) : 0;
+}
+)"},
+    Helper{"u64_from_f64", R"(static __device__ __forceinline__ unsigned long long u64_from_f64(double x) {
+  return x == x ? __double2ull_rn(x) : 0;
+}
+)"},
     Helper{"sigmoid_f32", R"(// 1 / (1 + exp(-x)), within (7 + 1.3 |x|) * 2^-24 of itself.
 static __device__ __forceinline__ float sigmoid_f32(float x) {
   float e, y;

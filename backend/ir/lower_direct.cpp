@@ -48,7 +48,7 @@ void lower_group(Declared& declared, const std::vector<const sema::Assignment*>&
     std::vector<Term> values;
     for (const sema::Assignment* assignment : group) {
       declared.from(assignment->where);
-      const Term value = b.cast(element.value(assignment->value), declared.tensor(assignment->target).element);
+      const Term value = element.value(assignment->value, declared.tensor(assignment->target).element);
       values.push_back(group.size() > 1 ? b.let(declared.fresh("value"), value) : value);
     }
     for (size_t i = 0; i < group.size(); ++i) {

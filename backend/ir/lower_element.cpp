@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <limits>
 
 #include "backend/ir/fold.h"
 #include "backend/ir/lower_parts.h"
 #include "backend/ir/types.h"
 #include "backend/plan/recognise.h"
+#include "frontend/algebra/convert.h"
 #include "frontend/algebra/overloaded.h"
 
 namespace lay::ir {
@@ -14,6 +16,7 @@ namespace {
 
 constexpr double largest_inline_arm = 16;  // nodes
 constexpr int deepest_expression = 10;
+constexpr int deepest_range = 6;  // selections in selections whose arms are looked at
 
 bool is_integer_division(const sema::Node& node) {
   const auto* apply = std::get_if<sema::Apply>(&node.what);
@@ -42,6 +45,32 @@ bool fits_s32(const sema::Kernel& kernel, NodeId id) {
   const auto* literal = std::get_if<Literal>(&node.what);
   const auto* integer = literal ? std::get_if<std::int64_t>(&literal->value) : nullptr;
   return integer && !is_float(node.type) && fits(*integer, ElementType::s32);
+}
+
+struct IntegerRange {
+  std::int64_t lower, upper;
+};
+
+// u64 ends where s64 does.
+IntegerRange integers_of(ElementType type) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  return {saturate(type, Limits::min()), saturate(type, Limits::max())};
+}
+
+// Where an integer node's values lie, as far as is plain.
+IntegerRange integers_in(const sema::Kernel& kernel, NodeId id, int depth = 0) {
+  const sema::Node& node = kernel.nodes[static_cast<size_t>(id)];
+  if (const auto* literal = std::get_if<Literal>(&node.what)) {
+    if (const auto* integer = std::get_if<std::int64_t>(&literal->value)) return {*integer, *integer};
+  }
+  if (fits_s32(kernel, id)) return {0, std::numeric_limits<std::int32_t>::max()};
+  const auto* applied = std::get_if<sema::Apply>(&node.what);
+  if (applied && applied->function == ElementFunction::select && depth < deepest_range) {
+    const IntegerRange a = integers_in(kernel, applied->operands[1], depth + 1),
+                       b = integers_in(kernel, applied->operands[2], depth + 1);
+    return {std::min(a.lower, b.lower), std::max(a.upper, b.upper)};
+  }
+  return integers_of(node.type);
 }
 
 }  // namespace
@@ -99,6 +128,21 @@ Term ElementLowering::value(NodeId id) {
   return made;
 }
 
+// A cast of the language saturates between integers; one of the IR keeps the low bits of types wider than 8 bits.
+Term ElementLowering::value(NodeId id, ElementType type) {
+  const Term given = value(id);
+  const ElementType from = given.type();
+  if (from == ElementType::pred || is_float(from) || is_float(type) || bits(type) <= 8) return as(given, type);
+  const IntegerRange held = integers_of(type), range = integers_in(kernel_, id);
+  Term kept = computes(from) ? given : as(given, ElementType::s32);
+  const auto bounded = [&](ElementFunction function, std::int64_t bound) {
+    return b_.apply(function, {kept, b_.constant(bound, kept.type())});
+  };
+  if (range.lower < held.lower) kept = bounded(ElementFunction::max, held.lower);
+  if (range.upper > held.upper) kept = bounded(ElementFunction::min, held.upper);
+  return as(kept, type);
+}
+
 Term ElementLowering::lower(NodeId id) {
   const sema::Node& node = kernel_.nodes[static_cast<size_t>(id)];
   return std::visit(
@@ -151,7 +195,7 @@ Term ElementLowering::apply(const sema::Node& node, const sema::Apply& applied) 
     case ElementFunction::or_:
       return shortcut(applied.function, value(operand(0)), operand(1));
     case ElementFunction::cast:
-      return as(value(operand(0)), node.type);
+      return value(operand(0), node.type);
     default:
       break;
   }

@@ -81,7 +81,7 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
             ElementLowering element(declared_, given);
             bind(element, here[0], here[1], b_.read({accumulators_, {held[0], held[1]}}));
             for (const OldValue& value : old) element.know(value.load, b_.read({before, {v}}));
-            b_.assign({values, {v}}, b_.cast(element.value(assignment.value), type));
+            b_.assign({values, {v}}, element.value(assignment.value, type));
           });
           b_.copy(output, {values, {number(0)}}, store.vector, store.vector_mode, 0);
         });
@@ -128,7 +128,7 @@ void GemmLowering::store_values(ElementLowering& element) {
   std::vector<Term> values;
   for (const sema::Assignment& assignment : kernel.assignments) {
     declared_.from(assignment.where);
-    const Term value = b_.cast(element.value(assignment.value), declared_.tensor(assignment.target).element);
+    const Term value = element.value(assignment.value, declared_.tensor(assignment.target).element);
     values.push_back(kernel.assignments.size() > 1 ? b_.let(declared_.fresh("value"), value) : value);
   }
   for (size_t o = 0; o < values.size(); ++o) {

@@ -65,6 +65,8 @@ class ElementLowering {
   }
 
   Term value(sema::NodeId node);
+  // As a number of another type.
+  Term value(sema::NodeId node, ElementType type);
   Term index(sema::IndexId index) const { return indices_[static_cast<size_t>(index)]; }
   // The element of a tensor at the bound indices.
   Ref element(sema::TensorId tensor, const std::vector<sema::IndexId>& at) const;

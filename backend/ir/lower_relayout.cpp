@@ -314,7 +314,7 @@ class RelayoutLowering {
         if (!outputs_[o]) continue;
         declared_.from(assignment.where);
         b_.assign({outputs_[o], {element}},
-                  b_.cast(lowering.value(assignment.value), declared_.tensor(assignment.target).element));
+                  lowering.value(assignment.value, declared_.tensor(assignment.target).element));
       }
     });
   }

@@ -72,7 +72,7 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
   element.bind(gemm_.n, n);
   for (size_t i = 0; i < gemm_.batch.size(); ++i) element.bind(gemm_.batch[i], tile.batch[i]);
   element.know(gemm_.contraction, accumulator);
-  return b_.cast(element.value(assignment.value), declared_.tensor(assignment.target).element);
+  return element.value(assignment.value, declared_.tensor(assignment.target).element);
 }
 
 // Times that an atom's accumulators are stored.

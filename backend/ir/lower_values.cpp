@@ -88,7 +88,7 @@ class Storing {
           const sema::Assignment& assignment = kernel.assignments[o];
           declared_.from(assignment.where);
           b_.assign({out_[o], {b_.constant(std::int64_t{e})}},
-                    b_.cast(element.value(assignment.value), declared_.tensor(assignment.target).element));
+                    element.value(assignment.value, declared_.tensor(assignment.target).element));
         }
       }
       for (size_t o = 0; o < kernel.assignments.size(); ++o) store(o, m, n);
