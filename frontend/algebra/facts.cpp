@@ -195,6 +195,11 @@ Value unless_refused(const Value& as_it_stands, Simpler simpler) {
 
 }  // namespace
 
+bool Facts::knows_numbers() const {
+  const auto& replaced = knowledge().replaced;
+  return std::any_of(replaced.begin(), replaced.end(), [](const auto& dim) { return dim.second.is_literal(); });
+}
+
 Int Facts::simplify(const Int& a) const {
   const auto simple_atom = [&](const Atom& atom) -> std::optional<Int> {
     const Int x = simplify(atom.a), y = simplify(atom.b);
@@ -219,7 +224,11 @@ Int Facts::simplify(const Int& a) const {
     return std::nullopt;
   };
   const auto rule = [&](const Atom& atom) -> std::optional<Int> {
-    if (atom.kind == AtomKind::dim) return std::nullopt;
+    if (atom.kind == AtomKind::dim) {
+      const auto known = knowledge().replaced.find(atom.id);
+      const bool is_number = known != knowledge().replaced.end() && known->second.is_literal();
+      return is_number ? std::optional(known->second) : std::nullopt;
+    }
     return unless_refused(std::optional(as_int(atom)), [&] { return simple_atom(atom); });
   };
   return unless_refused(a, [&] { return with_whole_quotients(*this, rewrite(a, rule)); });

@@ -88,7 +88,10 @@ class Facts {
   Int mod(const Int& a, const Int& b);
   Int min(const Int& a, const Int& b) const;
   Int max(const Int& a, const Int& b) const;
-  // An integer made before a fact was known, with its divisions, minima and selections decided by what is known now.
+  // Whether there is a size of which the number is known: after `assume M == 6`, 6 stands for M.
+  bool knows_numbers() const;
+  // An integer made before a fact was known, with its divisions, minima and selections decided by what is known now, and
+  // numbers for the sizes that are known. What cannot be written then stays.
   Int simplify(const Int& a) const;
 
   // The guards without those that the facts prove by now, and without doubles. For display: stored values never change.

@@ -9,6 +9,7 @@
 #include "frontend/sema/find.h"
 #include "frontend/sema/kernel_builder.h"
 #include "frontend/sema/operators.h"
+#include "frontend/sema/statement.h"
 
 namespace lay::sema {
 namespace {
@@ -25,7 +26,13 @@ class Evaluation {
   Value operator()(const syntax::Float& e) { return Value(e.value); }
   Value operator()(const syntax::String& e) { return Value(e.value); }
   Value operator()(const syntax::Boolean& e) { return Value(Predicate(e.value)); }
-  Value operator()(const syntax::Name& e) { return look_up(session_, frame_, e.text, where_); }
+  // Where a script says what a size is, `assume M == 6`, its names are worth what they are for that number. A kernel
+  // keeps its sizes: the launcher checks them.
+  Value operator()(const syntax::Name& e) {
+    Value value = look_up(session_, frame_, e.text, where_);
+    const bool of_script = !session_.kernel && frame_.closure.module == session_.main;
+    return of_script && session_.facts.knows_numbers() ? settle(session_, value) : value;
+  }
   Value operator()(const syntax::Underscore&) { return Value(Tuple::underscore()); }
 
   Value operator()(const syntax::Tuple& e) {
