@@ -268,6 +268,11 @@ Completions Repl::complete(std::string_view text, std::size_t cursor) const {
 namespace {
 
 // Lines until a statement is whole, from what is no terminal.
+// Commands and questions are one line.
+bool needs_more(std::string_view text) {
+  return !text.empty() && text.front() != ':' && text.front() != '?' && syntax::needs_more(text);
+}
+
 int read_plainly(Repl& repl, bool prompt) {
   std::string text;
   bool open = false;
@@ -277,7 +282,7 @@ int read_plainly(Repl& repl, bool prompt) {
   ask();
   for (std::string line; std::getline(std::cin, line); ask()) {
     text += open ? "\n" + line : line;
-    open = syntax::needs_more(text) && !line.empty();
+    open = needs_more(text) && !line.empty();
     if (open) continue;
     if (!repl.take(text)) return repl.failed() && !prompt ? exit_program : exit_ok;
     text.clear();
@@ -290,9 +295,7 @@ int read_plainly(Repl& repl, bool prompt) {
 int read_with_editor(Repl& repl, bool colour) {
   History history(history_path());
   EditorLanguage language;
-  language.needs_more = [](std::string_view text) {
-    return !text.empty() && text.front() != ':' && text.front() != '?' && syntax::needs_more(text);
-  };
+  language.needs_more = needs_more;
   language.complete = [&](std::string_view text, std::size_t cursor) { return repl.complete(text, cursor); };
   if (colour) language.highlight = highlight;
   LineEditor editor(STDIN_FILENO, STDOUT_FILENO, history, language);

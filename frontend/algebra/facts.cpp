@@ -109,6 +109,10 @@ void Facts::raise(const Guard& guard) {
   knowledge_.reset();
 }
 
+bool Facts::rules_out(const Guard& guard) const {
+  return proves(negate(guard.predicate)) && proves(guard.path);
+}
+
 Int Facts::exact_div(const Int& a, const Int& b, std::string_view origin) {
   if (a.is_literal() && b.is_literal()) return divided(a, b);
   if (!b.is_literal()) require(not_equal(b, 0), origin);

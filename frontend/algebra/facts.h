@@ -77,6 +77,8 @@ class Facts {
   bool try_require(const Predicate& predicate, std::string_view origin);
   // Puts a guard that was raised elsewhere into the current scope.
   void raise(const Guard& guard);
+  // Whether a guard that was raised elsewhere is refuted by what is known here: what depends on it has no value.
+  bool rules_out(const Guard& guard) const;
 
   // The exact quotient a / b: requires b != 0 and a % b == 0.
   Int exact_div(const Int& a, const Int& b, std::string_view origin);

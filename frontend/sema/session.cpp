@@ -147,6 +147,8 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
   }
   if (!entry->value) throw Poisoned{};
   for (const Guard& guard : entry->value->guards) {
+    if (session.facts.rules_out(guard))
+      fail("guard", name + " holds only where " + guard.to_string() + ", which what is known by now rules out", where);
     session.facts.raise(guard);
     session.inherited.push_back(guard);
   }

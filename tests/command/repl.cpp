@@ -142,6 +142,14 @@ TEST_CASE("from a pipe there are results and nothing else") {
   CHECK(run_lay({}, {"1\n:quit\n2\n", ".", {}, 60, 0}).out == "1\n");
 }
 
+TEST_CASE("from a pipe a question is one line, whatever it asks for") {
+  for (const char* asked : {"?o", "?if", "?+", ":type (4"}) {
+    INFO(asked);
+    const auto answered = run_lay({}, {std::string(asked) + "\n40 + 2\n", ".", {}, 60, 0});
+    CHECK(answered.out.ends_with("42\n"));
+  }
+}
+
 TEST_CASE("a session is saved as a script that gives the same results") {
   TemporaryFolder folder;
   const Setting here{"let a = 4:2\nsize(a)\n(2,\n3)\n:save s.lay\n", folder.path().string(), {}, 60, 0};
