@@ -15,14 +15,9 @@ namespace {
 using namespace lay;
 
 std::string emitted(const std::string& script) {
-  Sources sources;
-  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
-  for (const sema::Outcome& outcome : evaluator.run("casts.lay", script)) {
-    INFO(render(sources, outcome.diagnostics));
-    REQUIRE(outcome.ok());
-  }
-  REQUIRE(evaluator.kernels().size() == 1);
-  const plan::Plan plan = plan::make_plan(evaluator.kernels().front());
+  const auto kernels = test::kernels_in("casts.lay", script);
+  REQUIRE(kernels.size() == 1);
+  const plan::Plan plan = plan::make_plan(kernels.front());
   const cuda::Emitted made = test::emitted(ir::lower(plan, plan.variants.back()), "sm_90a");
   if (runtime::can_compile()) test::check_compiled(runtime::compile(made, *find_target("sm_90a")));
   return made.text;

@@ -23,15 +23,18 @@ inline std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The kernels of a script without errors.
-inline std::vector<sema::KernelPtr> kernels_of(const std::filesystem::path& script) {
+// The kernels of a script without errors, given by its text or as a file.
+inline std::vector<sema::KernelPtr> kernels_in(const std::string& name, const std::string& text) {
   Sources sources;
   sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
-  for (const sema::Outcome& outcome : evaluator.run(script.filename().string(), contents(script))) {
+  for (const sema::Outcome& outcome : evaluator.run(name, text)) {
     INFO(render(sources, outcome.diagnostics));
     REQUIRE(outcome.ok());
   }
   return evaluator.kernels();
+}
+inline std::vector<sema::KernelPtr> kernels_of(const std::filesystem::path& script) {
+  return kernels_in(script.filename().string(), contents(script));
 }
 
 inline cuda::Emitted emitted(const ir::Kernel& kernel, std::string_view target) {

@@ -14,14 +14,13 @@ using namespace lay;
 using test::times;
 
 sema::KernelPtr gemm(const std::string& value) {
-  Sources sources;
-  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
-  evaluator.run("epilogue.lay",
-                "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1), beta: f32) -> C: inout f32 (M,N):(N,1) {\n"
-                "  let acc = sum[k](A[m,k] * B[n,k])\n  C[m,n] = " +
-                    value + "\n}\n");
-  REQUIRE(evaluator.kernels().size() == 1);
-  return evaluator.kernels().front();
+  const auto kernels = test::kernels_in(
+      "epilogue.lay",
+      "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1), beta: f32) -> C: inout f32 (M,N):(N,1) {\n"
+      "  let acc = sum[k](A[m,k] * B[n,k])\n  C[m,n] = " +
+          value + "\n}\n");
+  REQUIRE(kernels.size() == 1);
+  return kernels.front();
 }
 
 std::string emitted(const sema::KernelPtr& kernel, const std::string& variant) {
