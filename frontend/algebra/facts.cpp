@@ -96,7 +96,9 @@ bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
   if (breaks.exhausted) return true;
   if (breaks.finite && search_counterexample(knowledge(), negate(predicate)).exhausted) return false;
   if (knowledge().with(predicate).contradiction) return false;
-  Guard guard{path(), solved(predicate), std::string(origin), breaks.witness ? std::move(*breaks.witness) : Sizes{}};
+  const auto is_positive = [&](const Int& a) { return proves(less(0, a)); };
+  Guard guard{path(), solved(predicate, is_positive), std::string(origin),
+              breaks.witness ? std::move(*breaks.witness) : Sizes{}};
   trace::report([&] { return trace::Guarded{guard}; });
   raise(guard);
   return true;

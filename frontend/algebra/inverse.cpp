@@ -175,6 +175,9 @@ void repair(const Layout& a, Refusal& r) {
 
 Layout invert(Facts& facts, const Layout& a, Effort effort);
 
+// Of the sizes at which a search is made: what one takes besides its elements, and what all may.
+constexpr int64_t kTrial = 32, kMostInTrials = 1 << 13;
+
 // Where the rule gives no more than a guess. A trial refuses only what has no inverse; what it leaves open gives 1:0.
 Layout search(Facts& facts, const Layout& a, const std::optional<Layout>& guess, Refusal r, Effort effort) {
   const auto table = ValueTable::of(a);
@@ -189,10 +192,12 @@ Layout search(Facts& facts, const Layout& a, const std::optional<Layout>& guess,
   if (table && guess) r.witness = first_lost(a, *table, *guess);
   repair(a, r);
   if (!a.is_known()) {
+    int64_t budget = kMostInTrials;
     const auto at_sizes = [&](Facts& plain, const Numbers& numbers) {
       const auto known = small_at(a, numbers);
-      if (known) static_cast<void>(invert(plain, *known, Effort::trial));
-      return known.has_value();
+      if (!known || (budget -= size(*known).value() + kTrial) < 0) return false;
+      static_cast<void>(invert(plain, *known, Effort::trial));
+      return true;
     };
     show_sizes(facts, {a}, at_sizes, r);
   }

@@ -132,11 +132,15 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b);
 // dropped.
 Layout composition(Facts& facts, const Layout& a, const Tiler& tiler);
 // Swizzles. Sw o Sw with the same shift merges (else Refusal "swizzle-shift"); Sw o L stays composed; on a composed
-// layout the right side goes to the inner layout.
+// layout the right side goes to the inner layout. Where two swizzles meet, the one is moved through the layouts between
+// them and the two merge; Refusal "offset" if an offset stands between them.
 Swizzle composition(const Swizzle& a, const Swizzle& b);
 Composed composition(const Swizzle& a, const Layout& b);
 Composed composition(const Swizzle& a, const Tuple& offset, const Layout& b);
-Composed composition(Facts& facts, const Composed& a, const Layout& b);
+AnyLayout composition(Facts& facts, const Composed& a, const Layout& b);
+AnyLayout composition(Facts& facts, const Composed& a, const Composed& b);
+Composed composition(Facts& facts, const Composed& a, const Swizzle& b);
+Composed composition(Facts& facts, const Swizzle& a, const Composed& b);
 Composed composition(Facts& facts, const Composed& a, const Tiler& b);
 // A layout after a swizzle: Sw' o 0 o a where move_swizzle gives Sw', else a o 0 o Sw, which has no shape.
 Composed composition(Facts& facts, const Layout& a, const Swizzle& b);

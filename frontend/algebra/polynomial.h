@@ -42,8 +42,9 @@ using Rewriting = std::function<std::optional<Int>(const Atom&)>;
 Int rewrite(const Int& a, const Rewriting& rule);
 Predicate rewrite(const Predicate& p, const Rewriting& rule);
 
+using IsPositive = std::function<bool(const Int&)>;
 // The same condition for a reader: comparisons about one monomial are solved for it (P + 5 < 8 is P <= 2), and common
-// factors go (4*P < 6*Q is 2*P < 3*Q).
-Predicate solved(const Predicate& p);
+// factors go, of symbols those that are positive (4*P < 6*Q is 2*P < 3*Q, M*N <= N is M <= 1).
+Predicate solved(const Predicate& p, const IsPositive& is_positive);
 
 }  // namespace lay

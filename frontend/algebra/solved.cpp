@@ -7,17 +7,43 @@
 namespace lay {
 namespace {
 
+std::optional<std::vector<Term>> divided_by(const std::vector<Term>& terms, const Atom* atom) {
+  std::vector<Term> divided;
+  for (const Term& term : terms) {
+    auto less = divide_monomial(term, {1, {{atom, 1}}});
+    if (!less) return std::nullopt;
+    less->coefficient = term.coefficient;
+    divided.push_back(std::move(*less));
+  }
+  return divided;
+}
+
+// Without the symbols that are in every term and known to be positive: p compared with 0 gives the same.
+Polynomial without_common(Polynomial p, const IsPositive& is_positive) {
+  if (p.terms.empty()) return p;
+  const std::vector<Factor> candidates = p.terms[0].factors;
+  for (const Factor& candidate : candidates) {
+    auto divided = divided_by(p.terms, candidate.atom);
+    if (!divided || !is_positive(as_int(*candidate.atom))) continue;
+    for (; divided; divided = divided_by(p.terms, candidate.atom)) p.terms = std::move(*divided);
+  }
+  return p;
+}
+
 // sum(terms) compared with a constant, with what divides every coefficient taken out.
 struct Comparison {
   Polynomial above, below;  // sum(terms) = above - below, both with positive coefficients
   int64_t constant = 0;     // sum(terms) + constant is what is compared with 0
   int64_t common = 0;       // of the coefficients, before it was taken out
   size_t terms = 0;
+  bool shorter = false;  // symbols were taken out
 };
 
-Comparison comparison_of(const Int& a, const Int& b) {
-  const Polynomial p = as_polynomial(a - b);  // over its denominator, which is above 0: the sign is that of the sum
+Comparison comparison_of(const Int& a, const Int& b, const IsPositive& is_positive) {
+  const Polynomial whole = as_polynomial(a - b);  // over its denominator, which is above 0: the sign is that of the sum
+  const Polynomial p = without_common(whole, is_positive);
   Comparison c;
+  c.shorter = !whole.terms.empty() && p.terms[0].factors.size() < whole.terms[0].factors.size();
   for (const Term& term : p.terms) {
     if (term.factors.empty()) {
       c.constant = term.coefficient;
@@ -42,9 +68,10 @@ Predicate at_most(const Int& above, const Int& below, int64_t most) {
   return less_equal(above, below + most);
 }
 
-Predicate solved_comparison(PredicateKind kind, const Int& a, const Int& b, const Predicate& p) {
-  const Comparison c = comparison_of(a, b);
-  if (c.terms != 1 && c.common <= 1) return p;
+Predicate solved_comparison(const Predicate& p, const IsPositive& is_positive) {
+  const PredicateKind kind = p.kind();
+  const Comparison c = comparison_of(p.node().a, p.node().b, is_positive);
+  if (c.terms != 1 && c.common <= 1 && !c.shorter) return p;
   const Int above = intern(c.above), below = intern(c.below);
   const int64_t rest = checked_sub(0, c.constant);  // common * (above - below) is compared with it
   switch (kind) {
@@ -67,13 +94,14 @@ Predicate solved_comparison(PredicateKind kind, const Int& a, const Int& b, cons
 
 }  // namespace
 
-Predicate solved(const Predicate& p) {
+Predicate solved(const Predicate& p, const IsPositive& is_positive) {
   const PredicateNode& n = p.node();
-  if (n.kind == PredicateKind::both) return both(solved(Predicate::of(n.left)), solved(Predicate::of(n.right)));
-  if (n.kind == PredicateKind::either) return either(solved(Predicate::of(n.left)), solved(Predicate::of(n.right)));
+  const auto side = [&](const auto& node) { return solved(Predicate::of(node), is_positive); };
+  if (n.kind == PredicateKind::both) return both(side(n.left), side(n.right));
+  if (n.kind == PredicateKind::either) return either(side(n.left), side(n.right));
   if (n.a.is_literal() && n.b.is_literal()) return p;
   try {
-    return solved_comparison(n.kind, n.a, n.b, p);
+    return solved_comparison(p, is_positive);
   } catch (const Refusal&) {  // beyond 64 bits it stays as it was written
     return p;
   }

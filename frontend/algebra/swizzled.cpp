@@ -7,6 +7,7 @@
 #include "frontend/algebra/codomain.h"
 #include "frontend/algebra/mode.h"
 #include "frontend/algebra/operations.h"
+#include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/trace.h"
 
 namespace lay {
@@ -27,14 +28,10 @@ Swizzle in_unit(Swizzle s, const Unit& unit) {
   return s;
 }
 
-// s' with s'(a(x)) == a(s(x)): the swizzle of the images of s's bit groups, if it keeps the law.
-std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzle& s, const Int& domain) {
-  if (s.b == 0) return s;
-  if (!a.is_known() || a.has_basis()) return std::nullopt;
+// s' with s'(a(x)) == a(s(x)) for x < span: the swizzle of the images of s's bit groups, if it keeps the law. Literal.
+std::optional<Swizzle> moved_swizzle_known(Facts& facts, const Layout& a, const Swizzle& s, int64_t span) {
   const int64_t y = evaluate(facts, a, s.source_mask()).value().value();
   const int64_t z = evaluate(facts, a, s.target_mask()).value().value();
-  if (!domain.is_literal()) return std::nullopt;
-  const int64_t span = domain.value();
   const auto report = [&](const std::optional<Swizzle>& to) {
     trace::report([&] { return trace::Image{a, s, y, z, to}; });
     return to;
@@ -51,6 +48,57 @@ std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzl
     if (value < 0 || !(evaluate(facts, a, s(x)).value().is(moved(value)))) return report(std::nullopt);
   }
   return report(moved);
+}
+
+// Beyond this index, and for multiples of it, s leaves the bits as they are: s(x + k*reach) == s(x) + k*reach.
+int64_t reach_of(const Swizzle& s) {
+  return int64_t{1} << std::bit_width(static_cast<uint64_t>(s.source_mask() | s.target_mask()));
+}
+
+// A layout by the indices within a swizzle's reach, all literal, and the steps between one reach and another.
+struct Reaches {
+  std::vector<Mode> within;
+  std::vector<Int> steps;
+};
+
+std::optional<Reaches> split_at(Facts& facts, const Layout& a, int64_t reach) {
+  Reaches split;
+  const std::vector<Mode> modes = flat_modes(coalesce(facts, a));
+  const bool goes_on = !is_one(facts, flat_modes(a).back().extent);  // the last of these is a's last mode
+  int64_t count = 1;
+  for (size_t k = 0; k < modes.size(); ++k) {
+    const Int &extent = modes[k].extent, &stride = modes[k].stride.value();
+    if (count == reach) {
+      split.steps.push_back(stride);
+      continue;
+    }
+    const int64_t left = reach / count;
+    const bool last = goes_on && k + 1 == modes.size(),
+               whole = !last && extent.is_literal() && left % extent.value() == 0;
+    if (!stride.is_literal() || !(last || whole || facts.proves(divides(extent, left)))) return std::nullopt;
+    split.within.push_back({whole ? extent : left, stride});
+    if (!whole) split.steps.push_back(stride * left);
+    count = whole ? count * extent.value() : reach;
+  }
+  if (count != reach) return std::nullopt;
+  return split;
+}
+
+// As for literals within the reach of s, where steps from one reach to another leave alone the bits of s'.
+std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzle& s, const Int& domain) {
+  if (s.b == 0) return s;
+  if (a.has_basis()) return std::nullopt;
+  if (a.is_known() && domain.is_literal()) return moved_swizzle_known(facts, a, s, domain.value());
+  if (reach_of(s) > kMaxTable) return std::nullopt;
+  const auto split = split_at(facts, a, reach_of(s));
+  if (!split) return std::nullopt;
+  Layout within = from_modes(split->within, {});
+  within.units = a.units;
+  const auto moved = moved_swizzle_known(facts, within, s, reach_of(s));
+  const auto keeps = [&](const Int& step) {
+    return facts.proves(less_equal(0, step)) && facts.proves(divides(step, reach_of(*moved)));
+  };
+  return moved && std::all_of(split->steps.begin(), split->steps.end(), keeps) ? moved : std::nullopt;
 }
 
 // The swizzle that does the same to indices below n: bits that none of them has need not be read.
@@ -148,34 +196,8 @@ Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
   return operation.gives(Composed{a, 0, b});
 }
 
-Composed composition(Facts& facts, const Composed& a, const Layout& b) {
-  trace::Operation operation("composition", a, b);
-  return operation.gives(on_inner(a, [&](const Layout& inner) { return composition(facts, inner, b); }));
-}
-
 Composed composition(Facts& facts, const Composed& a, const Tiler& b) {
   return on_inner(a, [&](const Layout& inner) { return composition(facts, inner, b); });
-}
-
-AnyLayout composition(Facts& facts, const Layout& a, const Composed& b) {
-  const Swizzle& s = outer_swizzle("composition", b);
-  const Layout& inner = b.layout();
-  if (s.b == 0 && is_zero(b.offset)) return composition(facts, a, inner);
-  trace::Operation operation("composition", a, b);
-  const Int reach = cosize(facts, inner);
-  // A swizzle permutes blocks of a power of two: the values reach no further than the next one.
-  const Int block = s.b == 0 || !reach.is_literal() || !b.offset.is_known() || !b.offset.is_int()
-                        ? reach
-                        : Int(int64_t{1} << std::bit_width(static_cast<uint64_t>((reach + b.offset.value()).value())));
-  const Swizzle moved = move_swizzle(facts, a, s, block);
-  const Tuple offset = evaluate(facts, a, b.offset);
-  // The offset goes through a by itself only where no carry can come between it and the inner layout.
-  if (!is_zero(b.offset)) {
-    const trace::Quiet quiet;
-    const Layout both(tuple(2, reach), tuple(b.offset, 1));
-    static_cast<void>(composition(facts, a, both));
-  }
-  return operation.gives(Composed{moved, offset, composition(facts, a, inner)});
 }
 
 Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optional<Int> span) {
@@ -186,28 +208,38 @@ Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optio
 
 namespace {
 
-// The most indices, no more than `most`, at which a literal layout begins with a layout: whole modes and a part of one.
-Int begin_of(const Layout& a, int64_t most) {
-  int64_t whole = 1;
+// The most indices, no more than `most` and a multiple of `step`, at which a literal layout begins with a layout: whole
+// modes and a part of one. 0: none.
+Int begin_of(const Layout& a, int64_t most, int64_t step) {
+  int64_t whole = 1, found = 0;
   for (const Mode& mode : flat_modes(a)) {
-    if (mode.extent.value() > most / whole) return most / whole * whole;
+    const int64_t count = step / gcd(step, whole);
+    const int64_t parts = std::min(mode.extent.value(), most / whole) / count * count;
+    found = std::max(found, parts * whole);
+    if (mode.extent.value() > most / whole) break;
     whole *= mode.extent.value();
   }
-  return whole;
+  return found;
 }
 
 }  // namespace
 
-// Where the swizzle leaves the inner inverse's domain, only the part below the lowest bit that it reads is an inverse.
+// The swizzle stays within the inner inverse's domain where that is whole blocks, which is guarded where it is not
+// known; and below the lowest bit that it reads it moves nothing.
 Composed right_inverse(Facts& facts, const Composed& a) {
   const Swizzle& s = outer_swizzle("right_inverse", a);
   const Layout whole = right_inverse(facts, a.layout());
-  if (facts.proves(divides(size(whole), swizzle_block(s)))) return inverse(facts, a, whole, s);
-  const Int below = s.source_mask() & -s.source_mask();
+  const Int below = s.source_mask() & -s.source_mask(), block = swizzle_block(s);
   if (facts.proves(less_equal(size(whole), below))) return inverse(facts, a, whole, s);
-  if (!facts.proves(less_equal(below, size(whole)))) return inverse(facts, a, Layout(1, 0), Swizzle(0, s.m, s.s));
-  const Int count = whole.is_known() ? begin_of(whole, below.value()) : below;
-  return inverse(facts, a, composition(facts, whole, Layout(count, 1)), Swizzle(0, s.m, s.s));
+  if (facts.try_require(divides(size(whole), block), "right_inverse")) return inverse(facts, a, whole, s);
+  const auto begin = [&](const Int& count) { return composition(facts, whole, Layout(count, 1)); };
+  if (whole.is_known()) {
+    const Int blocks = begin_of(whole, size(whole).value(), block.value());
+    if (less(below, blocks).is_always()) return inverse(facts, a, begin(blocks), s);
+    return inverse(facts, a, begin(begin_of(whole, below.value(), 1)), Swizzle(0, s.m, s.s));
+  }
+  facts.require(less_equal(below, size(whole)), "right_inverse");
+  return inverse(facts, a, begin(below), Swizzle(0, s.m, s.s));
 }
 
 Composed left_inverse(Facts& facts, const Composed& a) {

@@ -63,49 +63,30 @@ Value filter_zeros_(Arguments& a) {
   return inside_of(a, [&](const Layout& l) { return a.count() == 2 ? filter_zeros(l, a.tuple(1)) : filter_zeros(l); });
 }
 
-Value composition_of_swizzle(Arguments& a, const Swizzle& s) {
-  if (const Swizzle* t = a.as<Swizzle>(1)) return Value(composition(s, *t));
-  if (const Layout* l = a.as<Layout>(1)) {
-    return to_value(composition(s, *l));
-  }
-  if (const Composed* c = a.as<Composed>(1)) {
-    if (const auto* outer = std::get_if<Swizzle>(&c->outer)) {
-      Composed result = *c;
-      result.outer = composition(s, *outer);
-      return to_value(std::move(result));
-    }
-  }
+template <typename A>
+Value composition_with(Arguments& a, const A& left) {
+  if (const Layout* b = a.as<Layout>(1)) return to_value(composition(a.facts(), left, *b));
+  if (const Composed* b = a.as<Composed>(1)) return to_value(composition(a.facts(), left, *b));
+  if (const Swizzle* b = a.as<Swizzle>(1)) return to_value(composition(a.facts(), left, *b));
+  return to_value(composition(a.facts(), left, a.tiler(1)));
+}
+
+Value composition_of_swizzle(Arguments& a, const Swizzle& left) {
+  if (const Layout* b = a.as<Layout>(1)) return to_value(composition(left, *b));
+  if (const Composed* b = a.as<Composed>(1)) return to_value(composition(a.facts(), left, *b));
+  if (const Swizzle* b = a.as<Swizzle>(1)) return Value(composition(left, *b));
   a.wrong_kind(1, "a layout or a swizzle");
 }
 
-// Sw o 0 o L after a swizzle: L lets it through as a swizzle, and the two meet.
-Value composed_of_swizzle(Arguments& a, const Composed& c, const Swizzle& s) {
-  const auto* outer = std::get_if<Swizzle>(&c.outer);
-  if (!outer || !c.offset.is_literal(0)) {
-    throw refusal("offset", c.to_string() + " o " + s.to_string() + " needs a swizzle and offset 0 on its left",
-                  "a swizzle of a sum is no sum of swizzles");
-  }
-  const Swizzle moved = move_swizzle(a.facts(), c.layout(), s);
-  return to_value(Composed{composition(*outer, moved), 0, c.layout()});
-}
-
 Value composition_(Arguments& a) {
+  const Swizzle* swizzle = a.as<Swizzle>(0);
   if (a.count() == 3) {
-    if (const Swizzle* s = a.as<Swizzle>(0)) return to_value(composition(*s, a.tuple(1), a.layout(2)));
+    if (swizzle) return to_value(composition(*swizzle, a.tuple(1), a.layout(2)));
     a.wrong_kind(0, "a swizzle");
   }
-  if (const Swizzle* s = a.as<Swizzle>(0)) return composition_of_swizzle(a, *s);
-  Facts& facts = a.facts();
-  if (const Composed* c = a.as<Composed>(0)) {
-    if (const Layout* l = a.as<Layout>(1)) return Value(composition(facts, *c, *l));
-    if (const Swizzle* s = a.as<Swizzle>(1)) return composed_of_swizzle(a, *c, *s);
-    return Value(composition(facts, *c, a.tiler(1)));
-  }
-  const Layout& l = a.layout(0);
-  if (const Layout* b = a.as<Layout>(1)) return Value(composition(facts, l, *b));
-  if (const Composed* b = a.as<Composed>(1)) return to_value(composition(facts, l, *b));
-  if (const Swizzle* s = a.as<Swizzle>(1)) return to_value(composition(facts, l, *s));
-  return Value(composition(facts, l, a.tiler(1)));
+  if (swizzle) return composition_of_swizzle(a, *swizzle);
+  if (const Composed* c = a.as<Composed>(0)) return composition_with(a, *c);
+  return composition_with(a, a.layout(0));
 }
 
 Value complement_(Arguments& a) {

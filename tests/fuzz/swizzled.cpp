@@ -112,6 +112,40 @@ Outcome right_case(Random& random, Report& report) {
       [&](int64_t i) { return Plain(a)(swizzled(s, offset + Plain(inner)(i))); }, false);
 }
 
+// Both sides are composed already, or one is and the other a swizzle.
+Composed random_composed(Random& random, Facts& facts) {
+  const Layout a = random_base(random);
+  if (random.once_in(3)) return composition(facts, a, random_swizzle(random));
+  return {random_swizzle(random), random.once_in(3) ? random.in(0, 16) : 0, a};
+}
+
+Outcome both_case(Random& random, Report& report) {
+  Facts facts;
+  const Composed a = random_composed(random, facts), b = random_composed(random, facts);
+  const Swizzle s = random_swizzle(random);
+  const auto* of_b = std::get_if<Layout>(&b.inner);
+  const int64_t size_of_b = Plain(of_b ? *of_b : std::get<Layout>(b.outer)).size();
+  const auto* of_a = std::get_if<Layout>(&a.inner);
+  switch (random.in(0, 2)) {
+    case 0:
+      report.text = a.to_string() + " o " + s.to_string();
+      return same_values(
+          report, Plain(of_a ? *of_a : std::get<Layout>(a.outer)).size(),
+          [&]() -> lay::AnyLayout { return composition(facts, a, s); },
+          [&](int64_t i) { return at(a, swizzled(s, i)); }, false);
+    case 1:
+      report.text = s.to_string() + " o " + b.to_string();
+      return same_values(
+          report, size_of_b, [&]() -> lay::AnyLayout { return composition(facts, s, b); },
+          [&](int64_t i) { return swizzled(s, at(b, i)); }, false);
+    default:
+      report.text = a.to_string() + " o " + b.to_string();
+      return same_values(
+          report, size_of_b, [&] { return composition(facts, a, b); }, [&](int64_t i) { return at(a, at(b, i)); },
+          false);
+  }
+}
+
 Outcome inverse_case(Random& random, Report& report) {
   Facts facts;
   const Composed c{random_swizzle(random), 0, random_base(random)};
@@ -229,8 +263,9 @@ Outcome tile_case(Random& random, Report& report) {
 }
 
 constexpr Row kRows[] = {
-    {"swizzle o layout", 10, left_case}, {"layout o swizzle", 10, right_case}, {"composed inverses", 6, inverse_case},
-    {"cast of a swizzle", 4, cast_case}, {"tile_to_shape", 10, tile_case},
+    {"swizzle o layout", 10, left_case},    {"layout o swizzle", 10, right_case},
+    {"composed o composed", 10, both_case}, {"composed inverses", 6, inverse_case},
+    {"cast of a swizzle", 4, cast_case},    {"tile_to_shape", 10, tile_case},
 };
 
 }  // namespace
