@@ -83,7 +83,7 @@ class LineEvaluator {
     JsonObject object;
     object.boolean("ok", true);
     const sema::Outcome* last = outcomes.empty() ? nullptr : &outcomes.back();
-    const bool is_expression = last && last->value && last->name.empty();
+    const bool is_expression = last && last->value && last->names.empty();
     const sema::Value value = last && last->value ? evaluator_.settled(*last->value) : sema::Value();
     describe(object, is_expression ? value : sema::Value());
     if (const auto guards = evaluator_.simplified(value.guards); !guards.empty())

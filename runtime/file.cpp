@@ -41,6 +41,7 @@ class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& target) : name_(target + ".XXXXXX") {
     descriptor_ = ::mkstemp(name_.data());
+    if (descriptor_ < 0 && errno == ENOENT) fail(target, "there is no such folder");
     if (descriptor_ < 0) fail_errno(target, errno);
   }
   ~TemporaryFile() {

@@ -9,6 +9,7 @@ namespace lay::runtime {
 namespace {
 
 constexpr std::size_t columns = 100, most_lines = 24;
+constexpr const char *kErrors = "docs/errors.md", *kOperations = "docs/operations.md", *kWords = "docs/words.md";
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -39,6 +40,17 @@ std::vector<HelpSection> sections_of(std::string_view file) {
 const HelpSection* find(const std::vector<HelpSection>& sections, std::string_view name) {
   const auto found = std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.name == name; });
   return found == sections.end() ? nullptr : &*found;
+}
+
+// A heading may name several words, as one page tells of `/ // %`.
+std::vector<std::string> names_of(const HelpSection& section) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < section.name.size();) {
+    const std::size_t end = std::min(section.name.find(' ', at), section.name.size());
+    names.push_back(section.name.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
 }
 
 // Prose filled, examples as they stand.
@@ -115,7 +127,7 @@ std::vector<HelpSection> help_sections(std::string_view text) {
 }
 
 std::optional<std::string> error_page(const std::string& code) {
-  const auto sections = sections_of("docs/errors.md");
+  const auto sections = sections_of(kErrors);
   const HelpSection* section = find(sections, code);
   if (!section) return std::nullopt;
   std::string page = code + "\n" + page_text(section->text, "  ");
@@ -130,7 +142,7 @@ std::optional<std::string> error_page(const std::string& code) {
 
 std::optional<std::string> operation_page(const std::string& name, const sema::Evaluator& evaluator) {
   const auto help = evaluator.help(name);
-  const auto sections = sections_of("docs/operations.md");
+  const auto sections = sections_of(kOperations);
   const HelpSection* section = find(sections, name);
   if (!help) return std::nullopt;
   std::string page = help->signature + "\n  " + help->law + "\n";
@@ -139,10 +151,20 @@ std::optional<std::string> operation_page(const std::string& name, const sema::E
   return page + page_text(std::string_view(section->text).substr(says_law ? section->text.find('\n') + 1 : 0), "  ");
 }
 
+std::optional<std::string> word_page(std::string_view word) {
+  for (const HelpSection& section : sections_of(kWords)) {
+    const auto names = names_of(section);
+    if (std::find(names.begin(), names.end(), word) != names.end()) return page_text(section.text, "  ");
+  }
+  return std::nullopt;
+}
+
 std::string help_page(const std::string& topic, const sema::Evaluator& evaluator) {
-  const auto operation = operation_page(topic, evaluator), error = error_page(topic);
-  if (operation && error) return *operation + "\nThe error code " + *error;
-  if (operation || error) return operation ? *operation : *error;
+  auto page = operation_page(topic, evaluator);
+  if (!page) page = word_page(topic);
+  const auto error = error_page(topic);
+  if (page && error) return *page + "\nThe error code " + *error;
+  if (page || error) return page ? *page : *error;
   Diagnostic d;
   d.code = "unknown-name";
   d.message = "nothing is known of `" + topic + "`";
@@ -154,13 +176,17 @@ std::string help_page(const std::string& topic, const sema::Evaluator& evaluator
 
 std::vector<std::string> help_topics() {
   std::vector<std::string> names;
-  for (const char* file : {"docs/errors.md", "docs/operations.md"})
-    for (const HelpSection& section : sections_of(file)) names.push_back(section.name);
+  for (const char* file : {kErrors, kOperations, kWords}) {
+    for (const HelpSection& section : sections_of(file)) {
+      for (std::string& name : names_of(section)) names.push_back(std::move(name));
+    }
+  }
   return names;
 }
 
 std::string help_index() {
-  return index_of("operations", "docs/operations.md") + "\n" + index_of("error codes", "docs/errors.md") +
+  return index_of("words and signs", kWords) + "\n" + index_of("operations", kOperations) + "\n" +
+         index_of("error codes", kErrors) +
          "\n`lay help NAME` prints the page of any of these; in the REPL `?NAME` does.\n";
 }
 

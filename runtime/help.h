@@ -1,5 +1,6 @@
-// Pages: of every error code, with the program that fails, its message and the cure, and of every operation, with its
-// law and examples. The words stand in docs/errors.md and docs/operations.md, one section a page:
+// Pages: of every error code, with the program that fails, its message and the cure, of every operation, with its law
+// and examples, and of the words and signs of the language. They stand in docs/errors.md, docs/operations.md and
+// docs/words.md, one section a page:
 //
 //   # Layouts
 //   ## composition-carry
@@ -25,7 +26,9 @@ std::vector<HelpSection> help_sections(std::string_view text);
 std::optional<std::string> error_page(const std::string& code);
 // Of a builtin or def: signature, law, examples. Nothing where nothing has that name.
 std::optional<std::string> operation_page(const std::string& name, const sema::Evaluator& evaluator);
-// One of the two; a diagnostic `unknown-name` with the nearest name otherwise.
+// Of a statement or sign, such as `let` or `//`.
+std::optional<std::string> word_page(std::string_view word);
+// One of the three; a diagnostic `unknown-name` with the nearest name otherwise.
 std::string help_page(const std::string& topic, const sema::Evaluator& evaluator);
 
 // All topics by group, and their names.

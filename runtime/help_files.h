@@ -1,4 +1,4 @@
-// The texts behind `lay help`, embedded by cmake/help.cmake: docs/errors.md, docs/operations.md, tests/errors/*.
+// The texts behind `lay help`, embedded by cmake/help.cmake: the pages of docs/, tests/errors/*.
 #pragma once
 
 #include <string_view>

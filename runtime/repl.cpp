@@ -39,6 +39,13 @@ constexpr std::string_view help_text =
 Tab completes, Ctrl-R searches what was typed before, Ctrl-C gives up a line.
 )";
 
+// What a command takes; nothing where it stands alone.
+std::string argument_of(const std::string& command) {
+  if (command == ":load" || command == ":save") return "FILE";
+  if (command == ":export") return "TARGET EXPR";
+  return command == ":explain" || command == ":show" || command == ":type" ? "EXPR" : "";
+}
+
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\n");
   if (begin == text.npos) return "";
@@ -117,6 +124,10 @@ bool Repl::command(const std::string& text) {
   const auto space = std::min(text.find_first_of(" \t"), text.size());
   const std::string name = text.substr(0, space), argument(trimmed(std::string_view(text).substr(space)));
   if (name == ":quit" || name == ":q") return false;
+  if (const std::string wanted = argument_of(name); argument.empty() && !wanted.empty()) {
+    complain("argument-count", "`" + name + "` is given nothing: write `" + name + " " + wanted + "`");
+    return true;
+  }
   try {
     if (name == ":help")
       std::cout << help_text;
@@ -192,8 +203,8 @@ std::string Repl::show(const sema::Outcome& outcome) {
     if (finding.origin == "prove" && finding.standing != sema::Standing::refuted)  // that is an error, reported already
       std::cout << verdict_text(sources_, finding) << "\n";
   if (outcome.poisoned) std::cerr << "not evaluated: it needs a name whose own statement failed\n";
-  if (outcome.ok() && !outcome.name.empty()) defined_.insert(outcome.name);
-  if (!outcome.value || !outcome.name.empty() || outcome.value->as<sema::Nothing>()) return "";
+  defined_.insert(outcome.names.begin(), outcome.names.end());
+  if (!outcome.value || !outcome.names.empty() || outcome.value->as<sema::Nothing>()) return "";
   sema::Value value = evaluator_->settled(*outcome.value);
   const auto guards = evaluator_->simplified(value.guards);
   value.guards.clear();                                       // shown below, one a line
@@ -253,6 +264,7 @@ void Repl::explain(const std::string& expression) {
 void Repl::show_names() {
   for (const auto& name : defined_)
     if (const auto help = evaluator_->help(name)) std::cout << help->signature << "\n  " << help->law << "\n";
+  for (const Predicate& fact : evaluator_->facts().assumptions()) std::cout << "assume " << fact.to_string() << "\n";
 }
 
 void Repl::save(const std::string& file) {

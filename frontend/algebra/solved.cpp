@@ -68,10 +68,27 @@ Predicate at_most(const Int& above, const Int& below, int64_t most) {
   return less_equal(above, below + most);
 }
 
+// A number compared with 0.
+Predicate compared(PredicateKind kind, int64_t constant, const Predicate& p) {
+  switch (kind) {
+    case PredicateKind::less:
+      return Predicate(constant < 0);
+    case PredicateKind::less_equal:
+      return Predicate(constant <= 0);
+    case PredicateKind::equal:
+      return Predicate(constant == 0);
+    case PredicateKind::not_equal:
+      return Predicate(constant != 0);
+    default:
+      return p;
+  }
+}
+
 Predicate solved_comparison(const Predicate& p, const IsPositive& is_positive) {
   const PredicateKind kind = p.kind();
   const Comparison c = comparison_of(p.node().a, p.node().b, is_positive);
   if (c.terms != 1 && c.common <= 1 && !c.shorter) return p;
+  if (c.terms == 0) return compared(kind, c.constant, p);
   const Int above = intern(c.above), below = intern(c.below);
   const int64_t rest = checked_sub(0, c.constant);  // common * (above - below) is compared with it
   switch (kind) {

@@ -22,6 +22,13 @@ void require_no_offset(const A& a, const Tuple& offset, const B& b) {
                 "subtract the offset first: a swizzle of a sum is no sum of swizzles");
 }
 
+// a o b is known where b has coordinates: the swizzle must not lead past its end.
+void require_within(Facts& facts, const Layout& a, const Swizzle& s) {
+  if (s.b == 0 || facts.try_require(divides(size(a), swizzle_block(s)), "composition")) return;
+  throw refusal("swizzle-unrepresentable", s.to_string() + " leads past the end of " + a.to_string(),
+                "the size must be a multiple of " + std::to_string(swizzle_block(s)));
+}
+
 // What no value of s o offset o inner reaches: a swizzle permutes blocks of a power of two.
 Int end_of_values(const Swizzle& s, const Composed& b, const Int& reach) {
   if (s.b == 0 || !reach.is_literal() || !b.offset.is_known() || !b.offset.is_int()) return reach;
@@ -78,7 +85,9 @@ AnyLayout composition(Facts& facts, const Composed& a, const Composed& b) {
   trace::Operation operation("composition", a, b);
   if (const Swizzle* last = std::get_if<Swizzle>(&b.inner)) {
     require_no_offset(a, b.offset, b);
-    const AnyLayout first = composition(facts, a, std::get<Layout>(b.outer));
+    const Layout& before = std::get<Layout>(b.outer);
+    require_within(facts, before, *last);
+    const AnyLayout first = composition(facts, a, before);
     return operation.gives(std::visit([&](const auto& l) { return AnyLayout(composition(facts, l, *last)); }, first));
   }
   if (const Swizzle* last = std::get_if<Swizzle>(&a.inner)) {

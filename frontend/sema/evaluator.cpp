@@ -95,6 +95,18 @@ std::string signature_of(const std::string& name, const std::vector<syntax::Para
   return signature + ")";
 }
 
+// What is known of a size that is not known yet; nothing of other values.
+std::optional<std::string> size_law(const Session& session, const Value& value) {
+  const auto* t = value.as<Tuple>();
+  if (!t || !t->is_int() || !t->value().dim_id()) return std::nullopt;
+  const Facts& facts = session.facts;
+  const Int& size = t->value();
+  std::string law = "a size of at least " + std::to_string(facts.lower(size).value_or(1));
+  if (const auto most = facts.upper(size)) law += ", at most " + std::to_string(*most);
+  if (const int64_t by = facts.divisor(size); by > 1) law += ", a multiple of " + std::to_string(by);
+  return law;
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -130,6 +142,7 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
       fields += (fields.empty() ? "" : ", ") + field.name.text;
     return Help{name, signature_of(name, (*maker)->record->parameters), "a record of " + fields};
   }
+  if (const auto known = size_law(*session_, *entry->value)) return Help{name, name, *known};
   return Help{name, name, kind_name(*entry->value) + ": " + one_line(text(*entry->value)).substr(0, kMostShown)};
 }
 

@@ -69,9 +69,9 @@ struct Finding {
 // What one statement came to.
 struct Outcome {
   Span where;
-  std::string name;            // that the statement defines, if it does
-  std::optional<Value> value;  // of an expression that stands alone or a let; nothing after an error
-  Diagnostics diagnostics;     // errors, warnings and notes
+  std::vector<std::string> names;  // that the statement defines, if it does and is no error
+  std::optional<Value> value;      // of an expression that stands alone or a let; nothing after an error
+  Diagnostics diagnostics;         // errors, warnings and notes
   std::vector<Finding> findings;
   bool poisoned = false;  // not evaluated: it depends on a name whose statement failed
 

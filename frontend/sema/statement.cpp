@@ -24,14 +24,12 @@ class StatementEvaluation {
   }
 
   void operator()(const syntax::Let& s) {
-    outcome_.name = s.name.text;
     Value value = guarded(s.value);
     module_->define(s.name.text, value, s.name.span);
     outcome_.value = std::move(value);
   }
 
   void operator()(const syntax::Def& s) {
-    outcome_.name = s.name.text;
     std::vector<std::string> bound;
     for (const syntax::Parameter& p : s.parameters) {
       if (std::find(bound.begin(), bound.end(), p.name.text) != bound.end()) {
@@ -154,7 +152,6 @@ class StatementEvaluation {
   void operator()(const syntax::Use& s) { use_library(session_, *module_, s, outcome_.where); }
 
   void operator()(const syntax::Record& s) {
-    outcome_.name = s.name.text;
     std::vector<std::string> names;
     for (const syntax::Parameter& p : s.parameters) unique(names, p.name);
     for (const syntax::Field& field : s.fields) unique(names, field.name);
@@ -173,10 +170,7 @@ class StatementEvaluation {
     module_->define(s.name.text, Value(std::make_shared<const Record>(std::move(record))), s.name.span);
   }
 
-  void operator()(const syntax::Kernel& s) {
-    outcome_.name = s.name.text;
-    define_kernel(session_, module_, frame_.closure, s, outcome_.where);
-  }
+  void operator()(const syntax::Kernel& s) { define_kernel(session_, module_, frame_.closure, s, outcome_.where); }
 
   void operator()(const syntax::Schedule& s) { add_schedule(session_, module_, frame_.closure, s, outcome_.where); }
 
@@ -299,7 +293,7 @@ class StatementEvaluation {
   std::vector<Guard> raised_;  // by values that carry them on
 };
 
-// The names that a failed statement would have defined.
+// The names that a statement defines, or would have if it had not failed.
 std::vector<syntax::Identifier> defined_names(const syntax::Statement& statement) {
   if (const auto* s = std::get_if<syntax::Let>(&statement.node)) return {s->name};
   if (const auto* s = std::get_if<syntax::Def>(&statement.node)) return {s->name};
@@ -333,6 +327,7 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
     StatementEvaluation evaluation(session, module, tree, outcome);
     std::visit(evaluation, statement.node);
     evaluation.report_guards();
+    for (const syntax::Identifier& name : defined_names(statement)) outcome.names.push_back(name.text);
     failed = false;
   } catch (const DiagnosticError& error) {
     outcome.diagnostics.add(error.diagnostic);

@@ -23,7 +23,7 @@ class Document {
  public:
   // In the list of operations the line below a heading is the signature with the law, and examples are short.
   explicit Document(const fs::path& file) : file_(file), operations_(file.filename() == "operations.md") {
-    options_.tables = !operations_;
+    options_.tables = !operations_ && file.filename() != "words.md";
     restart();
   }
 
@@ -103,7 +103,7 @@ TEST_CASE("the snippets of the documentation run and say what they say they say"
   for (const auto& file : files) DYNAMIC_SECTION(file.filename().string()) {
       Document document(file);
       const std::string text = document.run();
-      const std::set<std::string> teaching = {"tour.md", "language.md", "operations.md", "README.md"};
+      const std::set<std::string> teaching = {"tour.md", "language.md", "operations.md", "words.md", "README.md"};
       CHECK((document.blocks() > 0 || teaching.count(file.filename().string()) == 0));
       if (blessing() && text != slurp(file)) put(file, text);
       if (blessing()) continue;
@@ -146,6 +146,9 @@ TEST_CASE("pages of operations and error codes") {
     CHECK(page.find(part) != std::string::npos);
   CHECK(lay::runtime::help_page("coalesce", evaluator).find("lay> coalesce(") != std::string::npos);
   CHECK(lay::runtime::filled("a b c\nd\n\ne", 7, "  ") == "  a b c\n  d\n  e\n");
+  CHECK(lay::runtime::help_page("//", evaluator).find("lay> (7 // 2, 7 % 2)") != std::string::npos);
+  CHECK(lay::runtime::help_page("coalesce", evaluator).find("`let") == std::string::npos);
   const std::string index = lay::runtime::help_index();
+  for (const std::string& name : names_of("docs/words.md")) CHECK(index.find(name) != std::string::npos);
   for (const std::string& name : names_of("docs/errors.md")) CHECK(index.find(name) != std::string::npos);
 }
