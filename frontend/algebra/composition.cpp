@@ -251,6 +251,13 @@ Layout composition(Facts& facts, const Layout& a, const Tiler& tiler) {
 }
 
 Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape) {
+  const Int had = size(a), gets = size(shape);
+  if (!facts.try_require(equal(gets, had), "with_shape")) {
+    Refusal r = refusal("size-mismatch", "the shape " + shape.to_string() + " has " + gets.to_string() +
+                                             " coordinates, and " + a.to_string() + " has " + had.to_string());
+    r.operands = {a.to_string(), shape.to_string()};
+    throw r;
+  }
   return composition(facts, a, make_layout(shape));
 }
 

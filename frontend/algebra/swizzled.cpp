@@ -88,7 +88,9 @@ std::optional<Reaches> split_at(Facts& facts, const Layout& a, int64_t reach) {
 std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzle& s, const Int& domain) {
   if (s.b == 0) return s;
   if (a.has_basis()) return std::nullopt;
-  if (a.is_known() && domain.is_literal()) return moved_swizzle_known(facts, a, s, domain.value());
+  if (a.is_known() && domain.is_literal() && domain.value() <= kMaxTable) {
+    return moved_swizzle_known(facts, a, s, domain.value());
+  }
   if (reach_of(s) > kMaxTable) return std::nullopt;
   const auto split = split_at(facts, a, reach_of(s));
   if (!split) return std::nullopt;
