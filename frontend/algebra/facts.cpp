@@ -92,7 +92,9 @@ void Facts::require(const Predicate& predicate, std::string_view origin) {
 bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
   if (proves(predicate)) return true;
   if (predicate.is_never() || proves(negate(predicate))) return false;
-  Search breaks = search_counterexample(knowledge(), predicate);
+  size_t guards = 0;
+  for (const Scope& scope : scopes_) guards += scope.guards.size();
+  Search breaks = search_counterexample(knowledge(), predicate, 1.0 / static_cast<double>(1 + guards));
   if (breaks.exhausted) return true;
   if (breaks.finite && search_counterexample(knowledge(), negate(predicate)).exhausted) return false;
   if (knowledge().with(predicate).contradiction) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "frontend/algebra/floor.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
 
@@ -33,11 +34,7 @@ std::optional<int64_t> evaluate_atom(const Atom& atom, const Binding& binding) {
     return (*condition ? atom.a : atom.b).evaluate(binding);
   }
   const auto a = atom.a.evaluate(binding), b = atom.b.evaluate(binding);
-  if (!a || !b) return std::nullopt;
-  if (atom.kind == AtomKind::min) return std::min(*a, *b);
-  if (atom.kind == AtomKind::max) return std::max(*a, *b);
-  if (*b == 0 || (*a == INT64_MIN && *b == -1)) return std::nullopt;
-  return *a / *b - ((*a % *b != 0 && (*a < 0) != (*b < 0)) ? 1 : 0);
+  return a && b ? evaluate(atom.kind, *a, *b) : std::nullopt;
 }
 
 Int rewrite_atom(const Atom& atom, const Rewriting& rule) {
@@ -128,13 +125,13 @@ Int select(const Predicate& condition, const Int& a, const Int& b) {
   return intern_atom(Atom{AtomKind::select, 0, {}, a, b, condition.shared(), 0});
 }
 
-std::optional<int64_t> Int::evaluate(const Binding& binding) const {
-  if (is_literal()) return value_;
+std::optional<int64_t> evaluate(const Int& a, const AtomValues& value_of) {
+  if (a.is_literal()) return a.value();
   int64_t sum = 0;
-  for (const Term& term : polynomial_->terms) {
+  for (const Term& term : a.polynomial().terms) {
     int64_t product = term.coefficient;
     for (const Factor& factor : term.factors) {
-      const auto value = evaluate_atom(*factor.atom, binding);
+      const auto value = value_of(*factor.atom);
       if (!value) return std::nullopt;
       for (int i = 0; i < factor.exponent; ++i) {
         if (__builtin_mul_overflow(product, *value, &product)) return std::nullopt;
@@ -142,8 +139,20 @@ std::optional<int64_t> Int::evaluate(const Binding& binding) const {
     }
     if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
   }
-  if (sum % polynomial_->denominator != 0) return std::nullopt;
-  return sum / polynomial_->denominator;
+  const int64_t denominator = a.polynomial().denominator;
+  return sum % denominator == 0 ? std::optional(sum / denominator) : std::nullopt;
+}
+
+std::optional<int64_t> evaluate(AtomKind kind, int64_t a, int64_t b) {
+  if (kind == AtomKind::min) return std::min(a, b);
+  if (kind == AtomKind::max) return std::max(a, b);
+  if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
+  return floor_of(a, b);
+}
+
+std::optional<int64_t> Int::evaluate(const Binding& binding) const {
+  if (is_literal()) return value_;
+  return lay::evaluate(*this, [&](const Atom& atom) { return evaluate_atom(atom, binding); });
 }
 
 Int rewrite(const Int& a, const Rewriting& rule) {

@@ -1,13 +1,13 @@
 #pragma once
 
-// Inside the algebra: integers and conditions over boxes of sizes, by interval arithmetic. What is said of a box holds
-// for every point in it; nothing is said where the bounds are too wide.
+// Inside the algebra: interval arithmetic. What is said of intervals holds for all integers in them; nothing is said
+// where the bounds are too wide.
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "frontend/algebra/predicate.h"
+#include "frontend/algebra/int.h"
 
 namespace lay {
 
@@ -24,23 +24,22 @@ struct Box {
   std::vector<Interval> ranges;
 };
 
-Interval interval_of(const Int& a, const Box& box);
+// Sums, products and floored quotients of anything in the intervals. A bound that does not fit 64 bits is no bound, or
+// one within it; a divisor that may be below 1 leaves no bounds.
+Interval add(const Interval& a, const Interval& b);
+Interval multiply(const Interval& a, const Interval& b);
+Interval floor_divide(const Interval& a, const Interval& b);
+// The whole quotients by a literal above 0.
+Interval divide_exactly(const Interval& a, int64_t by);
+Interval hull(const Interval& a, const Interval& b);
 
 // A condition over a box: it holds everywhere, nowhere, or may do either. Where it has no value (an inexact quotient, a
 // division by 0) it counts as either.
 enum class Everywhere : uint8_t { yes, no, unknown };
 
-// A condition made ready for many boxes: comparisons as one difference, so that equal parts cancel.
-class BoxPredicate {
- public:
-  explicit BoxPredicate(const Predicate& predicate);
-  Everywhere over(const Box& box) const;
-
- private:
-  PredicateKind kind_;
-  Int difference_;  // of comparisons: b - a
-  Int a_, b_;       // of divisibility
-  std::vector<BoxPredicate> parts_;
-};
+Everywhere opposite(Everywhere e);
+Everywhere at_least(const Interval& a, int64_t bound);
+Everywhere is_zero(const Interval& a);
+Everywhere is_multiple(const Interval& a, const Interval& by);
 
 }  // namespace lay

@@ -88,6 +88,7 @@ struct Search {
 // Whether a claim holds at some sizes; nothing if it has no value there, or none that is found quickly.
 using SizeTest = std::function<std::optional<bool>(const Binding&)>;
 Search search_counterexample(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim);
-Search search_counterexample(const Knowledge& known, const Predicate& predicate);
+// `share`: of what a search may take, where many are made.
+Search search_counterexample(const Knowledge& known, const Predicate& predicate, double share = 1);
 
 }  // namespace lay

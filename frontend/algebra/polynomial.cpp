@@ -14,7 +14,12 @@ namespace {
 constexpr size_t kMaxTerms = 1000;
 constexpr int kMaxDepth = 48;
 constexpr int kMaxExponent = 64;
-constexpr int kMaxWeight = 10000;
+constexpr int kMaxWeight = 1000;
+
+Refusal too_long(const std::string& what) {
+  return refusal("limit", what + " of more than " + std::to_string(kMaxWeight) + " symbols, written out",
+                 "assume what divides what, so that fewer cases are left open");
+}
 
 size_t mix(size_t seed, size_t value) {
   return (seed ^ value) * 0x9E3779B97F4A7C15ull + (seed >> 29);
@@ -200,7 +205,7 @@ Int intern(Polynomial p) {
     for (const Factor& factor : term.factors) {
       p.depth = std::max(p.depth, factor.atom->depth);
       p.weight += factor.atom->weight * factor.exponent;
-      if (p.weight > kMaxWeight) throw refusal("limit", "this integer is too long to write out");
+      if (p.weight > kMaxWeight) throw too_long("an integer");
     }
   }
   Int result;
@@ -218,7 +223,7 @@ Int intern_atom(Atom atom) {
   add_part(atom.a);
   add_part(atom.b);
   if (atom.condition) atom.weight += atom.condition->weight;
-  if (atom.weight > kMaxWeight) throw refusal("limit", "this integer is too long to write out");
+  if (atom.weight > kMaxWeight) throw too_long("an integer");
   if (atom.depth > kMaxDepth) throw refusal("limit", "this integer nests divisions and minima deeper than 48");
   return as_int(*the<AtomStore>().intern(std::move(atom)));
 }
@@ -231,7 +236,7 @@ std::shared_ptr<const PredicateNode> intern_node(PredicateNode node) {
   node.weight = 1 + weight(node.a) + weight(node.b);
   if (node.left) node.weight += node.left->weight;
   if (node.right) node.weight += node.right->weight;
-  if (node.weight > kMaxWeight) throw refusal("limit", "this condition is too long to write out");
+  if (node.weight > kMaxWeight) throw too_long("a condition");
   return the<LiveStore<PredicateNode>>().intern(std::move(node));
 }
 

@@ -36,6 +36,15 @@ void cancel_common(Int& a, Int& b);
 
 int64_t gcd(int64_t a, int64_t b);
 
+// The value of an integer whose atoms have the values that the rule gives. Nothing where one has none, a number does
+// not fit 64 bits, or a quotient is inexact.
+using AtomValues = std::function<std::optional<int64_t>(const Atom&)>;
+std::optional<int64_t> evaluate(const Int& a, const AtomValues& value);
+// The value of a division, minimum or maximum of two numbers; nothing where a divisor is 0.
+std::optional<int64_t> evaluate(AtomKind kind, int64_t a, int64_t b);
+// A comparison or a divisibility of two numbers; nothing where a divisor is 0.
+std::optional<bool> evaluate(PredicateKind kind, int64_t a, int64_t b);
+
 // Replaces atoms by what the rule gives for them and rebuilds the rest; a selection between equal arms or under a
 // decided condition goes. Refusal "inexact" where a fraction of literals is left.
 using Rewriting = std::function<std::optional<Int>(const Atom&)>;

@@ -104,22 +104,25 @@ std::optional<bool> Predicate::evaluate(const Binding& binding) const {
       break;
   }
   const auto a = node_->a.evaluate(binding), b = node_->b.evaluate(binding);
-  if (!a || !b) return std::nullopt;
-  switch (node_->kind) {
+  return a && b ? lay::evaluate(node_->kind, *a, *b) : std::nullopt;
+}
+
+std::optional<bool> evaluate(PredicateKind kind, int64_t a, int64_t b) {
+  switch (kind) {
     case PredicateKind::equal:
-      return *a == *b;
+      return a == b;
     case PredicateKind::not_equal:
-      return *a != *b;
+      return a != b;
     case PredicateKind::less:
-      return *a < *b;
+      return a < b;
     case PredicateKind::less_equal:
-      return *a <= *b;
+      return a <= b;
     default:
       break;
   }
-  if (*b == 0) return std::nullopt;
-  const bool exact = *b == -1 || *a % *b == 0;
-  return exact == (node_->kind == PredicateKind::divides);
+  if (b == 0) return std::nullopt;
+  const bool exact = b == -1 || a % b == 0;
+  return exact == (kind == PredicateKind::divides);
 }
 
 Predicate rewrite(const Predicate& p, const Rewriting& rule) {

@@ -66,7 +66,7 @@ struct PredicateNode {
   Int a, b;                                   // of comparisons: a op b; of divisibility: a % b == 0
   std::shared_ptr<const PredicateNode> left;  // of both and either: Predicate::of(node.left)
   std::shared_ptr<const PredicateNode> right;
-  int weight = 1;  // comparisons and atoms written out; more than 10,000 throws Refusal "limit"
+  int weight = 1;  // comparisons and atoms written out; more than 1,000 throws Refusal "limit"
 };
 
 Predicate equal(const Int& a, const Int& b);

@@ -14,6 +14,13 @@ constexpr int kMaxDepth = 4;
 bool nonnegative(const Knowledge& known, const Int& a, int& steps, int depth);
 bool proved(const Knowledge& known, const Predicate& p, int& steps, int depth);
 
+constexpr int kWeightOfStep = 16;
+
+// In steps: long integers take longer.
+int cost_of(const Int& a) {
+  return a.is_literal() ? 1 : 1 + a.polynomial().weight / kWeightOfStep;
+}
+
 Int numerator(const Int& a) {
   return a * as_polynomial(a).denominator;
 }
@@ -129,7 +136,7 @@ bool search_nonnegative(const Knowledge& known, const Int& a, int& steps, int de
 
 // Facts in another order lead to the same integers again and again: each is looked at once for each depth.
 bool nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
-  if (--steps < 0) return false;
+  if ((steps -= cost_of(a)) < 0) return false;
   if (a.is_literal()) return a.value() >= 0;
   auto& signs = known.memory().signs;
   const Polynomial* key = &a.polynomial();
@@ -200,7 +207,7 @@ bool zero_for_all_residues(const Polynomial& p, int64_t modulus) {
 }
 
 bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, int depth) {
-  if (--steps < 0) return false;
+  if ((steps -= cost_of(a)) < 0) return false;
   if (a.is(0)) return true;
   if (!by.is_literal()) {
     Int above = a, below = by;

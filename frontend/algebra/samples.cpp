@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/knowledge.h"
+#include "frontend/algebra/polynomial.h"
 
 namespace lay {
 namespace {
@@ -71,47 +72,67 @@ Samples::Samples(const Knowledge& known) {
     for (const auto& [id, name] : dims) {
       if (known.replaced.count(id) == 0) at[id] = value_for(known.bounds_of(id), which, id);
     }
-    if (settle(known, at) && allows(known, at)) points_.push_back(std::move(at));
+    if (settle(known, at) && allows(known, at)) points_.push_back({points_.size(), std::move(at), {}});
   }
 }
 
 Samples::Samples(const Samples& samples, const Predicate& fact) : bounds_(samples.bounds_) {
-  samples.any(fact, [&](const Binding& at) {
-    if (fact.evaluate(at) == true) points_.push_back(at);
-    return false;
-  });
+  for (Point& point : samples.points_) {
+    if (samples.value(fact, point) == true) points_.push_back(point);
+  }
 }
 
 bool Samples::some_negative(const Int& a) const {
-  return any(a, [&](const Binding& at) {
-    const auto value = a.evaluate(at);
-    return value && *value < 0;
+  return std::any_of(points_.begin(), points_.end(), [&](Point& at) {
+    const auto n = value(a, at);
+    return n && *n < 0;
   });
 }
 
 bool Samples::some_break(const Predicate& p) const {
-  return any(p, [&](const Binding& at) { return p.evaluate(at) == false; });
-}
-
-template <typename Claim, typename Test>
-bool Samples::any(const Claim& claim, const Test& test) const {
-  std::map<DimId, std::string> dims;
-  if (!points_.empty()) claim.collect_dims(dims);
-  for (size_t i = 0; i < points_.size(); ++i) {
-    cover(dims, i);
-    if (test(points_[i])) return true;
-  }
-  return false;
+  return std::any_of(points_.begin(), points_.end(), [&](Point& at) { return value(p, at) == false; });
 }
 
 // What no fact speaks of may have any value within its bounds.
-void Samples::cover(const std::map<DimId, std::string>& dims, size_t point) const {
-  for (const auto& [id, name] : dims) {
-    if (points_[point].count(id) > 0) continue;
-    const auto found = bounds_.find(id);
-    const Bounds range = found == bounds_.end() ? Bounds{} : Bounds{found->second.first, found->second.second};
-    points_[point][id] = value_for(range, point, id);
+int64_t Samples::value(DimId id, Point& at) const {
+  const auto [found, is_new] = at.dims.try_emplace(id);
+  if (is_new) {
+    const auto bound = bounds_.find(id);
+    const Bounds range = bound == bounds_.end() ? Bounds{} : Bounds{bound->second.first, bound->second.second};
+    found->second = value_for(range, at.number, id);
   }
+  return found->second;
+}
+
+std::optional<int64_t> Samples::value(const Atom& atom, Point& at) const {
+  if (atom.kind == AtomKind::dim) return value(atom.id, at);
+  if (const auto known = at.atoms.find(&atom); known != at.atoms.end()) return known->second;
+  std::optional<int64_t> result;
+  if (atom.kind == AtomKind::select) {
+    const auto condition = value(Predicate::of(atom.condition), at);
+    if (condition) result = value(*condition ? atom.a : atom.b, at);
+  } else {
+    const auto a = value(atom.a, at), b = value(atom.b, at);
+    if (a && b) result = evaluate(atom.kind, *a, *b);
+  }
+  at.atoms.emplace(&atom, result);
+  return result;
+}
+
+std::optional<int64_t> Samples::value(const Int& a, Point& at) const {
+  return evaluate(a, [&](const Atom& atom) { return value(atom, at); });
+}
+
+std::optional<bool> Samples::value(const Predicate& p, Point& at) const {
+  const PredicateNode& n = p.node();
+  if (p.is_always() || p.is_never()) return p.is_always();
+  if (n.left) {
+    const bool settles = n.kind == PredicateKind::either;
+    const auto left = value(Predicate::of(n.left), at);
+    return left == settles ? left : value(Predicate::of(n.right), at);
+  }
+  const auto a = value(n.a, at), b = value(n.b, at);
+  return a && b ? evaluate(n.kind, *a, *b) : std::nullopt;
 }
 
 }  // namespace lay

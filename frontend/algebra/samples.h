@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "frontend/algebra/predicate.h"
@@ -27,12 +28,19 @@ class Samples {
   bool some_break(const Predicate& p) const;
 
  private:
-  template <typename Claim, typename Test>
-  bool any(const Claim& claim, const Test& test) const;
-  void cover(const std::map<DimId, std::string>& dims, size_t point) const;
+  // Values of the dims that facts speak of, and of others once they are asked for; and of atoms, which claims share.
+  struct Point {
+    size_t number;
+    Binding dims;
+    std::unordered_map<const Atom*, std::optional<int64_t>> atoms;
+  };
 
-  // Values of the dims that facts speak of, and of others once they are asked for.
-  mutable std::vector<Binding> points_;
+  int64_t value(DimId id, Point& at) const;
+  std::optional<int64_t> value(const Atom& atom, Point& at) const;
+  std::optional<int64_t> value(const Int& a, Point& at) const;
+  std::optional<bool> value(const Predicate& p, Point& at) const;
+
+  mutable std::vector<Point> points_;
   std::map<DimId, std::pair<int64_t, std::optional<int64_t>>> bounds_;
 };
 

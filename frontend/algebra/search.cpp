@@ -7,17 +7,20 @@
 #include <queue>
 #include <tuple>
 
-#include "frontend/algebra/interval.h"
 #include "frontend/algebra/knowledge.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
+#include "frontend/algebra/size_predicate.h"
 
 namespace lay {
 namespace {
 
-// Boxes looked at: fewer where there are more sizes, since each then takes longer.
-int steps_for(size_t sizes) {
-  return sizes <= 2 ? 6000 : std::max(1500, static_cast<int>(12000 / sizes));
+constexpr double kAtoms = 400000;  // looked at in one search
+
+// Boxes looked at: fewer where there are more sizes, or more to work out, since each then takes longer.
+int steps_for(size_t sizes, size_t atoms, double share) {
+  const double most = sizes <= 2 ? 6000 : std::max(1500.0, 12000.0 / static_cast<double>(sizes));
+  return static_cast<int>(std::min(most, share * kAtoms / static_cast<double>(atoms + 1)));
 }
 
 // The values that a dim can take, ascending: first, first + step, ... up to `last`.
@@ -90,16 +93,22 @@ class Space {
       : claim_(claim) {
     const std::map<DimId, std::string> dims = connected_dims(known, asked);
     for (const auto& [id, name] : dims) axes.push_back(candidates_of(known, id, name));
-    facts_ = facts_about(known, dims);
-    if (predicate) claim_over_boxes_.emplace(*predicate);
-    for (const Predicate& fact : facts_) facts_over_boxes_.emplace_back(fact);
+    if (predicate) predicate_.emplace(*predicate);
+    for (const Predicate& fact : facts_about(known, dims)) facts_.emplace_back(fact);
+  }
+
+  // What one look takes.
+  size_t atoms() const {
+    size_t n = predicate_ ? predicate_->atoms() : 0;
+    for (const SizePredicate& fact : facts_) n += fact.atoms();
+    return n;
   }
 
   // Interval arithmetic shows that no point of the box is allowed and breaks the claim.
   bool certainly_holds(const Box& box) const {
-    if (claim_over_boxes_ && claim_over_boxes_->over(box) == Everywhere::yes) return true;
-    return std::any_of(facts_over_boxes_.begin(), facts_over_boxes_.end(),
-                       [&](const BoxPredicate& fact) { return fact.over(box) == Everywhere::no; });
+    if (predicate_ && predicate_->over(box) == Everywhere::yes) return true;
+    return std::any_of(facts_.begin(), facts_.end(),
+                       [&](const SizePredicate& fact) { return fact.over(box) == Everywhere::no; });
   }
 
   Binding binding(const std::vector<int64_t>& values) const {
@@ -114,10 +123,10 @@ class Space {
       if (values[i] < axes[i].first || (axes[i].last && values[i] > *axes[i].last)) return std::nullopt;
     }
     const Binding at = binding(values);
-    for (const Predicate& fact : facts_) {
-      if (fact.evaluate(at) != true) return std::nullopt;
+    for (const SizePredicate& fact : facts_) {
+      if (fact.at(at) != true) return std::nullopt;
     }
-    const auto value = claim_(at);
+    const auto value = predicate_ ? predicate_->at(at) : claim_(at);
     decided_all &= value.has_value();
     return value;
   }
@@ -134,9 +143,8 @@ class Space {
 
  private:
   const SizeTest& claim_;
-  std::optional<BoxPredicate> claim_over_boxes_;
-  std::vector<Predicate> facts_;
-  std::vector<BoxPredicate> facts_over_boxes_;
+  std::optional<SizePredicate> predicate_;
+  std::vector<SizePredicate> facts_;
 };
 
 // Values first + k*step with k from `from` to `to` on every axis.
@@ -154,7 +162,7 @@ struct Region {
 
 class BestFirst {
  public:
-  explicit BestFirst(Space& space) : space_(space) {
+  BestFirst(Space& space, double share) : space_(space), share_(share) {
     for (const Candidates& axis : space_.axes) box_.dims.push_back(axis.id);
     box_.ranges.resize(space_.axes.size());
   }
@@ -170,7 +178,7 @@ class BestFirst {
       all.to.push_back((axis.first < 0 ? INT64_MAX : last - axis.first) / axis.step);
     }
     open_.push(std::move(all));
-    for (int step = steps_for(space_.axes.size()); step > 0 && !open_.empty(); --step) {
+    for (int step = steps_for(space_.axes.size(), space_.atoms(), share_); step > 0 && !open_.empty(); --step) {
       Region region = open_.top();
       open_.pop();
       if (!region.tested && space_.breaks(region.corner)) {
@@ -217,6 +225,7 @@ class BestFirst {
   }
 
   Space& space_;
+  double share_;
   Box box_;
   std::priority_queue<Region, std::vector<Region>, std::greater<>> open_;
 };
@@ -270,9 +279,9 @@ Search search_far(Space& space) {
 }
 
 Search search(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim,
-              const Predicate* predicate) {
+              const Predicate* predicate, double share) {
   Space space(known, dims, claim, predicate);
-  Search result = BestFirst(space).run();
+  Search result = BestFirst(space, share).run();
   if (!result.witness && !result.exhausted) result = search_far(space);
   result.finite =
       std::all_of(space.axes.begin(), space.axes.end(), [](const Candidates& a) { return a.last.has_value(); });
@@ -281,9 +290,9 @@ Search search(const Knowledge& known, const std::map<DimId, std::string>& dims, 
 
 // The smallest sizes that do not fit 64 bits are none: nothing is tried.
 Search search_or_nothing(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim,
-                         const Predicate* predicate) {
+                         const Predicate* predicate, double share) {
   try {
-    return search(known, dims, claim, predicate);
+    return search(known, dims, claim, predicate, share);
   } catch (const Refusal&) {
     return {};
   }
@@ -292,14 +301,13 @@ Search search_or_nothing(const Knowledge& known, const std::map<DimId, std::stri
 }  // namespace
 
 Search search_counterexample(const Knowledge& known, const std::map<DimId, std::string>& dims, const SizeTest& claim) {
-  return search_or_nothing(known, dims, claim, nullptr);
+  return search_or_nothing(known, dims, claim, nullptr, 1);
 }
 
-Search search_counterexample(const Knowledge& known, const Predicate& predicate) {
+Search search_counterexample(const Knowledge& known, const Predicate& predicate, double share) {
   std::map<DimId, std::string> dims;
   predicate.collect_dims(dims);
-  const SizeTest holds = [&](const Binding& at) { return predicate.evaluate(at); };
-  return search_or_nothing(known, dims, holds, &predicate);
+  return search_or_nothing(known, dims, {}, &predicate, share);
 }
 
 }  // namespace lay
