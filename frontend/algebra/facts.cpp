@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/algebra/interruption.h"
 #include "frontend/algebra/knowledge.h"
 #include "frontend/algebra/polynomial.h"
 #include "frontend/algebra/refusal.h"
@@ -77,6 +78,7 @@ bool Facts::proves(const Predicate& predicate) const {
 }
 
 Decision Facts::decide(const Predicate& predicate) const {
+  ask();
   if (proves(predicate)) return {Verdict::proved, {}};
   if (predicate.is_never()) return {Verdict::refuted, {}};
   Search search = search_counterexample(knowledge(), predicate);
@@ -90,6 +92,7 @@ void Facts::require(const Predicate& predicate, std::string_view origin) {
 }
 
 bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
+  ask();
   if (proves(predicate)) return true;
   if (predicate.is_never() || proves(negate(predicate))) return false;
   size_t guards = 0;

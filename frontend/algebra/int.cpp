@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <unordered_map>
 
 #include "frontend/algebra/floor.h"
 #include "frontend/algebra/polynomial.h"
@@ -37,24 +38,56 @@ std::optional<int64_t> evaluate_atom(const Atom& atom, const Binding& binding) {
   return a && b ? evaluate(atom.kind, *a, *b) : std::nullopt;
 }
 
-Int rewrite_atom(const Atom& atom, const Rewriting& rule) {
-  if (const auto replaced = rule(atom)) return *replaced;
-  if (atom.kind == AtomKind::dim) return as_int(atom);
-  const Int a = rewrite(atom.a, rule), b = rewrite(atom.b, rule);
-  switch (atom.kind) {
-    case AtomKind::dim:
-      break;
-    case AtomKind::floor_div:
-      return floor_div(a, b);
-    case AtomKind::min:
-      return min(a, b);
-    case AtomKind::max:
-      return max(a, b);
-    case AtomKind::select:
-      return select(rewrite(Predicate::of(atom.condition), rule), a, b);
+// One rewriting of one integer: what stands in it again and again is rewritten once.
+class Rewriter {
+ public:
+  explicit Rewriter(const Rewriting& rule) : rule_(rule) {}
+
+  Int operator()(const Int& a) {
+    if (a.is_literal()) return a;
+    Int sum = 0;
+    for (const Term& term : a.polynomial().terms) {
+      Int product = term.coefficient;
+      for (const Factor& factor : term.factors) {
+        const Int value = rewritten(*factor.atom);
+        for (int i = 0; i < factor.exponent; ++i) product *= value;
+      }
+      sum += product;
+    }
+    return divided(sum, a.polynomial().denominator);
   }
-  return as_int(atom);
-}
+
+ private:
+  Int rewritten(const Atom& atom) {
+    if (atom.weight < kLong) return rewritten_now(atom);
+    if (const auto known = known_.find(&atom); known != known_.end()) return known->second;
+    return known_[&atom] = rewritten_now(atom);
+  }
+
+  Int rewritten_now(const Atom& atom) {
+    if (const auto replaced = rule_(atom)) return *replaced;
+    if (atom.kind == AtomKind::dim) return as_int(atom);
+    const Int a = (*this)(atom.a), b = (*this)(atom.b);
+    switch (atom.kind) {
+      case AtomKind::dim:
+        break;
+      case AtomKind::floor_div:
+        return floor_div(a, b);
+      case AtomKind::min:
+        return min(a, b);
+      case AtomKind::max:
+        return max(a, b);
+      case AtomKind::select:
+        return select(rewrite(Predicate::of(atom.condition), rule_), a, b);
+    }
+    return as_int(atom);
+  }
+
+  static constexpr int kLong = 8;  // shorter ones are rewritten sooner than found
+
+  const Rewriting& rule_;
+  std::unordered_map<const Atom*, Int> known_;
+};
 
 }  // namespace
 
@@ -156,17 +189,7 @@ std::optional<int64_t> Int::evaluate(const Binding& binding) const {
 }
 
 Int rewrite(const Int& a, const Rewriting& rule) {
-  if (a.is_literal()) return a;
-  Int sum = 0;
-  for (const Term& term : a.polynomial().terms) {
-    Int product = term.coefficient;
-    for (const Factor& factor : term.factors) {
-      const Int value = rewrite_atom(*factor.atom, rule);
-      for (int i = 0; i < factor.exponent; ++i) product *= value;
-    }
-    sum += product;
-  }
-  return divided(sum, a.polynomial().denominator);
+  return a.is_literal() ? a : Rewriter(rule)(a);
 }
 
 Int Int::substitute(const std::map<DimId, Int>& replacement) const {

@@ -10,14 +10,14 @@
 
 namespace lay {
 
-inline constinit thread_local const std::function<void()>* asked = nullptr;
+inline constinit thread_local const std::function<void()>* waiting = nullptr;
 
 // While it lives, this thread's searches call the question. What it throws must be no Refusal: searches catch those.
 class Asking {
  public:
   explicit Asking(std::function<void()> question)
-      : question_(std::move(question)), before_(std::exchange(asked, &question_)) {}
-  ~Asking() { asked = before_; }
+      : question_(std::move(question)), before_(std::exchange(waiting, &question_)) {}
+  ~Asking() { waiting = before_; }
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
 
@@ -27,7 +27,7 @@ class Asking {
 };
 
 inline void ask() {
-  if (asked) (*asked)();
+  if (waiting) (*waiting)();
 }
 
 }  // namespace lay

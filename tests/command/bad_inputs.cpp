@@ -71,6 +71,18 @@ const std::vector<Case> cases = {
     {"a byte order mark", "\xef\xbb\xbfprint 7", "7", ""},
     {"no final newline", "print 7", "7", ""},
     {"nothing", "", "", "nothing"},
+    {"sizes that branch again and again",
+     "dim M, N\n"
+     "let b = blocked_product(layout((3,((M,M+1),1)), right), layout(((6,2),M+1), right))\n"
+     "let c = b o b\n"
+     "print c o c",
+     "", "limit"},
+    {"quotients of quotients",
+     "dim M, N\n"
+     "let l = left_inverse(layout((M,M+1,8), right))\n"
+     "let t = zipped_divide(l o l, _)\n"
+     "print t o t",
+     "", "limit"},
     {"10,000 errors", repeated("print )\n", 10000), "", ""},
 };
 
