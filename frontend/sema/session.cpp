@@ -123,6 +123,22 @@ bool is_word(const std::string& name) {
   return std::find(std::begin(words), std::end(words), name) != std::end(words);
 }
 
+// The guard of a name is broken by what was assumed since: says by which assumption, the first that breaks it together
+// with those before it.
+[[noreturn]] void ruled_out(const Facts& facts, const std::string& name, const Guard& guard, Span where) {
+  std::vector<Note> notes;
+  Facts known;
+  for (const Predicate& assumption : facts.assumptions()) {
+    known.assume(assumption);
+    if (!known.rules_out(guard)) continue;
+    notes.push_back({"help", "`assume " + assumption.to_string() + "` rules it out; state it before `let " + name +
+                                 "`, and the operation takes it into account or refuses"});
+    break;
+  }
+  fail("guard", name + " holds only where " + guard.to_string() + ", which what is known by now rules out", where, {},
+       std::move(notes));
+}
+
 }  // namespace
 
 Value look_up(Session& session, Frame& frame, const std::string& name, Span where) {
@@ -147,8 +163,7 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
   }
   if (!entry->value) throw Poisoned{};
   for (const Guard& guard : entry->value->guards) {
-    if (session.facts.rules_out(guard))
-      fail("guard", name + " holds only where " + guard.to_string() + ", which what is known by now rules out", where);
+    if (session.facts.rules_out(guard)) ruled_out(session.facts, name, guard, where);
     session.facts.raise(guard);
     session.inherited.push_back(guard);
   }
