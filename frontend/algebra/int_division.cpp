@@ -18,6 +18,16 @@ int64_t nearest_remainder(int64_t c, int64_t q) {
   return r > q - r ? r - q : r;
 }
 
+// Whether the leading term is an odd multiple of q/2 below 0: of the two ways to write it, floor(-x/2) is then
+// -floor((x + 1)/2) and not -x + floor(x/2), so that ceilings look alike for every divisor.
+bool leads_with_negative_half(const Polynomial& rest, int64_t q) {
+  for (const Term& term : rest.terms) {
+    const int64_t r = nearest_remainder(term.coefficient, q);
+    if (r != 0) return r == q - r && term.coefficient < 0;
+  }
+  return false;
+}
+
 // Moves whole multiples of q out of the non-constant terms of `rest` into `whole`.
 void pull_multiples(Polynomial& rest, int64_t q, Polynomial& whole) {
   std::vector<Term> kept;
@@ -56,13 +66,8 @@ Int floor_atom(Polynomial rest, int64_t c, int64_t q) {
   return whole + intern_atom(Atom{AtomKind::floor_div, 0, {}, intern(std::move(rest)) + c, q, nullptr, 0, 1});
 }
 
-Int floor_by_literal(const Int& a, int64_t b) {
-  if (b < 0) return floor_by_literal(-a, checked_sub(0, b));
-  if (b == 1) return a;
-  Polynomial rest = a.polynomial();
-  const int64_t q = checked_mul(b, rest.denominator);
-  rest.denominator = 1;
-  int64_t c = take_constant(rest);
+// floor((rest + c) / q) for a rest without constant term.
+Int floor_of_parts(Polynomial rest, int64_t c, int64_t q) {
   Polynomial whole;
   pull_multiples(rest, q, whole);
   if (rest.terms.empty()) return intern(std::move(whole)) + floor_of(c, q);
@@ -72,6 +77,17 @@ Int floor_by_literal(const Int& a, int64_t b) {
   pull_multiples(rest, q, flipped);
   return intern(std::move(whole)) - intern(std::move(flipped)) -
          floor_atom(std::move(rest), checked_add(checked_sub(0, c), q - 1), q);
+}
+
+Int floor_by_literal(const Int& a, int64_t b) {
+  if (b < 0) return floor_by_literal(-a, checked_sub(0, b));
+  if (b == 1) return a;
+  Polynomial rest = a.polynomial();
+  const int64_t q = checked_mul(b, rest.denominator);
+  rest.denominator = 1;
+  const int64_t c = take_constant(rest);
+  if (!leads_with_negative_half(rest, q)) return floor_of_parts(std::move(rest), c, q);
+  return -floor_of_parts(scale(std::move(rest), -1), checked_add(checked_sub(0, c), q - 1), q);
 }
 
 // a = b*quotient + remainder, quotient with integer coefficients, by repeated division of leading terms.

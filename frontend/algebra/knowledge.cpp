@@ -180,7 +180,7 @@ void Knowledge::learn(const Predicate& fact) {
       return learn_divides(n.a, n.b);
     case PredicateKind::both:
       learn(Predicate::of(n.left));
-      return learn(Predicate::of(n.right));
+      return learn(normal(Predicate::of(n.right)));
     case PredicateKind::not_divides:
       if (n.b.is(2)) return learn_divides(n.a - 1, 2);
       other.push_back(fact);
@@ -203,7 +203,7 @@ void Knowledge::replace(DimId id, const Int& by) {
   for (auto& [f, m] : divisible) f = f.substitute(one), m = m.substitute(one);
   for (Predicate& p : other) p = p.substitute(one);
   learn_nonnegative(by - range.lower);
-  if (range.upper) learn_nonnegative(Int(*range.upper) - by);
+  if (range.upper) learn_nonnegative(Int(*range.upper) - normal(by));  // the lower bound may have settled a dim of it
 }
 
 // A dim with one value left is that value.

@@ -104,8 +104,11 @@ bool nonnegative_monomial(const Knowledge& known, const Term& term) {
   });
 }
 
-// a = a' + k*monomial*f with f >= 0 a fact, such that a negative term of a goes.
+// A fact f >= 0 with a >= f, or a = a' + k*monomial*f such that a negative term of a goes.
 bool nonnegative_by_facts(const Knowledge& known, const Int& a, int& steps, int depth) {
+  for (const Int& fact : known.nonnegative) {
+    if (const Int more = a - fact; more.is_literal() && more.value() >= 0) return true;
+  }
   const Int n = numerator(a);
   for (const Term& term : n.polynomial().terms) {
     if (term.coefficient >= 0) continue;

@@ -2,6 +2,7 @@
 // right is held against brute force in integers.cpp and by lay_fuzz; here is that it is strong enough.
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "frontend/algebra/facts.h"
 #include "frontend/algebra/refusal.h"
@@ -28,6 +29,61 @@ TEST_CASE("proofs: ranges and rounding") {
   CHECK(s.proves(equal(floor_div(s.N * s.K + s.K - 1, s.K), s.N)));
   CHECK(s.proves(less_equal(s.N + s.K - 1, s.N * s.K)));
   CHECK(s.proves(less_equal(0, max(s.N, s.K) - min(s.N, s.K))));
+}
+
+TEST_CASE("proofs: a ceiling of a ceiling is one, whatever the divisors") {
+  for (int inner = 2; inner <= 9; ++inner) {
+    for (int outer = 2; outer <= 9; ++outer) {
+      Sizes3 s;
+      CAPTURE(inner, outer);
+      CHECK(ceil_div(ceil_div(s.N, inner), outer) == ceil_div(s.N, inner * outer));
+      CHECK(ceil_div(floor_div(s.N, inner), outer) == floor_div(s.N + inner * (outer - 1), inner * outer));
+    }
+    Sizes3 s;
+    CAPTURE(inner);
+    CHECK(s.proves(less_equal(inner, ceil_div(s.N, inner) * inner)));
+    CHECK(s.proves(less_equal(s.K, ceil_div(s.N, inner) * s.K)));
+    CHECK(s.proves(equal(floor_div(s.N + inner - 1, inner), ceil_div(s.N, inner))));
+  }
+  Sizes3 s;
+  CHECK(ceil_div(s.N * 3, 2).to_string() == "N + ceil_div(N,2)");
+  CHECK(s.proves(equal(ceil_div(s.N, 2) + floor_div(s.N, 2), s.N)));
+  CHECK(s.proves(less_equal(min(s.M, ceil_div(s.K, s.N)), s.M)));
+  CHECK(s.proves(less_equal(min(s.M, ceil_div(s.K, s.N)), ceil_div(s.K, s.N))));
+}
+
+// Which facts about a remainder and a range contradict each other is counted.
+TEST_CASE("proofs: a remainder within a range contradicts it only where no number is left") {
+  for (int modulus = 2; modulus <= 8; ++modulus) {
+    for (int rest = 0; rest < modulus; ++rest) {
+      for (int low = 1; low <= 12; low += 2) {
+        for (int high = low; high <= 13; ++high) {
+          std::vector<int> left;
+          for (int n = low; n <= high; ++n) {
+            if (n % modulus == rest) left.push_back(n);
+          }
+          for (const bool range_first : {true, false}) {
+            CAPTURE(modulus, rest, low, high, range_first);
+            Sizes3 s;
+            const Predicate range = both(less_equal(low, s.M), less_equal(s.M, high)),
+                            remainder = equal(mod(s.M, modulus), rest);
+            const auto assume_all = [&] {
+              s.facts.assume(range_first ? range : remainder);
+              s.facts.assume(range_first ? remainder : range);
+            };
+            if (left.empty()) {
+              CHECK_THROWS_AS(assume_all(), Refusal);
+              continue;
+            }
+            REQUIRE_NOTHROW(assume_all());
+            CHECK(s.proves(less_equal(left.front(), s.M)));
+            CHECK(s.proves(less_equal(s.M, left.back())));
+            if (left.size() == 1) CHECK(s.facts.simplify(s.M) == left.front());
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("proofs: multiples and products") {
