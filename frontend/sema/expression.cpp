@@ -99,6 +99,10 @@ class Evaluation {
 
   Value operator()(const syntax::Index& e) {
     Operand object = value_of(e.object);
+    if (session_.kernel && (object.value.as<const Builtin*>() || object.value.as<FunctionPtr>())) {
+      fail("not-indexable", kind_name(object.value) + " has no modes", object.span, {},
+           {{"help", "of what runs over an index there is sum: sum[k](A[m,k])"}});
+    }
     std::vector<Operand> indices;
     for (ExpressionId id : e.indices) {
       const auto* range = std::get_if<syntax::Range>(&frame_.tree()[id].node);

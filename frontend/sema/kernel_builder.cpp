@@ -168,7 +168,7 @@ Value KernelBuilder::apply(ElementFunction function, const std::vector<Operand>&
   if (!row.integers && !is_float(type)) type = ElementType::f32;
   if (function == ElementFunction::div && !is_float(type)) {
     fail("operand-kind", "/ does not divide integers of a kernel exactly", whole, {},
-         {{"help", "f32(x) / y divides as real numbers"}});
+         {{"help", "f32(x) / y divides as real numbers, and floor of it rounds down"}});
   }
   for (std::size_t i = from; i < operands.size(); ++i) nodes.push_back(node(operands[i], type));
   ElementType result = is_comparison(function) ? ElementType::pred : type;
@@ -236,6 +236,7 @@ Value KernelBuilder::sum(Frame& frame, const syntax::Sum& sum, Span whole) {
   std::vector<IndexId> ids;
   std::size_t locals = frame.locals.size();
   for (const syntax::Identifier& name : sum.indices) {
+    require_new_index(frame, name);
     auto extent = summed_extent(frame, sum.body, name.text);
     if (!extent) {
       fail("index-extent", "nothing says how far " + name.text + " runs", name.span, {},
@@ -256,6 +257,20 @@ Value KernelBuilder::sum(Frame& frame, const syntax::Sum& sum, Span whole) {
   }
   NodeId term = sum.accumulator ? computed_in(node(body, std::nullopt), type, body.span) : node(body, type);
   return Value(Element{add({Contraction{ids, term}, type, whole})});
+}
+
+// An index of the left side, of a sum around this one or of this sum is not summed over again.
+void KernelBuilder::require_new_index(const Frame& frame, const syntax::Identifier& name) const {
+  for (const auto& [local, value] : frame.locals) {
+    if (local != name.text || !value.is_int()) continue;
+    const auto id = index_of(value.as<Tuple>()->value());
+    if (!id) continue;
+    const Index& index = kernel.indices[static_cast<std::size_t>(*id)];
+    if (!index.summed && std::find(left.begin(), left.end(), *id) == left.end()) continue;
+    fail("duplicate-name", name.text + " is an index here already", name.span,
+         {{index.where, index.summed ? "summed over here" : "on the left side"}},
+         {{"help", "another name for what this sum runs over"}});
+  }
 }
 
 // The same arithmetic in another type from the loads on: f32 products in an f64 sum are products of f64.

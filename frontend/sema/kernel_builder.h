@@ -20,6 +20,7 @@ class KernelBuilder {
   explicit KernelBuilder(Session& session) : session_(session) {}
 
   Kernel kernel;
+  std::vector<IndexId> left;  // the indices on the left side of the assignment that is being read
 
   // A new index of this extent, and the Int that stands for it.
   std::pair<IndexId, Int> add_index(const std::string& name, const Int& extent, bool summed, Span where);
@@ -51,6 +52,7 @@ class KernelBuilder {
 
  private:
   NodeId add(Node node);
+  void require_new_index(const Frame& frame, const syntax::Identifier& name) const;
   NodeId lower(const Int& value, Span where);
   NodeId lower(const Predicate& condition, Span where);
   NodeId lower_atom(const lay::Atom& atom, Span where);

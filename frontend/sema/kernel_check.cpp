@@ -236,7 +236,7 @@ class KernelCheck {
     const auto* name = std::get_if<syntax::Name>(&e.node);
     if (!name) {
       fail("left-index", "on the left an index is a bare name", e.span, {},
-           {{"help", "index the tensors on the right instead"}});
+           {{"help", "index the tensors on the right instead; along a mode of one element any new name will do"}});
     }
     Int extent = KernelBuilder::extent(tensor, mode);
     for (const auto& [local, value] : frame_.locals) {
@@ -259,6 +259,7 @@ class KernelCheck {
     for (const syntax::BodyStatement& s : source_.body) {
       const auto* let = std::get_if<syntax::Let>(&s.node);
       Value value(Unknown{});
+      builder_.left.clear();
       try {
         if (let) {
           declare(let->name);
@@ -292,6 +293,7 @@ class KernelCheck {
       if (before.target != target) continue;
       fail("output-twice", s.target.text + " is assigned twice", s.target.span, {{before.where, "the first time"}});
     }
+    builder_.left = indices;
     Operand value{evaluate(session_, frame_, s.value), frame_.tree()[s.value].span};
     if (value.value.is_unknown()) return;  // an error that is reported already
     ElementType element = kernel_.tensors[static_cast<std::size_t>(target)].element;

@@ -98,6 +98,35 @@ TEST_CASE("extents of an index are equal, guarded, or refused") {
   CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = sum[k](A[m]) }") == "index-extent");
 }
 
+TEST_CASE("a sum runs over an index of its own") {
+  const std::string head = "kernel f<M,N>(A: f32 (M,N):(N,1)) -> ";
+  CHECK(errors(head + "C: f32 M:1 { C[m] = sum[m](A[m,m]) }") == "duplicate-name");
+  CHECK(errors(head + "C: f32 M:1 { C[m] = sum[k,k](A[m,k]) }") == "duplicate-name");
+  CHECK(errors(head + "C: f32 M:1 { C[m] = sum[k](A[m,k] * sum[k](A[m,k])) }") == "duplicate-name");
+  CHECK(errors(head + "C: f32 M:1 { C[m] = max[k](A[m,k]) }") == "not-indexable");
+  // Not an index of another output's left side, of a sum beside it, or of one that a def makes.
+  Script script(
+      "def square(X, m) = sum[k](X[m,k] * X[m,k])\n"
+      "kernel f<M,N>(A: f32 (M,N):(N,1)) -> (R: f32 M:1, C: f32 N:1, S: f32 M:1) {\n"
+      "  let all = sum[i](sum[j](A[i,j]))\n"
+      "  R[i] = sum[j](A[i,j]) / all\n  C[j] = sum[i](A[i,j]) + sum[i](A[i,j])\n  S[i] = sum[k](square(A, i) + "
+      "A[i,k])\n}\n"
+      "let r = f(random(f32, (3,2), 1, 1, 5))\nsave(\"a\", random(f32, (3,2), 1, 1, 5))\n"
+      "save(\"r\", r[0])\nsave(\"c\", r[1])\nsave(\"s\", r[2])");
+  REQUIRE(script.messages == "");
+  const Array& a = script.arrays["a"];
+  double all = 0;
+  for (std::int64_t i = 0; i < 6; ++i) all += a.real(i);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const double x = a.real(2 * i), y = a.real(2 * i + 1);
+    CHECK(script.arrays["r"].real(i) == Approx((x + y) / all));
+    CHECK(script.arrays["s"].real(i) == Approx(2 * (x * x + y * y) + x + y));
+  }
+  for (std::int64_t j = 0; j < 2; ++j) {
+    CHECK(script.arrays["c"].real(j) == 2 * (a.real(j) + a.real(2 + j) + a.real(4 + j)));
+  }
+}
+
 TEST_CASE("indices that are not bare stay inside, by proof, path or guard") {
   CHECK(errors("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = A[m - 1] }") == "bounds");
   CHECK(guards_of("kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = if m >= 1 then A[m - 1] else 0 }") == "");
