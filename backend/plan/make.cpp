@@ -86,8 +86,18 @@ class GemmPlanner {
       const int number = ++numbers[schedule.target];
       const std::string name =
           schedule.target + (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
+      const bool of_tensor_cores = schedule.target == "sm80" || schedule.target == "sm90";
+      if (!of_tensor_cores && schedule.target != "simt") {
+        plan_.problems.push_back({"unsupported",
+                                  "there is no planner for " + schedule.target + " yet",
+                                  schedule.where,
+                                  {},
+                                  {{"works", "schedule " + kernel_.name + " for simt"}},
+                                  {}});
+        continue;
+      }
       if (too_new(schedule)) continue;
-      if (schedule.target == "sm80" || schedule.target == "sm90") {
+      if (of_tensor_cores) {
         TensorSchedule read = read_tensor_schedule(schedule, plan_.problems);
         read.name = name;
         if (!plan_.problems.empty()) continue;
@@ -98,15 +108,6 @@ class GemmPlanner {
         } else if (read.when.empty()) {
           completed_.insert(schedule.target);
         }
-        continue;
-      }
-      if (schedule.target != "simt") {
-        plan_.problems.push_back({"unsupported",
-                                  "there is no planner for " + schedule.target + " yet",
-                                  schedule.where,
-                                  {},
-                                  {{"works", "schedule " + kernel_.name + " for simt"}},
-                                  {}});
         continue;
       }
       SimtSchedule read = read_schedule(schedule, plan_.problems);
@@ -403,7 +404,8 @@ class GemmPlanner {
   bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule,
             std::vector<Problem>& problems) const {
     const auto problem = [&](const char* code, std::string message) {
-      problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", "a smaller tile"}}, {}});
+      const std::string help = schedule.stages > 2 ? "fewer stages or a smaller tile" : "a smaller tile";
+      problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", help}}, {}});
       return false;
     };
     if (prediction.shared_bytes > target_.block_shared) {

@@ -196,6 +196,15 @@ class RelayoutPlanner {
   }
 
   bool stage_inputs() {
+    for (const auto& [name, layout] : schedule_.shared) {
+      const bool turned = std::any_of(form_.inputs.begin(), form_.inputs.end(), [&, &name = name](const auto& input) {
+        return tensor(input.way.tensor).name == name && is_staged(input.way);
+      });
+      if (turned) continue;
+      return problem("schedule-entry", ("smem " + name).c_str(),
+                     "`smem` takes an input that is turned round, and " + name + " is not",
+                     "leave it out: only what runs along another index than the outputs goes through shared memory");
+    }
     std::map<std::string, AnyLayout> first;  // of a tensor that is read at several places
     std::int64_t bytes = 0;
     for (RelayoutLoad& load : made_.loads) {

@@ -311,7 +311,7 @@ bool Shaper::take_registers() {
 }
 
 std::optional<Sm90Gemm> Shaper::run() {
-  const AtomDemand demand{"sm90", "of 64 rows that a warpgroup executes, its second operand in shared memory,",
+  const AtomDemand demand{"sm90", "of 64 rows that a warpgroup executes, its second operand in shared memory",
                           "sm90.wgmma(n = 256, ab = bf16, acc = f32)", [](const sema::Atom& atom) {
                             return atom.kind == "warpgroup" && atom.count() == warpgroup &&
                                    atom.shape[0] == rows_of_atom && atom.b_shared;

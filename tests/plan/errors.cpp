@@ -109,6 +109,7 @@ TEST_CASE("what a ring of stages cannot be is said") {
           "whole warpgroups");
   refused(ring({entry("tile", tuple(256, 128, 8)), entry("groups", tuple(2, 2, 1, 1))}), "schedule-registers",
           "which has 240");
+  refused({entry("tile", tuple(128, 128, 32)), entry("stages", Tuple(12))}, "schedule-shared", "help: fewer stages");
   auto k = gemm({"TN", ElementType::f32});
   k.kernel.schedules.push_back({"simt", {}, ring({}), {}});
   const auto made = plan::make_plan(k.done(), *find_target("sm_80"));
@@ -135,9 +136,12 @@ TEST_CASE("a schedule that is never taken is checked all the same") {
 }
 
 TEST_CASE("a target without a planner is a problem") {
-  const auto made = planned({}, "sm35");
-  REQUIRE(made.problems.size() == 1);
-  CHECK(made.problems[0].code == "unsupported");
+  for (const char* target : {"sm35", "sm99", "sm100", "sm90a"}) {  // newer ones than the GPU as well
+    const auto made = planned({}, target);
+    CAPTURE(target);
+    REQUIRE(made.problems.size() == 1);
+    CHECK(made.problems[0].code == "unsupported");
+  }
 }
 
 }  // namespace lay::test

@@ -309,6 +309,7 @@ TEST_CASE("a schedule that does not fit a layout change is named with a witness"
       {"tile = (256,256)\n threads = 1024", "schedule-shared", "262144 bytes"},
       {"tile = (64,64)\n order = (ceil_div(N,64),ceil_div(M,64)):(1@1,1@0)", "schedule-order", "exactly once"},
       {"groups = (2,2,1,1)", "schedule-entry", "no entry `groups`"},
+      {"tile = (64,64)\n smem Y = (64,64):(1,64)", "schedule-entry", "an input that is turned round, and Y is not"},
   };
   for (const Case& each : cases) {
     const auto plan = planned(kTranspose + "schedule f for simt { " + each.entries + " }");
