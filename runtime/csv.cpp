@@ -67,8 +67,8 @@ void add_row(const std::string& path, std::string_view line, std::int64_t number
   }
   if (table.rows == 0) table.columns = columns;
   if (columns != table.columns) {
-    fail(path, "has " + std::to_string(columns) + " numbers in line " + std::to_string(number) + " and " +
-                   std::to_string(table.columns) + " in the first");
+    fail(path, "has " + std::to_string(columns) + (columns == 1 ? " number in line " : " numbers in line ") +
+                   std::to_string(number) + " and " + std::to_string(table.columns) + " in the first");
   }
   ++table.rows;
 }
@@ -78,6 +78,7 @@ void add_row(const std::string& path, std::string_view line, std::int64_t number
 sema::Array read_csv(const std::string& path) {
   const std::string text = read_file(path, longest);
   std::string_view rest = text;
+  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);  // the mark with which spreadsheets begin UTF-8
   Table table;
   for (std::int64_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = trimmed(cut(rest, '\n'));

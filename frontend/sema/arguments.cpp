@@ -151,6 +151,11 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments) {
 std::vector<const CallArgument*> bind_arguments(const std::string& callee, const std::vector<std::string>& parameters,
                                                 const std::vector<CallArgument>& arguments, Span whole) {
   std::vector<const CallArgument*> bound(parameters.size(), nullptr);
+  const auto signature = [&] {
+    std::string all;
+    for (const std::string& parameter : parameters) all += (all.empty() ? "" : ", ") + parameter;
+    return std::vector<Note>{{"help", callee + "(" + all + ")"}};
+  };
   std::size_t position = 0;
   for (const CallArgument& a : arguments) {
     std::size_t k = position;
@@ -169,13 +174,13 @@ std::vector<const CallArgument*> bind_arguments(const std::string& callee, const
       fail("argument-count",
            callee + " takes " + std::to_string(parameters.size()) +
                (parameters.size() == 1 ? " argument, not " : " arguments, not ") + std::to_string(arguments.size()),
-           whole);
+           whole, {}, signature());
     }
     if (bound[k]) fail("argument-name", "the parameter " + parameters[k] + " is given twice", a.span);
     bound[k] = &a;
   }
   for (std::size_t k = 0; k < parameters.size(); ++k) {
-    if (!bound[k]) fail("argument-count", callee + " needs a value for " + parameters[k], whole);
+    if (!bound[k]) fail("argument-count", callee + " needs a value for " + parameters[k], whole, {}, signature());
   }
   return bound;
 }

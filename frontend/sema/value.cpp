@@ -79,7 +79,12 @@ std::string kind_name(const Value& value) {
                         [&](const Swizzle&) { return named("a swizzle"); },
                         [&](const ElementType&) { return named("an element type"); },
                         [&](const Array&) { return named("an array"); },
-                        [&](const ListPtr&) { return named("a tuple"); },
+                        [&](const ListPtr& list) {
+                          for (const Value& item : list->elements) {
+                            if (!item.as<Tuple>()) return "a tuple that holds " + kind_name(item);
+                          }
+                          return named("a tuple");
+                        },
                         [&](const RecordPtr&) { return named("a record"); },
                         [&](const FunctionPtr&) { return named("a function"); },
                         [&](const RecordMakerPtr&) { return named("a record with parameters"); },

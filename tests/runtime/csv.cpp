@@ -41,6 +41,9 @@ TEST_CASE("a table of numbers as text") {
   CHECK(read("1\r\n2\r\n-3\r\n").integer(2) == -3);
   CHECK(read("1,0.5\n2,3").element == ElementType::f64);
   CHECK(read("1,0.5\n2,3").real(1) == 0.5);
+  CHECK(read("\xEF\xBB\xBF"
+             "7,8\n9,10")
+            .integer(0) == 7);
   CHECK(read("9223372036854775807").integer(0) == INT64_MAX);
 }
 
@@ -48,7 +51,7 @@ TEST_CASE("what is no table of numbers is refused at its line") {
   CHECK(refused("") == "has no numbers");
   CHECK(refused("\n\n") == "has no numbers");
   CHECK(refused("1,2\n3,x\n") == "has no number at line 2, column 2, but `x`");
-  CHECK(refused("1,2\n3\n") == "has 1 numbers in line 2 and 2 in the first");
+  CHECK(refused("1,2\n3\n") == "has 1 number in line 2 and 2 in the first");
   CHECK(refused("1,,2") == "has no number at line 1, column 2, but ``");
   CHECK(refused("1,2,") == "has no number at line 1, column 3, but ``");
   CHECK(refused("a,b\n1,2") == "has no number at line 1, column 1, but `a`");
