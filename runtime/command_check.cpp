@@ -8,8 +8,10 @@
 #include "frontend/algebra/refusal.h"
 #include "frontend/sema/kernel_call.h"
 #include "frontend/sema/kernel_print.h"
+#include "frontend/source/text.h"
 #include "frontend/syntax/format.h"
 #include "frontend/syntax/parse.h"
+#include "runtime/check_json.h"
 #include "runtime/commands.h"
 #include "runtime/device.h"
 #include "runtime/exit_code.h"
@@ -63,6 +65,25 @@ void print_kernel_guards(const sema::Kernel& kernel) {
     std::cout << "kernel " << kernel.name << ": the launcher checks " << guard_text(guard) << "\n";
 }
 
+int check_as_json(const CheckOptions& options) {
+  const auto script = checked(options.file, options.set);
+  int code = exit_code_of(script->outcomes);
+  for (const auto& outcome : script->outcomes) {
+    for (const Diagnostic& d : outcome.diagnostics.list()) std::cout << diagnostic_json(script->sources, d) << "\n";
+    for (const auto& finding : outcome.findings) {
+      if (finding.standing == sema::Standing::refuted) code = exit_program;
+      std::cout << finding_json(script->sources, finding) << "\n";
+    }
+  }
+  for (const auto& kernel : script->evaluator->kernels()) {
+    for (const Guard& guard : kernel->guards) std::cout << guard_json(kernel->name, guard) << "\n";
+    const Diagnostics problems = problems_of(plan::make_plan(kernel));
+    if (!problems.ok()) code = exit_program;
+    for (const Diagnostic& d : problems.list()) std::cout << diagnostic_json(script->sources, d) << "\n";
+  }
+  return code;
+}
+
 int dump_tree(const std::string& file) {
   Sources sources;
   const auto parsed = syntax::parse(sources, sources.add(file, read_file(file, most_script_bytes)));
@@ -100,13 +121,30 @@ Binding keep_taken(plan::Plan& plan, const GivenSizes& given) try {
   throw DiagnosticError(std::move(d));
 }
 
+// Every size that is given belongs to one of the kernels.
+void require_dims(const std::vector<sema::KernelPtr>& kernels, const GivenSizes& given) {
+  for (const auto& [name, size] : given) {
+    std::vector<std::string> known;
+    for (const auto& kernel : kernels)
+      for (const sema::Dim& dim : kernel->dims) known.push_back(dim.name);
+    if (kernels.empty() || name.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    Diagnostic d;
+    d.code = "no-parameter";
+    d.message = "no kernel here has a size `" + escaped(name) + "`";
+    if (const auto near = nearest(name, known)) d.notes.push_back({"help", "did you mean " + *near + "?"});
+    throw DiagnosticError(std::move(d));
+  }
+}
+
 int dump(const std::string& file, const std::string& stage, const Target& target = default_target(),
          const GivenSizes& given = {}, const std::string& kernel_name = "") {
   if (stage == "tree") return dump_tree(file);
   const auto script = checked(file);
   report(script->sources, script->outcomes);
   int code = exit_code_of(script->outcomes);
-  for (const auto& kernel : kernels_named(*script, kernel_name)) try {
+  const auto kernels = kernels_named(*script, kernel_name);
+  require_dims(kernels, given);
+  for (const auto& kernel : kernels) try {
       if (stage == "typed") {
         std::cout << sema::print(*kernel);
         continue;
@@ -131,6 +169,7 @@ int dump(const std::string& file, const std::string& stage, const Target& target
 
 int check_script(const CheckOptions& options) {
   if (!options.dump.empty()) return dump(options.file, options.dump);
+  if (options.json) return check_as_json(options);
   const auto script = checked(options.file, options.set);
   report(script->sources, script->outcomes);
   int code = exit_code_of(script->outcomes);

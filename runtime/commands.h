@@ -37,6 +37,7 @@ struct CheckOptions {
   std::string file;
   std::string dump;  // tree, typed, plan, ir, cuda: print this stage instead of the verdicts
   std::map<std::string, std::string> set;
+  bool json = false;
 };
 
 struct BuildOptions {

@@ -100,6 +100,7 @@ void add_check(CLI::App& app, int& code) {
   check->add_option("file", o->file, "the script")->required();
   check->add_option("--dump", o->dump, "print a stage instead: tree, typed, plan, ir or cuda")
       ->check(CLI::IsMember({"tree", "typed", "plan", "ir", "cuda"}));
+  check->add_flag("--json", o->json, "errors, verdicts and guards on standard output, a JSON object a line");
   check->add_option("--set", *set, "a size to check for, may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);

@@ -20,6 +20,11 @@ std::string reason(const std::string& origin, const Sizes& breaks) {
   return text.empty() ? "" : "   (" + text + ")";
 }
 
+// Whether the script asks for the verdict.
+bool is_asked(const sema::Finding& finding) {
+  return finding.origin == "prove" || finding.origin == "assert";
+}
+
 }  // namespace
 
 void say_on_standard_error(const std::string& line) {
@@ -82,15 +87,19 @@ std::string finding_line(const Sources& sources, const sema::Finding& finding) {
   return place + verdict_text(sources, finding);
 }
 
+std::string finding_claim(const Sources& sources, const sema::Finding& finding) {
+  const bool decided = finding.claim == "true" || finding.claim == "false";
+  std::string claim = decided ? escaped(sources.text(finding.where)) : finding.claim;
+  if (decided && is_asked(finding) && claim.starts_with(finding.origin + " "))
+    claim.erase(0, finding.origin.size() + 1);
+  return claim;
+}
+
 std::string verdict_text(const Sources& sources, const sema::Finding& finding) {
   std::string word(standing_word(finding.standing));
   word.resize(10, ' ');
-  const bool asked = finding.origin == "prove" || finding.origin == "assert";
-  // A claim that was decided as it was read has no other words than the script's.
-  const bool decided = finding.claim == "true" || finding.claim == "false";
-  std::string claim = decided ? escaped(sources.text(finding.where)) : finding.claim;
-  if (decided && asked && claim.rfind(finding.origin + " ", 0) == 0) claim.erase(0, finding.origin.size() + 1);
-  std::string line = word + claim + reason(asked ? "" : finding.origin, finding.breaks);
+  std::string line =
+      word + finding_claim(sources, finding) + reason(is_asked(finding) ? "" : finding.origin, finding.breaks);
   for (std::size_t i = 0; i < finding.decided_by.size(); ++i) {
     line += (i == 0 ? "   (decided by: " : ", ") + finding.decided_by[i];
   }

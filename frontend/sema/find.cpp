@@ -95,8 +95,10 @@ Tuple tile_around(Facts& facts, const std::vector<AnyLayout>& accesses) {
     const Tuple own = coshape(facts, *l);
     if (!corner) corner = own;
     if (!congruent(*corner, own)) {
-      throw refusal("coordinate-rank", "the accesses take coordinates of different shapes, " + corner->to_string() +
-                                           " and " + own.to_string());
+      throw refusal(
+          "coordinate-rank",
+          "the accesses take coordinates of different shapes, " + corner->to_string() + " and " + own.to_string(),
+          "say the tile that indices count through: tile = (64,64)");
     }
     corner =
         transform(*corner, own, [&](const Tuple& x, const Tuple& y) { return Tuple(facts.max(x.value(), y.value())); });

@@ -195,6 +195,9 @@ TEST_CASE("plan takes one of several kernels, whose sizes the others need not ha
   of_turn.insert(of_turn.end(), {"--kernel", "turn"});
   CHECK(folder.lay(of_turn).code == 0);
   CHECK(folder.lay(of_turn).out.find("// at P = 512, Q = 256 on h200") != std::string::npos);
+  const auto misspelt = folder.lay({"plan", "two.lay", "--kernel", "turn", "--size", "P=512,Q=256,O=4"});
+  CHECK(misspelt.code == 1);
+  CHECK(misspelt.error.find("no kernel here has a size `O`") != std::string::npos);
   const auto other = folder.lay({"plan", "two.lay", "--kernel", "other"});
   CHECK(other.code == 1);
   CHECK(other.error.find("it has `scale`, `turn`") != std::string::npos);

@@ -1,5 +1,6 @@
 // What tools read: the manifest, and `lay eval`: a line in, a line of JSON out. Transcripts in tests/language/*.eval:
 // `> ` before a line, below it the answer. LAY_BLESS=1 rewrites the answers.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -33,6 +34,39 @@ std::vector<std::string> eval(const std::string& lines) {
 }
 
 }  // namespace
+
+TEST_CASE("check --json says errors, verdicts and guards, an object a line") {
+  TemporaryFolder folder;
+  put(folder / "a.lay",
+      "dim M\nassume M % 4 == 0\nprove M % 2 == 0\nprove M % 8 == 0\nlet D = divide_exactly(M:1, 8)\n"
+      "kernel f<N, L>(X: f32 N:1) -> Y: f32 L:1 { Y[i] = X[i] }\n"
+      "schedule f for simt { threads = 100 }\nlet e = 7 / 2\n");
+  const auto ended = run_lay({"check", "--json", "a.lay"}, {"", folder.path().string(), {}, 60, 0});
+  CHECK(ended.code == 1);
+  CHECK(ended.error == "");
+  std::map<std::string, nlohmann::json> first;  // of each kind and word
+  for (const auto& line : lines_of(ended.out)) {
+    INFO(line);
+    const auto object = nlohmann::json::parse(line);
+    const std::string kind = object["kind"];
+    const std::string word = kind == "verdict" ? object["verdict"] : kind == "error" ? object["code"] : "";
+    first.emplace(kind + (word.empty() ? "" : " ") + word, object);
+  }
+  CHECK(first.at("verdict proved")["claim"] == "M % 2 == 0");
+  CHECK(first.at("verdict proved")["line"] == 3);
+  CHECK(first.at("verdict refuted")["witness"]["M"] == 4);
+  CHECK(first.at("verdict guarded")["origin"] == "divide_exactly");
+  CHECK(first.at("guard")["kernel"] == "f");
+  CHECK(first.at("guard")["claim"] == "L == N");
+  CHECK(first.at("error schedule-entry")["line"] == 7);
+  const auto& error = first.at("error not-exact");
+  CHECK(error["file"] == "a.lay");
+  CHECK(std::array{error["line"], error["column"], error["end_line"], error["end_column"]} ==
+        std::array<nlohmann::json, 4>{8, 9, 8, 14});
+  CHECK(error["notes"][0]["kind"] == "help");
+  put(folder / "a.lay", "dim M\nprove M >= 1\n");
+  CHECK(run_lay({"check", "--json", "a.lay"}, {"", folder.path().string(), {}, 60, 0}).code == 0);
+}
 
 TEST_CASE("every line is answered as its transcript says") {
   int transcripts = 0;
