@@ -31,18 +31,6 @@ Panel panel_of_slice(const Field& field, int slice, const Dress& dress) {
   return panel;
 }
 
-// A long row as several.
-void break_row(Panel& panel) {
-  const int count = panel.columns;
-  panel.columns = kBrokenRow;
-  panel.rows = (count + kBrokenRow - 1) / kBrokenRow;
-  Box nothing;
-  nothing.kind = BoxKind::nothing;
-  panel.boxes.resize(static_cast<size_t>(panel.rows) * kBrokenRow, nothing);
-  panel.top = counting(kBrokenRow, 0, 1, "");
-  panel.left = counting(panel.rows, 0, kBrokenRow, "");
-}
-
 // What the offsets of a field are: how many boxes reach each.
 struct Reached {
   std::int64_t least = 0, greatest = 0;
@@ -77,14 +65,33 @@ std::string joined(const Field& field, const std::vector<Place>& places, bool co
   return places.size() > most ? text + " ..." : text;
 }
 
+// How far apart the offsets lie: they may be further than an offset can be.
+std::uint64_t span_of(const Reached& all) {
+  return static_cast<std::uint64_t>(all.greatest) - static_cast<std::uint64_t>(all.least);
+}
+
 }  // namespace
+
+Panel broken(Panel row, int columns) {
+  while (!row.boxes.empty() && row.boxes.back().kind == BoxKind::nothing) row.boxes.pop_back();
+  const auto count = static_cast<int>(row.boxes.size());
+  row.columns = columns;
+  row.rows = (count + columns - 1) / columns;
+  Box nothing;
+  nothing.kind = BoxKind::nothing;
+  row.boxes.resize(static_cast<size_t>(row.rows) * static_cast<size_t>(columns), nothing);
+  row.top = counting(columns, 0, 1, "");
+  row.left = counting(row.rows, row.first, columns, "");
+  return row;
+}
 
 std::vector<Panel> grid_panels(const std::string& title, const Field& field, const Dress& dress) {
   std::vector<Panel> panels;
   for (int s = 0; s < field.slices(); ++s) {
     panels.push_back(panel_of_slice(field, s, dress));
     Panel& panel = panels.back();
-    if (field.rank() == 1 && panel.columns > kLongestRow) break_row(panel);
+    panel.is_row = field.rank() == 1;
+    if (panel.is_row && panel.columns > kLongestRow) panel = broken(std::move(panel), kBrokenRow);
     const std::string slice = field.slice_text(s);
     panel.title = slice.empty() ? title : title.empty() ? slice : title + " " + slice;
   }
@@ -95,20 +102,17 @@ std::vector<Panel> grid_panels(const std::string& title, const Field& field, con
 std::vector<Panel> line_panels(const std::string& title, const Field& field, const Limits& limits, const Dress& dress) {
   const Reached all = reached(field);
   if (!all.integers) return {};
-  const bool cut = all.greatest - all.least >= limits.line;
+  const bool cut = span_of(all) >= static_cast<std::uint64_t>(limits.line);
   const std::int64_t last = cut ? all.least + limits.line - 1 : all.greatest;
   const auto count = static_cast<int>(last - all.least + 1);
   Panel panel;
   panel.title = title;
   panel.is_line = true;
-  panel.columns = std::min(count, kBrokenRow);
-  panel.rows = (count + panel.columns - 1) / panel.columns;
+  panel.is_row = true;
+  panel.first = all.least;
   Box gap;
   gap.kind = BoxKind::gap;
   panel.boxes.assign(static_cast<size_t>(count), gap);
-  Box nothing;
-  nothing.kind = BoxKind::nothing;
-  panel.boxes.resize(static_cast<size_t>(panel.rows) * static_cast<size_t>(panel.columns), nothing);
   std::int64_t gaps = 0, aliases = 0;
   for (std::int64_t offset = all.least; offset <= last; ++offset) {
     Box& box = panel.boxes[static_cast<size_t>(offset - all.least)];
@@ -127,8 +131,7 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
     box.label = std::to_string(field.index(places.front().slice, places.front().row, places.front().column));
     if (places.size() > 1) box.mark = "x" + std::to_string(places.size());
   }
-  panel.top = counting(panel.columns, 0, 1, "");
-  panel.left = counting(panel.rows, all.least, panel.columns, "");
+  panel = broken(std::move(panel), std::min(count, kBrokenRow));
   std::string counts = "each offset holds the index of the coordinate that reaches it";
   if (gaps) counts += "; " + std::to_string(gaps) + (gaps == 1 ? " gap" : " gaps");
   if (aliases) counts += "; " + std::to_string(aliases) + " reached more than once (xN)";
@@ -155,7 +158,7 @@ bool worth_a_line(const Field& field) {
   if (!all.integers || all.boxes.empty()) return false;
   const bool aliases =
       std::any_of(all.boxes.begin(), all.boxes.end(), [](const auto& b) { return b.second.size() > 1; });
-  return aliases || all.greatest - all.least + 1 != static_cast<std::int64_t>(all.boxes.size());
+  return aliases || span_of(all) != all.boxes.size() - 1;
 }
 
 }  // namespace lay::picture

@@ -17,6 +17,9 @@ struct Place {
 };
 using Dress = std::function<void(Box&, const Place&, const Tuple& value)>;
 
+// A row with so many boxes a line.
+Panel broken(Panel row, int columns);
+
 // One panel for each slice of the field. A row of more than 64 boxes is broken into rows of 32.
 std::vector<Panel> grid_panels(const std::string& title, const Field& field, const Dress& dress);
 

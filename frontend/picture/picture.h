@@ -63,6 +63,8 @@ struct Panel {
   Axis top, left;
   std::vector<std::string> notes;  // below the panel: what was left out
   bool is_line = false;            // the address line: one box an offset
+  bool is_row = false;             // boxes one behind the other, which a narrow terminal breaks where it must
+  std::int64_t first = 0;          // of a row: what its first box counts as
   bool on_pages_only = false;      // of use only where boxes can be pointed at
 
   Box& at(int row, int column) { return boxes[static_cast<size_t>(row) * static_cast<size_t>(columns) + column]; }

@@ -5,12 +5,15 @@
 
 #include "frontend/picture/escape.h"
 #include "frontend/picture/palette.h"
+#include "frontend/picture/panels.h"
 #include "frontend/picture/render.h"
 
 namespace lay::picture {
 namespace {
 
 using Lines = std::vector<std::string>;
+
+constexpr int kFoldedRows = 3;
 
 // Characters, each one column wide: what pictures hold are numbers, parentheses and names.
 int width_of(const std::string& text) {
@@ -64,13 +67,22 @@ class PanelText {
     const bool captions = std::any_of(panel_.left.levels.begin(), panel_.left.levels.end(),
                                       [](const Level& level) { return !level.caption.empty(); });
     if (captions) lines.push_back(side([](const Level& level) { return level.caption; }));
-    for (int row = 0; row < panel_.rows; ++row) lines.push_back(row_of(row));
+    for (int row = 0; row < panel_.rows;) {
+      if (const int gaps = rows_of_gaps(row); gaps >= kFoldedRows) {
+        lines.push_back(to_right("...", side_ - 2) + "  " + std::to_string(gaps) + " rows of gaps");
+        row += gaps;
+      } else {
+        lines.push_back(row_of(row++));
+      }
+    }
     for (const std::string& note : panel_.notes) lines.push_back(plain(note));
     if (columns_ < panel_.columns)
       lines.push_back("... and " + std::to_string(panel_.columns - columns_) + " of " + std::to_string(panel_.columns) +
                       " columns that do not fit here");
     return lines;
   }
+
+  bool fits() const { return columns_ == panel_.columns; }
 
   int width() const {
     int widest = side_;
@@ -83,6 +95,17 @@ class PanelText {
     if (box.kind == BoxKind::nothing) return "";
     if (box.kind == BoxKind::gap) return box.label.empty() ? "." : plain(box.label);
     return plain(marks_ ? box.label + box.mark : box.label);
+  }
+
+  // How many rows from here on are gaps alone, on an address line.
+  int rows_of_gaps(int row) const {
+    int gaps = 0;
+    for (; panel_.is_line && row < panel_.rows; ++row, ++gaps)
+      for (int j = 0; j < panel_.columns; ++j) {
+        const BoxKind kind = panel_.at(row, j).kind;
+        if (kind != BoxKind::gap && kind != BoxKind::nothing) return gaps;
+      }
+    return gaps;
   }
 
   // A line stands between two columns where the nesting turns over.
@@ -144,6 +167,16 @@ class PanelText {
   std::vector<int> side_widths_;
 };
 
+// A row that is too wide as several, of a power of two.
+Panel fitted(const Panel& panel, const TextOptions& options, bool marks) {
+  if (!panel.is_row || PanelText(panel, options, marks).fits()) return panel;
+  int columns = 1;
+  while (2 * columns < panel.columns) columns *= 2;
+  for (; columns > 1; columns /= 2)
+    if (Panel narrower = broken(panel, columns); PanelText(narrower, options, marks).fits()) return narrower;
+  return broken(panel, 1);
+}
+
 struct Block {
   Lines lines;
   int width;
@@ -195,7 +228,8 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
   };
   for (const Panel& panel : picture.panels) {
     if (panel.on_pages_only) continue;
-    const PanelText text(panel, options, marks);
+    const Panel shown = fitted(panel, options, marks);
+    const PanelText text(shown, options, marks);
     Block block{text.lines(), text.width()};
     for (const std::string& note : panel.notes) block.width = std::max(block.width, width_of(plain(note)));
     const bool fits = options.columns == 0 || width + block.width <= options.columns;

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "frontend/algebra/operations.h"
 #include "frontend/picture/draw.h"
@@ -80,6 +81,48 @@ TEST_CASE("an address line says who reaches an offset, and who does not") {
     CHECK((box.kind == BoxKind::gap) == (reached[offset] == 0));
     CHECK((box.kind == BoxKind::alias) == (reached[offset] > 1));
   }
+}
+
+TEST_CASE("a line that is too wide for the terminal goes on below, and keeps every box") {
+  const Picture line = draw_line({"l", layout(tuple(4, 30), tuple(1, 5))});
+  const Picture row = draw_layout({"l", layout(50, 7)}, {{}, Line::never, std::nullopt});
+  for (const int columns : {12, 40, 80}) {
+    const auto numbers = [&](const Picture& p, const std::string& first, const std::string& end) {
+      const std::string text = to_text(p, {Colours::none, columns, true});
+      CHECK(text.find("do not fit") == text.npos);
+      std::vector<std::string> found;
+      std::istringstream lines(text.substr(text.find(first) + 1));
+      for (std::string shown; std::getline(lines, shown) && shown != end;) {
+        std::istringstream words(shown);
+        std::string word;
+        words >> word;  // what the row counts from
+        while (words >> word) found.push_back(word);
+      }
+      return found;
+    };
+    std::vector<std::string> expected, multiples;
+    for (const Box& box : line.panels.front().boxes)
+      if (box.kind != BoxKind::nothing) expected.push_back(box.kind == BoxKind::gap ? "." : box.label);
+    for (int i = 0; i < 50; ++i) multiples.push_back(std::to_string(7 * i));
+    INFO(columns);
+    CHECK(numbers(line, "\n  0 ", "each offset holds the index of the coordinate that reaches it; 29 gaps") ==
+          expected);
+    CHECK(numbers(row, "\n 0 ", "") == multiples);
+  }
+  // What fits stands as it is.
+  CHECK(to_text(row, {Colours::none, 400, true}) == to_text(row, {}));
+}
+
+TEST_CASE("rows of gaps are counted, and offsets may lie further apart than one can be") {
+  const std::string far = to_text(draw_layout({"l", layout(tuple(8, 2), tuple(1, 200))}), {});
+  CHECK(far.find("...  5 rows of gaps") != far.npos);
+  const std::int64_t most = 9'000'000'000'000'000'000;
+  for (const Layout& l : {layout(tuple(2, 2), tuple(most, -most)), layout(tuple(2, 2), tuple(-most, most))})
+    for (const Picture& p : {draw_layout({"l", l}), draw_line({"l", l})}) {
+      const std::string text = to_text(p, {});
+      CHECK(text.find("drawn: offsets up to " + std::to_string(-most + 511) + " of " + std::to_string(most)) !=
+            text.npos);
+    }
 }
 
 TEST_CASE("operand and result have one tile in one colour") {
