@@ -6,6 +6,8 @@
 
 #include "frontend/algebra/operations.h"
 #include "frontend/export/dims.h"
+#include "frontend/sema/apply.h"
+#include "frontend/sema/prelude.h"
 #include "frontend/sema/show_operation.h"
 
 namespace lay::sema {
@@ -112,7 +114,7 @@ class Drawing {
     } else if (const auto* s = value.as<Swizzle>()) {
       add([title, s = *s](const auto& options) { return picture::draw_swizzle(title, s, options); });
     } else if (const auto* record = value.as<RecordPtr>()) {
-      draw_record(title, **record);
+      draw_record(title, *record);
     } else if (const auto* list = value.as<ListPtr>()) {
       for (std::size_t i = 0; i < (*list)->elements.size(); ++i)
         draw_value(title + "[" + std::to_string(i) + "]", (*list)->elements[i]);
@@ -140,8 +142,41 @@ class Drawing {
   // The tile that a layout into coordinates covers.
   Tuple covered(const AnyLayout& layout) { return coshape(session_.facts, picture::domain_of(layout)); }
 
+  // The threads and values of a tiled copy or multiply-add on their tiles. Whether the record is one.
+  bool draw_tiled(const std::string& title, const RecordPtr& record) {
+    if (!options_.view.empty()) return false;
+    const auto field = [](const Record& of, const char* name) -> const Value& {
+      static const Value nothing;
+      const Value* found = of.find(name);
+      return found ? *found : nothing;
+    };
+    const auto tv = layout_of(field(*record, "tv"));
+    const auto* tile = field(*record, "tile").as<Tuple>();
+    if (tv && tile && tile->is_known() && ready(*tv)) {
+      add_threads({title + ".tv", *tv}, *tile);
+      return true;
+    }
+    const auto* atom = field(*record, "atom").as<RecordPtr>();
+    const auto* shape = field(*record, "shape").as<Tuple>();
+    if (!atom || !layout_of(field(*record, "lanes")) || !shape || !shape->is_known()) return false;
+    bool drawn = false;
+    for (const std::string operand : {"A", "B", "C"}) {
+      const auto of_atom = layout_of(field(**atom, operand.c_str()));
+      const auto* function = session_.prelude().find("layout_" + operand);
+      if (!of_atom || is_shared(picture::domain_of(*of_atom)) || !function || !function->value) continue;
+      const auto of_tile =
+          layout_of(apply(session_, {*function->value, where_}, {{"", Value(record), where_}}, where_));
+      if (!of_tile || !ready(*of_tile)) continue;
+      add_threads({"layout_" + operand + "(" + title + ")", *of_tile}, *operand_tile(operand, *shape));
+      drawn = true;
+    }
+    return drawn;
+  }
+
   // An atom's operands on their tiles, where the record says its shape as (m,n,k); else each layout by itself.
-  void draw_record(const std::string& title, const Record& record) {
+  void draw_record(const std::string& title, const RecordPtr& pointer) {
+    if (draw_tiled(title, pointer)) return;
+    const Record& record = *pointer;
     const Value* shape = record.find("shape");
     const Tuple* mnk = shape ? shape->as<Tuple>() : nullptr;
     const bool atom = mnk && mnk->is_tuple() && mnk->rank() == 3 && mnk->is_known() && options_.view.empty() &&

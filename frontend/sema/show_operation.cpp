@@ -133,6 +133,14 @@ class Parts {
 
 }  // namespace
 
+namespace {
+
+bool same_boxes(const AnyLayout& a, const AnyLayout& b) {
+  return a == b && to_string(a) == to_string(b);
+}
+
+}  // namespace
+
 std::optional<AnyLayout> layout_of(const Value& value) {
   if (const auto* l = value.as<Layout>()) return *l;
   if (const auto* c = value.as<Composed>()) return *c;
@@ -144,6 +152,9 @@ std::optional<picture::Operation> operation_of(Session& session, Frame& frame, c
   Parts parts(session, frame, options);
   auto operation = parts.operation_of(id);
   if (!operation) return std::nullopt;
+  // Names and units change no box.
+  if (operation->operands.size() == 1 && same_boxes(operation->operands.front().layout, result.layout))
+    return std::nullopt;
   operation->result = result;
   operation->origin = parts.origin_of(id, *operation);
   return operation;
