@@ -105,8 +105,8 @@ std::string to_cute(const Exported& x) {
   std::string notes = units_note(x), sizes;
   for (const auto& [id, name] : dims) sizes += (sizes.empty() ? "" : ", ") + size_name(name, Code::cpp);
   if (!sizes.empty())
-    notes += "// " + sizes + (dims.size() == 1 ? " is an int" : " are ints") +
-             " at run time; int64_t where offsets pass 2^31\n"
+    notes += "// " + sizes_note(dims, Code::cpp) +
+             "; int64_t where offsets pass 2^31\n"
              "// cannot be said in CuTe: what is known of " +
              sizes + "; nothing checks the sizes\n";
   for (const std::string& guard : x.guards) notes += "// cannot be said in CuTe: it holds only where " + guard + "\n";

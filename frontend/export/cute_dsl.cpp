@@ -1,5 +1,6 @@
 // CuTe DSL: the Python expression that makes the layout inside a @cute.jit function.
 #include "frontend/algebra/overloaded.h"
+#include "frontend/export/dims.h"
 #include "frontend/export/export.h"
 #include "frontend/export/int_code.h"
 
@@ -37,7 +38,8 @@ std::string python(const Composed& c) {
 }  // namespace
 
 std::string to_cute_dsl(const Exported& x) {
-  std::string notes;
+  std::string notes = sizes_note(dims_of(x.value), Code::python);
+  if (!notes.empty()) notes = "# " + notes + "\n";
   const auto* c = std::get_if<Composed>(&x.value);
   if (c && std::holds_alternative<Swizzle>(c->inner))
     notes +=

@@ -34,4 +34,10 @@ Dims dims_of(const std::variant<Layout, Composed, Swizzle>& value) {
   return dims;
 }
 
+std::string sizes_note(const Dims& dims, Code code) {
+  std::string names;
+  for (const auto& [id, name] : dims) names += (names.empty() ? "" : ", ") + size_name(name, code);
+  return names.empty() ? "" : names + (dims.size() == 1 ? " is an int" : " are ints") + " at run time";
+}
+
 }  // namespace lay::exports

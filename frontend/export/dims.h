@@ -7,10 +7,14 @@
 #include <variant>
 
 #include "frontend/algebra/layout.h"
+#include "frontend/export/int_code.h"
 
 namespace lay::exports {
 
 // By id, with their names.
 std::map<DimId, std::string> dims_of(const std::variant<Layout, Composed, Swizzle>& value);
+
+// "M, N are ints at run time", by their names there; empty where all sizes are known.
+std::string sizes_note(const std::map<DimId, std::string>& dims, Code code);
 
 }  // namespace lay::exports

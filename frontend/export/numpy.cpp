@@ -1,6 +1,7 @@
 // NumPy: a view by strides where strides can say it, an array of indices where they cannot.
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/overloaded.h"
+#include "frontend/export/dims.h"
 #include "frontend/export/export.h"
 #include "frontend/export/int_code.h"
 
@@ -123,7 +124,8 @@ std::string gather_of(const Exported& x, const Composed& c) {
 }  // namespace
 
 std::string to_numpy(const Exported& x) {
-  return "import numpy as np\n" +
+  const std::string sizes = sizes_note(dims_of(x.value), Code::python);
+  return "import numpy as np\n" + (sizes.empty() ? "" : "# " + sizes + "\n") +
          std::visit(
              overloaded{[&](const Layout& l) { return l.has_basis() ? coordinates_of(x, l) : view_of(x, l); },
                         [&](const Composed& c) { return gather_of(x, c); },

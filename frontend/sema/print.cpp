@@ -89,6 +89,8 @@ std::string print_text(const Session& session, const std::vector<Value>& values)
     if (i) line += ' ';
     const auto* words = values[i].as<std::string>();
     line += words ? *words : text(settle(session, values[i]));
+    // Text of several lines is for another tool: it says its guards itself, by other signs.
+    if (words && words->find('\n') != words->npos) continue;
     guards.insert(guards.end(), values[i].guards.begin(), values[i].guards.end());
   }
   bool first = true;
