@@ -1,5 +1,6 @@
 #include "frontend/sema/cute_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -16,6 +17,7 @@ class Reader {
 
   Value read() {
     Value value = chain();
+    accept(":");  // print_tensor: the values follow on lines of their own
     space();
     if (at_ != text_.size()) stop("the end of the text");
     return value;
@@ -49,9 +51,14 @@ class Reader {
     if (accept("tensor(")) return dsl_tensor("");                        // and tensors, with their data
     if (pointer_bits()) {  // a tensor: what stands at the address is not said, the layout is
       expect("o");
+      if (accept("Sw<")) return after_swizzle(swizzle());
       return Value(layout(tuple(0)));
     }
     if (accept("ArithTuple")) return coordinates();
+    scope();
+    if (accept("ComposedLayout<")) return composed_type();
+    if (accept("Swizzle<")) return object(Value(swizzle()));
+    if (accept("Layout<")) return object(Value(layout_type()));
     Tuple shape = tuple(0);
     space();
     if (at_ < text_.size() && text_[at_] == ':') return Value(layout(std::move(shape)));
@@ -63,7 +70,91 @@ class Reader {
     Tuple offset = group(0);
     expect("o");
     Layout inner = layout(tuple(0));
+    const std::vector<Tuple> begin = leaves(offset);
+    if (std::all_of(begin.begin(), begin.end(), [](const Tuple& i) { return i.is_literal(0); })) return Value(inner);
     return Value(Composed{make_identity_layout(repeat_like(offset, 1 << 30)), offset, inner});
+  }
+
+  // The names of C++ types, as compilers and debuggers write them: cute::Layout<cute::tuple<cute::C<4> >, ...>, and
+  // objects of them, Layout<Shape<_4>>{}.
+  void scope() { accept("cute::"); }
+
+  Value object(Value value) {
+    accept("{}");
+    return value;
+  }
+
+  // After `Layout<`. Without strides the left-most mode is fastest.
+  Layout layout_type() {
+    Tuple shape = tuple(0);
+    Layout result = accept(",") ? Layout(shape, tuple(0)) : make_layout(shape);
+    expect(">");
+    return result;
+  }
+
+  // After `ComposedLayout<`: a swizzle, an offset or the width that a pointer will have, a layout.
+  Value composed_type() {
+    scope();
+    expect("Swizzle<");
+    Swizzle outer = swizzle();
+    expect(",");
+    scope();
+    Tuple offset = 0;
+    if (accept("smem_ptr_flag_bits<")) {  // then the swizzle is one of byte addresses
+      outer = recast(outer, 8, element_width());
+      expect(">");
+    } else {
+      offset = tuple(0);
+    }
+    expect(",");
+    scope();
+    expect("Layout<");
+    const Layout inner = layout_type();
+    expect(">");
+    return object(Value(composition(outer, offset, inner)));
+  }
+
+  int element_width() {
+    const std::int64_t bits = number();
+    if (bits < 1 || bits > 128) stop("an element width");
+    return static_cast<int>(bits);
+  }
+
+  // A number of the types: Int<4>, C<4>, constant<int, 4>, or E<0>, ScaledBasis<_4, 0>. Nothing where none begins.
+  std::optional<Tuple> number_type() {
+    for (const char* name : {"Int<", "C<", "constant<int,", "integral_constant<int,"}) {
+      if (!accept(name)) continue;
+      const std::int64_t value = number();
+      expect(">");
+      return Tuple(value);
+    }
+    const bool scaled = accept("ScaledBasis<");
+    if (!scaled && !accept("E<")) return std::nullopt;
+    Tuple value = 1;
+    if (scaled) {
+      value = tuple(kDeepest);
+      if (!value.is_int()) stop("an integer");
+      expect(",");
+    }
+    std::vector<int> path;
+    do {
+      path.push_back(mode_number());
+    } while (accept(","));
+    expect(">");
+    return Tuple::basis(value.value(), std::move(path));
+  }
+
+  int mode_number() {
+    const std::int64_t index = number();
+    if (index < 0 || index > 255) stop("the number of a mode");
+    return static_cast<int>(index);
+  }
+
+  // Where a tuple of the types begins.
+  bool tuple_type() {
+    for (const char* name : {"Shape<", "Stride<", "Coord<", "Step<", "Tile<", "ArithmeticTuple<", "tuple<"})
+      if (accept(name)) return true;
+    return false;
   }
 
   // After `tensor<`: ptr<f16, smem, align<16>, S<2,4,3>> o layout, or (0,0) o layout; after `tensor(`: raw_ptr(address:
@@ -144,19 +235,21 @@ class Reader {
   std::optional<int> pointer_bits() {
     for (const char* name : {"smem_ptr[", "gmem_ptr[", "rmem_ptr[", "tmem_ptr[", "ptr["}) {
       if (!accept(name)) continue;
-      const std::int64_t bits = number();
-      if (bits < 1 || bits > 128) stop("an element width");
+      const int bits = element_width();
       expect("b](");
       while (at_ < text_.size() && text_[at_] != ')') ++at_;
       expect(")");
-      return static_cast<int>(bits);
+      return bits;
     }
     return std::nullopt;
   }
 
   Tuple tuple(int depth) {
     space();
+    scope();
     if (at_ < text_.size() && text_[at_] == '(') return group(depth);
+    if (tuple_type()) return modes(depth, ">");
+    if (auto number = number_type()) return *number;
     if (at_ + 1 >= text_.size() || text_[at_] != '_' || !is_digit(text_[at_ + 1])) {
       if (at_ < text_.size() && text_[at_] == '_' && !(at_ + 1 < text_.size() && text_[at_ + 1] == '-')) {
         ++at_;
@@ -167,22 +260,25 @@ class Reader {
     std::vector<int> path;
     while (at_ < text_.size() && text_[at_] == '@') {
       ++at_;
-      std::int64_t index = number();
-      if (index < 0 || index > 255) stop("the number of a mode");
-      path.insert(path.begin(), static_cast<int>(index));
+      path.insert(path.begin(), mode_number());
     }
     return path.empty() ? Tuple(value) : Tuple::basis(value, std::move(path));
   }
 
   Tuple group(int depth) {
-    if (depth > kDeepest) stop("an end to the nesting");
     expect("(");
+    return modes(depth, ")");
+  }
+
+  // The modes of a tuple up to the sign that closes it.
+  Tuple modes(int depth, std::string_view close) {
+    if (depth > kDeepest) stop("an end to the nesting");
     std::vector<Tuple> modes;
-    if (accept(")")) return Tuple(std::move(modes));
+    if (accept(close)) return Tuple(std::move(modes));
     do {
       modes.push_back(tuple(depth + 1));
     } while (accept(","));
-    expect(")");
+    expect(close);
     return Tuple(std::move(modes));
   }
 
@@ -191,10 +287,12 @@ class Reader {
   // 4, _4, -4 and _-4.
   std::int64_t number() {
     space();
-    if (at_ < text_.size() && text_[at_] == '?') {
-      Refusal r = refusal("cute-text", "character " + std::to_string(at_ + 1) +
-                                           " of the text is `?`: a size that is not known where CuTe printed it");
-      r.help = "write its value for the `?`, or the layout in Lay with a name for it: `dim N`, then (8,N):(1,8)";
+    if (at_ < text_.size() && (text_[at_] == '?' || text_.substr(at_, 3) == "int")) {
+      const std::string word = text_[at_] == '?' ? "?" : "int";
+      Refusal r = refusal("cute-text", "character " + std::to_string(at_ + 1) + " of the text is `" + word +
+                                           "`: a size that is not known where CuTe printed it");
+      r.help =
+          "write its value for the `" + word + "`, or the layout in Lay with a name for it: `dim N`, then (8,N):(1,8)";
       throw r;
     }
     if (at_ < text_.size() && text_[at_] == '_') ++at_;

@@ -139,6 +139,28 @@ bool is_word(const std::string& name) {
        std::move(notes));
 }
 
+// What a name of CuTe is in Lay, where that has no such name.
+std::string of_cute(const std::string& name) {
+  static const std::map<std::string, std::string> words = {
+      {"make_shape", "a shape is a tuple: (4,2)"},
+      {"make_stride", "strides are a tuple: make_layout((4,2), (1,4))"},
+      {"make_coord", "a coordinate is a tuple: (3,1)"},
+      {"make_tuple", "a tuple stands in parentheses: (4,2)"},
+      {"make_tile", "a tiler is a tuple: (2:1,4)"},
+      {"LayoutLeft", "layout(S)"},
+      {"LayoutRight", "layout(S, right)"},
+      {"GenColMajor", "layout(S)"},
+      {"GenRowMajor", "layout(S, right)"},
+      {"make_composed_layout", "Sw<3,3,3> o 0 o L"},
+      {"Swizzle", "Sw<3,3,3>"},
+      {"print_layout", "show L"},
+      {"print_latex", "show L, and lay show -o L.tex"},
+      {"ArithTuple", "cute(\"...\") reads what CuTe prints"},
+  };
+  const auto word = words.find(name);
+  return word == words.end() ? "" : word->second;
+}
+
 }  // namespace
 
 Value look_up(Session& session, Frame& frame, const std::string& name, Span where) {
@@ -154,7 +176,9 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
   }
   if (!entry) {
     std::vector<Note> notes;
-    if (auto near = nearest(name, visible_names(session, frame)))
+    if (const std::string here = of_cute(name); !here.empty())
+      notes.push_back({"help", here});
+    else if (auto near = nearest(name, visible_names(session, frame)))
       notes.push_back({"help", "did you mean " + *near + "?"});
     const Span slashes{where.file, where.begin < 3 ? 0 : where.begin - 3, where.begin};
     if (session.sources.text(slashes).find("//") != std::string_view::npos)

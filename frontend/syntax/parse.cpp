@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "frontend/syntax/build.h"
+#include "frontend/syntax/foreign.h"
 #include "frontend/syntax/recovery.h"
 #include "frontend/syntax/words.h"
 #include "grammar/LayParser.h"
@@ -122,10 +123,11 @@ Tree parse_words(int file, std::string_view text, const std::vector<Word>& words
 }
 
 // In the order of the text.
-Diagnostics sorted(const Diagnostics& found, const Limits& limits) {
+Diagnostics sorted(std::string_view text, const Diagnostics& found, const Limits& limits) {
   std::vector<Diagnostic> list = found.list();
   std::stable_sort(list.begin(), list.end(),
                    [](const Diagnostic& a, const Diagnostic& b) { return a.primary.begin < b.primary.begin; });
+  advise_on_cute(text, list);
   Diagnostics result(limits.errors);
   for (Diagnostic& d : list) result.add(std::move(d));
   return result;
@@ -152,7 +154,7 @@ Parsed parse(const Sources& sources, int file, const Limits& limits) {
       tree = parse_words(file, text, filtered.words, limits, diagnostics);
     }
   }
-  return {std::make_shared<const Tree>(std::move(tree)), sorted(diagnostics, limits)};
+  return {std::make_shared<const Tree>(std::move(tree)), sorted(text, diagnostics, limits)};
 }
 
 bool needs_more(std::string_view text) {

@@ -124,6 +124,26 @@ TEST_CASE("the next step") {
   helps("(1, *)", "expected an expression or `)` after `,`");
 }
 
+TEST_CASE("what CuTe prints, and C++ for it, is one error that says how to have it read") {
+  const auto is_one = [](std::string_view text, const std::string& help) {
+    const std::string found = errors(text);
+    INFO(found);
+    CHECK(found.find("help: " + help) != found.npos);
+    CHECK(found.find("error[") == found.rfind("error["));
+    CHECK(found.find("help:") == found.rfind("help:"));
+  };
+  for (const char* text :
+       {"smem_ptr[16b](unset) o (_8,_64):(_64,_1)", "let a = gmem_ptr[32b](0x7f0000000400) o (4,2):(1,4)",
+        "Sw<3,4,3>_smem_ptr[16b](0x7f0000000400) o (_8,_64):(_64,_1)", "S<3,4,3> o 0 o (8,64):(64,1)",
+        "Layout<Shape<_4,_2>,Stride<_1,_4>>{}", "tensor<ptr<f16, smem, align<16>> o (8,64):(64,1)>"})
+    is_one(text, "cute(\"...\") reads what CuTe prints");
+  is_one("(?,?{div=8}):(?,1)", "a size that CuTe does not know has a name in Lay: dim N");
+  is_one("make_layout(make_shape(_4{}, _2{}))", "numbers are static without {}");
+  // Other lines keep all their errors.
+  const std::string two = errors("let a = 1 +\nS<3,4,3>\nlet b = ?");
+  CHECK(two.find("a condition is written") != two.npos);
+}
+
 TEST_CASE("a whole message") {
   CHECK(errors("let a = 1\nlet r = f((1,2),\n  3\nlet b = 2\n") ==
         "error[unclosed-bracket]: `(` is not closed\n"
