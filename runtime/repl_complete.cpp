@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "frontend/sema/stdlib.h"
 #include "runtime/help.h"
 #include "runtime/highlight.h"
 
@@ -48,6 +49,54 @@ std::vector<std::string> paths_with_prefix(std::string_view prefix) {
   return paths;
 }
 
+// What stands behind a command or `use` is a path, a library or a target, not a name.
+struct Behind {
+  std::string_view word;
+  enum class What : uint8_t { path, library, target } what;
+};
+constexpr Behind behind[] = {{":load ", Behind::What::path},
+                             {":save ", Behind::What::path},
+                             {"use ", Behind::What::library},
+                             {":export ", Behind::What::target}};
+constexpr std::string_view targets[] = {"cute", "cutedsl", "latex", "numpy", "triton"};
+
+std::optional<Completions> after_command(std::string_view before) {
+  const std::size_t line = before.rfind('\n') + 1;
+  for (const auto& [word, what] : behind) {
+    if (before.substr(line, word.size()) != word) continue;
+    const std::size_t begin = line + word.size();
+    const std::string_view prefix = before.substr(begin);
+    if (what == Behind::What::path) return Completions{begin, paths_with_prefix(prefix), {}};
+    Completions found{begin, {}, {}};
+    const auto offer = [&](std::string_view name) {
+      if (name.substr(0, prefix.size()) == prefix) found.words.emplace_back(name);
+    };
+    if (what == Behind::What::library)
+      for (const auto& name : sema::stdlib_names()) offer(name);
+    else
+      for (const auto name : targets) offer(name);
+    // An expression follows the target.
+    if (what == Behind::What::library || prefix.find(' ') == prefix.npos) return found;
+  }
+  return std::nullopt;
+}
+
+// The fields of the record before the dot that the text ends with, or that stands before the name it ends with.
+std::optional<Completions> after_dot(const sema::Evaluator& evaluator, std::string_view before) {
+  std::size_t name = before.size();
+  while (name > 0 && is_name_character(before[name - 1])) --name;
+  const bool range = name >= 2 && before[name - 2] == '.';  // 0..n
+  if (name == 0 || before[name - 1] != '.' || range) return std::nullopt;
+  std::size_t begin = name - 1;
+  while (begin > 0 && (is_name_character(before[begin - 1]) || before[begin - 1] == '.')) --begin;
+  const std::string path(before.substr(begin, name - 1 - begin));
+  Completions found{name, {}, {}};  // empty where what has the fields is no name: f(x).
+  for (std::string& field : evaluator.fields(path))
+    if (field.rfind(before.substr(name), 0) == 0) found.words.push_back(std::move(field));
+  std::sort(found.words.begin(), found.words.end());
+  return found;
+}
+
 // The name before the innermost bracket that is open at the end of the text; empty where it is no call.
 std::string_view open_call(std::string_view before) {
   int closed = 0;
@@ -86,6 +135,8 @@ Completions complete_line(const sema::Evaluator& evaluator, std::string_view tex
   const std::string_view before = text.substr(0, cursor);
   if (const auto quote = open_string(before); quote != before.npos)
     return {quote + 1, paths_with_prefix(before.substr(quote + 1)), {}};
+  if (auto found = after_command(before)) return *found;
+  if (auto found = after_dot(evaluator, before)) return *found;
   const bool page = !before.empty() && before.front() == '?';
   std::size_t begin = cursor;
   while (begin > 0 && (is_name_character(text[begin - 1]) || (page && text[begin - 1] == '-'))) --begin;

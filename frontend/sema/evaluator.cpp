@@ -146,6 +146,25 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
   return Help{name, name, kind_name(*entry->value) + ": " + one_line(text(*entry->value)).substr(0, kMostShown)};
 }
 
+std::vector<std::string> Evaluator::fields(const std::string& path) const {
+  const std::size_t dot = path.find('.');
+  const std::string first = path.substr(0, dot);
+  const Module::Entry* entry = session_->main->find(first, session_->main->generation());
+  if (!entry) entry = session_->prelude().find(first);
+  const Value* value = entry && entry->value ? &*entry->value : nullptr;
+  for (std::size_t begin = dot; value && begin != path.npos;) {
+    const std::size_t end = path.find('.', begin + 1);
+    const auto* record = value->as<RecordPtr>();
+    value = record ? (*record)->find(path.substr(begin + 1, end - begin - 1)) : nullptr;
+    begin = end;
+  }
+  std::vector<std::string> names;
+  if (!value) return names;
+  if (const auto* record = value->as<RecordPtr>())
+    for (const auto& [name, field] : (*record)->fields) names.push_back(name);
+  return names;
+}
+
 const Facts& Evaluator::facts() const {
   return session_->facts;
 }

@@ -118,6 +118,8 @@ class Evaluator {
   // Everything that can be named, for completion, and what is known of a name.
   std::vector<std::string> names() const;
   std::optional<Help> help(const std::string& name) const;
+  // The fields of what a name, or a record in it, `sm80` or `found.read`, stands for.
+  std::vector<std::string> fields(const std::string& path) const;
   const Facts& facts() const;
 
  private:

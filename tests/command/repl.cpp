@@ -66,6 +66,27 @@ TEST_CASE("Tab shows signatures") {
   terminal.wait_for("This fails:");
 }
 
+TEST_CASE("Tab knows fields, libraries, targets and files") {
+  Terminal terminal({});
+  const auto ask = [&](const std::string& line, const std::string& answer) {
+    terminal.wait_for("lay> ");
+    terminal.type(line);
+    terminal.wait_for(answer);
+  };
+  ask("use atoms.sm8\t\t", "atoms.sm89");
+  ask("0\r", "\r\n");
+  ask("sm80.cp_a\t(16).zer\t\x15sm80.cp_a\t(16).threads\r", "r1 = 1:0");
+  ask("let zebras = 3\r", "\r\n");
+  ask("sum([i for i in 0..zebr\t])\r", "r2 = 3");
+  ask("record found { read = sm80 }\r", "\r\n");
+  ask("found.read.ldmatrix_t\t(4).registers\r", "r3 = ");
+  ask(":export cuted\t 4:1\r", "cute.make_layout(4, stride=1)");
+  const TemporaryFolder folder;
+  put(folder / "pieces.lay", "let piece = 41\n");
+  ask(":load " + (folder / "pie") + "\t\r", "\r\n");
+  ask("piece + 1\r", "r4 = 42");
+}
+
 TEST_CASE("the REPL explains, tells of operations and of errors, and guesses what was meant") {
   Terminal terminal({});
   const auto ask = [&](const std::string& line, const std::string& answer) {
