@@ -104,7 +104,9 @@ class Formatter {
     const std::size_t around = closes ? m.partner : m.inside;
     const std::size_t base = around == kNowhere ? 0 : indents_[around] + kIndent;
     const bool in_brackets = around != kNowhere && marks_[around].bracket != Bracket::brace;
-    if (in_brackets || m.begins_statement || closes) return base;
+    // Behind a comma between braces the next entry begins.
+    const bool begins_entry = around != kNowhere && i > 0 && words_[i - 1].type == LayLexer::COMMA;
+    if (in_brackets || m.begins_statement || closes || begins_entry) return base;
     return words_[i].type == LayLexer::LEFT_BRACE ? base : base + kContinuation;
   }
 

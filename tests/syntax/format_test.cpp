@@ -65,6 +65,9 @@ TEST_CASE("lines and comments") {
 
 TEST_CASE("entries line up where each has a line of its own") {
   CHECK(formatted("record r {\n a = 1\n bcd = 2\n}") == "record r {\n  a   = 1\n  bcd = 2\n}\n");
+  const std::string commas = "record r {\n  a = 1,  // one\n  // two\n  bcd = (1,\n    2),\n  e = 3\n}\n";
+  CHECK(formatted("record r {\na = 1, // one\n // two\nbcd = (1,\n2),\n e = 3\n}") == commas);
+  CHECK(formatted(commas) == commas);
   const std::string lines = "record r { a = 1, bcd = 2 }\nrecord s { bcd = 2 }\n";
   CHECK(formatted(lines) == lines);
 }
