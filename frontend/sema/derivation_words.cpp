@@ -216,9 +216,11 @@ struct Words {
     return "";
   }
   std::string operator()(const Image& s) const {
+    const std::string become =
+        std::popcount(static_cast<std::uint64_t>(s.from.source_mask())) == 1 ? ", which becomes " : ", which become ";
     const std::string words = "through " + s.through.to_string() + ": " + s.from.to_string() + " reads " +
-                              bits_of(s.from.source_mask()) + ", which become " + bits_of(s.source) + ", and changes " +
-                              bits_of(s.from.target_mask()) + ", which become " + bits_of(s.target);
+                              bits_of(s.from.source_mask()) + become + bits_of(s.source) + ", and changes " +
+                              bits_of(s.from.target_mask()) + become + bits_of(s.target);
     return words + (s.to ? ": that is " + s.to->to_string() : ": no swizzle does that at every value");
   }
 
