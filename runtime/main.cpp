@@ -1,11 +1,13 @@
 // The command line of `lay`.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <sstream>
 
+#include "frontend/source/text.h"
 #include "runtime/bench/bench.h"
 #include "runtime/bench/tune.h"
 #include "runtime/commands.h"
@@ -276,6 +278,18 @@ void read_own_policies() try { read_policies(policy_folder()); } catch (const la
   report(lay::Sources(), e.diagnostic);
 }
 
+// Where the first word names no command: what was meant.
+void advise(CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* known : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(known->get_name());
+  if (word.starts_with('-') || std::find(names.begin(), names.end(), word) != names.end()) return;
+  if (word.ends_with(".lay"))
+    std::cerr << "A script runs by `lay run " << word << "`.\n";
+  else if (const auto near = lay::nearest(word, names))
+    std::cerr << "Did you mean `lay " << *near << "`?\n";
+}
+
 int command(int argc, char** argv) {
   int code = exit_ok;
   CLI::App app("Lay: layouts, and the GPU kernels they make. Without a command: the REPL.");
@@ -297,7 +311,9 @@ int command(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? exit_ok : exit_usage;
+    if (app.exit(e) == 0) return exit_ok;
+    if (argc > 1) advise(app, argv[1]);
+    return exit_usage;
   }
   return app.get_subcommands().empty() ? repl() : code;
 }

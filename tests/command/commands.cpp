@@ -35,6 +35,9 @@ TEST_CASE("exit codes tell whose fault it is") {
   CHECK(folder.lay({"run", "absent.lay"}).error.find("there is no such file") != std::string::npos);
   CHECK(folder.lay({"run"}).code == 2);
   CHECK(folder.lay({"rnu", "right.lay"}).code == 2);
+  CHECK(folder.lay({"rnu", "right.lay"}).error.find("Did you mean `lay run`?") != std::string::npos);
+  CHECK(folder.lay({"right.lay"}).code == 2);
+  CHECK(folder.lay({"right.lay"}).error.find("`lay run right.lay`") != std::string::npos);
   CHECK(folder.lay({"run", "right.lay", "--on", "moon"}).code == 2);
   CHECK(folder.lay({"run", "right.lay", "--set", "M"}).code == 2);
   CHECK(folder.lay({"--help"}).code == 0);
