@@ -96,7 +96,10 @@ Tuple Field::value(int slice, int row, int column) const {
 }
 
 std::string Field::coordinate(int slice, int row, int column) const {
-  if (rank_ == 1) return column_.coordinate(column);
+  if (rank_ == 1) {
+    const std::string& one = column_.coordinate(column);
+    return domain_of(layout_).shape.is_tuple() ? "(" + one + ",)" : one;
+  }
   std::string text = "(" + row_.coordinate(row) + "," + column_.coordinate(column);
   for (const std::string& c : slices_[slice].coordinates) text += "," + c;
   return text + ")";

@@ -87,7 +87,14 @@ class Reader {
   // After `Layout<`. Without strides the left-most mode is fastest.
   Layout layout_type() {
     Tuple shape = tuple(0);
-    Layout result = accept(",") ? Layout(shape, tuple(0)) : make_layout(shape);
+    if (!accept(",")) {
+      expect(">");
+      return make_layout(shape);
+    }
+    scope();
+    const bool left = accept("LayoutLeft") || accept("GenColMajor");
+    const bool right = !left && (accept("LayoutRight") || accept("GenRowMajor"));
+    Layout result = left ? make_layout(shape) : right ? make_layout_right(shape) : Layout(shape, tuple(0));
     expect(">");
     return result;
   }

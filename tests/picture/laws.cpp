@@ -42,7 +42,8 @@ const Panel& last(const Picture& picture) {
 TEST_CASE("every box holds the value of its coordinate") {
   for (const Layout& l :
        {layout(tuple(4, 3), tuple(3, 1)), layout(tuple(tuple(2, 3), tuple(2, 2)), tuple(tuple(1, 8), tuple(4, 100))),
-        layout(tuple(3, tuple(2, 2), 2), tuple(-1, tuple(0, 5), 7)),
+        layout(tuple(3, tuple(2, 2), 2), tuple(-1, tuple(0, 5), 7)), layout(tuple(tuple(2, 3)), tuple(tuple(3, 1))),
+        layout(tuple(5), tuple(2)), layout(5, 2),
         layout(tuple(2, 2), tuple(Tuple::basis(1, {0}), Tuple::basis(2, {1})))}) {
     const Picture p = draw_layout({"l", l}, {{}, Line::never, std::nullopt});
     std::int64_t boxes = 0;
