@@ -4,9 +4,10 @@
 //   ((_2,_2),4):((_4,_1),2)                                   the layout
 //   Sw<3,3,3> o _0 o (_8,_64):(_64,_1)                        composed
 //   Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)      a swizzle of byte addresses: Sw<3,3,3> on 16-bit elements
-//   tensor<ptr<f16, smem, align<16>, S<3,4,3>> o (8,64):(64,1)>   the same as the DSL writes it; tensor(raw_ptr(...)
-//   too Layout<Shape<_4,_2>,Stride<_1,_4>>                        the names of types, also cute::tuple<cute::C<4> > and
-//   Int<4> ArithTuple(1,2) o ((_2,_2),_2):((_1@1,_8@0),_32@0)        coordinates from (1,2) on
+//   tensor<ptr<f16, smem, align<16>, S<3,4,3>> o (8,64):(64,1)>   the same as the DSL writes it
+//   tensor(raw_ptr(...) o (8,64):(64,1))                      a tensor as the DSL's print writes it
+//   ArithTuple(1,2) o ((_2,_2),_2):((_1@1,_8@0),_32@0)        coordinates from (1,2) on
+//   Layout<Shape<_4,_2>,Stride<_1,_4>>                        names of types, also cute::tuple<cute::C<4> > and Int<4>
 #pragma once
 
 #include <string_view>
