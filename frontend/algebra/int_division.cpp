@@ -117,7 +117,29 @@ Quotient divide_polynomials(const Int& a, const Int& b) {
   return result;
 }
 
+std::optional<std::vector<Term>> divided_by(const std::vector<Term>& terms, const Atom* atom) {
+  std::vector<Term> divided;
+  for (const Term& term : terms) {
+    auto less = divide_monomial(term, {1, {{atom, 1}}});
+    if (!less) return std::nullopt;
+    less->coefficient = term.coefficient;
+    divided.push_back(std::move(*less));
+  }
+  return divided;
+}
+
 }  // namespace
+
+Polynomial without_common(Polynomial p, const IsPositive& is_positive) {
+  if (p.terms.empty()) return p;
+  const std::vector<Factor> candidates = p.terms[0].factors;
+  for (const Factor& candidate : candidates) {
+    auto divided = divided_by(p.terms, candidate.atom);
+    if (!divided || !is_positive(as_int(*candidate.atom))) continue;
+    for (; divided; divided = divided_by(p.terms, candidate.atom)) p.terms = std::move(*divided);
+  }
+  return p;
+}
 
 void cancel_common(Int& a, Int& b) {
   Polynomial p = as_polynomial(a), q = as_polynomial(b);

@@ -34,6 +34,10 @@ std::optional<Term> divide_monomial(const Term& a, const Term& b);
 // Takes the greatest monomial and number that divide both out of both; b is not 0.
 void cancel_common(Int& a, Int& b);
 
+// Without the symbols that are in every term and positive, as the rule says: p compared with 0 gives the same.
+using IsPositive = std::function<bool(const Int&)>;
+Polynomial without_common(Polynomial p, const IsPositive& is_positive);
+
 int64_t gcd(int64_t a, int64_t b);
 
 // The value of an integer whose atoms have the values that the rule gives. Nothing where one has none, a number does
@@ -51,7 +55,6 @@ using Rewriting = std::function<std::optional<Int>(const Atom&)>;
 Int rewrite(const Int& a, const Rewriting& rule);
 Predicate rewrite(const Predicate& p, const Rewriting& rule);
 
-using IsPositive = std::function<bool(const Int&)>;
 // The same condition for a reader: comparisons about one monomial are solved for it (P + 5 < 8 is P <= 2), and common
 // factors go, of symbols those that are positive (4*P < 6*Q is 2*P < 3*Q, M*N <= N is M <= 1).
 Predicate solved(const Predicate& p, const IsPositive& is_positive);

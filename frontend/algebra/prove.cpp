@@ -127,9 +127,20 @@ bool nonnegative_by_facts(const Knowledge& known, const Int& a, int& steps, int 
   return false;
 }
 
+// M*N - N is at least 0 where M - 1 is.
+bool nonnegative_without_common(const Knowledge& known, const Int& a, int& steps, int depth) {
+  const auto is_positive = [&](const Int& factor) {
+    const auto bound = lower_bound(known, factor);
+    return bound && *bound > 0;
+  };
+  const Int whole = numerator(a), shorter = intern(without_common(as_polynomial(whole), is_positive));
+  return shorter != whole && nonnegative(known, shorter, steps, depth);
+}
+
 bool search_nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
   if (const auto bound = lower_bound(known, a); bound && *bound >= 0) return true;
   if (known.memory().samples.some_negative(a)) return false;
+  if (nonnegative_without_common(known, a, steps, depth)) return true;
   if (depth >= kMaxDepth) return false;
   if (const Atom* atom = find_atom(a, {AtomKind::min, AtomKind::max, AtomKind::select})) {
     return nonnegative_by_cases(known, a, *atom, steps, depth);

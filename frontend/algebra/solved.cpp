@@ -7,29 +7,6 @@
 namespace lay {
 namespace {
 
-std::optional<std::vector<Term>> divided_by(const std::vector<Term>& terms, const Atom* atom) {
-  std::vector<Term> divided;
-  for (const Term& term : terms) {
-    auto less = divide_monomial(term, {1, {{atom, 1}}});
-    if (!less) return std::nullopt;
-    less->coefficient = term.coefficient;
-    divided.push_back(std::move(*less));
-  }
-  return divided;
-}
-
-// Without the symbols that are in every term and known to be positive: p compared with 0 gives the same.
-Polynomial without_common(Polynomial p, const IsPositive& is_positive) {
-  if (p.terms.empty()) return p;
-  const std::vector<Factor> candidates = p.terms[0].factors;
-  for (const Factor& candidate : candidates) {
-    auto divided = divided_by(p.terms, candidate.atom);
-    if (!divided || !is_positive(as_int(*candidate.atom))) continue;
-    for (; divided; divided = divided_by(p.terms, candidate.atom)) p.terms = std::move(*divided);
-  }
-  return p;
-}
-
 // sum(terms) compared with a constant, with what divides every coefficient taken out.
 struct Comparison {
   Polynomial above, below;  // sum(terms) = above - below, both with positive coefficients

@@ -146,8 +146,12 @@ Law one_law(const std::string& operation, const Instance& instance, std::int64_t
   if (operation == "left_inverse") {
     const Applied l = apply_at(facts, "L", first, i);
     const Applied back = apply_at(facts, "R", instance.result, l.value);
-    return {"R(" + l.text + ") = " + back.text + " = " + back.value.to_string(),
-            same_place(evaluate(facts, first, back.value), l.value)};
+    const bool holds = same_place(evaluate(facts, first, back.value), l.value);
+    std::string said = "R(" + l.text + ") = " + back.text + " = " + back.value.to_string();
+    if (holds && back.value.is_int() && !back.value.is_literal(i)) {
+      said += " with L(" + back.value.to_string() + ") = " + l.value.to_string() + " as well";
+    }
+    return {said, holds};
   }
   return {};
 }
