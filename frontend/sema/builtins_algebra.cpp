@@ -307,7 +307,7 @@ constexpr Builtin kRows[] = {
     {"complement", "complement(L [, cotarget])", "what L leaves out of the cotarget: (L, R) is injective", 1, 2,
      complement_},
     {"right_inverse", "right_inverse(L)", "L(R(i)) == i for i < size(R)", 1, 1, right_inverse_},
-    {"left_inverse", "left_inverse(L)", "L(R(L(i))) == L(i): R gives an index of every value, i itself where L is injective", 1, 1, left_inverse_},
+    {"left_inverse", "left_inverse(L)", "L(R(L(i))) == L(i); R(L(i)) == i where L is injective", 1, 1, left_inverse_},
     {"nullspace", "nullspace(L)", "L(R(i)) == 0", 1, 1, nullspace_},
     {"max_common_layout", "max_common_layout(A, B)", "A(R(i)) == B(R(i)) == i, as long as possible", 2, 2,
      max_common_layout_},
