@@ -4,6 +4,7 @@
 
 #include "runtime/json.h"
 #include "runtime/report.h"
+#include "runtime/value_json.h"
 
 namespace lay::runtime {
 namespace {
@@ -13,12 +14,6 @@ void add_place(JsonObject& object, const Sources& sources, const Span& where) {
   const Position begin = sources.position(where), end = sources.position(where.file, where.end);
   object.string("file", sources[where.file].name).integer("line", begin.line).integer("column", begin.column);
   object.integer("end_line", end.line).integer("end_column", end.column);
-}
-
-std::string sizes_json(const Sizes& sizes) {
-  JsonObject object;
-  for (const auto& [name, value] : sizes) object.integer(name, value);
-  return object.text();
 }
 
 std::string_view severity_word(Severity severity) {
@@ -53,13 +48,13 @@ std::string finding_json(const Sources& sources, const sema::Finding& finding) {
   add_place(object, sources, finding.where);
   std::vector<std::string> deciding;
   for (const std::string& condition : finding.decided_by) deciding.push_back(json_string(condition));
-  return object.raw("witness", sizes_json(finding.breaks)).raw("decided_by", json_array(deciding)).text();
+  return object.raw("witness", to_json(finding.breaks)).raw("decided_by", json_array(deciding)).text();
 }
 
 std::string guard_json(const std::string& kernel, const Guard& guard) {
   JsonObject object;
   object.string("kind", "guard").string("kernel", kernel).string("claim", guard.to_string());
-  return object.string("origin", guard.origin).raw("witness", sizes_json(guard.breaks)).text();
+  return object.string("origin", guard.origin).raw("witness", to_json(guard.breaks)).text();
 }
 
 }  // namespace lay::runtime

@@ -19,12 +19,6 @@ std::string guards_json(const std::vector<Guard>& guards) {
   return json_array(texts);
 }
 
-std::string sizes_json(const Sizes& sizes) {
-  JsonObject object;
-  for (const auto& [name, value] : sizes) object.integer(name, value);
-  return object.text();
-}
-
 const Diagnostic* first_error(const sema::Outcome& outcome) {
   for (const Diagnostic& d : outcome.diagnostics.list())
     if (d.severity == Severity::error) return &d;
@@ -92,7 +86,7 @@ class LineEvaluator {
       for (const auto& finding : last->findings)
         if (finding.origin == "prove") {
           object.string("verdict", standing_word(finding.standing));
-          if (!finding.breaks.empty()) object.raw("witness", sizes_json(finding.breaks));
+          if (!finding.breaks.empty()) object.raw("witness", to_json(finding.breaks));
           std::vector<std::string> conditions;
           for (const std::string& condition : finding.decided_by) conditions.push_back(json_string(condition));
           if (!conditions.empty()) object.raw("decided_by", json_array(conditions));

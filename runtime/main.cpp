@@ -7,6 +7,7 @@
 #include <new>
 #include <sstream>
 
+#include "frontend/export/export.h"
 #include "frontend/source/text.h"
 #include "runtime/bench/bench.h"
 #include "runtime/bench/tune.h"
@@ -199,9 +200,7 @@ void add_export(CLI::App& app, int& code) {
   auto o = std::make_shared<ExportOptions>();
   auto set = std::make_shared<std::vector<std::string>>();
   command->add_option("expression", o->expression, "the layout")->required();
-  command->add_option("--to", o->to, "the target")
-      ->required()
-      ->check(CLI::IsMember({"cute", "cutedsl", "triton", "numpy", "latex"}));
+  command->add_option("--to", o->to, "the target")->required()->check(CLI::IsMember(lay::exports::targets()));
   command->add_option("--tile", o->tile, "the tile that a thread-value layout covers: \"(16,8)\"");
   command->add_option("--name", o->name, "of the variable (L)")->check([](const std::string& name) {
     const bool is_name = !name.empty() &&

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "frontend/export/export.h"
 #include "frontend/sema/stdlib.h"
 #include "runtime/help.h"
 #include "runtime/highlight.h"
@@ -58,7 +59,6 @@ constexpr Behind behind[] = {{":load ", Behind::What::path},
                              {":save ", Behind::What::path},
                              {"use ", Behind::What::library},
                              {":export ", Behind::What::target}};
-constexpr std::string_view targets[] = {"cute", "cutedsl", "latex", "numpy", "triton"};
 
 std::optional<Completions> after_command(std::string_view before) {
   const std::size_t line = before.rfind('\n') + 1;
@@ -74,7 +74,8 @@ std::optional<Completions> after_command(std::string_view before) {
     if (what == Behind::What::library)
       for (const auto& name : sema::stdlib_names()) offer(name);
     else
-      for (const auto name : targets) offer(name);
+      for (const auto& name : exports::targets()) offer(name);
+    std::sort(found.words.begin(), found.words.end());
     // An expression follows the target.
     if (what == Behind::What::library || prefix.find(' ') == prefix.npos) return found;
   }

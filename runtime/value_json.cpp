@@ -109,6 +109,12 @@ std::string to_json(const Int& value) {
   return value.is_literal() ? std::to_string(value.value()) : json_string(value.to_string());
 }
 
+std::string to_json(const Sizes& sizes) {
+  JsonObject object;
+  for (const auto& [name, value] : sizes) object.integer(name, value);
+  return object.text();
+}
+
 std::string to_json(const Tuple& value) {
   if (value.is_int()) return to_json(value.value());
   if (value.is_leaf()) return json_string(value.to_string());

@@ -35,4 +35,7 @@ Missing first_missing(const Known& known, const std::vector<Side>& sides);
 // multiple n. The bits that are changed lie inside; those that are only read may lie above.
 int64_t swizzle_block(const Swizzle& s);
 
+// The swizzle that a composed layout ends with; Refusal "no-swizzle" of the operation where it ends with a layout.
+const Swizzle& outer_swizzle(const char* operation, const Composed& a);
+
 }  // namespace lay

@@ -29,13 +29,7 @@ std::optional<int64_t> evaluate_atom(const Atom& atom, const Binding& binding) {
     const auto found = binding.find(atom.id);
     return found == binding.end() ? std::nullopt : std::optional(found->second);
   }
-  if (atom.kind == AtomKind::select) {
-    const auto condition = Predicate::of(atom.condition).evaluate(binding);
-    if (!condition) return std::nullopt;
-    return (*condition ? atom.a : atom.b).evaluate(binding);
-  }
-  const auto a = atom.a.evaluate(binding), b = atom.b.evaluate(binding);
-  return a && b ? evaluate(atom.kind, *a, *b) : std::nullopt;
+  return evaluate(atom, [&](const Int& a) { return a.evaluate(binding); });
 }
 
 // One rewriting of one integer: what stands in it again and again is rewritten once.
@@ -174,6 +168,15 @@ std::optional<int64_t> evaluate(const Int& a, const AtomValues& value_of) {
   }
   const int64_t denominator = a.polynomial().denominator;
   return sum % denominator == 0 ? std::optional(sum / denominator) : std::nullopt;
+}
+
+std::optional<int64_t> evaluate(const Atom& atom, const IntValues& value) {
+  if (atom.kind == AtomKind::select) {
+    const auto condition = evaluate(Predicate::of(atom.condition), value);
+    return condition ? value(*condition ? atom.a : atom.b) : std::nullopt;
+  }
+  const auto a = value(atom.a), b = value(atom.b);
+  return a && b ? evaluate(atom.kind, *a, *b) : std::nullopt;
 }
 
 std::optional<int64_t> evaluate(AtomKind kind, int64_t a, int64_t b) {

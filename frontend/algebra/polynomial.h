@@ -44,6 +44,10 @@ int64_t gcd(int64_t a, int64_t b);
 // not fit 64 bits, or a quotient is inexact.
 using AtomValues = std::function<std::optional<int64_t>(const Atom&)>;
 std::optional<int64_t> evaluate(const Int& a, const AtomValues& value);
+// The same of an atom that is no dim, and of a condition, whose integers have the values that the rule gives.
+using IntValues = std::function<std::optional<int64_t>(const Int&)>;
+std::optional<int64_t> evaluate(const Atom& atom, const IntValues& value);
+std::optional<bool> evaluate(const Predicate& p, const IntValues& value);
 // The value of a division, minimum or maximum of two numbers; nothing where a divisor is 0.
 std::optional<int64_t> evaluate(AtomKind kind, int64_t a, int64_t b);
 // A comparison or a divisibility of two numbers; nothing where a divisor is 0.

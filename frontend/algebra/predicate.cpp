@@ -82,29 +82,19 @@ std::string Predicate::to_string() const {
 }
 
 std::optional<bool> Predicate::evaluate(const Binding& binding) const {
-  switch (node_->kind) {
-    case PredicateKind::always:
-      return true;
-    case PredicateKind::never:
-      return false;
-    case PredicateKind::both: {
-      const auto left = of(node_->left).evaluate(binding);
-      return left == false ? left : of(node_->right).evaluate(binding);
-    }
-    case PredicateKind::either: {
-      const auto left = of(node_->left).evaluate(binding);
-      return left == true ? left : of(node_->right).evaluate(binding);
-    }
-    case PredicateKind::equal:
-    case PredicateKind::not_equal:
-    case PredicateKind::less:
-    case PredicateKind::less_equal:
-    case PredicateKind::divides:
-    case PredicateKind::not_divides:
-      break;
+  return lay::evaluate(*this, [&](const Int& a) { return a.evaluate(binding); });
+}
+
+std::optional<bool> evaluate(const Predicate& p, const IntValues& value) {
+  const PredicateNode& n = p.node();
+  if (p.is_always() || p.is_never()) return p.is_always();
+  if (n.left) {
+    const bool settles = n.kind == PredicateKind::either;
+    const auto left = evaluate(Predicate::of(n.left), value);
+    return left == settles ? left : evaluate(Predicate::of(n.right), value);
   }
-  const auto a = node_->a.evaluate(binding), b = node_->b.evaluate(binding);
-  return a && b ? lay::evaluate(node_->kind, *a, *b) : std::nullopt;
+  const auto a = value(n.a), b = value(n.b);
+  return a && b ? evaluate(n.kind, *a, *b) : std::nullopt;
 }
 
 std::optional<bool> evaluate(PredicateKind kind, int64_t a, int64_t b) {

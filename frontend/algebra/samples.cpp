@@ -107,14 +107,7 @@ int64_t Samples::value(DimId id, Point& at) const {
 std::optional<int64_t> Samples::value(const Atom& atom, Point& at) const {
   if (atom.kind == AtomKind::dim) return value(atom.id, at);
   if (const auto known = at.atoms.find(&atom); known != at.atoms.end()) return known->second;
-  std::optional<int64_t> result;
-  if (atom.kind == AtomKind::select) {
-    const auto condition = value(Predicate::of(atom.condition), at);
-    if (condition) result = value(*condition ? atom.a : atom.b, at);
-  } else {
-    const auto a = value(atom.a, at), b = value(atom.b, at);
-    if (a && b) result = evaluate(atom.kind, *a, *b);
-  }
+  const auto result = evaluate(atom, [&](const Int& a) { return value(a, at); });
   at.atoms.emplace(&atom, result);
   return result;
 }
@@ -124,15 +117,7 @@ std::optional<int64_t> Samples::value(const Int& a, Point& at) const {
 }
 
 std::optional<bool> Samples::value(const Predicate& p, Point& at) const {
-  const PredicateNode& n = p.node();
-  if (p.is_always() || p.is_never()) return p.is_always();
-  if (n.left) {
-    const bool settles = n.kind == PredicateKind::either;
-    const auto left = value(Predicate::of(n.left), at);
-    return left == settles ? left : value(Predicate::of(n.right), at);
-  }
-  const auto a = value(n.a, at), b = value(n.b, at);
-  return a && b ? evaluate(n.kind, *a, *b) : std::nullopt;
+  return evaluate(p, [&](const Int& a) { return value(a, at); });
 }
 
 }  // namespace lay

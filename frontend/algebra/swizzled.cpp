@@ -111,12 +111,6 @@ Swizzle reading_below(const Swizzle& s, const Int& n) {
   return in_unit(Swizzle(std::clamp<int64_t>(bits - low, 0, s.b), s.m, s.s), s.unit);
 }
 
-// The outer swizzle, where it is one.
-const Swizzle& outer_swizzle(const char* operation, const Composed& a) {
-  if (const Swizzle* s = std::get_if<Swizzle>(&a.outer)) return *s;
-  throw refusal("no-swizzle", std::string(operation) + " of " + a.to_string() + ": the outer function is no swizzle");
-}
-
 // inverse(L) o Sw for a composed Sw o 0 o L.
 Composed inverse(Facts& facts, const Composed& a, const Layout& inverted, const Swizzle& s) {
   if (!is_zero(a.offset)) {
@@ -200,6 +194,11 @@ Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
 
 Composed composition(Facts& facts, const Composed& a, const Tiler& b) {
   return on_inner(a, [&](const Layout& inner) { return composition(facts, inner, b); });
+}
+
+const Swizzle& outer_swizzle(const char* operation, const Composed& a) {
+  if (const Swizzle* s = std::get_if<Swizzle>(&a.outer)) return *s;
+  throw refusal("no-swizzle", std::string(operation) + " of " + a.to_string() + ": the outer function is no swizzle");
 }
 
 Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s, std::optional<Int> span) {

@@ -9,11 +9,6 @@
 namespace lay {
 namespace {
 
-const Swizzle& outer_swizzle(const Composed& a) {
-  if (const Swizzle* s = std::get_if<Swizzle>(&a.outer)) return *s;
-  throw refusal("no-swizzle", "composition with " + a.to_string() + ": the outer function is no swizzle");
-}
-
 // A swizzle of a sum is no sum of swizzles.
 template <typename A, typename B>
 void require_no_offset(const A& a, const Tuple& offset, const B& b) {
@@ -39,7 +34,7 @@ Int end_of_values(const Swizzle& s, const Composed& b, const Int& reach) {
 }  // namespace
 
 AnyLayout composition(Facts& facts, const Layout& a, const Composed& b) {
-  const Swizzle& s = outer_swizzle(b);
+  const Swizzle& s = outer_swizzle("composition", b);
   const Layout& inner = b.layout();
   if (s.b == 0 && b.offset.is_literal(0)) return composition(facts, a, inner);
   trace::Operation operation("composition", a, b);
@@ -69,7 +64,8 @@ Composed composition(Facts& facts, const Composed& a, const Swizzle& b) {
     return operation.gives(Composed{a.outer, a.offset, composition(*inner, b)});
   }
   require_no_offset(a, a.offset, b);
-  return operation.gives(Composed{composition(outer_swizzle(a), move_swizzle(facts, a.layout(), b)), 0, a.inner});
+  return operation.gives(
+      Composed{composition(outer_swizzle("composition", a), move_swizzle(facts, a.layout(), b)), 0, a.inner});
 }
 
 Composed composition(Facts& facts, const Swizzle& a, const Composed& b) {
@@ -97,7 +93,7 @@ AnyLayout composition(Facts& facts, const Composed& a, const Composed& b) {
   const AnyLayout right = composition(facts, a.layout(), b);
   if (const Layout* l = std::get_if<Layout>(&right)) return operation.gives(AnyLayout(Composed{a.outer, a.offset, *l}));
   require_no_offset(a, a.offset, b);
-  return operation.gives(AnyLayout(composition(facts, outer_swizzle(a), std::get<Composed>(right))));
+  return operation.gives(AnyLayout(composition(facts, outer_swizzle("composition", a), std::get<Composed>(right))));
 }
 
 }  // namespace lay

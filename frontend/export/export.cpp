@@ -21,13 +21,18 @@ std::string to_latex(const Exported& x) {
   return picture::to_tex(drawn);
 }
 
+const std::vector<std::string>& targets() {
+  static const std::vector<std::string> names = {"cute", "cutedsl", "triton", "numpy", "latex"};
+  return names;
+}
+
 std::string exported(const Exported& x, const std::string& target) {
   if (target == "cute") return to_cute(x);
   if (target == "cutedsl") return to_cute_dsl(x);
   if (target == "triton") return to_triton(x);
   if (target == "numpy") return to_numpy(x);
   if (target == "latex") return to_latex(x);
-  const auto near = nearest(target, {"cute", "cutedsl", "triton", "numpy", "latex"});
+  const auto near = nearest(target, targets());
   throw refusal("export", "nothing is known of how to export to " + target,
                 near ? "did you mean " + *near + "?" : "the targets are cute, cutedsl, triton, numpy and latex");
 }

@@ -34,7 +34,9 @@ std::string to_triton(const Exported& x);
 std::string to_numpy(const Exported& x);
 std::string to_latex(const Exported& x);
 
-// The one that a word names: cute, cutedsl, triton, numpy, latex; Refusal "export" for another word.
+// The words that name them: cute, cutedsl, triton, numpy, latex.
+const std::vector<std::string>& targets();
+// The one that a word names; Refusal "export" for another word.
 std::string exported(const Exported& x, const std::string& target);
 
 }  // namespace lay::exports

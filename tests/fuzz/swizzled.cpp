@@ -18,11 +18,6 @@ using lay::Refusal;
 using lay::Swizzle;
 using lay::Tuple;
 
-Swizzle random_swizzle(Random& random) {
-  const int64_t b = random.in(0, 2), s = b + random.in(0, 2);
-  return Swizzle(b, random.in(0, 2), random.once_in(4) ? -s : s);
-}
-
 // XOR by the definition, bit by bit.
 int64_t swizzled(const Swizzle& s, int64_t x) {
   int64_t result = x;

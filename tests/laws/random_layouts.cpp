@@ -59,6 +59,11 @@ Layout random_layout(Random& random, int depth, int64_t max_extent) {
   return random_layout(random, random_shape(random, depth, max_extent));
 }
 
+Swizzle random_swizzle(Random& random) {
+  const int64_t b = random.in(0, 2), s = b + random.in(0, 2);
+  return Swizzle(b, random.in(0, 2), random.once_in(4) ? -s : s);
+}
+
 Layout negated(Random& random, const Layout& a) {
   return Layout(
       a.shape, transform(a.stride, [&](const Tuple& d) -> Tuple { return random.once_in(2) ? Tuple(-d.value()) : d; }));

@@ -39,6 +39,9 @@ lay::Layout negated(Random& random, const lay::Layout& a);
 lay::Layout with_basis(Random& random, const lay::Layout& a);
 lay::Layout addressing(Random& random, const lay::Layout& a, int rank);
 
+// A swizzle of up to 2 bits that reads and changes low bits, in either direction.
+lay::Swizzle random_swizzle(Random& random);
+
 // All layouts of rank 1 and 2 with the given extents and strides.
 std::vector<lay::Layout> small_layouts(int64_t max_extent, int64_t max_stride);
 

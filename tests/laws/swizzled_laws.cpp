@@ -12,11 +12,6 @@ using namespace laws;
 
 namespace {
 
-Swizzle random_swizzle(Random& random) {
-  const int64_t b = random.in(0, 2), s = b + random.in(0, 2);
-  return Swizzle(b, random.in(0, 2), random.once_in(4) ? -s : s);
-}
-
 struct World {
   Facts facts;
   Int n = facts.dim("N"), m = facts.dim("M");
