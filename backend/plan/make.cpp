@@ -66,10 +66,13 @@ class GemmPlanner {
     for (const std::string target : {"sm90", "sm80"}) {
       if (!completed_.contains(target)) follow(rows(target), target);
     }
+    const std::array along_k{runs_along_k(kernel_, facts_, form_.a, form_.k),
+                             runs_along_k(kernel_, facts_, form_.b, form_.k)};
+    const auto policies = simt_policies(accumulator(), along_k);
     for (const Width width : {Width::vectors, Width::elements}) {
-      for (const SimtPolicy& policy : simt_policies()) {
+      for (const SimtPolicy& policy : policies) {
         if (complete()) return;
-        if (policy.accumulator == accumulator() && follow_policy(policy, width)) break;
+        if (follow_policy(policy, width, along_k)) break;
       }
     }
     if (!complete()) plan_.variants.push_back(direct_variant(kernel_, "no schedule takes all sizes", target_));
@@ -341,16 +344,14 @@ class GemmPlanner {
   }
 
   // Whether this row is taken for all sizes, so that no further one is needed at this width.
-  bool follow_policy(const SimtPolicy& policy, Width width) {
+  bool follow_policy(const SimtPolicy& policy, Width width, const std::array<bool, 2>& along_k) {
     const bool ring = policy.stages > 2;
     if (ring && width == Width::elements) return false;
     SimtSchedule schedule;
     schedule.name = policy.name;
     if (width == Width::elements) schedule.name += "_any";
     schedule.tile = policy.tile;
-    const bool a_along_k = runs_along_k(kernel_, facts_, form_.a, form_.k),
-               b_along_k = runs_along_k(kernel_, facts_, form_.b, form_.k);
-    if (width == Width::vectors && !a_along_k && !b_along_k) (*schedule.tile)[2] = policy.k_outer;
+    if (width == Width::vectors && !along_k[0] && !along_k[1]) (*schedule.tile)[2] = policy.k_outer;
     schedule.groups = policy.groups;
     schedule.lane_tile = policy.lane_tile;
     schedule.stages = policy.stages;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,7 +22,9 @@ struct SimtPolicy {
   int stages = 2;  // more: a ring, on GPUs that have what it takes
 };
 
-std::span<const SimtPolicy> simt_policies();
+// `transposed`: the factors, A and B, that run along k. A ring's copying threads transpose those, so that of its tiles
+// the one comes first whose side along the only transposed factor is the shorter.
+std::vector<SimtPolicy> simt_policies(ElementType accumulator, std::array<bool, 2> transposed);
 
 // Groups for a tile that came without: the arrangement of 1 to 32 warps that covers the tile with this lane grid and
 // lane tile, holds at most 128 accumulators a lane and is nearest to 64, and is nearest to square. Nothing if none

@@ -1,8 +1,9 @@
-// What a user waits for: the start of the REPL and the check of a script. The best of several tries, since the machine
-// may be busy with something else.
+// What a user waits for: the start of the REPL and the check of a script. The best of several tries, and of four times
+// as many where those are too slow, since the machine may be busy with something else.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <functional>
 
 #include "tests/command/process.h"
 #include "tests/command/terminal.h"
@@ -11,11 +12,13 @@ using namespace lay::test;
 
 namespace {
 
-template <class Try>
-double best_of(int tries, Try attempt) {
+// That `attempt` takes less than so many milliseconds, on a machine of its own.
+void check_fast(const std::string& what, double limit, int tries, const std::function<double()>& attempt) {
+  const double enough = limit * patience;
   double best = 1e9;
-  for (int i = 0; i < tries; ++i) best = std::min(best, attempt());
-  return best;
+  for (int i = 0; i < tries || (best >= enough && i < 4 * tries); ++i) best = std::min(best, attempt() * 1e3);
+  WARN(what << ": " << best << " ms");
+  CHECK(best < enough);
 }
 
 }  // namespace
@@ -23,28 +26,25 @@ double best_of(int tries, Try attempt) {
 TEST_CASE("every example is checked in under 20 ms") {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(LAY_SOURCE_DIR "/examples")) {
     if (entry.path().extension() != ".lay") continue;
-    const double seconds = best_of(10, [&] { return run_lay({"check", entry.path().string()}).cpu_seconds; });
-    WARN("lay check " << entry.path().filename().string() << ": " << seconds * 1e3 << " ms");
-    CHECK(seconds < 0.020 * patience);
+    check_fast("lay check " + entry.path().filename().string(), 20, 10, [&] {
+      return run_lay({"check", entry.path().string()}).cpu_seconds;
+    });
   }
 }
 
 TEST_CASE("the REPL is ready in under 50 ms") {
-  const double seconds = best_of(10, [] {
+  check_fast("lay to the prompt", 50, 10, [] {
     Terminal terminal({});
     terminal.wait_for("lay> ");
     return terminal.seconds();
   });
-  WARN("lay: " << seconds * 1e3 << " ms to the prompt");
-  CHECK(seconds < 0.050 * patience);
 }
 
 TEST_CASE("lay eval answers a line in under 10 ms") {
+  constexpr int count = 200;
   std::string lines;
-  for (int i = 0; i < 200; ++i) lines += "zipped_divide((128,64):(64,1), (16,8))\n";
-  const double seconds = best_of(3, [&] { return run_lay({"eval"}, {lines, ".", {}, 60, 0}).cpu_seconds; });
-  WARN("lay eval: " << seconds * 1e3 / 200 << " ms a line");
-  CHECK(seconds / 200 < 0.010 * patience);
+  for (int i = 0; i < count; ++i) lines += "zipped_divide((128,64):(64,1), (16,8))\n";
+  check_fast("lay eval, a line", 10, 3, [&] { return run_lay({"eval"}, {lines, ".", {}, 60, 0}).cpu_seconds / count; });
 }
 
 TEST_CASE("the REPL answers a line in under 10 ms") {
@@ -53,14 +53,12 @@ TEST_CASE("the REPL answers a line in under 10 ms") {
   terminal.wait_for(ready);
   for (const std::string line : {"zipped_divide((128,64):(64,1), (16,8))", "(6,2):(8,2) o (4,3):(3,1)",
                                  "explain (6,2):(8,2) o (4,3):(3,1)", "?composition"}) {
-    const double seconds = best_of(20, [&] {
+    check_fast(line, 10, 20, [&] {
       terminal.type(line);
       const double before = terminal.seconds();
       terminal.type("\r");
       terminal.wait_for(ready);
       return terminal.seconds() - before;
     });
-    WARN(line << ": " << seconds * 1e3 << " ms");
-    CHECK(seconds < 0.010 * patience);
   }
 }

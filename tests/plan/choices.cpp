@@ -98,6 +98,13 @@ TEST_CASE("a ring takes by TMA what runs along the output, and leaves registers 
             default_target().multiprocessor_registers);
     }
   }
+  // The shorter side of the first one's tile is that of the only factor that is transposed on its way.
+  const auto first = [](const std::string& order) {
+    return plan::make_plan(gemm({order, ElementType::f32}).done()).variants.front().name;
+  };
+  CHECK(first("TT") == "ring_wide");
+  CHECK(first("NN") == "ring_tall");
+  CHECK(first("TN") == first("NT"));
   // Older GPUs have no such row.
   const auto older = plan::make_plan(gemm({"TN", ElementType::f32}).done(), *find_target("sm_80"));
   for (const plan::Variant& v : older.variants) CHECK(!std::get<SimtGemm>(v.how).ring());

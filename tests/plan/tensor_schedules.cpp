@@ -2,8 +2,10 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
+#include "frontend/sema/kernel_call.h"
 #include "tests/language/script.h"
 
 namespace lay::test {
@@ -72,6 +74,26 @@ TEST_CASE("the library has rows for sums in parts, and rows that are taken only 
   CHECK(!names_of(planned("", "bf16")).contains("sm90_turns_160"));
   // There are no registers for these beside 160 accumulators.
   CHECK(!names_of(planned("", "bf16", "acc + R[m,n]", ", R: bf16 (M,N):(N,1)")).contains("sm90_turns_160"));
+}
+
+TEST_CASE("large products get the tiles that were measured to be the fastest") {
+  const plan::Plan bare = planned("", "bf16"),
+                   with_bias = planned("", "bf16", "max(acc + bias[n], 0)", ", bias: bf16 N:1"),
+                   masked = planned("", "bf16", "if n <= m then acc else 0");
+  const auto taken = [](const plan::Plan& plan, int m, int n, int k) {
+    const Binding sizes = sema::solve_sizes(*plan.kernel, {}, {{"M", m}, {"N", n}, {"K", k}});
+    return plan::fitting_variants(plan, sizes).at(0)->name;
+  };
+  CHECK(taken(bare, 4096, 4096, 4096) == "sm90_tall");
+  CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall");
+  CHECK(taken(bare, 4096, 2560, 4096) ==
+        "sm90_turns");  // of tiles twice as large a fifth of the machine would have none
+  CHECK(taken(bare, 8192, 8192, 8192) == "sm90_tall_168");
+  CHECK(taken(bare, 16384, 6144, 4096) == "sm90_turns_176");
+  CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
+  CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
+  CHECK(taken(masked, 4096, 4096, 4096) == "sm90_turns");
+  CHECK(taken(masked, 8192, 8192, 8192) == "sm90_wide");
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
