@@ -129,9 +129,10 @@ std::optional<Code> converted(const Code& value, ElementType from, ElementType t
   if (is_integer(to)) return integer_to_integer(value, from, to);
   if (to == f32) return cast_to("float", value);
   if (to == f64) return cast_to("double", value);
-  // Exact through f32 for narrow integers, through f64 for those of 32 bits; wider ones are rounded to f64 first.
+  // Exact through f32 for narrow integers, through f64 for those of 32 bits; wider ones are made odd f64 first.
   if (bits(from) <= 16) return from_f32(cast_to("float", value), to, helpers);
-  return from_f64(cast_to("double", value), to, helpers);
+  if (bits(from) <= 32) return from_f64(cast_to("double", value), to, helpers);
+  return from_f64(helper_call(from == s64 ? "f64_odd_from_s64" : "f64_odd_from_u64", value, helpers), to, helpers);
 }
 
 }  // namespace lay::cuda

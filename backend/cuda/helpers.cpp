@@ -87,6 +87,20 @@ static __device__ __forceinline__ float tf32_from_f32(float x) {
 }
 )"},
     // 24 bits are more than twice a narrow type's, so that its rounding sees of what was cut off all it needs.
+    Helper{"f64_odd_from_s64",
+           R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+static __device__ __forceinline__ double f64_odd_from_s64(long long x) {
+  const double y = __ll2double_rz(x);
+  return (long long)y == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);
+}
+)"},
+    Helper{"f64_odd_from_u64",
+           R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+static __device__ __forceinline__ double f64_odd_from_u64(unsigned long long x) {
+  const double y = __ull2double_rz(x);
+  return (unsigned long long)y == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);
+}
+)"},
     Helper{"f32_odd_from_f64",
            R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
 static __device__ __forceinline__ float f32_odd_from_f64(double x) {

@@ -21,6 +21,7 @@ float to_narrow(ElementType to, From value) {
     });
   } else {
     if (to == ElementType::f32) return static_cast<float>(value);
+    if constexpr (std::is_integral_v<From>) return static_cast<float>(nearest(to, value));
     return static_cast<float>(decode(to, encode(to, static_cast<double>(value))));
   }
 }
@@ -46,10 +47,8 @@ void u64_to_floating(Warp& warp, const Instruction& at) {
     const auto value = static_cast<std::uint64_t>(a[i]);
     if (to == ElementType::f64) {
       as<double>(warp.slots[at.dst])[i] = static_cast<double>(value);
-    } else if (to == ElementType::f32) {
-      as<float>(warp.slots[at.dst])[i] = static_cast<float>(value);
     } else {
-      as<float>(warp.slots[at.dst])[i] = to_narrow(to, static_cast<double>(value));
+      as<float>(warp.slots[at.dst])[i] = to_narrow(to, value);
     }
   }
 }

@@ -184,6 +184,27 @@ std::uint64_t encode(ElementType type, double value) {
   }
 }
 
+double to_odd(std::uint64_t value) {
+  constexpr int significand = std::numeric_limits<double>::digits;
+  const int dropped = static_cast<int>(std::bit_width(value)) - significand;
+  if (dropped <= 0) return static_cast<double>(value);
+  const std::uint64_t kept = value >> dropped;
+  return std::ldexp(static_cast<double>(kept << dropped == value ? kept : kept | 1), dropped);
+}
+
+double to_odd(std::int64_t value) {
+  const auto raw = static_cast<std::uint64_t>(value);
+  return value < 0 ? -to_odd(-raw) : to_odd(raw);
+}
+
+double nearest(ElementType type, std::int64_t value) {
+  return type == ElementType::f64 ? static_cast<double>(value) : decode(type, encode(type, to_odd(value)));
+}
+
+double nearest(ElementType type, std::uint64_t value) {
+  return type == ElementType::f64 ? static_cast<double>(value) : decode(type, encode(type, to_odd(value)));
+}
+
 std::int64_t round_to_integer(ElementType type, double value) {
   if (std::isnan(value)) return 0;
   const Range bounds = range(type);

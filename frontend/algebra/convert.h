@@ -30,6 +30,13 @@ float f32_to_tf32(float value);
 double decode(ElementType type, std::uint64_t bits);
 // In one rounding. Integers: to nearest even, saturating, NaN gives 0 (PTX ISA, cvt.rni).
 std::uint64_t encode(ElementType type, double value);
+// The integer as a double that every narrower type rounds as it would the integer: towards zero, to an odd significand
+// where that is not exact.
+double to_odd(std::int64_t value);
+double to_odd(std::uint64_t value);
+// The integer as a number of a floating-point type: the nearest one, ties to the even significand.
+double nearest(ElementType type, std::int64_t value);
+double nearest(ElementType type, std::uint64_t value);
 // The integer that `encode` rounds to; `type` is an integer type.
 std::int64_t round_to_integer(ElementType type, double value);
 // The integer, or the nearest bound of the type.

@@ -116,19 +116,18 @@ void Array::set_real(std::int64_t i, double value) {
 }
 
 void Array::set_integer(std::int64_t i, std::int64_t value) {
-  if (is_float(element)) return set_real(i, static_cast<double>(value));
+  if (is_float(element)) return set_real(i, nearest(element, value));
   if (element == ElementType::pred) return write_bits(*this, i, value != 0);
   write_bits(*this, i, static_cast<std::uint64_t>(saturate(element, value)));
 }
 
 Array Array::cast(ElementType to) const {
   Array result = make(to, shape);
-  bool exact = !is_float(element) && !is_float(to);
   for (std::int64_t i = 0, n = size(); i < n; ++i) {
-    if (exact) {
-      result.set_integer(i, integer(i));
-    } else {
+    if (is_float(element)) {
       result.set_real(i, real(i));
+    } else {
+      result.set_integer(i, integer(i));
     }
   }
   return result;

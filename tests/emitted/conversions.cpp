@@ -85,6 +85,22 @@ TEST_CASE("f64 becomes narrower types in one rounding") {
   }
 }
 
+// The steps of `to_odd`, whose law tests/laws/convert_test.cpp holds.
+TEST_CASE("integers of 64 bits become narrow floats in one rounding") {
+  const auto rounds = [](std::string_view type, std::string_view from) {
+    const std::string text = definition("f64_odd_from_" + std::string(from));
+    return text.find("const double y = " + std::string(type)) != std::string::npos &&
+           text.find(" == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);") != std::string::npos;
+  };
+  CHECK(rounds("__ll2double_rz(x)", "s64"));
+  CHECK(rounds("__ull2double_rz(x)", "u64"));
+  const std::string text = emitted(
+      "kernel k<N>(X: s64 N:1) -> (Y: bf16 N:1, Z: f32 N:1, W: f64 N:1) {\n"
+      " Y[n] = cast(X[n], bf16)\n Z[n] = cast(X[n], f32)\n W[n] = cast(X[n], f64)\n}\n");
+  CHECK(text.find("bf16_from_f32(f32_odd_from_f64(f64_odd_from_s64(") != std::string::npos);
+  CHECK(test::times(text, "f64_odd_from_s64(") == 2);  // the definition, one use
+}
+
 TEST_CASE("f32 becomes tf32 by its bits") {
   CHECK(definition("tf32_from_f32").find("x == x ? (y + 0xfffu + (y >> 13 & 1)) & 0xffffe000u : 0x7fffe000u") !=
         std::string::npos);

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 namespace {
@@ -120,4 +121,44 @@ TEST_CASE("integers are rounded to nearest even and saturate") {
   REQUIRE(round_to_integer(ElementType::s32, std::nan("")) == 0);
   REQUIRE(decode(ElementType::s8, encode(ElementType::s8, -7.0)) == -7.0);
   REQUIRE(saturate(ElementType::s8, 200) == 127);
+}
+
+TEST_CASE("integers of 64 bits are rounded once") {
+  // Beside the middle of two neighbours of every type, above 2^53 too, where a double is rounded itself.
+  std::mt19937_64 random(3);
+  std::vector<std::int64_t> numbers{
+      0, 1, -1, INT64_MAX, INT64_MIN, INT64_MIN + 1, (std::int64_t{1} << 60) + (1ll << 36) + 1};
+  for (int i = 0; i < 100000; ++i) {
+    const int width = 1 + static_cast<int>(random() % 26), up = static_cast<int>(random() % (63 - width));
+    const auto high = static_cast<std::int64_t>(random() % (std::uint64_t{1} << width)) << up;
+    const std::int64_t low = static_cast<std::int64_t>(random() % 3) - 1;
+    numbers.push_back(random() % 2 ? high + low : -high - low);
+  }
+  // |value - x|, exact: a long double has 64 bits, and all of these types fewer than 54.
+  const auto distance = [](double value, std::int64_t x) {
+    return std::fabs(static_cast<long double>(value) - static_cast<long double>(x));
+  };
+  STATIC_REQUIRE(std::numeric_limits<long double>::digits >= 64);
+  for (const ElementType type : {ElementType::f32, ElementType::tf32, ElementType::bf16}) {
+    const std::uint64_t step = type == ElementType::tf32 ? 1 << 13 : 1;
+    for (const std::int64_t x : numbers) {
+      INFO(element_name(type) << " of " << x);
+      const std::uint64_t bits = encode(type, to_odd(x));
+      const double found = decode(type, bits);
+      REQUIRE(found == nearest(type, x));
+      if (x == 0) continue;
+      for (const std::uint64_t other : {bits - step, bits + step}) {
+        const long double here = distance(found, x), there = distance(decode(type, other), x);
+        REQUIRE((here < there || (here == there && bits / step % 2 == 0)));
+      }
+    }
+  }
+  for (const std::int64_t x : numbers) {
+    REQUIRE(nearest(ElementType::f64, x) == static_cast<double>(x));
+    REQUIRE(nearest(ElementType::f32, x) == static_cast<double>(static_cast<float>(x)));
+    if (x < 0) continue;
+    const auto twice = 2 * static_cast<std::uint64_t>(x) + 1;
+    REQUIRE(nearest(ElementType::f32, twice) == static_cast<double>(static_cast<float>(twice)));
+    REQUIRE(nearest(ElementType::bf16, static_cast<std::uint64_t>(x)) == nearest(ElementType::bf16, x));
+  }
 }
