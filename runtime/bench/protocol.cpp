@@ -61,25 +61,31 @@ class Measurement {
     return order;
   }
 
-  // Until no contestant's time differs by more than 2 % from the round before. The first rounds also say how often the
-  // graphs fit into a round's time.
+  // Until no contestant's time differs by more than 2 % from one a second of work before, or for some seconds. The
+  // rounds also say how often the graphs fit into a round's time.
   void warm_up() {
-    constexpr double settled = 0.02;
-    std::vector<double> before(contestants_.size(), 0);
-    for (int round = 0; round < protocol_.most_warm_ups; ++round) {
-      double change = 0;
+    constexpr double settled = 0.02, apart = 1000, most = 6000;  // milliseconds
+    std::vector<double> now(contestants_.size(), 0), before;
+    double spent = 0, since = 0;
+    for (int round = 0; round < protocol_.most_warm_ups && spent < most; ++round) {
+      double worked = 0;
       for (const std::size_t at : order(round)) {
-        const double each = time_graphs(at, nullptr);
-        change = std::max(change, std::abs(each - before[at]) / std::max(each, 1e-6));
-        before[at] = each;
-        const double all = each * protocol_.launches * static_cast<double>(recorded_[at].graphs.size());
+        now[at] = time_graphs(at, nullptr);
+        const double all = now[at] * protocol_.launches * static_cast<double>(recorded_[at].graphs.size());
+        worked += all * recorded_[at].replays;
         recorded_[at].replays = static_cast<int>(std::clamp(protocol_.milliseconds / std::max(all, 1e-4), 1.0, 1e4));
       }
+      spent += worked, since += worked;
+      double change = before.empty() ? 1 : 0;
+      for (std::size_t at = 0; at < before.size(); ++at)
+        change = std::max(change, std::abs(now[at] - before[at]) / std::max(now[at], 1e-6));
       for (Timing& timing : timings_) {
         timing.warm_ups = round + 1;
         timing.settled = change < settled;
       }
-      if (round >= 2 && change < settled) return;
+      if (!before.empty() && since < apart) continue;
+      if (change < settled) return;
+      before = now, since = 0;
     }
   }
 
