@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/shared_layout.h"
 #include "backend/plan/simt_ring.h"
 #include "backend/plan/vectors.h"
 #include "frontend/algebra/operations.h"
@@ -160,21 +161,12 @@ bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a, cons
     problems.push_back({"schedule-smem", std::move(message), schedule.at("smem " + name), {}, std::move(notes), {}});
     return false;
   };
-  const Layout* inner = std::get_if<Layout>(&shared);
-  if (const auto* composed = std::get_if<Composed>(&shared)) inner = std::get_if<Layout>(&composed->inner);
-  const std::string tile = "(" + std::to_string(outer) + "," + std::to_string(k) + ")";
-  if (!inner || !inner->is_known() || inner->has_basis() || inner->rank() != 2 || !size((*inner)[0]).is(outer) ||
-      !size((*inner)[1]).is(k)) {
-    return problem("the layout " + to_string(shared) + " is not one of the tile " + tile + " of " + name,
+  if (const auto fault = shared_fault({outer, k}, shared)) {
+    return problem("the layout " + to_string(shared) + " of " + name + " " + *fault,
                    {{"works", padded(outer, k, 0).to_string()}});
   }
   const auto offsets = values(shared);
   const int vector = fragment_vector(gemm.accumulator, gemm.lane_tile[is_a ? 0 : 1]);
-  auto sorted = offsets;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted.front() < 0 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    return problem("the layout " + to_string(shared) + " gives two elements of " + name + " one place", {});
-  }
   for (std::size_t i = 0; i < offsets.size(); i += static_cast<std::size_t>(vector)) {
     bool together = offsets[i] % vector == 0;
     for (int j = 1; j < vector; ++j) together = together && offsets[i + static_cast<std::size_t>(j)] == offsets[i] + j;

@@ -8,6 +8,7 @@
 #include "backend/plan/predict.h"
 #include "backend/plan/relayout_smem.h"
 #include "backend/plan/relayout_tile.h"
+#include "backend/plan/shared_layout.h"
 #include "backend/plan/vectors.h"
 #include "frontend/algebra/operations.h"
 
@@ -201,8 +202,9 @@ class RelayoutPlanner {
         return tensor(input.way.tensor).name == name && is_staged(input.way);
       });
       if (turned) continue;
-      return problem("schedule-entry", ("smem " + name).c_str(),
-                     "`smem` takes an input that is turned round, and " + name + " is not",
+      return problem("schedule-entry", (name.empty() ? "smem" : "smem " + name).c_str(),
+                     name.empty() ? "`smem` names an input that is turned round: smem X = ..."
+                                  : "`smem` takes an input that is turned round, and " + name + " is not",
                      "leave it out: only what runs along another index than the outputs goes through shared memory");
     }
     std::map<std::string, AnyLayout> first;  // of a tensor that is read at several places
@@ -216,13 +218,13 @@ class RelayoutPlanner {
       std::optional<AnyLayout> asked;
       if (const auto given = schedule_.shared.find(tensor.name); given != schedule_.shared.end()) {
         asked = given->second;
-        if (const auto fault = staged_fault(tile, *asked)) {
+        if (const auto fault = shared_fault(tile, *asked)) {
           return problem("schedule-smem", entry.c_str(),
                          "the layout " + to_string(*asked) + " of " + tensor.name + " " + *fault,
                          "for instance " + packed_tile(tile, way, made_.run_axis).to_string());
         }
       } else if (const auto before = first.find(tensor.name);
-                 before != first.end() && !staged_fault(tile, before->second)) {
+                 before != first.end() && !shared_fault(tile, before->second)) {
         asked = before->second;
       }
       const Staging staging = stage(made_, way, load.vector, tensor.element, asked);

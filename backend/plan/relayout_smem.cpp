@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backend/plan/relayout_tile.h"
+#include "backend/plan/shared_layout.h"
 #include "frontend/algebra/access_pattern.h"
 #include "frontend/algebra/find_layout.h"
 #include "frontend/algebra/operations.h"
@@ -26,11 +27,6 @@ Layout inside(const Layout& thread_value, const std::vector<int>& tile) {
                 }));
 }
 
-const Layout* inner_of(const AnyLayout& layout) {
-  if (const auto* plain = std::get_if<Layout>(&layout)) return plain;
-  return std::get_if<Layout>(&std::get<Composed>(layout).inner);
-}
-
 // Whether `vector` neighbours along the axis are neighbours in memory, from every multiple of `vector` on.
 bool keeps_together(const AnyLayout& layout, int axis, int vector) {
   if (const auto* composed = std::get_if<Composed>(&layout)) {
@@ -40,7 +36,7 @@ bool keeps_together(const AnyLayout& layout, int axis, int vector) {
       return false;
     }
   }
-  const Layout& inner = *inner_of(layout);
+  const Layout& inner = *inner_layout(layout);
   Facts facts;
   for (int mode = 0; mode < inner.rank(); ++mode) {
     const Layout merged = coalesce(facts, inner[mode]);
@@ -158,20 +154,6 @@ Staging stage(const Relayout& relayout, const Way& way, int vector, ElementType 
     }
   }
   return *best;
-}
-
-std::optional<std::string> staged_fault(const std::vector<int>& tile, const AnyLayout& asked) {
-  const Layout* inner = inner_of(asked);
-  bool fits = inner && inner->is_known() && !inner->has_basis() && inner->rank() == static_cast<int>(tile.size());
-  for (std::size_t axis = 0; fits && axis < tile.size(); ++axis) {
-    fits = size((*inner)[static_cast<int>(axis)]).is(tile[axis]);
-  }
-  if (!fits) return "is not one of the tile " + tuple_of(tile).to_string();
-  auto sorted = values(asked);
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted.front() < 0) return "has a place before its beginning";
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "gives two elements one place";
-  return std::nullopt;
 }
 
 std::int64_t staged_bytes(const AnyLayout& shared, ElementType element) {

@@ -20,13 +20,10 @@ struct Staging {
 // The extents of what one input has of a tile: 1 for indices that it does not depend on.
 std::vector<int> staged_tile(const std::vector<int>& tile, const Way& way);
 
-// `asked` is a layout that fits (staged_fault), or nothing: then the layout and the number of threads side by side
+// `asked` is a layout that fits (shared_fault), or nothing: then the layout and the number of threads side by side
 // that meet the fewest conflicts; of equals the plainest. Written element by element, read as wide as it lies.
 Staging stage(const Relayout& relayout, const Way& way, int vector, ElementType element,
               const std::optional<AnyLayout>& asked);
-
-// Why a layout of the script is none for that tile: it does not fit, or gives two elements one place.
-std::optional<std::string> staged_fault(const std::vector<int>& tile, const AnyLayout& asked);
 
 // Packed, the outputs' run fastest.
 Layout packed_tile(const std::vector<int>& tile, const Way& way, int run_axis);

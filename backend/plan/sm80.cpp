@@ -4,6 +4,7 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/order.h"
+#include "backend/plan/shared_layout.h"
 #include "backend/plan/simt.h"
 #include "backend/plan/sm80_operand.h"
 #include "backend/plan/text.h"
@@ -98,24 +99,13 @@ bool Shaper::take_shared(Sm80Operand& operand, int axis, const std::optional<Any
   take_swizzle(operand, gemm_, element);
   if (!asked) return true;
   const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
-  const auto* composed = std::get_if<Composed>(&*asked);
-  const Layout* inner = composed ? std::get_if<Layout>(&composed->inner) : std::get_if<Layout>(&*asked);
   const std::string name = axis == 0 ? "A" : "B";
   const auto misfit = [&](const std::string& what) {
-    return at_.wrong("schedule-smem", "smem " + name, "the layout " + to_string(*asked) + " " + what,
+    return at_.wrong("schedule-smem", "smem " + name, "the layout " + to_string(*asked) + " of " + name + " " + what,
                      {{"works", to_string(operand.shared)}});
   };
-  if (!inner || !inner->is_known() || inner->has_basis() || inner->rank() != 2 || !size((*inner)[0]).is(tile[0]) ||
-      !size((*inner)[1]).is(tile[1])) {
-    return misfit("is not one of the tile (" + std::to_string(tile[0]) + "," + std::to_string(tile[1]) + ") of " +
-                  name);
-  }
+  if (const auto fault = shared_fault({tile[0], tile[1]}, *asked)) return misfit(*fault);
   const auto offsets = values(*asked);
-  auto sorted = offsets;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted.front() < 0 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    return misfit("gives two elements of " + name + " one place");
-  }
   const int together = operand.fragment.matrices > 0 ? widest_access * 8 / element : operand.vector;
   const std::size_t step = operand.along_k ? static_cast<std::size_t>(tile[0]) : 1;
   for (std::size_t i = 0; i < offsets.size(); ++i) {

@@ -92,7 +92,10 @@ TEST_CASE("misfits are named with a witness") {
   refused({entry("stages", Tuple(2)), entry("stages", Tuple(2))}, "schedule-entry", "given twice");
   refused({entry("mma", std::string("fma"))}, "unsupported", "`mma`");
   refused({entry("smem", layout(tuple(128, 8), tuple(8, 1)), "A")}, "schedule-smem", "does not keep together");
-  refused({entry("smem", layout(tuple(128, 8), tuple(1, 0)), "A")}, "schedule-smem", "two elements of A one place");
+  refused({entry("smem", layout(tuple(128, 8), tuple(1, 0)), "A")}, "schedule-smem",
+          "of A gives two elements one place, (0,0) and (0,1)");
+  refused({entry("smem", layout(tuple(128, 8), tuple(-1, 132)), "A")}, "schedule-smem",
+          "of A has a place before its beginning, for (127,0)");
   refused({entry("smem", layout(tuple(64, 8), tuple(1, 64)), "B")}, "schedule-smem", "(128,8)");
   refused({entry("tile", tuple(128, 128, 4096))}, "schedule-shared", "bytes of shared memory");
   refused({entry("tile", tuple(128, 128, 3))}, "schedule-copy", "cannot share");

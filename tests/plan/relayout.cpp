@@ -9,6 +9,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
 #include "backend/plan/relayout_smem.h"
+#include "backend/plan/shared_layout.h"
 #include "frontend/algebra/operations.h"
 #include "tests/plan/script_calls.h"
 
@@ -262,7 +263,7 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
         for (int axis = 0; axis < shared.rank(); ++axis) tile.push_back(static_cast<int>(size(shared[axis]).value()));
         CAPTURE(load.threads.to_string(), to_string(load.shared));
         CHECK(once(load.threads, tile));
-        CHECK(!plan::staged_fault(tile, load.shared));
+        CHECK(!plan::shared_fault(tile, load.shared));
       }
     }
   }
@@ -305,7 +306,9 @@ TEST_CASE("a schedule that does not fit a layout change is named with a witness"
       {"threads = 2048", "schedule-threads", "at most 1024"},
       {"tile = (4096,4096)", "schedule-registers", "a tile of this size"},
       {"tile = (64,64)\n smem X = (64,32):(1,64)", "schedule-smem", "is not one of the tile (64,64)"},
-      {"tile = (64,64)\n smem X = (64,64):(1,32)", "schedule-smem", "two elements one place"},
+      {"tile = (64,64)\n smem X = (64,64):(1,32)", "schedule-smem", "gives two elements one place, (32,0) and (0,1)"},
+      {"tile = (64,64)\n smem X = (64,64):(-1,64)", "schedule-smem", "has a place before its beginning, for (63,0)"},
+      {"tile = (64,64)\n smem = (64,64):(1,64)", "schedule-entry", "names an input that is turned round: smem X ="},
       {"tile = (256,256)\n threads = 1024", "schedule-shared", "262144 bytes"},
       {"tile = (64,64)\n order = (ceil_div(N,64),ceil_div(M,64)):(1@1,1@0)", "schedule-order", "exactly once"},
       {"groups = (2,2,1,1)", "schedule-entry", "no entry `groups`"},
