@@ -116,7 +116,7 @@ void Array::set_real(std::int64_t i, double value) {
 }
 
 void Array::set_integer(std::int64_t i, std::int64_t value) {
-  if (is_float(element)) return set_real(i, nearest(element, value));
+  if (is_float(element)) return set_real(i, element == ElementType::f64 ? static_cast<double>(value) : to_odd(value));
   if (element == ElementType::pred) return write_bits(*this, i, value != 0);
   write_bits(*this, i, static_cast<std::uint64_t>(saturate(element, value)));
 }

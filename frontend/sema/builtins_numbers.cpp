@@ -152,9 +152,9 @@ Value cast_(Arguments& a) {
   if (const Array* array = a.as<Array>(0)) return Value(array->cast(to));
   auto x = real_of(a[0].value);
   if (!x) a.wrong_kind(0, "a number or an array");
-  if (is_float(to)) return Value(round_to(to, *x));
-  if (a[0].value.is_int()) return Value(Int(saturate(to, a.literal(0))));
-  return Value(Int(round_to_integer(to, *x)));
+  if (a[0].value.is_int())
+    return is_float(to) ? Value(nearest(to, a.literal(0))) : Value(Int(saturate(to, a.literal(0))));
+  return is_float(to) ? Value(round_to(to, *x)) : Value(Int(round_to_integer(to, *x)));
 }
 
 constexpr std::size_t kMany = 64, kLongestText = 1'000'000;

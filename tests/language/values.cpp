@@ -197,6 +197,9 @@ TEST_CASE("host arrays") {
   CHECK(run("print shape(zeros(f32, (2,3))), shape(zeros(f32, (2,3))[1]), zeros(f32, (2,3))[1,2]") ==
         "(2,3) (3,) 0.0\n");
   CHECK(run("print cast(3.5, s8), cast(300, s8), cast(1e30, s64), u8(-1)") == "4 127 9223372036854775807 0\n");
+  // One more than the middle of two neighbours: doubles do not have it.
+  CHECK(run("print cast(1152921573326323713, f32), bf16(-1157425104234217473), cast(1152921573326323713, f64)") ==
+        "1152921642045800448.0 -1161928703861587968.0 1152921573326323712.0\n");
   CHECK(errors("zeros(f32, (2,3)) + zeros(f32, (3,2))") == "shape-mismatch");
   CHECK(errors("zeros(f32, (2,3))[0..4]") == "range");
   CHECK(errors("load(\"nothing.npy\")") == "file");
