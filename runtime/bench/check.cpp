@@ -9,6 +9,7 @@
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/convert.h"
 #include "frontend/sema/array.h"
+#include "runtime/bench/factor.h"
 #include "runtime/bench/parallel.h"
 #include "runtime/bench/value.h"
 
@@ -17,15 +18,8 @@ namespace {
 
 using sema::NodeId;
 
-// A sum over one index of a product of two loads, or casts of loads, with bare coordinates: read by strides.
-struct Factor {
-  const Tensor* tensor = nullptr;
-  std::vector<ElementType> casts;      // from the load outwards
-  std::vector<sema::IndexId> indices;  // by mode
-  std::vector<std::int64_t> along_k;   // offsets, by k
-};
-
-// What is needed of a contraction to compute it at any element.
+// What is needed of a contraction to compute it at any element: a sum over one index of a product of two loads, or
+// casts of loads, with bare coordinates.
 struct Sum {
   ElementType type = ElementType::f32;
   sema::IndexId k = -1;
@@ -37,9 +31,18 @@ struct SumValue {
   double exact = 0, magnitude = 0;
 };
 
-double through(const std::vector<ElementType>& casts, double x) {
-  for (const ElementType type : casts) x = is_float(type) ? sema::round_to(type, x) : x;
-  return x;
+// The sum of x(k) * y(k) in f64, as two numbers where the accumulator itself is f64.
+template <class X, class Y>
+SumValue added_up(std::int64_t count, const X& x_at, const Y& y_at) {
+  double total = 0, lost = 0, magnitude = 0;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double x = x_at(k), y = y_at(k);
+    const double product = x * y, next = total + product;
+    lost += std::fma(x, y, -product) + (product - (next - total));
+    total = next;
+    magnitude += std::abs(product);
+  }
+  return {total + lost, magnitude};
 }
 
 class Checker {
@@ -59,6 +62,12 @@ class Checker {
     double all = sums_.empty() ? 1 : 0;
     for (const auto& [id, sum] : sums_) all += static_cast<double>(problem_.extent(sum.k));
     return all;
+  }
+
+  // For so many elements of an output.
+  void expect(std::int64_t elements) {
+    for (auto& [id, sum] : sums_)
+      for (Factor* factor : {&sum.left, &sum.right}) factor->keep_lines(problem_, sum.k, reader(*factor), elements);
   }
 
   // One element of one output.
@@ -190,30 +199,23 @@ class Checker {
     return sum;
   }
 
-  std::int64_t base(const Factor& factor, sema::IndexId k, const std::vector<std::int64_t>& at) const {
-    std::int64_t offset = 0;
-    for (std::size_t mode = 0; mode < factor.indices.size(); ++mode)
-      if (factor.indices[mode] != k)
-        offset += factor.tensor->modes[mode].offset(at[static_cast<std::size_t>(factor.indices[mode])]);
-    return offset;
+  const Reader& reader(const Factor& factor) const {
+    return readers_[static_cast<std::size_t>(factor.tensor - problem_.tensors.data())];
   }
 
-  // In f64, as two numbers where the accumulator itself is f64.
   SumValue sum(const Sum& sum, const std::vector<std::int64_t>& at) const {
-    const std::int64_t left = base(sum.left, sum.k, at), right = base(sum.right, sum.k, at);
-    const Reader& a = readers_[static_cast<std::size_t>(sum.left.tensor - problem_.tensors.data())];
-    const Reader& b = readers_[static_cast<std::size_t>(sum.right.tensor - problem_.tensors.data())];
-    const bool plain = sum.left.casts.empty() && sum.right.casts.empty();
-    double total = 0, lost = 0, magnitude = 0;
-    for (std::size_t k = 0; k < sum.left.along_k.size(); ++k) {
-      double x = a[left + sum.left.along_k[k]], y = b[right + sum.right.along_k[k]];
-      if (!plain) x = through(sum.left.casts, x), y = through(sum.right.casts, y);
-      const double product = x * y, next = total + product;
-      lost += std::fma(x, y, -product) + (product - (next - total));
-      total = next;
-      magnitude += std::abs(product);
-    }
-    return {total + lost, magnitude};
+    const std::int64_t count = std::ssize(sum.left.along_k);
+    const float* lines[] = {sum.left.line(sum.k, at), sum.right.line(sum.k, at)};
+    if (lines[0] && lines[1])
+      return added_up(
+          count, [&](std::int64_t k) { return static_cast<double>(lines[0][k]); },
+          [&](std::int64_t k) { return static_cast<double>(lines[1][k]); });
+    const auto elements = [&](const Factor& factor) {
+      return [&factor, &from = reader(factor), base = factor.base(sum.k, at)](std::int64_t k) {
+        return through(factor.casts, from[base + factor.along_k[static_cast<std::size_t>(k)]]);
+      };
+    };
+    return added_up(count, elements(sum.left), elements(sum.right));
   }
 
   const Problem& problem_;
@@ -286,13 +288,14 @@ double allowed_error(std::int64_t k, ElementType left, ElementType right, Elemen
 Judgement check(const Problem& problem, const HostData& before, const HostData& after, bool exact,
                 const Sampling& sampling, double extra_roundoff, int accumulate) {
   Judgement judgement;
-  const Checker checker(problem, before, exact, accumulate);
+  Checker checker(problem, before, exact, accumulate);
   for (const sema::Assignment& assignment : problem.kernel->assignments) {
     const auto target = static_cast<std::size_t>(assignment.target);
     const Tensor& tensor = problem.tensors[target];
     const Reader results(tensor.element, after[target]);
     const auto most = static_cast<std::int64_t>(sampling.most_products / checker.products());
     const auto chosen = samples(problem, assignment, std::max<std::int64_t>(most, 256), sampling.seed);
+    checker.expect(std::ssize(chosen));
     std::vector<Judgement> parts(static_cast<std::size_t>(most_parts()));
     in_parts(std::ssize(chosen), 64, [&](int part, std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {

@@ -1,10 +1,12 @@
 // The parts of a measurement one by one: numbers, checks, the protocol.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
 
 #include "frontend/algebra/convert.h"
 #include "runtime/bench/check.h"
+#include "runtime/bench/factor.h"
 #include "runtime/bench/protocol.h"
 #include "runtime/bench/result.h"
 #include "runtime/device.h"
@@ -108,6 +110,45 @@ TEST_CASE("what a large problem is judged by has its corners") {
   CHECK(check(of, data, data, false, few).elements == 1000);
   reinterpret_cast<float*>(data[3].data())[300 * 300 - 1] = 1e6f;
   CHECK(check(of, data, data, false, few).wrong >= 1);
+}
+
+TEST_CASE("the lines of a factor hold what its elements are") {
+  const Problem of = problem("batched", {{"L", 3}, {"M", 5}, {"N", 70}, {"K", 41}});
+  const auto index = [&](const std::string& name) {
+    const auto& all = of.kernel->indices;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == name; });
+    REQUIRE(found != all.end());
+    return static_cast<sema::IndexId>(found - all.begin());
+  };
+  const sema::IndexId l = index("l"), n = index("n"), k = index("k");
+  const Tensor& b = of.tensors[1];
+  const auto memory = make_numbers(b.element, b.elements, Numbers::uniform, 1);
+  const Reader from(b.element, memory);
+  for (const std::vector<ElementType>& casts : {std::vector<ElementType>{}, {ElementType::e4m3}}) {
+    bench::Factor factor;
+    factor.tensor = &b, factor.casts = casts, factor.indices = {l, n, k};
+    for (std::int64_t i = 0; i < 41; ++i) factor.along_k.push_back(70 * i);  // B runs along n
+    std::vector<std::int64_t> at(of.kernel->indices.size(), 0);
+    factor.keep_lines(of, k, from, 3 * 70 - 1);
+    CHECK(factor.line(k, at) == nullptr);  // fewer sums than lines
+    factor.keep_lines(of, k, from, 3 * 70);
+    for (std::int64_t i = 0; i < 3 * 70; ++i) {
+      at[static_cast<std::size_t>(l)] = i % 3;
+      at[static_cast<std::size_t>(n)] = i / 3;
+      const float* line = factor.line(k, at);
+      REQUIRE(line != nullptr);
+      for (std::int64_t j = 0; j < 41; ++j)
+        REQUIRE(static_cast<double>(line[j]) == through(casts, from[i % 3 * 70 * 41 + i / 3 + 70 * j]));
+    }
+  }
+  const Problem wide = problem("linear", {{"M", 4}, {"N", 4}, {"K", 8}});
+  Tensor whole = wide.tensors[0];
+  whole.element = ElementType::s32;  // f32 does not hold them
+  const std::vector<std::byte> words(4 * 8 * 4);
+  bench::Factor factor;
+  factor.tensor = &whole, factor.indices = {0, 1}, factor.along_k = {0, 1, 2, 3, 4, 5, 6, 7};
+  factor.keep_lines(wide, 1, Reader(ElementType::s32, words), 1000);
+  CHECK(factor.line(1, {0, 0, 0}) == nullptr);
 }
 
 TEST_CASE("allowed errors grow with K and with the roundoff of the accumulator") {
