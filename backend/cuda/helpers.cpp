@@ -86,7 +86,6 @@ static __device__ __forceinline__ float tf32_from_f32(float x) {
   return __uint_as_float(x == x ? (y + 0xfffu + (y >> 13 & 1)) & 0xffffe000u : 0x7fffe000u);
 }
 )"},
-    // 24 bits are more than twice a narrow type's, so that its rounding sees of what was cut off all it needs.
     Helper{"f64_odd_from_s64",
            R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
 static __device__ __forceinline__ double f64_odd_from_s64(long long x) {
@@ -101,6 +100,7 @@ static __device__ __forceinline__ double f64_odd_from_u64(unsigned long long x) 
   return (unsigned long long)y == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);
 }
 )"},
+    // 24 bits are more than twice a narrow type's, so that its rounding sees of what was cut off all it needs.
     Helper{"f32_odd_from_f64",
            R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
 static __device__ __forceinline__ float f32_odd_from_f64(double x) {
