@@ -4,6 +4,8 @@
 #include <bit>
 #include <optional>
 
+#include "frontend/algebra/inner_layout.h"
+
 namespace lay::runtime {
 namespace {
 
@@ -164,7 +166,7 @@ std::string_view status_name(Status status) {
 
 std::optional<Span64> span_of(const ir::Buffer& buffer, const Binding& sizes) {
   const auto* composed = std::get_if<Composed>(&buffer.layout);
-  const auto* layout = composed ? std::get_if<Layout>(&composed->inner) : std::get_if<Layout>(&buffer.layout);
+  const Layout* layout = inner_layout(buffer.layout);
   if (!layout || layout->has_basis()) return std::nullopt;
   std::int64_t block = 1;
   if (composed) {

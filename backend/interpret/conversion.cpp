@@ -21,7 +21,7 @@ float to_narrow(ElementType to, From value) {
     });
   } else {
     if (to == ElementType::f32) return static_cast<float>(value);
-    if constexpr (std::is_integral_v<From>) return static_cast<float>(nearest(to, value));
+    if constexpr (std::is_integral_v<From>) return static_cast<float>(from_integer(to, value));
     return static_cast<float>(decode(to, encode(to, static_cast<double>(value))));
   }
 }

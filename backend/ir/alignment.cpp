@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/algebra/inner_layout.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/refusal.h"
@@ -19,11 +20,6 @@ std::int64_t power_of_two(std::int64_t value) {
 
 std::int64_t times(std::int64_t a, std::int64_t b) {
   return a >= kMost / b ? kMost : a * b;
-}
-
-const Layout* layout_of(const Buffer& buffer) {
-  if (const auto* layout = std::get_if<Layout>(&buffer.layout)) return layout;
-  return std::get_if<Layout>(&std::get<Composed>(buffer.layout).inner);
 }
 
 // The low bits that a composed layout's swizzle keeps, as a number of offsets.
@@ -148,7 +144,7 @@ std::int64_t Alignment::mode(const Tuple& shape, const Tuple& stride, std::int64
 
 std::int64_t Alignment::of(const Ref& ref) {
   const Buffer& buffer = kernel_.buffers[ref.buffer.index];
-  const Layout* layout = layout_of(buffer);
+  const Layout* layout = inner_layout(buffer.layout);
   if (layout == nullptr) return 1;
   std::int64_t sum = kept_by_swizzle(buffer);
   if (const auto* composed = std::get_if<Composed>(&buffer.layout)) {
@@ -165,7 +161,7 @@ std::int64_t Alignment::of(const Ref& ref) {
 
 bool Alignment::contiguous(const Ref& ref, int mode, int count) {
   const Buffer& buffer = kernel_.buffers[ref.buffer.index];
-  const Layout* layout = layout_of(buffer);
+  const Layout* layout = inner_layout(buffer.layout);
   if (layout == nullptr || kept_by_swizzle(buffer) % count != 0) return false;
   const bool tuple = layout->shape.is_tuple();
   const Layout merged = coalesce(

@@ -7,6 +7,7 @@
 #include "backend/ir/print.h"
 #include "backend/ir/types.h"
 #include "backend/ir/verifier.h"
+#include "frontend/algebra/inner_layout.h"
 #include "frontend/algebra/operations.h"
 #include "frontend/algebra/overloaded.h"
 
@@ -34,7 +35,7 @@ std::int64_t swizzle_block(const Composed& composed) {
 std::optional<std::int64_t> extent(const AnyLayout& layout) {
   Facts facts;
   const auto* composed = std::get_if<Composed>(&layout);
-  const Layout* plain = composed == nullptr ? &std::get<Layout>(layout) : std::get_if<Layout>(&composed->inner);
+  const Layout* plain = inner_layout(layout);
   if (plain == nullptr || !plain->is_known() || plain->has_basis()) return std::nullopt;
   const Int reach = cosize(facts, *plain);
   if (!reach.is_literal()) return std::nullopt;
@@ -135,7 +136,7 @@ void Verifier::params() {
 void Verifier::buffer(const Buffer& buffer) {
   const std::string name = quoted_name(buffer.name);
   const auto* composed = std::get_if<Composed>(&buffer.layout);
-  const Layout* layout = composed == nullptr ? &std::get<Layout>(buffer.layout) : std::get_if<Layout>(&composed->inner);
+  const Layout* layout = inner_layout(buffer.layout);
   if (layout == nullptr || layout->has_basis() ||
       (composed != nullptr && !std::holds_alternative<Swizzle>(composed->outer))) {
     return problem("layout",

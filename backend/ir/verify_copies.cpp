@@ -4,6 +4,7 @@
 #include "backend/ir/print.h"
 #include "backend/ir/text.h"
 #include "backend/ir/verifier.h"
+#include "frontend/algebra/inner_layout.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::ir {
@@ -26,11 +27,6 @@ int swizzle_span(const Swizzle& swizzle) {
   return 16 << swizzle.b;
 }
 
-const Layout* layout_of(const Buffer& buffer) {
-  if (const auto* layout = std::get_if<Layout>(&buffer.layout)) return layout;
-  return std::get_if<Layout>(&std::get<Composed>(buffer.layout).inner);
-}
-
 bool narrow(ElementType type) {
   return is_float(type) && type != ElementType::f64;
 }
@@ -51,7 +47,7 @@ bool simt_types(ElementType d, ElementType a, ElementType b) {
 void Verifier::tensor_map(const TensorMap& map) {
   const std::string name = quoted_name(map.name);
   const Buffer& tensor = kernel_.buffers[map.tensor.index];
-  const Layout* layout = layout_of(tensor);
+  const Layout* layout = inner_layout(tensor.layout);
   const auto wrong = [&](const std::string& what) { problem("tensor-map", name + ": " + what); };
   if (tensor.space != Space::global || layout == nullptr || !std::holds_alternative<Layout>(tensor.layout)) {
     return wrong("its tensor is not a global buffer with a plain layout");
@@ -262,7 +258,7 @@ void Verifier::simt(const Mma& mma) {
   }
   if (rank(mma.d.buffer) < 2) return problem("mma", quoted_name(buffer_of(mma.d).name) + " has rank 1");
   const auto extent = [&](const Ref& side, int mode) {
-    const Layout* layout = layout_of(buffer_of(side));
+    const Layout* layout = inner_layout(buffer_of(side).layout);
     return size(layout->shape.is_tuple() ? layout->shape[mode] : layout->shape);
   };
   if (!(extent(mma.d, 0) == extent(mma.a, 0)) || !(extent(mma.d, 1) == extent(mma.b, 0))) {

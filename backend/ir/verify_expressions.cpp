@@ -4,6 +4,7 @@
 #include "backend/ir/print.h"
 #include "backend/ir/types.h"
 #include "backend/ir/verifier.h"
+#include "frontend/algebra/inner_layout.h"
 #include "frontend/algebra/overloaded.h"
 #include "frontend/algebra/tuple_operations.h"
 
@@ -278,8 +279,7 @@ void Verifier::ref(const Ref& ref, bool written, int without) {
 // A literal coordinate lies inside a literal extent; the others are the interpreter's.
 void Verifier::constant_coordinates(const Ref& ref, int without) {
   const Buffer& buffer = buffer_of(ref);
-  const auto* composed = std::get_if<Composed>(&buffer.layout);
-  const auto* known = composed == nullptr ? &std::get<Layout>(buffer.layout) : std::get_if<Layout>(&composed->inner);
+  const Layout* known = inner_layout(buffer.layout);
   if (known == nullptr) return;
   const Layout& layout = *known;
   for (size_t i = 0; i < ref.coordinate.size() && static_cast<int>(i) + without < layout.rank(); ++i) {

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "backend/plan/relayout_tile.h"
-#include "backend/plan/shared_layout.h"
 #include "frontend/algebra/access_pattern.h"
 #include "frontend/algebra/find_layout.h"
+#include "frontend/algebra/inner_layout.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backend/plan/text.h"
+#include "frontend/algebra/inner_layout.h"
 #include "frontend/algebra/operations.h"
 
 namespace lay::plan {
@@ -20,11 +21,6 @@ std::string element(const std::vector<int>& tile, std::size_t index) {
 }
 
 }  // namespace
-
-const Layout* inner_layout(const AnyLayout& layout) {
-  const auto* composed = std::get_if<Composed>(&layout);
-  return composed ? std::get_if<Layout>(&composed->inner) : std::get_if<Layout>(&layout);
-}
 
 std::optional<std::string> shared_fault(const std::vector<int>& tile, const AnyLayout& asked) {
   const Layout* inner = inner_layout(asked);

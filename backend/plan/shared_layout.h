@@ -9,9 +9,6 @@
 
 namespace lay::plan {
 
-// The layout from coordinate to offset, behind a swizzle where there is one; null where that is none.
-const Layout* inner_layout(const AnyLayout& layout);
-
 // Why a layout of the script is none for a tile of these extents, with the elements that show it: "is not one of the
 // tile (64,8)", "has a place before its beginning, for (1,0)", "gives two elements one place, (64,0) and (0,1)".
 std::optional<std::string> shared_fault(const std::vector<int>& tile, const AnyLayout& asked);

@@ -197,11 +197,11 @@ double to_odd(std::int64_t value) {
   return value < 0 ? -to_odd(-raw) : to_odd(raw);
 }
 
-double nearest(ElementType type, std::int64_t value) {
+double from_integer(ElementType type, std::int64_t value) {
   return type == ElementType::f64 ? static_cast<double>(value) : decode(type, encode(type, to_odd(value)));
 }
 
-double nearest(ElementType type, std::uint64_t value) {
+double from_integer(ElementType type, std::uint64_t value) {
   return type == ElementType::f64 ? static_cast<double>(value) : decode(type, encode(type, to_odd(value)));
 }
 

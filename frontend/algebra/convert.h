@@ -35,8 +35,8 @@ std::uint64_t encode(ElementType type, double value);
 double to_odd(std::int64_t value);
 double to_odd(std::uint64_t value);
 // The integer as a number of a floating-point type: the nearest one, ties to the even significand.
-double nearest(ElementType type, std::int64_t value);
-double nearest(ElementType type, std::uint64_t value);
+double from_integer(ElementType type, std::int64_t value);
+double from_integer(ElementType type, std::uint64_t value);
 // The integer that `encode` rounds to; `type` is an integer type.
 std::int64_t round_to_integer(ElementType type, double value);
 // The integer, or the nearest bound of the type.

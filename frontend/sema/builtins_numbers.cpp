@@ -153,7 +153,7 @@ Value cast_(Arguments& a) {
   auto x = real_of(a[0].value);
   if (!x) a.wrong_kind(0, "a number or an array");
   if (a[0].value.is_int())
-    return is_float(to) ? Value(nearest(to, a.literal(0))) : Value(Int(saturate(to, a.literal(0))));
+    return is_float(to) ? Value(from_integer(to, a.literal(0))) : Value(Int(saturate(to, a.literal(0))));
   return is_float(to) ? Value(round_to(to, *x)) : Value(Int(round_to_integer(to, *x)));
 }
 

@@ -91,7 +91,7 @@ Number number_of(const Value& value, const Scalar& scalar, Span where) {
   const Tuple* t = value.as<Tuple>();
   if (t && t->is_int() && t->value().is_literal()) {
     std::int64_t n = t->value().value();
-    if (is_float(scalar.type)) return nearest(scalar.type, n);
+    if (is_float(scalar.type)) return from_integer(scalar.type, n);
     if (round_to(scalar.type, static_cast<double>(n)) != static_cast<double>(n)) {
       fail("argument-kind", std::to_string(n) + " does not fit " + std::string(element_name(scalar.type)), where);
     }

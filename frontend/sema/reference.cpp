@@ -126,7 +126,7 @@ class Run {
   Computed cast(NodeId from, ElementType to) {
     Computed x = value(from);
     bool real = is_float(node(from).type);
-    if (is_float(to)) return {real ? rounded(to, x.real) : nearest(to, x.integer), 0};
+    if (is_float(to)) return {real ? rounded(to, x.real) : from_integer(to, x.integer), 0};
     return {0, real ? round_to_integer(to, x.real) : saturate(to, x.integer)};
   }
 

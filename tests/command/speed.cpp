@@ -1,27 +1,12 @@
-// What a user waits for: the start of the REPL and the check of a script. The best of several tries, and of four times
-// as many where those are too slow, since the machine may be busy with something else.
-#include <algorithm>
+// What a user waits for: the start of the REPL, its answers and the check of a script.
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <functional>
 
+#include "tests/command/fast.h"
 #include "tests/command/process.h"
 #include "tests/command/terminal.h"
 
 using namespace lay::test;
-
-namespace {
-
-// That `attempt` takes less than so many milliseconds, on a machine of its own.
-void check_fast(const std::string& what, double limit, int tries, const std::function<double()>& attempt) {
-  const double enough = limit * patience;
-  double best = 1e9;
-  for (int i = 0; i < tries || (best >= enough && i < 4 * tries); ++i) best = std::min(best, attempt() * 1e3);
-  WARN(what << ": " << best << " ms");
-  CHECK(best < enough);
-}
-
-}  // namespace
 
 TEST_CASE("every example is checked in under 20 ms") {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(LAY_SOURCE_DIR "/examples")) {

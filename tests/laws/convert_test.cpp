@@ -145,7 +145,7 @@ TEST_CASE("integers of 64 bits are rounded once") {
       INFO(element_name(type) << " of " << x);
       const std::uint64_t bits = encode(type, to_odd(x));
       const double found = decode(type, bits);
-      REQUIRE(found == nearest(type, x));
+      REQUIRE(found == from_integer(type, x));
       if (x == 0) continue;
       for (const std::uint64_t other : {bits - step, bits + step}) {
         const long double here = distance(found, x), there = distance(decode(type, other), x);
@@ -154,11 +154,11 @@ TEST_CASE("integers of 64 bits are rounded once") {
     }
   }
   for (const std::int64_t x : numbers) {
-    REQUIRE(nearest(ElementType::f64, x) == static_cast<double>(x));
-    REQUIRE(nearest(ElementType::f32, x) == static_cast<double>(static_cast<float>(x)));
+    REQUIRE(from_integer(ElementType::f64, x) == static_cast<double>(x));
+    REQUIRE(from_integer(ElementType::f32, x) == static_cast<double>(static_cast<float>(x)));
     if (x < 0) continue;
     const auto twice = 2 * static_cast<std::uint64_t>(x) + 1;
-    REQUIRE(nearest(ElementType::f32, twice) == static_cast<double>(static_cast<float>(twice)));
-    REQUIRE(nearest(ElementType::bf16, static_cast<std::uint64_t>(x)) == nearest(ElementType::bf16, x));
+    REQUIRE(from_integer(ElementType::f32, twice) == static_cast<double>(static_cast<float>(twice)));
+    REQUIRE(from_integer(ElementType::bf16, static_cast<std::uint64_t>(x)) == from_integer(ElementType::bf16, x));
   }
 }

@@ -86,8 +86,7 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   };
   CHECK(taken(bare, 4096, 4096, 4096) == "sm90_tall");
   CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall");
-  CHECK(taken(bare, 4096, 2560, 4096) ==
-        "sm90_turns");  // of tiles twice as large a fifth of the machine would have none
+  CHECK(taken(bare, 4096, 2560, 4096) == "sm90_turns");      // larger tiles leave a fifth of the machine idle
   CHECK(taken(bare, 4095, 4097, 4096) == "sm90_turns_any");  // rows that TMA does not store show
   CHECK(taken(bare, 8192, 8192, 8192) == "sm90_tall_168");
   CHECK(taken(bare, 16384, 6144, 4096) == "sm90_turns_176");
