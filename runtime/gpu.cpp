@@ -1,70 +1,12 @@
 #include "runtime/gpu.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
-#include "frontend/algebra/convert.h"
 #include "runtime/device.h"
 
 namespace lay::runtime {
 namespace {
-
-// The values of the parameters as the emitted function takes them, and pointers to them.
-class Parameters {
- public:
-  template <class T>
-  void add(T value) {
-    auto& slot = values_.emplace_back();
-    static_assert(sizeof value <= sizeof slot);
-    std::memcpy(&slot, &value, sizeof value);
-  }
-
-  void add_scalar(const std::variant<std::int64_t, double>& value, ElementType type) {
-    const auto as_double = [&] { return std::visit([](auto v) { return static_cast<double>(v); }, value); };
-    const auto as_integer = [&] { return std::visit([](auto v) { return static_cast<std::int64_t>(v); }, value); };
-    switch (type) {
-      case ElementType::f64:
-        return add(as_double());
-      case ElementType::f32:
-      case ElementType::tf32:
-        return add(static_cast<float>(as_double()));
-      case ElementType::f16:
-        return add(f32_to_f16(static_cast<float>(as_double())));
-      case ElementType::bf16:
-        return add(f32_to_bf16(static_cast<float>(as_double())));
-      default:
-        return add(as_integer());  // little-endian: the low bytes are the value of any narrower type
-    }
-  }
-
-  // Tensor maps stand behind all other parameters.
-  void add_map(const TensorMapBits& map) { maps_.push_back(map); }
-
-  std::vector<void*> pointers() {
-    std::vector<void*> all;
-    for (auto& value : values_) all.push_back(&value);
-    for (auto& map : maps_) all.push_back(&map);
-    return all;
-  }
-
- private:
-  std::vector<std::uint64_t> values_;
-  std::vector<TensorMapBits> maps_;
-};
-
-Parameters parameters(const ir::Kernel& kernel, const LaunchArguments& arguments) {
-  Parameters values;
-  for (const Region& region : arguments.buffers) values.add(region.address);
-  std::size_t scalar = 0;
-  for (const ir::Param& param : kernel.params) {
-    if (param.is_size)
-      values.add(static_cast<std::int32_t>(*param.symbol.evaluate(arguments.sizes)));
-    else
-      values.add_scalar(arguments.scalars.at(scalar++), param.type);
-  }
-  return values;
-}
 
 Outcome failed(const DriverError& error) {
   return {error.status == 100 ? Status::no_device : Status::device_failed, error.text};
@@ -120,11 +62,11 @@ const GpuKernel* Gpu::prepare(const ir::Kernel& kernel, Outcome& outcome) {
   }
 }
 
-Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
-                    StreamHandle stream) const {
+Outcome Gpu::bind(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
+                  BoundLaunches& to) const {
   const Checked checked = check_launch(kernel, arguments, limits(), prepared.emitted.shared_bytes);
   if (!checked.outcome.ok() || checked.nothing_to_do) return checked.outcome;
-  Parameters values = parameters(kernel, arguments);
+  Parameters values(kernel, arguments);
   auto grid = checked.grid;
   if (prepared.resident_clusters > 0)
     grid[0] = std::min<std::int64_t>(grid[0], std::int64_t{prepared.resident_clusters} * kernel.launch.cluster[0]);
@@ -135,13 +77,21 @@ Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const L
       values.add_map(
           maps_.find(kernel, map, arguments.sizes, arguments.buffers.at(static_cast<size_t>(before)).address));
     }
-    prepared.loaded.launch(
-        {static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]), static_cast<unsigned>(grid[2])},
-        static_cast<unsigned>(kernel.launch.threads), values.pointers(), stream, ir::overlaps(kernel));
   } catch (const DriverError& error) {
     return failed(error);
   }
+  to.add(prepared.loaded, grid, kernel, std::move(values));
   return {};
+}
+
+BoundLaunches Gpu::bind(const Launches& launches, const std::vector<const GpuKernel*>& prepared,
+                        const NamedArguments& arguments, Outcome& outcome) const {
+  BoundLaunches bound;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    outcome = bind(launches[i], *prepared.at(i), arguments_of(launches[i], arguments), bound);
+    if (!outcome.ok()) return {};
+  }
+  return bound;
 }
 
 std::vector<const GpuKernel*> Gpu::prepare(const Launches& launches, Outcome& outcome) {
@@ -153,11 +103,18 @@ std::vector<const GpuKernel*> Gpu::prepare(const Launches& launches, Outcome& ou
   return prepared;
 }
 
-Outcome Gpu::launch(const Launches& launches, const std::vector<const GpuKernel*>& prepared,
-                    const NamedArguments& arguments, StreamHandle stream) const {
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    Outcome outcome = launch(launches[i], *prepared.at(i), arguments_of(launches[i], arguments), stream);
-    if (!outcome.ok()) return outcome;
+Outcome Gpu::launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
+                    StreamHandle stream) const {
+  BoundLaunches bound;
+  Outcome outcome = bind(kernel, prepared, arguments, bound);
+  return outcome.ok() ? launch(bound, stream) : outcome;
+}
+
+Outcome Gpu::launch(const BoundLaunches& bound, StreamHandle stream) const {
+  try {
+    bound.launch(stream);
+  } catch (const DriverError& error) {
+    return failed(error);
   }
   return {};
 }
@@ -213,9 +170,11 @@ GpuRun Gpu::run(const Launches& launches, const HostArguments& host) {
       copy.upload(memory->data(), memory->size());
       arguments.tensors[name] = {copy.address(), static_cast<std::int64_t>(memory->size())};
     }
+    const BoundLaunches bound = bind(launches, prepared, arguments, run.outcome);
+    if (!run.outcome.ok()) return run;
     const Event begin, end;
     begin.record();
-    run.outcome = launch(launches, prepared, arguments);
+    run.outcome = launch(bound);
     end.record();
     if (!run.outcome.ok()) return run;
     end.wait();

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/bound_launches.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
 #include "runtime/driver.h"
@@ -58,13 +59,17 @@ class Gpu {
   // The same of every launch; empty with the reason in `outcome`.
   std::vector<const GpuKernel*> prepare(const Launches& launches, Outcome& outcome);
 
-  // Checks and launches on memory of the device; returns before the kernel is done. Workspace buffers too are given.
+  // All launches of a variant on memory of the device, checked: nothing is launched yet. Workspace buffers too are
+  // given. The Gpu outlives what is bound.
+  BoundLaunches bind(const Launches& launches, const std::vector<const GpuKernel*>& prepared,
+                     const NamedArguments& arguments, Outcome& outcome) const;
+
+  // One behind the other on the stream; returns before they are done.
+  Outcome launch(const BoundLaunches& bound, StreamHandle stream = nullptr) const;
+
+  // Bound and launched, once.
   Outcome launch(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
                  StreamHandle stream = nullptr) const;
-
-  // All launches of a variant, one behind the other on the stream.
-  Outcome launch(const Launches& launches, const std::vector<const GpuKernel*>& prepared,
-                 const NamedArguments& arguments, StreamHandle stream = nullptr) const;
 
   // On memory of the host, one vector a global buffer that is no workspace, copied there and, where written, back.
   GpuRun run(const ir::Kernel& kernel, const Binding& sizes,
@@ -80,6 +85,9 @@ class Gpu {
 
  private:
   explicit Gpu(Target target) : target_(std::move(target)) {}
+
+  Outcome bind(const ir::Kernel& kernel, const GpuKernel& prepared, const LaunchArguments& arguments,
+               BoundLaunches& to) const;
 
   Device device_;
   Target target_;

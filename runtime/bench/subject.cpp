@@ -121,10 +121,21 @@ double Subject::compile_seconds() const {
 }
 
 void Subject::launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const {
+  std::vector<runtime::Address> addresses;
+  for (const auto& [name, tensor] : tensors_) addresses.push_back(sets.region(set, tensor).address);
+  auto found = bound_.find(addresses);
+  if (found == bound_.end()) found = bound_.emplace(std::move(addresses), bind(sets, set)).first;
+  const runtime::Outcome outcome = gpu_.launch(found->second, stream);
+  if (!outcome.ok()) throw NotMeasured(outcome.message);
+}
+
+runtime::BoundLaunches Subject::bind(const DeviceSets& sets, int set) const {
   runtime::NamedArguments arguments = arguments_;
   for (const auto& [name, tensor] : tensors_) arguments.tensors[name] = sets.region(set, tensor);
-  const runtime::Outcome outcome = gpu_.launch(launches_, prepared_, arguments, stream);
+  runtime::Outcome outcome;
+  auto bound = gpu_.bind(launches_, prepared_, arguments, outcome);
   if (!outcome.ok()) throw NotMeasured(outcome.message);
+  return bound;
 }
 
 plan::Variant plain_variant() {

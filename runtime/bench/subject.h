@@ -49,7 +49,7 @@ class Subject {
           const plan::Variant& variant);
   Subject(runtime::Gpu& gpu, const Problem& problem, runtime::Launches launches);
 
-  // On sets of the problem. NotMeasured.
+  // On sets of the problem, whose arguments are checked the first time. NotMeasured.
   void launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const;
 
   const std::string& name() const { return name_; }
@@ -58,6 +58,8 @@ class Subject {
   double compile_seconds() const;  // of all launches
 
  private:
+  runtime::BoundLaunches bind(const DeviceSets& sets, int set) const;
+
   runtime::Gpu& gpu_;
   std::string name_;
   runtime::Launches launches_;
@@ -65,6 +67,7 @@ class Subject {
   runtime::NamedArguments arguments_;              // without the tensors' regions
   std::map<std::string, sema::TensorId> tensors_;  // by name, those of the launches
   runtime::DeviceMemory workspace_;
+  mutable std::map<std::vector<runtime::Address>, runtime::BoundLaunches> bound_;  // by the tensors' addresses
 };
 
 // The kernel as its definition says, one thread an output element: for what is compared bit by bit.
