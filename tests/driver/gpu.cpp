@@ -2,6 +2,7 @@
 // parameters in their order and types, statuses.
 #include "runtime/gpu.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
@@ -124,6 +125,33 @@ TEST_CASE("what goes wrong on the device is a status with the driver's words") {
   run = device->run(unnamed, sizes, {}, memory);
   CHECK(run.outcome.status == Status::device_failed);
   CHECK_THROWS_AS(lay::runtime::DeviceMemory(std::size_t{2} << 30), lay::runtime::DriverError);
+}
+
+TEST_CASE("what is bound is checked once and launched again and again") {
+  const auto device = gpu();
+  if (!device) return;
+  const lay::runtime::Launches launches{scale()};
+  lay::runtime::Outcome outcome;
+  const auto prepared = device->prepare(launches, outcome);
+  REQUIRE(outcome.ok());
+  const lay::runtime::DeviceMemory x(40), y(80);
+  lay::runtime::NamedArguments arguments{{{*launches[0].params[0].symbol.dim_id(), 10}},
+                                         {{"alpha", 2.0}, {"shift", 0.25}, {"half", 0.5}, {"count", std::int64_t{-3}}},
+                                         {{"X", {x.address(), 40}}, {"Y", {y.address(), 80}}},
+                                         {}};
+  auto moved = device->bind(launches, prepared, arguments, outcome);
+  REQUIRE(outcome.ok());
+  const auto bound = std::move(moved);
+  auto* const in = reinterpret_cast<float*>(x.address());  // the fake driver's memory is the host's
+  const auto* const out = reinterpret_cast<const float*>(y.address());
+  for (const float value : {1.0f, 4.0f}) {
+    std::fill(in, in + 10, value);
+    REQUIRE(device->launch(bound).ok());
+    CHECK(out[19] == 2.0f * value + 0.25f + 0.5f - 3.0f);
+  }
+  arguments.tensors["Y"].bytes = 76;
+  device->bind(launches, prepared, arguments, outcome);
+  CHECK(outcome.status == Status::too_small);
 }
 
 TEST_CASE("the findings name driver and device") {

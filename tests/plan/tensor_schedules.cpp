@@ -88,10 +88,15 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall");
   CHECK(taken(bare, 4096, 2560, 4096) == "sm90_turns");      // larger tiles leave a fifth of the machine idle
   CHECK(taken(bare, 4095, 4097, 4096) == "sm90_turns_any");  // rows that TMA does not store show
+  CHECK(taken(bare, 2048, 2048, 2048) == "sm90_wide");
+  CHECK(taken(bare, 2048, 2048, 512) == "sm90_turns");  // too short for the limit of power
   CHECK(taken(bare, 8192, 8192, 8192) == "sm90_tall_168");
+  CHECK(taken(bare, 8192, 14336, 4096) == "sm90_turns_176");
+  CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_184");
   CHECK(taken(bare, 16384, 6144, 4096) == "sm90_turns_176");
   CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
   CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
+  CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_turns");
   CHECK(taken(masked, 4096, 4096, 4096) == "sm90_turns");
   CHECK(taken(masked, 8192, 8192, 8192) == "sm90_wide");
 }
