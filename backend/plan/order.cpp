@@ -145,9 +145,9 @@ Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
 }
 
 Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, bool masked) {
-  constexpr int rows_of_masks = 3, rows_of_large = 4, large = 512 * 168;
+  constexpr int rows_of_masks = 3, rows_of_high = 4, high = 512, large = 512 * 168;
   const auto [m, n] = tiling.tile;
-  const int group = masked && n >= m ? rows_of_masks : m * n >= large ? rows_of_large : rows_of_a_group;
+  const int group = masked && n >= m ? rows_of_masks : m >= high && m * n >= large ? rows_of_high : rows_of_a_group;
   return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), group), group);
 }
 

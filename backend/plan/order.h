@@ -24,11 +24,10 @@ Layout default_order(const sema::Kernel& kernel, const Tiling& tiling);
 // The same for clusters that each take tile after tile, which find as many tiles each only if few of the places in the
 // order lie outside the output: no more rows than there are.
 //   (min(8,tiles_m), tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
-// Large tiles, of 512 x 168 elements and more, go in rows of four: what clusters have at a time is then about as high as
-// wide.
-// Where only tiles on one side of a line have products, rows in threes give clusters more alike numbers of them unless
-// tiles are higher than wide: 66 clusters have at most 9 of the 528 in a triangle of 32 x 32, and in eights 10; but 6
-// and 5 of the 272 in one of 16 x 32.
+// Large tiles of at least 512 rows, from 512 x 168 elements on, go in rows of four: what clusters have at a time is
+// then about as high as wide. Where only tiles on one side of a line have products, rows in threes give clusters more
+// alike numbers of them unless tiles are higher than wide: 66 clusters have at most 9 of the 528 in a triangle of 32 x
+// 32, and in eights 10; but 6 and 5 of the 272 in one of 16 x 32.
 Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, bool masked);
 
 // An axis of the tiles' grid: an output index, so many elements a tile.

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "frontend/algebra/refusal.h"
+#include "runtime/bench/host_memory.h"
 #include "runtime/bench/match.h"
 #include "runtime/bench/script_kernels.h"
 #include "runtime/bench/subject.h"
@@ -103,6 +104,7 @@ int bench_script(const Options& options) {
     std::cerr << "lay bench: nothing to measure on: " << why << "\n";
     return exit_machine;
   }
+  keep_freed_memory();
   Bench bench(options, *gpu);
   try {
     for (const auto& kernel : kernels) bench.run(script->sources, kernel);

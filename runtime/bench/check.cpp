@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -317,9 +318,20 @@ Judgement check(const Problem& problem, const HostData& before, const HostData& 
 }
 
 std::int64_t first_difference(const Tensor& tensor, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
-  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-  if (at == a.end()) return -1;
-  return (at - a.begin()) / static_cast<std::int64_t>(sema::element_bytes(tensor.element));
+  constexpr std::int64_t block = 1 << 16;  // bytes
+  const std::int64_t bytes = std::ssize(a);
+  std::vector<std::int64_t> first(static_cast<std::size_t>(most_parts()), -1);
+  in_parts((bytes + block - 1) / block, 16, [&](int part, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t at = begin * block; at < std::min(end * block, bytes); at += block) {
+      const std::byte* const from = a.data() + at;
+      const auto length = static_cast<std::size_t>(std::min(block, bytes - at));
+      if (std::memcmp(from, b.data() + at, length) == 0) continue;
+      first[static_cast<std::size_t>(part)] = at + (std::mismatch(from, from + length, b.data() + at).first - from);
+      return;
+    }
+  });
+  const auto found = std::find_if(first.begin(), first.end(), [](std::int64_t at) { return at >= 0; });
+  return found == first.end() ? -1 : *found / static_cast<std::int64_t>(sema::element_bytes(tensor.element));
 }
 
 }  // namespace lay::bench

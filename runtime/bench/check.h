@@ -41,7 +41,7 @@ Judgement check(const Problem& problem, const HostData& before, const HostData& 
 // t(K) for sums of products of these factors in this accumulator.
 double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator, int accumulate = 0);
 
-// The first byte at which two blocks differ, as the element it belongs to; -1 where they are the same.
+// The first byte at which two blocks of a length differ, as the element it belongs to; -1 where they are the same.
 std::int64_t first_difference(const Tensor& tensor, const std::vector<std::byte>& a, const std::vector<std::byte>& b);
 
 }  // namespace lay::bench

@@ -13,6 +13,7 @@
 #include "backend/plan/tuned.h"
 #include "frontend/algebra/refusal.h"
 #include "runtime/bench/finding.h"
+#include "runtime/bench/host_memory.h"
 #include "runtime/bench/judge.h"
 #include "runtime/bench/protocol.h"
 #include "runtime/bench/shape_class.h"
@@ -254,6 +255,7 @@ int tune_script(const TuneOptions& options) {
   std::string why;
   const auto gpu = runtime::Gpu::open(&why);
   if (!gpu) std::cout << "Ranked by the model; nothing was timed: " << why << "\n";
+  keep_freed_memory();
   Tuner tuner(options, *script, gpu.get());
   try {
     for (const auto& kernel : kernels) tuner.tune(kernel);

@@ -47,6 +47,18 @@ HostData linear_data(const Problem& of, Numbers numbers) {
 
 }  // namespace
 
+TEST_CASE("the first difference of two blocks is found, however large they are") {
+  const Tensor tensor{"X", ElementType::f32, sema::Access::input, {}, 0};
+  std::vector<std::byte> a(5'000'003, std::byte{7}), b = a;
+  CHECK(first_difference(tensor, a, b) == -1);
+  for (const std::size_t at :
+       {std::size_t{5'000'002}, std::size_t{4'194'304}, std::size_t{4'194'303}, std::size_t{3}}) {
+    b[at] = std::byte{8};
+    CHECK(first_difference(tensor, a, b) == static_cast<std::int64_t>(at / 4));
+  }
+  CHECK(first_difference(tensor, {}, {}) == -1);
+}
+
 TEST_CASE("numbers are what their kind says, from the seed alone") {
   for (const ElementType type :
        {ElementType::f32, ElementType::f16, ElementType::bf16, ElementType::e4m3, ElementType::s8}) {
