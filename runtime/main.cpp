@@ -148,6 +148,7 @@ void add_bench(CLI::App& app, int& code) {
       ->check(CLI::Range(0.0, 3600.0));
   bench->add_flag("--all-variants", o->all_variants, "every variant that fits, not only the one a launch takes");
   bench->add_option("--variant", o->variants, "that of this name, where it fits; may be repeated")->type_name("NAME");
+  bench->add_flag("--once", o->once, "launch each side once, neither checked nor timed: for a profiler");
   bench->add_flag("--json", o->json, "JSON on standard output, the table on standard error");
   bench->callback([=, &code] {
     for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));

@@ -28,7 +28,8 @@ class Bench {
     if (library_) setting_.library = library_->version();
     sensors_ = Nvml::open(gpu.device().pci_bus_id, &setting_.sensors_missing);
     const bool ours_alone = options.all_variants || !options.variants.empty();
-    if (const double seconds = options.triton_seconds.value_or(ours_alone ? 0 : 120); seconds > 0) {
+    const double seconds = options.once ? 0 : options.triton_seconds.value_or(ours_alone ? 0 : 120);
+    if (seconds > 0) {
       const std::chrono::milliseconds limit(static_cast<std::int64_t>(seconds * 1e3));
       triton_ = Triton::open(limit, &setting_.triton_missing);
     }
@@ -39,6 +40,7 @@ class Bench {
     arena_.algorithms = options.algorithms;
     arena_.all_variants = options.all_variants;
     arena_.variants = options.variants;
+    arena_.once = setting_.once = options.once;
     arena_.protocol.rounds = options.rounds;
     arena_.protocol.milliseconds = options.milliseconds;
     arena_.protocol.singles = options.singles;

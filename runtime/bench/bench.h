@@ -23,6 +23,7 @@ struct Options {
   std::optional<double> triton_seconds;
   bool all_variants = false;          // every one that fits, not only the one that a launch takes
   std::vector<std::string> variants;  // by name; none: as above
+  bool once = false;                  // each side is launched once, neither checked nor timed: for a profiler
   bool json = false;                  // JSON on standard output and the table on standard error, not the table alone
 };
 

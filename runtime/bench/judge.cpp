@@ -22,6 +22,18 @@ std::string part(double worst) {
   return text;
 }
 
+// For every input, of the kind that is wanted of it.
+template <class Kind>
+HostData numbers(const Problem& problem, const Kind& kind, std::uint64_t seed) {
+  HostData data(problem.tensors.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const Tensor& tensor = problem.tensors[i];
+    if (tensor.access != sema::Access::output)
+      data[i] = make_numbers(tensor.element, tensor.elements, kind(static_cast<sema::TensorId>(i)), seed + 16 * i);
+  }
+  return data;
+}
+
 }  // namespace
 
 Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, const Problem& problem,
@@ -36,7 +48,7 @@ Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, 
   } catch (const NotMeasured&) {  // no plain form for this GPU: then the host judges alone
     plain_.reset();
   }
-  uniform_ = numbers(Numbers::uniform, Numbers::uniform, Numbers::uniform, 1);
+  uniform_ = uniform_numbers(problem);
   const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
   const auto* gemm = std::get_if<plan::GemmForm>(&form);
   if (gemm) {
@@ -58,19 +70,14 @@ Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, 
   if (exact(b_) && a_ != b_) add_case("wide integers in B", Numbers::signs, Numbers::wide_integers);
 }
 
-HostData Judge::numbers(Numbers a, Numbers b, Numbers rest, std::uint64_t seed) const {
-  HostData data(problem_.tensors.size());
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    const Tensor& tensor = problem_.tensors[i];
-    if (tensor.access == sema::Access::output) continue;
-    const auto id = static_cast<sema::TensorId>(i);
-    data[i] = make_numbers(tensor.element, tensor.elements, id == a_ ? a : id == b_ ? b : rest, seed + 16 * i);
-  }
-  return data;
+HostData uniform_numbers(const Problem& problem) {
+  return numbers(
+      problem, [](sema::TensorId) { return Numbers::uniform; }, 1);
 }
 
 void Judge::add_case(std::string name, Numbers a, Numbers b) {
-  Case made{std::move(name), numbers(a, b, Numbers::small_integers, 100 + cases_.size()), {}, {}};
+  const auto kind = [&](sema::TensorId id) { return id == a_ ? a : id == b_ ? b : Numbers::small_integers; };
+  Case made{std::move(name), numbers(problem_, kind, 100 + cases_.size()), {}, {}};
   if (plain_) {
     Ran ran =
         result_of([&](int set, runtime::StreamHandle stream) { plain_->launch(sets_, set, stream); }, made.before);

@@ -24,6 +24,9 @@ struct Verdict {
   HostData result;  // for the uniform numbers
 };
 
+// What is measured on: uniform numbers in all inputs, the same every time.
+HostData uniform_numbers(const Problem& problem);
+
 class Judge {
  public:
   using Launch = std::function<void(int set, runtime::StreamHandle)>;
@@ -49,7 +52,6 @@ class Judge {
     Verdict plain;         // the plain kernel against the host
   };
   Verdict judged(const Launch& launch, int accumulate, bool same_bits);
-  HostData numbers(Numbers a, Numbers b, Numbers rest, std::uint64_t seed) const;
   void add_case(std::string name, Numbers a, Numbers b);
   struct Ran {
     HostData outputs;

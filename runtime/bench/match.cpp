@@ -40,6 +40,7 @@ class Match {
   Result run() {
     describe();
     recognise();
+    if (arena_.once) return run_once();
     Protocol protocol = arena_.protocol;
     protocol.sets = result_.sets = sets_beyond_cache(problem_.bytes(), arena_.gpu.device().l2_bytes);
     sets_ = std::make_unique<DeviceSets>(extended_, protocol.sets);
@@ -53,6 +54,18 @@ class Match {
   }
 
  private:
+  Result run_once() {
+    sets_ = std::make_unique<DeviceSets>(extended_, result_.sets = 1);
+    sets_->upload(uniform_numbers(problem_));
+    add_ours();
+    add_opponents();
+    for (const Contestant& contestant : contestants_) {
+      contestant.launch(0, nullptr);
+      runtime::synchronize();
+    }
+    return std::move(result_);
+  }
+
   void describe() {
     result_.kernel = problem_.kernel->name;
     result_.sizes = problem_.named_sizes();
@@ -136,7 +149,7 @@ class Match {
         row.local_bytes = subject->compiled().loaded.local_bytes();
         row.compile_seconds = subject->compile_seconds();
         const auto launch = [this, subject](int set, StreamHandle stream) { subject->launch(*sets_, set, stream); };
-        Verdict verdict = judge_->of_ours(launch, accumulate_of(*variant));
+        Verdict verdict = judge_ ? judge_->of_ours(launch, accumulate_of(*variant)) : Verdict{};
         row.right = verdict.right;
         row.verdict = verdict.text;
         add(std::move(row), launch, std::move(verdict.result));
@@ -211,6 +224,16 @@ class Match {
           if (then) then->launch(*sets_, set, stream);
         };
       };
+      if (arena_.once) {
+        for (std::size_t i = 0; i < algorithms.size(); ++i) {
+          Row each = row;
+          each.name += " #" + std::to_string(i + 1);
+          for (const std::string& kernel : kernels_of(launch_of(algorithms[i])))
+            each.detail += (each.detail.empty() ? "" : "; ") + kernel;
+          add(std::move(each), launch_of(algorithms[i]));
+        }
+        return;
+      }
       const std::size_t best = fastest(algorithms, launch_of);
       for (const std::size_t which : best == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, best}) {
         Row each = row;

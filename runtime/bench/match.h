@@ -21,6 +21,7 @@ struct Arena {
   int algorithms = 12;                     // that are asked of the library
   bool all_variants = false;               // every variant that fits, not only the one that a launch takes
   std::vector<std::string> variants = {};  // these, where there are any, of those that fit
+  bool once = false;                       // each side is launched once, neither checked nor timed
 };
 
 // What is wrong with one side stands in its row; what is wrong with the problem, in the result.

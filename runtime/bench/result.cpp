@@ -54,6 +54,7 @@ std::string mean_text(const std::vector<Result>& results, bool (*wanted)(const R
 std::string row_text(const Result& result, const Row& row) {
   std::string text = formatted("  %-26s", row.name.c_str());
   if (!row.failure.empty()) return text + " " + row.failure + "\n";
+  if (row.timing.graph.empty()) return text + " launched" + (row.detail.empty() ? "" : "  " + row.detail) + "\n";
   const double ms = row.timing.median();
   text += time_text(ms);
   // A rate says something where the work is in a product; else the memory's.
@@ -97,8 +98,9 @@ std::string table_head(const Setting& setting) {
                      std::to_string(setting.driver_version % 1000 / 10) +
                      (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) +
                      (setting.triton.empty() ? "" : ", Triton " + setting.triton) + "; " +
-                     formatted("graphs of %d launches, medians of %d interleaved rounds\n", setting.protocol.launches,
-                               setting.protocol.rounds);
+                     (setting.once ? "each side launched once, neither checked nor timed\n"
+                                   : formatted("graphs of %d launches, medians of %d interleaved rounds\n",
+                                               setting.protocol.launches, setting.protocol.rounds));
   for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
     if (!missing->empty()) text += *missing + "\n";
   return text;

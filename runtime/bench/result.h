@@ -18,7 +18,7 @@ struct Row {
   std::string name;     // "lay wide", "cuBLASLt first", "cuBLASLt best"
   std::string detail;   // "of 12 algorithms, 33554432 bytes of workspace"
   std::string failure;  // why it was not measured; then nothing below holds
-  Timing timing;
+  Timing timing;        // of no rounds where the side was only launched
   std::string verdict;  // "right", or what was wrong
   bool right = true;
   int registers = 0, local_bytes = 0;  // of ours and of Triton's
@@ -52,6 +52,7 @@ struct Setting {
   std::string triton;   // "3.6.0, Python 3.12.3"; the same
   std::string library_missing, sensors_missing, triton_missing;
   Protocol protocol;
+  bool once = false;  // each side was launched once, neither checked nor timed
 };
 
 std::string table_head(const Setting& setting);

@@ -43,6 +43,7 @@ std::string row_json(const Result& result, const Row& row) {
   if (!row.detail.empty()) object.string("detail", row.detail);
   if (!row.failure.empty()) return object.string("failure", row.failure).text();
   const Timing& timing = row.timing;
+  if (timing.graph.empty()) return object.boolean("launched", true).text();
   object.raw("ms", json_number(timing.median())).raw("single_ms", json_number(timing.single_median()));
   object.raw("spread", json_number(timing.spread())).raw("graph", numbers(timing.graph));
   object.raw("single", numbers(timing.single)).integer("warm_ups", timing.warm_ups).boolean("settled", timing.settled);

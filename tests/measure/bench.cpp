@@ -76,6 +76,29 @@ TEST_CASE("a kernel beside cuBLASLt, fused and with an epilogue of its own") {
   for (const json& each : result["rows"]) CHECK(each["right"] == true);
 }
 
+TEST_CASE("for a profiler each side is launched once, neither checked nor timed") {
+  Options options;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 40}, {"N", 24}, {"K", 20}}};
+  options.once = true;
+  options.algorithms = 2;
+  const Ended ended = bench(options);
+  INFO(ended.out << ended.error);
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find("each side launched once, neither checked nor timed\n") != std::string::npos);
+  for (const char* line : {"\n  lay small                  launched\n", "\n  cuBLASLt #1                launched",
+                           "\n  cuBLASLt #2                launched", "\n  cuBLASLt, epilogue #2      launched"})
+    CHECK(ended.out.find(line) != std::string::npos);
+  CHECK(ended.out.find("ratio") == std::string::npos);
+  options.json = true;
+  const json rows = json::parse(bench(options).out)["results"][0]["rows"];
+  CHECK(rows.size() == 5);
+  for (const json& each : rows) {
+    CHECK(each["launched"] == true);
+    CHECK(!each.contains("ms"));
+  }
+}
+
 TEST_CASE("alpha, beta and column-major matrices are the library's too") {
   const json result = result_of("blas", {{"M", 36}, {"N", 28}, {"K", 12}}, {{"alpha", 0.5}, {"beta", 2}});
   INFO(result.dump(1));
