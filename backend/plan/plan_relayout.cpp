@@ -97,12 +97,27 @@ class RelayoutPlanner {
     };
     do {
       made_.tile = schedule_.tile ? *schedule_.tile : default_tile(kernel_, form_.indices, sides, run, wanted);
+      const std::int64_t accesses = count() * sides[0].element_bytes / 16 / accesses_wanted;
+      made_.threads = schedule_.threads.value_or(static_cast<int>(std::clamp<std::int64_t>(
+          static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(accesses + 1))), 64, 512)));
       run /= 2;
     } while (!schedule_.tile && run >= 4 &&
-             (count() * staged_element > most_staged_bytes || count() > 4 * std::max<std::int64_t>(wanted, 4096)));
-    const std::int64_t accesses = count() * sides[0].element_bytes / 16 / accesses_wanted;
-    made_.threads = schedule_.threads.value_or(static_cast<int>(std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(accesses + 1))), 64, 512)));
+             (count() * staged_element > most_staged_bytes || count() > 4 * std::max<std::int64_t>(wanted, 4096) ||
+              registers_of_staged(count()) > most_ahead));
+  }
+
+  // Of a thread, for what it reads ahead of a tile of so many elements: an access takes one at least.
+  std::int64_t registers_of_staged(std::int64_t elements) const {
+    constexpr std::int64_t register_bytes = 4;
+    std::int64_t registers = 0;
+    for (const auto& input : form_.inputs) {
+      if (!is_staged(input.way)) continue;
+      const std::int64_t element = element_bytes(input.way.tensor),
+                         vector = std::max<std::int64_t>(1, bytes_ / element);
+      const std::int64_t each = std::max<std::int64_t>(1, vector * element / register_bytes);
+      registers += elements / made_.threads / vector * each;
+    }
+    return registers;
   }
 
   bool check_shape() {

@@ -65,10 +65,11 @@ bool take_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const T
     take_boxes(gemm, kernel, gemm.a, schedule.shared_a, facts, conditions);
     take_boxes(gemm, kernel, gemm.b, schedule.shared_b, facts, conditions);
   }
-  // Registers move in eights (PTX ISA, setmaxnreg).
+  // Registers move in eights, and no more of them than the threads begin with (PTX ISA, setmaxnreg).
   constexpr int copying = 56, most = 240;
-  const int left = target.multiprocessor_registers / warpgroup - copying;
-  gemm.registers = {copying, std::min(most, left / (multiplying / warpgroup) / 8 * 8)};
+  const int groups = multiplying / warpgroup;
+  const int begun = target.multiprocessor_registers / (multiplying + warpgroup) / 8 * 8;
+  gemm.registers = {copying, std::min(most, (begun * (groups + 1) - copying) / groups / 8 * 8)};
   return true;
 }
 

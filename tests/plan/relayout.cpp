@@ -158,6 +158,21 @@ TEST_CASE("a transpose goes through shared memory in the order of both sides, ve
   CHECK(plan.variants[2].aligned.empty());
 }
 
+// More than these, and what the addresses of 256 elements take, spilled.
+TEST_CASE("what a thread reads ahead element by element has a register each") {
+  const auto plan = planned("kernel bytes<M, N>(X: s8 (M,N):(N,1)) -> Y: s8 (N,M):(M,1) { Y[i,j] = X[j,i] }");
+  REQUIRE(plan.variants.size() == 4);
+  for (const plan::Variant& variant : plan.variants) {
+    INFO(variant.name);
+    const auto& made = how(variant);
+    REQUIRE(made.loads.at(0).staged);
+    const int registers = plan::accesses_of(made.loads[0].threads) * std::max(1, made.loads[0].vector / 4);
+    CHECK(registers <= 96);
+  }
+  CHECK(how(plan.variants[0]).tile == std::vector<int>{256, 256});
+  CHECK(how(plan.variants[3]).tile == std::vector<int>{128, 128});
+}
+
 TEST_CASE("where both sides run along one index nothing is staged") {
   const auto plan =
       planned(std::string(kOthers) + "kernel last<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[i,j] = X[i,j] }");
