@@ -290,6 +290,17 @@ bool Shaper::take_registers() {
   const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
   const int others = gemm_.split ? 60 : 24;
   int each = std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
+  // ptxas fits each instruction into what a thread begins with, whatever it is given later (C7602): so many registers
+  // beside its accumulators, and four of A.
+  constexpr int of_instruction = 26, of_its_a = 4;
+  const int atom = gemm_.mma.shape[0] * gemm_.mma.shape[1] / warpgroup,
+            least = atom + of_instruction + (of_a > 0 ? of_its_a : 0);
+  if (least > each)
+    return at_.wrong("schedule-registers", "mma",
+                     "the instruction with its " + std::to_string(atom) + " accumulators takes " +
+                         std::to_string(least) + " registers, and " + std::to_string(gemm_.threads()) +
+                         " threads begin with " + std::to_string(each) + " each",
+                     {{"help", "fewer groups, or an atom of fewer columns, several of which make up the tile"}});
   if (gemm_.consumers() > 1) {
     const int all = each * (1 + gemm_.consumers());
     constexpr int of_copies = 40, of_copies_of_parts = 56, of_copies_tight = 24, most = 240;

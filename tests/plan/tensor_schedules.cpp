@@ -141,6 +141,23 @@ TEST_CASE("sums in parts that do not fit the tile, the type or the registers are
   CHECK(planned(head + "tile = (128,128,128); accumulate = 384 }").problems.empty());
 }
 
+TEST_CASE(
+    "an atom whose accumulators leave its instruction too few of the registers that threads begin with is refused") {
+  const auto asked = [](int n, const std::string& groups) {
+    const std::string columns = std::to_string(n);
+    const std::string tile = groups == "(2,2,1,1)" ? "(128," + std::to_string(2 * n) : "(192," + columns;
+    return "schedule product for sm90 { mma = sm90.wgmma(n = " + columns + ", ab = e4m3, acc = f32); tile = " + tile +
+           ",64); groups = " + groups + " }";
+  };
+  CHECK(
+      problem(asked(144, "(2,2,1,1)")) ==
+      "schedule-registers: the instruction with its 72 accumulators takes 98 registers, and 640 threads begin with 96 "
+      "each");
+  CHECK(problem(asked(208, "(3,1,1,1)")).starts_with("schedule-registers: the instruction with its 104"));
+  CHECK(planned(asked(136, "(2,2,1,1)")).problems.empty());
+  CHECK(planned(asked(200, "(3,1,1,1)")).problems.empty());
+}
+
 TEST_CASE("a layout of the user's that meets bank conflicts is followed, and said") {
   const std::string head =
       "schedule product for sm80 { mma = sm90.mma(m = 16, k = 32, ab = e4m3, acc = f32); tile = (64,64,128); "
