@@ -1,5 +1,7 @@
 #include "backend/plan/conditions.h"
 
+#include "frontend/algebra/refusal.h"
+
 namespace lay::plan {
 
 std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when) {
@@ -9,6 +11,18 @@ std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const 
     if (!facts.proves(condition)) open.push_back(condition);
   }
   return open;
+}
+
+bool contradicts(Facts facts, const std::vector<Predicate>& when) {
+  try {
+    for (const Predicate& condition : when) {
+      if (condition.is_never() || facts.proves(negate(condition))) return true;
+      facts.assume(condition);
+    }
+  } catch (const Refusal&) {  // of an assumption that contradicts the others
+    return true;
+  }
+  return false;
 }
 
 bool unconditional(const Variant& variant) {

@@ -472,6 +472,8 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
   Plan plan{std::move(kernel), {}, {}};
   try {
     plan_kernel(plan, target);
+    const Facts known = facts_of(*plan.kernel);
+    std::erase_if(plan.variants, [&](const Variant& variant) { return contradicts(known, variant.when); });
   } catch (const Refusal& refusal) {
     plan.problems.push_back(problem_of(refusal, plan.kernel->where));
   }

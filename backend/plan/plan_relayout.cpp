@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/conditions.h"
 #include "backend/plan/order.h"
 #include "backend/plan/predict.h"
 #include "backend/plan/relayout_smem.h"
@@ -31,6 +32,7 @@ class RelayoutPlanner {
                   int bytes, const Target& target, std::vector<Problem>& problems)
       : kernel_(kernel),
         form_(form),
+        known_(facts),
         facts_(facts),
         schedule_(schedule),
         bytes_(bytes),
@@ -143,10 +145,8 @@ class RelayoutPlanner {
     while (swizzle.b > 0 && swizzle.m < 16 && vector > 1 << swizzle.m) vector /= 2;
     const int extent = made_.tile[static_cast<std::size_t>(axis)];
     const auto fits = [&] {
-      const auto needed = vector_conditions(facts_, layout(way.tensor), way.mode, vector);
-      return extent % vector == 0 && std::none_of(needed.begin(), needed.end(), [&](const Predicate& p) {
-               return p.is_never() || facts_.proves(negate(p));
-             });
+      return extent % vector == 0 &&
+             !contradicts(facts_, vector_conditions(facts_, layout(way.tensor), way.mode, vector));
     };
     while (vector > 1 && !fits()) vector /= 2;
     return vector;
@@ -155,7 +155,9 @@ class RelayoutPlanner {
   void need(const Way& way, int vector) {
     if (vector == 1) return;
     for (const Predicate& p : vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
-      if (std::find(when_.begin(), when_.end(), p) == when_.end()) when_.push_back(p);
+      if (std::find(when_.begin(), when_.end(), p) != when_.end()) continue;
+      when_.push_back(p);
+      facts_.assume(p);
     }
     const int bytes = vector * element_bytes(way.tensor);
     const auto found =
@@ -203,6 +205,11 @@ class RelayoutPlanner {
       need(way, load.vector);
       made_.loads.push_back(load);
     }
+    // Only as wide as what the variant's conditions are about: one of an input that is not read ahead is not.
+    made_.vector = 1;
+    for (const RelayoutStore& store : made_.stores) made_.vector = std::max(made_.vector, store.vector);
+    for (const RelayoutLoad& load : made_.loads)
+      if (!load.staged) made_.vector = std::max(made_.vector, load.vector);
   }
 
   // Loads of the tensor at sums of indices: those of a stencil share elements, which the cache keeps.
@@ -309,7 +316,7 @@ class RelayoutPlanner {
   std::vector<Predicate> independent() const {
     std::vector<Predicate> left = when_;
     for (std::size_t i = left.size(); i-- > 0;) {
-      Facts others = facts_;
+      Facts others = known_;
       for (std::size_t j = 0; j < left.size(); ++j) {
         if (j != i) others.assume(left[j]);
       }
@@ -340,7 +347,8 @@ class RelayoutPlanner {
 
   const sema::Kernel& kernel_;
   const RelayoutForm& form_;
-  Facts& facts_;
+  const Facts& known_;
+  Facts facts_;  // with the conditions of this variant
   const RelayoutSchedule& schedule_;
   int bytes_;
   const Target& target_;

@@ -173,6 +173,27 @@ TEST_CASE("what a thread reads ahead element by element has a register each") {
   CHECK(how(plan.variants[3]).tile == std::vector<int>{128, 128});
 }
 
+TEST_CASE("tensors whose leading dimensions are never both aligned are not both accessed in vectors") {
+  const auto plan = planned("kernel f<M, N>(X: f32 (M,N):(1,M+5)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }");
+  for (const plan::Variant& variant : plan.variants) {
+    const auto& made = how(variant);
+    CHECK((made.loads.empty() || made.loads[0].vector == 1 || made.stores[0].vector == 1));
+  }
+  CHECK(how(plan.variants[0]).stores[0].vector == 4);
+}
+
+// With more elements a thread than it has registers to read them ahead.
+TEST_CASE("accesses are as wide as what the conditions of a variant are about") {
+  const auto plan = planned(
+      "kernel f<M, N>(X: f32 (M,N):(1,M)) -> Y: f32 (M,N):(1,M+5) { Y[i,j] = X[i,j] }\n"
+      "schedule f for simt { tile = (128,64); threads = 32 }");
+  for (const plan::Variant& variant : plan.variants) {
+    const auto& made = how(variant);
+    CHECK(made.loads.empty());
+    CHECK(made.vector == made.stores[0].vector);
+  }
+}
+
 TEST_CASE("where both sides run along one index nothing is staged") {
   const auto plan =
       planned(std::string(kOthers) + "kernel last<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[i,j] = X[i,j] }");
