@@ -205,7 +205,7 @@ class RelayoutPlanner {
       need(way, load.vector);
       made_.loads.push_back(load);
     }
-    // Only as wide as what the variant's conditions are about: one of an input that is not read ahead is not.
+    // No wider than what the variant's conditions are about: they leave out an input that is not read ahead.
     made_.vector = 1;
     for (const RelayoutStore& store : made_.stores) made_.vector = std::max(made_.vector, store.vector);
     for (const RelayoutLoad& load : made_.loads)
