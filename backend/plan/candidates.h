@@ -20,8 +20,6 @@ struct Family {
   std::string_view target;  // as in `schedule KERNEL for simt`
   // In any order; what misfits may be among them.
   std::vector<sema::Schedule> (*propose)(const sema::Kernel&, const GemmForm&);
-  // The same schedule with its tiles visited in other orders, which the model does not tell apart; may be null.
-  std::vector<sema::Schedule> (*reorder)(const sema::Kernel&, const GemmForm&, const sema::Schedule&);
 };
 std::span<const Family> families();
 
@@ -38,7 +36,8 @@ struct Candidate {
 std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes,
                                          const Target& target = default_target());
 
-// The candidate in other orders; those that the laws allow.
+// The candidate with its tiles visited in groups of other numbers of rows, which the model does not tell apart; those
+// that the laws allow.
 std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate& candidate, const Binding& sizes,
                                  const Target& target = default_target());
 
@@ -49,8 +48,6 @@ std::set<std::string> libraries_of(const sema::Schedule& schedule);
 
 // The families' proposals, for the table.
 std::vector<sema::Schedule> simt_proposals(const sema::Kernel& kernel, const GemmForm& form);
-std::vector<sema::Schedule> simt_orders(const sema::Kernel& kernel, const GemmForm& form,
-                                        const sema::Schedule& schedule);
 std::vector<sema::Schedule> sm90_proposals(const sema::Kernel& kernel, const GemmForm& form);
 
 }  // namespace lay::plan

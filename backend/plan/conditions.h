@@ -8,7 +8,7 @@
 
 namespace lay::plan {
 
-// The conditions that the facts do not prove; nothing if they can never hold together.
+// The conditions that the facts do not prove; nothing if one of them never holds.
 std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when);
 
 // Whether these cannot all hold beside the facts, as far as that is decided: leading dimensions M and M + 5 are never

@@ -231,9 +231,10 @@ class GemmPlanner {
   std::vector<sema::Policy> policies(const std::string& target, bool in_parts) const {
     const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
     if (complete() || a == accumulator()) return {};
+    const auto along_k = [&](sema::NodeId factor) { return runs_along_k(kernel_, facts_, factor, form_.k); };
     return sema::library_policies(
         target, {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value(), stored_bits(),
-                 runs_along_k(kernel_, facts_, form_.b, form_.k), reads_inputs(), in_parts});
+                 along_k(form_.a), along_k(form_.b), reads_inputs(), in_parts, !form_.batch.empty()});
   }
 
   bool reads_inputs() const {

@@ -89,8 +89,7 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
   return fault;
 }
 
-}  // namespace
-
+// Whether the order maps blocks to tiles and visits every tile exactly once.
 bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout& order, const Span& where,
                  std::vector<Problem>& problems) {
   const auto problem = [&](std::string message, std::vector<std::pair<std::string, std::string>> notes) {
@@ -116,17 +115,10 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
                   (fault->visits == 0 ? "by no block" : "by " + std::to_string(fault->visits) + " blocks")}});
 }
 
-Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
-  return ceil_div(extent(kernel, index), tile);
-}
-
-namespace {
-
-// Groups of rows of tiles, then along n, then the next group, then batches.
-Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& group, const Int& step) {
-  const Int groups = ceil_div(tiles(kernel, tiling.m, tiling.tile[0]), step);
-  std::vector<Tuple> shape{group, tiles(kernel, tiling.n, tiling.tile[1]), groups};
-  std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(step, {0})};
+Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high, int rows) {
+  const Int groups = ceil_div(tiles(kernel, tiling.m, tiling.tile[0]), rows);
+  std::vector<Tuple> shape{high, tiles(kernel, tiling.n, tiling.tile[1]), groups};
+  std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(rows, {0})};
   for (std::size_t i = 0; i < tiling.batch.size(); ++i) {
     shape.emplace_back(extent(kernel, tiling.batch[i]));
     stride.push_back(Tuple::basis(1, {static_cast<int>(i) + 2}));
@@ -134,21 +126,39 @@ Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& grou
   return Layout(Tuple(shape), Tuple(stride));
 }
 
-constexpr int rows_of_a_group = 8;
-
 }  // namespace
 
-Layout default_order(const sema::Kernel& kernel, const Tiling& tiling) {
-  const Int rows = tiles(kernel, tiling.m, tiling.tile[0]);
-  const Int group = rows.is_literal() && rows.value() < rows_of_a_group ? rows : Int(rows_of_a_group);
-  return grouped(kernel, tiling, group, group);
+Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
+  const Int all = tiles(kernel, tiling.m, tiling.tile[0]);
+  if (all.is_literal() && all.value() < rows) rows = std::max(1, static_cast<int>(all.value()));
+  return grouped(kernel, tiling, rows, rows);
 }
 
-Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, bool masked) {
-  constexpr int rows_of_masks = 3, rows_of_high = 4, high = 512, large = 512 * 168;
+Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
+  return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), rows), rows);
+}
+
+int rows_for_clusters(const Tiling& tiling, bool masked) {
+  constexpr int of_masks = 3, of_high = 4, high = 512, large = 512 * 168;
   const auto [m, n] = tiling.tile;
-  const int group = masked && n >= m ? rows_of_masks : m >= high && m * n >= large ? rows_of_high : rows_of_a_group;
-  return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), group), group);
+  return masked && n >= m ? of_masks : m >= high && m * n >= large ? of_high : usual_rows;
+}
+
+Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
+  return ceil_div(extent(kernel, index), tile);
+}
+
+std::optional<int> rows_said(const std::optional<OrderEntry>& said) {
+  const int* rows = said ? std::get_if<int>(&*said) : nullptr;
+  return rows ? std::optional(*rows) : std::nullopt;
+}
+
+std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
+                                  const std::optional<OrderEntry>& said, Layout grouped, const Span& where,
+                                  std::vector<Problem>& problems) {
+  const Layout* layout = said ? std::get_if<Layout>(&*said) : nullptr;
+  if (!layout) return grouped;
+  return check_order(kernel, tiling, *layout, where, problems) ? std::optional(*layout) : std::nullopt;
 }
 
 std::vector<TileAxis> tile_axes(const Tiling& tiling) {

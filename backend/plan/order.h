@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/plan/plan.h"
+#include "backend/plan/schedule.h"
 
 namespace lay::plan {
 
@@ -17,18 +18,23 @@ struct Tiling {
   std::array<int, 2> tile{};
 };
 
-// Eight rows of tiles, then along n, then batches: neighbouring blocks share operands in the second-level cache.
+// Groups of so many rows of tiles: down a group's rows, then along n, then the next group, then batches. Neighbouring
+// blocks share operands in the second-level cache.
 //   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
-Layout default_order(const sema::Kernel& kernel, const Tiling& tiling);
+constexpr int usual_rows = 8;
+Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows = usual_rows);
 
 // The same for clusters that each take tile after tile, which find as many tiles each only if few of the places in the
 // order lie outside the output: no more rows than there are.
 //   (min(8,tiles_m), tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
-// Large tiles of at least 512 rows, from 512 x 168 elements on, go in rows of four: what clusters have at a time is
-// then about as high as wide. Where only tiles on one side of a line have products, rows in threes give clusters more
-// alike numbers of them unless tiles are higher than wide: 66 clusters have at most 9 of the 528 in a triangle of 32 x
-// 32, and in eights 10; but 6 and 5 of the 272 in one of 16 x 32.
-Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, bool masked);
+Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int rows);
+
+// Rows of a group for clusters where nothing is said: eight. Large tiles of at least 512 rows, from 512 x 168 elements
+// on, go in rows of four: what clusters have at a time is then about as high as wide. Where only tiles on one side of a
+// line have products, rows in threes give clusters more alike numbers of them unless tiles are higher than wide: 66
+// clusters have at most 9 of the 528 in a triangle of 32 x 32, and in eights 10; but 6 and 5 of the 272 in one of 16 x
+// 32.
+int rows_for_clusters(const Tiling& tiling, bool masked);
 
 // An axis of the tiles' grid: an output index, so many elements a tile.
 struct TileAxis {
@@ -49,10 +55,14 @@ struct OrderFault {
 std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
                                       const std::vector<TileAxis>& axes);
 
-// Whether the order maps blocks to tiles and visits every tile exactly once; else a problem "schedule-order" at
-// `where`.
-bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout& order, const Span& where,
-                 std::vector<Problem>& problems);
+// Rows of a group, if a schedule says a number of them.
+std::optional<int> rows_said(const std::optional<OrderEntry>& said);
+
+// The layout that a schedule says, or `grouped` where it says none. Nothing, and a problem "schedule-order" at `where`,
+// if that does not map blocks to tiles or does not visit every tile exactly once.
+std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
+                                  const std::optional<OrderEntry>& said, Layout grouped, const Span& where,
+                                  std::vector<Problem>& problems);
 
 // Tiles along an index.
 Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);

@@ -57,6 +57,16 @@ std::optional<Layout> plain_layout(const Value& value) {
   return plain ? std::optional(*plain) : std::nullopt;
 }
 
+constexpr const char* order_form = "a layout, block or cluster -> (tile m, tile n), or a number of rows of tiles";
+
+std::optional<OrderEntry> order_of(const Value& value) {
+  if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
+  const auto* leaf = std::get_if<Tuple>(&value);
+  if (!leaf || !leaf->is_int() || !leaf->value().is_literal()) return std::nullopt;
+  const std::int64_t rows = leaf->value().value();
+  return rows >= 1 && rows <= largest ? std::optional<OrderEntry>(static_cast<int>(rows)) : std::nullopt;
+}
+
 template <class Schedule>
 void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Problem>& problems) {
   auto layout = any_layout(entry.value);
@@ -110,7 +120,7 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Sim
   } else if (entry.key == "lanes") {
     wants((into.lanes = plain_layout(entry.value)).has_value(), "a layout: lane -> (row, column)");
   } else if (entry.key == "order") {
-    wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block -> (tile m, tile n)");
+    wants((into.order = order_of(entry.value)).has_value(), order_form);
   } else if (entry.key == "stages") {
     const auto found = stages_of(entry.value);
     wants(found.has_value(), stages_form);
@@ -154,7 +164,7 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     wants(fits, "a number of K elements that the tensor cores add up by themselves, 1 to 4096");
     if (fits) into.accumulate = static_cast<int>(leaf->value().value());
   } else if (entry.key == "order") {
-    wants((into.order = plain_layout(entry.value)).has_value(), "a layout: block or cluster -> (tile m, tile n)");
+    wants((into.order = order_of(entry.value)).has_value(), order_form);
   } else if (entry.key == "stages") {
     into.stages = stages_of(entry.value);
     wants(into.stages.has_value(), stages_form);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "backend/plan/plan.h"
@@ -25,12 +26,15 @@ struct ScheduleHead {
   }
 };
 
+// How tiles are visited: block or cluster -> (tile m, tile n), or groups of so many rows of tiles one after the other.
+using OrderEntry = std::variant<Layout, int>;
+
 struct SimtSchedule : ScheduleHead {
   std::optional<std::array<int, 3>> tile;
   std::optional<std::array<int, 4>> groups;
   std::optional<std::array<int, 3>> lane_tile;
   std::optional<Layout> lanes;
-  std::optional<Layout> order;
+  std::optional<OrderEntry> order;
   std::optional<AnyLayout> shared_a, shared_b;
   int stages = 2;  // more: a ring that TMA fills
 };
@@ -46,7 +50,7 @@ struct TensorSchedule : ScheduleHead {
   bool swapped = false;  // the atom's first operand is the product's second factor, its rows are the output's columns
   std::optional<bool> serpentine;  // every other tile of a cluster goes through K from its end
   std::optional<int> stages;
-  std::optional<Layout> order;
+  std::optional<OrderEntry> order;
   std::optional<AnyLayout> shared_a, shared_b;
 };
 

@@ -1,7 +1,6 @@
 // What the SIMT family proposes: tiles of 32 to 256 a side, and the groups of warps that leave 32, 64 or 128
 // accumulators to a thread; each with two stages, and as a ring where whole warpgroups multiply.
 #include "backend/plan/candidates.h"
-#include "backend/plan/order.h"
 
 namespace lay::plan {
 namespace {
@@ -34,24 +33,6 @@ std::vector<sema::Schedule> simt_proposals(const sema::Kernel& kernel, const Gem
             schedule.entries.push_back({"stages", "", Tuple(ring_depth / k), kernel.where});
             schedules.push_back(std::move(schedule));
           }
-  return schedules;
-}
-
-// Groups of 4 and 16 rows of tiles instead of 8.
-std::vector<sema::Schedule> simt_orders(const sema::Kernel& kernel, const GemmForm& form,
-                                        const sema::Schedule& schedule) {
-  std::vector<sema::Schedule> schedules;
-  if (!form.batch.empty()) return schedules;
-  const auto& tile = std::get<Tuple>(schedule.entries.at(0).value);
-  const auto m = static_cast<int>(tile[0].value().value()), n = static_cast<int>(tile[1].value().value());
-  for (const int rows : {4, 16}) {
-    const Layout order(tuple(rows, tiles(kernel, form.n, n), tiles(kernel, form.m, m * rows)),
-                       tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(rows, {0})));
-    sema::Schedule made = schedule;
-    std::erase_if(made.entries, [](const sema::ScheduleEntry& each) { return each.key == "order"; });
-    made.entries.push_back({"order", "", order, kernel.where});
-    schedules.push_back(std::move(made));
-  }
   return schedules;
 }
 

@@ -1,4 +1,4 @@
-// What the Hopper family proposes: one or two consumers of 64 rows each and two in turns, the widths of the
+// What the Hopper family proposes: one or two consumers of 64 rows each, two of 128 and two in turns, the widths of the
 // instruction, with and without neighbours that share what they load or K, tiles of one and two swizzle spans along K
 // and rings of several depths; and for few rows the instruction's rows as the output's columns.
 #include <optional>
@@ -18,7 +18,7 @@ class Proposer {
       : kernel_(kernel), factors_(kernel.loaded(form.a).element), sum_(kernel.node(form.contraction).type) {}
 
   std::vector<sema::Schedule> run() {
-    for (const int n : {32, 64, 96, 112, 128, 160, 192, 256})
+    for (const int n : {32, 64, 96, 112, 128, 160, 176, 192, 200, 256})
       if (const auto mma = atom(n)) wide(n, *mma);
     for (const int n : {8, 16, 32})
       if (const auto mma = atom(n)) turned(n, *mma);
@@ -56,7 +56,7 @@ class Proposer {
     struct Consumers {
       int atoms, together, in_turns;  // of 64 rows; consumers of a tile; tiles at once
     };
-    for (const Consumers& of : {Consumers{1, 1, 1}, {2, 2, 1}, {1, 1, 2}, {2, 1, 2}}) {
+    for (const Consumers& of : {Consumers{1, 1, 1}, {2, 2, 1}, {4, 2, 1}, {1, 1, 2}, {2, 1, 2}}) {
       const Tuple groups = tuple(of.together, 1, 1, of.in_turns);
       for (const Tuple& cluster : {tuple(1, 1), tuple(2, 1), tuple(1, 2)})
         add(rows_of_atom * of.atoms, n, mma, groups, cluster, false);

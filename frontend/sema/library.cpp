@@ -189,8 +189,9 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
   const Value rows =
       ask(library, "policies(a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " + word(kind.accumulator) +
                        ", arithmetic = " + std::to_string(kind.arithmetic) + ", masked = " + truth(kind.masked) +
-                       ", stored = " + std::to_string(kind.stored) + ", b_along_k = " + truth(kind.b_along_k) +
-                       ", inputs = " + truth(kind.inputs) + ", in_parts = " + truth(kind.in_parts) + ")");
+                       ", stored = " + std::to_string(kind.stored) + ", a_along_k = " + truth(kind.a_along_k) +
+                       ", b_along_k = " + truth(kind.b_along_k) + ", inputs = " + truth(kind.inputs) +
+                       ", in_parts = " + truth(kind.in_parts) + ", batched = " + truth(kind.batched) + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {

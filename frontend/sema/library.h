@@ -55,16 +55,18 @@ struct Circumstances {
 Predicate under(const Predicate& condition, const Circumstances& given);
 
 // A sum of products of these types, an epilogue of so much arithmetic an element (`plan::arithmetic_outside`), whether
-// a mask skips products, the bits of the widest output's elements, whether the second factor runs along k, whether the
-// epilogue reads inputs of two modes or more, and whether the sum is added up in parts beside the tensor cores' own.
+// a mask skips products, the bits of the widest output's elements, which factors run along k, whether the epilogue reads
+// inputs of two modes or more, whether the sum is added up in parts beside the tensor cores' own, and whether there are
+// batches, be it one.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
   bool masked = false;
   int stored = 16;
-  bool b_along_k = true;
+  bool a_along_k = true, b_along_k = true;
   bool inputs = false;
   bool in_parts = false;
+  bool batched = false;
 };
 
 // The rows for such products in the library's order, without those whose conditions hold for no sizes; none where it

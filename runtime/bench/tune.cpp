@@ -129,9 +129,8 @@ class Tuner {
     protocol.sets = sets_beyond_cache(problem.bytes(), gpu_->device().l2_bytes);
     DeviceSets sets(problem, protocol.sets);
     Judge judge(*gpu_, script_.sources, plan, problem, sets);
-    // The model's best, and its very best with other orders of tiles, which are said over the kernel's own dims.
-    auto orders = options_.beside ? plan::reordered(problem.kernel, ranked.front(), problem.sizes, target())
-                                  : std::vector<Candidate>();
+    // The model's best, and its very best with other orders of tiles.
+    const auto orders = plan::reordered(problem.kernel, ranked.front(), problem.sizes, target());
     std::vector<const Candidate*> wanted{&ranked.front()};
     for (const Candidate& each : orders) wanted.push_back(&each);
     for (std::size_t i = 1; i < ranked.size(); ++i) wanted.push_back(&ranked[i]);

@@ -90,8 +90,8 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   CHECK(tile(few[0]).find("256") == std::string::npos);
   // In other orders, each of which visits every tile once.
   const auto orders = plan::reordered(kernel, ranked[0], problem.sizes);
-  REQUIRE(orders.size() == 2);
-  CHECK(plan::entry_lines(orders[0].schedule).back().find("order = (4,") == 0);
+  REQUIRE(orders.size() == 3);
+  CHECK(plan::entry_lines(orders[0].schedule).back() == "order = 4");
   CHECK(plan::ranked_candidates(kernel_of(*read, "twice"), problem.sizes).empty());
 }
 

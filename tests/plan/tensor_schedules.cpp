@@ -85,21 +85,54 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
     const Binding sizes = sema::solve_sizes(*plan.kernel, {}, {{"M", m}, {"N", n}, {"K", k}});
     return plan::fitting_variants(plan, sizes).at(0)->name;
   };
-  CHECK(taken(bare, 4096, 4096, 4096) == "sm90_tall");
-  CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall");
+  CHECK(taken(bare, 4096, 4096, 4096) == "sm90_tall_176_along_n");
+  CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall_176_along_n");
+  CHECK(taken(bare, 8192, 4096, 14336) == "sm90_tall");      // tiles that begin and end less often gain nothing
   CHECK(taken(bare, 4096, 2560, 4096) == "sm90_turns");      // larger tiles leave a fifth of the machine idle
   CHECK(taken(bare, 4095, 4097, 4096) == "sm90_turns_any");  // rows that TMA does not store show
   CHECK(taken(bare, 2048, 2048, 2048) == "sm90_wide");
   CHECK(taken(bare, 2048, 2048, 512) == "sm90_turns");  // too short for the limit of power
-  CHECK(taken(bare, 8192, 8192, 8192) == "sm90_tall_168");
-  CHECK(taken(bare, 8192, 14336, 4096) == "sm90_turns_176");
-  CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_184");
-  CHECK(taken(bare, 16384, 6144, 4096) == "sm90_turns_176");
+  CHECK(taken(bare, 8192, 8192, 8192) == "sm90_tall_200");
+  CHECK(taken(bare, 8192, 14336, 4096) == "sm90_tall_176_along_n");
+  CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_176_along_n");
+  CHECK(taken(bare, 16384, 6144, 4096) == "sm90_tall_176");
   CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
   CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
   CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_turns");
   CHECK(taken(masked, 4096, 4096, 4096) == "sm90_turns");
   CHECK(taken(masked, 8192, 8192, 8192) == "sm90_wide");
+}
+
+TEST_CASE("an order may be a number of rows of tiles") {
+  const plan::Plan plan = planned("schedule product for sm90 { order = 11 }", "bf16");
+  REQUIRE(plan.problems.empty());
+  int seen = 0;
+  for (const plan::Variant& variant : plan.variants) {
+    if (!hopper(variant) || !variant.schedule.known()) continue;
+    INFO(variant.name);
+    const Layout& order = hopper(variant)->order;
+    CHECK(order.stride.to_string() == "(1@0,1@1,11@0)");
+    CHECK(order.shape[0].to_string().ends_with(",11)"));  // no more rows than there are
+    ++seen;
+  }
+  CHECK(seen > 10);
+  for (const char* wrong : {"0", "-1", "5000", "M", "(1,2)"}) {
+    INFO(wrong);
+    CHECK(problem(std::string("schedule product for sm90 { order = ") + wrong + " }") ==
+          "schedule-entry: `order` takes a layout, block or cluster -> (tile m, tile n), or a number of rows of tiles");
+  }
+  // Eleven rows of clusters, where as many waves do and no factor along n is read in boxes of another width.
+  sema::test::Script across(
+      "kernel f<M, N, K>(A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)) -> C: bf16 (M,N):(N,1) "
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }");
+  const plan::Plan of_across = plan::make_plan(across.evaluator.kernels().back());
+  const auto taken = [&](int m, int n, int k) {
+    const Binding sizes = sema::solve_sizes(*of_across.kernel, {}, {{"M", m}, {"N", n}, {"K", k}});
+    return plan::fitting_variants(of_across, sizes).at(0)->name;
+  };
+  CHECK(taken(8192, 8192, 8192) == "sm90_tall_in_elevens");
+  CHECK(taken(9216, 8192, 8192) == "sm90_tall");  // 36 rows: four groups of eleven have eight places too many
+  CHECK(taken(4096, 4096, 4096) == "sm90_tall");
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
