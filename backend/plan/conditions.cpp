@@ -1,6 +1,6 @@
 #include "backend/plan/conditions.h"
 
-#include "frontend/algebra/refusal.h"
+#include <algorithm>
 
 namespace lay::plan {
 
@@ -14,15 +14,7 @@ std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const 
 }
 
 bool contradicts(Facts facts, const std::vector<Predicate>& when) {
-  try {
-    for (const Predicate& condition : when) {
-      if (condition.is_never() || facts.proves(negate(condition))) return true;
-      facts.assume(condition);
-    }
-  } catch (const Refusal&) {  // of an assumption that contradicts the others
-    return true;
-  }
-  return false;
+  return !std::all_of(when.begin(), when.end(), [&](const Predicate& condition) { return facts.suppose(condition); });
 }
 
 bool unconditional(const Variant& variant) {

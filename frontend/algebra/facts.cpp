@@ -57,17 +57,22 @@ void Facts::declare(const Int& symbol, int64_t lower, std::optional<int64_t> upp
 }
 
 void Facts::assume(const Predicate& fact) {
-  const Decision opposite = decide(negate(fact));
-  if (opposite.verdict == Verdict::proved) {
+  if (decide(negate(fact)).verdict == Verdict::proved || !keep(fact)) {
     throw refusal("contradiction", "this assumption contradicts what is known: " + fact.to_string() + " never holds");
   }
+}
+
+bool Facts::suppose(const Predicate& fact) {
+  return !proves(negate(fact)) && keep(fact);
+}
+
+bool Facts::keep(const Predicate& fact) {
   assumptions_.push_back(fact);
   knowledge_.reset();
-  if (knowledge().contradiction) {
-    assumptions_.pop_back();
-    knowledge_.reset();
-    throw refusal("contradiction", "this assumption contradicts what is known: " + fact.to_string() + " never holds");
-  }
+  if (!knowledge().contradiction) return true;
+  assumptions_.pop_back();
+  knowledge_.reset();
+  return false;
 }
 
 bool Facts::proves(const Predicate& predicate) const {

@@ -64,6 +64,9 @@ class Facts {
 
   // Adds a fact. One that contradicts what is known throws Refusal "contradiction".
   void assume(const Predicate& fact);
+  // The same without a search for sizes for which it holds: false, and nothing assumed, where it is proved that there
+  // are none.
+  bool suppose(const Predicate& fact);
   const std::vector<Predicate>& assumptions() const { return assumptions_; }
 
   Decision decide(const Predicate& predicate) const;
@@ -92,8 +95,8 @@ class Facts {
   Int max(const Int& a, const Int& b) const;
   // Whether there is a size of which the number is known: after `assume M == 6`, 6 stands for M.
   bool knows_numbers() const;
-  // An integer made before a fact was known, with its divisions, minima and selections decided by what is known now, and
-  // numbers for the sizes that are known. What cannot be written then stays.
+  // An integer made before a fact was known, with its divisions, minima and selections decided by what is known now,
+  // and numbers for the sizes that are known. What cannot be written then stays.
   Int simplify(const Int& a) const;
 
   // The guards without those that the facts prove by now, and without doubles. For display: stored values never change.
@@ -115,6 +118,7 @@ class Facts {
   friend struct Knowledge;
 
   const Knowledge& knowledge() const;
+  bool keep(const Predicate& fact);  // false if what is known then contradicts itself
 
   std::map<DimId, std::pair<int64_t, std::optional<int64_t>>> bounds_;
   std::vector<Predicate> assumptions_;

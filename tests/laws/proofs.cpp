@@ -52,6 +52,20 @@ TEST_CASE("proofs: a ceiling of a ceiling is one, whatever the divisors") {
   CHECK(s.proves(less_equal(min(s.M, ceil_div(s.K, s.N)), ceil_div(s.K, s.N))));
 }
 
+TEST_CASE("proofs: what is supposed is known, unless what is known rules it out") {
+  Sizes3 s;
+  CHECK(s.facts.suppose(divides(s.M, 4)));
+  CHECK(s.proves(divides(s.M * s.K, 4)));
+  CHECK(!s.facts.suppose(divides(s.M + 5, 4)));
+  CHECK(!s.facts.suppose(Predicate(false)));
+  CHECK(s.facts.suppose(Predicate(true)));
+  CHECK(s.facts.suppose(less_equal(s.M, 8)));
+  CHECK(!s.facts.suppose(less_equal(9, s.M)));
+  // What was ruled out has left nothing behind.
+  CHECK((!s.proves(equal(s.M, 4)) && !s.proves(not_equal(s.M, 4))));
+  CHECK(s.facts.suppose(equal(s.M, 8)));
+}
+
 // Which facts about a remainder and a range contradict each other is counted.
 TEST_CASE("proofs: a remainder within a range contradicts it only where no number is left") {
   for (int modulus = 2; modulus <= 8; ++modulus) {
