@@ -170,7 +170,8 @@ void add_tune(CLI::App& app, int& code) {
       ->type_name("FOLDER");
   tune->add_flag("--beside", o->beside, "keep what wins in FILE.tuned.lay, for the kernels of this script alone")
       ->excludes("--output");
-  tune->add_option("--candidates", o->candidates, "that are timed (8)")->check(CLI::Range(1, 1000));
+  tune->add_option("--candidates", o->candidates, "that are timed, before other orders of the fastest (8)")
+      ->check(CLI::Range(1, 1000));
   tune->add_option("--rounds", o->rounds, "how often each is timed (5)")->check(CLI::Range(1, 1000));
   tune->add_option("--milliseconds", o->milliseconds, "how long, each time (50)")->check(CLI::Range(0.1, 10000.0));
   tune->callback([=, &code] {

@@ -77,6 +77,9 @@ namespace hopper {
 constexpr double sustained = 0.76;
 // Bytes that one multiprocessor gets of what others have loaded before it, and of what comes from memory.
 constexpr double cached_bytes = 64, memory_bytes = 24;
+// What the limit of power takes for each byte that a block loads, in clocks: the more is loaded, the lower the clock.
+// It is reached by products that last for so long.
+constexpr double power_of_byte = 0.005, seconds_to_limit = 0.5e-3;
 // Multiprocessors come in groups that clusters of more than two do not fill.
 constexpr double filled_by_clusters = 0.9;
 // Barriers and an empty pipeline between the products of one tile and the next, and for one consumer alone at each
@@ -140,8 +143,13 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   const double loads = loaded * (fresh / hopper::memory_bytes + (1 - fresh) / hopper::cached_bytes) * hopper::sustained;
   const double waits = hopper::between_tiles + (gemm.consumers() == 1 ? steps * hopper::step_alone : 0);
   const double store = hopper::store(kernel, gemm, target);
-  const double inner =
-      std::max(products / hopper::busy(gemm), loads) * (gemm.teams() > 1 && gemm.cluster[1] > 1 ? hopper::along_n : 1);
+  double all = products / (steps * gemm.tile[0] * gemm.tile[1] * gemm.tile[2]) / target.multiprocessors;
+  for (const sema::IndexId index : {gemm.m, gemm.n, gemm.k}) all *= extent(index);
+  for (const sema::IndexId index : gemm.batch) all *= extent(index);
+  const bool limited = all > hopper::seconds_to_limit * hopper::sustained * target.hertz;
+  const double power = limited ? loaded * hopper::power_of_byte : 0;
+  const double inner = std::max(products / hopper::busy(gemm) + power, loads) *
+                       (gemm.teams() > 1 && gemm.cluster[1] > 1 ? hopper::along_n : 1);
   // Teams in turns store while another multiplies, but for the last tile.
   const double clocks = gemm.teams() == 1
                             ? rounds * (inner + store + waits)

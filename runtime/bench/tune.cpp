@@ -1,5 +1,6 @@
 #include "runtime/bench/tune.h"
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
@@ -64,6 +65,90 @@ struct Entrant {
   double predicted = 0;
 };
 
+// Kernels of one problem, checked as they enter and timed beside each other.
+class Race {
+ public:
+  Race(runtime::Gpu& gpu, const runtime::Script& script, const plan::Plan& plan, const Problem& problem,
+       const TuneOptions& options)
+      : gpu_(gpu),
+        script_(script),
+        problem_(problem),
+        protocol_(protocol_of(options, problem, gpu)),
+        sets_(problem, protocol_.sets),
+        judge_(gpu, script.sources, plan, problem, sets_) {}
+
+  const std::vector<Entrant>& entrants() const { return entrants_; }
+  const std::vector<Timing>& timings() const { return timings_; }
+
+  void enter(const Candidate& candidate) { enter(&candidate, candidate.plan, candidate.chosen(), candidate.seconds); }
+
+  void enter_default(const plan::Plan& plan) {
+    const plan::Variant& usual = *plan::fitting_variants(plan, problem_.sizes).at(0);
+    enter(nullptr, plan, usual, plan::predicted_seconds(*problem_.kernel, usual, problem_.sizes, gpu_.target()));
+  }
+
+  // Nobody but the default and this one goes on.
+  void leave_only(std::size_t one) {
+    for (std::size_t i = entrants_.size(); i-- > 0;) {
+      if (i == one || !entrants_[i].candidate) continue;
+      entrants_.erase(entrants_.begin() + static_cast<std::ptrdiff_t>(i));
+      contestants_.erase(contestants_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  void run() {
+    sets_.upload(judge_.uniform());
+    timings_ = measure(contestants_, protocol_);
+    for (std::size_t i = 0; i < entrants_.size(); ++i)
+      std::cout << formatted("  %10.1f us  predicted %.1f us  +-%.1f%%  ", 1e3 * timings_[i].median(),
+                             1e6 * entrants_[i].predicted, 50 * timings_[i].spread())
+                << (entrants_[i].candidate ? one_line(entrants_[i].candidate->schedule)
+                                           : "the default, " + entrants_[i].subject->name())
+                << "\n";
+  }
+
+  // Of at least one.
+  std::size_t fastest() const {
+    const auto least = std::min_element(timings_.begin(), timings_.end(),
+                                        [](const Timing& a, const Timing& b) { return a.median() < b.median(); });
+    return static_cast<std::size_t>(least - timings_.begin());
+  }
+
+ private:
+  static Protocol protocol_of(const TuneOptions& options, const Problem& problem, const runtime::Gpu& gpu) {
+    Protocol protocol;
+    protocol.rounds = options.rounds;
+    protocol.milliseconds = options.milliseconds;
+    protocol.singles = 0;
+    protocol.sets = sets_beyond_cache(problem.bytes(), gpu.device().l2_bytes);
+    return protocol;
+  }
+
+  void enter(const Candidate* candidate, const plan::Plan& of, const plan::Variant& variant, double predicted) try {
+    auto subject = std::make_unique<Subject>(gpu_, script_.sources, problem_, of, variant);
+    const auto launch = [this, subject = subject.get()](int set, runtime::StreamHandle stream) {
+      subject->launch(sets_, set, stream);
+    };
+    const Verdict verdict = judge_.of_ours(launch, accumulate_of(variant));
+    if (!verdict.right) throw NotMeasured(verdict.text);
+    contestants_.push_back({variant.name, launch});
+    entrants_.push_back({candidate, std::move(subject), predicted});
+  } catch (const NotMeasured& error) {
+    std::cout << "  dropped: " << (candidate ? one_line(candidate->schedule) : "the default") << ": " << error.what()
+              << "\n";
+  }
+
+  runtime::Gpu& gpu_;
+  const runtime::Script& script_;
+  const Problem& problem_;
+  Protocol protocol_;
+  DeviceSets sets_;
+  Judge judge_;
+  std::vector<Entrant> entrants_;
+  std::vector<Contestant> contestants_;
+  std::vector<Timing> timings_;
+};
+
 class Tuner {
  public:
   Tuner(const TuneOptions& options, const runtime::Script& script, runtime::Gpu* gpu)
@@ -100,7 +185,7 @@ class Tuner {
       std::cout << "  nothing to choose: " << no->reason << "\n";
       return;
     }
-    auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes, target());
+    const auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes, target());
     if (ranked.empty()) {
       std::cout << "  no candidate: no schedule of a family fits these sizes\n";
       return;
@@ -120,61 +205,33 @@ class Tuner {
     if (ranked.size() > most) std::cout << "  and " << ranked.size() - most << " more that the laws allow\n";
   }
 
+  // The model's best beside the default. It does not tell orders of tiles apart: those of the fastest come after.
   void measure_best(const plan::Plan& plan, const Problem& problem, const plan::GemmForm& form,
-                    std::vector<Candidate>& ranked) {
-    Protocol protocol;
-    protocol.rounds = options_.rounds;
-    protocol.milliseconds = options_.milliseconds;
-    protocol.singles = 0;
-    protocol.sets = sets_beyond_cache(problem.bytes(), gpu_->device().l2_bytes);
-    DeviceSets sets(problem, protocol.sets);
-    Judge judge(*gpu_, script_.sources, plan, problem, sets);
-    // The model's best, and its very best with other orders of tiles.
-    const auto orders = plan::reordered(problem.kernel, ranked.front(), problem.sizes, target());
-    std::vector<const Candidate*> wanted{&ranked.front()};
-    for (const Candidate& each : orders) wanted.push_back(&each);
-    for (std::size_t i = 1; i < ranked.size(); ++i) wanted.push_back(&ranked[i]);
-
-    std::vector<Entrant> entrants;
-    std::vector<Contestant> contestants;
-    const auto enter = [&](const Candidate* candidate, const plan::Plan& of, const plan::Variant& variant,
-                           double predicted) {
-      try {
-        auto subject = std::make_unique<Subject>(*gpu_, script_.sources, problem, of, variant);
-        const auto launch = [&sets, subject = subject.get()](int set, runtime::StreamHandle stream) {
-          subject->launch(sets, set, stream);
-        };
-        const Verdict verdict = judge.of_ours(launch, accumulate_of(variant));
-        if (!verdict.right) throw NotMeasured(verdict.text);
-        contestants.push_back({variant.name, launch});
-        entrants.push_back({candidate, std::move(subject), predicted});
-      } catch (const NotMeasured& error) {
-        std::cout << "  dropped: " << (candidate ? one_line(candidate->schedule) : "the default") << ": "
-                  << error.what() << "\n";
-      }
-    };
-    const plan::Variant& usual = *plan::fitting_variants(plan, problem.sizes).at(0);
-    enter(nullptr, plan, usual, plan::predicted_seconds(*problem.kernel, usual, problem.sizes, target()));
-    for (const Candidate* candidate : wanted)
-      if (std::ssize(entrants) <= options_.candidates)
-        enter(candidate, candidate->plan, candidate->chosen(), candidate->seconds);
-    sets.upload(judge.uniform());
-    decide(problem, form, entrants, measure(contestants, protocol));
+                    const std::vector<Candidate>& ranked) {
+    Race race(*gpu_, script_, plan, problem, options_);
+    race.enter_default(plan);
+    for (const Candidate& candidate : ranked)
+      if (std::ssize(race.entrants()) <= options_.candidates) race.enter(candidate);
+    if (race.entrants().empty()) return;
+    race.run();
+    const std::size_t best = race.fastest();
+    std::vector<Candidate> orders;
+    if (const Candidate* candidate = race.entrants()[best].candidate)
+      orders = plan::reordered(problem.kernel, *candidate, problem.sizes, target());
+    if (!orders.empty()) {
+      std::cout << "  the fastest in other orders of tiles:\n";
+      race.leave_only(best);
+      for (const Candidate& candidate : orders) race.enter(candidate);
+      race.run();
+    }
+    decide(problem, form, race);
   }
 
-  void decide(const Problem& problem, const plan::GemmForm& form, const std::vector<Entrant>& entrants,
-              const std::vector<Timing>& timings) {
+  void decide(const Problem& problem, const plan::GemmForm& form, const Race& race) {
     constexpr double worth_it = 1.01;
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < entrants.size(); ++i) {
-      std::cout << formatted("  %10.1f us  predicted %.1f us  +-%.1f%%  ", 1e3 * timings[i].median(),
-                             1e6 * entrants[i].predicted, 50 * timings[i].spread())
-                << (entrants[i].candidate ? one_line(entrants[i].candidate->schedule)
-                                          : "the default, " + entrants[i].subject->name())
-                << "\n";
-      if (timings[i].median() < timings[best].median()) best = i;
-    }
-    if (entrants.empty()) return;
+    const auto& entrants = race.entrants();
+    const auto& timings = race.timings();
+    const std::size_t best = race.fastest();
     const Candidate* winner = entrants[best].candidate;
     const double gain = entrants[0].candidate ? 0 : timings[0].median() / timings[best].median();
     if (!winner || (gain > 0 && gain < worth_it)) {

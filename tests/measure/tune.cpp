@@ -132,6 +132,11 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
   CHECK(ended.out.find("the default, small\n") != std::string::npos);
+  const std::size_t second = ended.out.find("the fastest in other orders of tiles:\n");
+  REQUIRE(second != std::string::npos);
+  for (const char* order : {"order = 4\n", "order = 11\n", "order = 16\n"})
+    CHECK((ended.out.find(order) != std::string::npos && ended.out.find(order) > second));
+  CHECK(ended.out.find("the default, small\n", second) != std::string::npos);
   CHECK(ended.out.find("written to " + kept) != std::string::npos);
   const std::string text = test::slurp(kept);
   INFO(text);
