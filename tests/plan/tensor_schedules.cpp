@@ -96,6 +96,15 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 8192, 14336, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 16384, 6144, 4096) == "sm90_tall_176");
+  // As many tiles as multiprocessors or fewer, of the narrowest that are no more; and the measured ones beside them.
+  CHECK(taken(bare, 768, 2048, 4096) == "sm90_once_96");
+  CHECK(taken(bare, 1024, 2048, 4096) == "sm90_once_128");
+  CHECK(taken(bare, 1024, 2560, 4096) == "sm90_once_160");
+  CHECK(taken(bare, 1536, 2048, 4096) == "sm90_once_192");
+  CHECK(taken(bare, 1024, 1024, 1024) == "sm90_small");
+  CHECK(taken(bare, 1536, 2048, 4095) != "sm90_once_192");
+  CHECK(taken(bare, 256, 512, 8192) == "sm90_tiny_halves");
+  CHECK(taken(bare, 512, 512, 512) == "sm90_tiny");
   CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
   CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
   CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_turns");
