@@ -76,6 +76,7 @@ class Race {
         protocol_(protocol_of(options, problem, gpu)),
         sets_(problem, protocol_.sets),
         judge_(gpu, script.sources, plan, problem, sets_) {}
+  Race(const Race&) = delete;  // launches know where it lies
 
   const std::vector<Entrant>& entrants() const { return entrants_; }
   const std::vector<Timing>& timings() const { return timings_; }

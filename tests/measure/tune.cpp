@@ -203,6 +203,17 @@ TEST_CASE("what wins is kept as a policy for all products of its class, and othe
   runtime::read_policies(folder.path().string());
   CHECK(chosen({{"P", 64}, {"Q", 64}, {"R", 16}}) == "tuned");
   CHECK(chosen({{"P", 64}, {"Q", 64}, {"R", 24}}) != "tuned");
+
+  // With an order of tiles too.
+  std::string ordered = text;
+  ordered.insert(ordered.find("  condition ="), "  order = 3\n");
+  sema::add_library("user.tuned_simt", path, ordered);
+  const auto kernel = kernel_of(*checked(other), "other");
+  const plan::Plan with_order = plan::make_plan(kernel);
+  const plan::Variant& tuned =
+      *plan::fitting_variants(with_order, sema::solve_sizes(*kernel, {}, {{"P", 64}, {"Q", 64}, {"R", 16}})).at(0);
+  CHECK(tuned.name == "tuned");
+  CHECK(std::get<plan::SimtGemm>(tuned.how).order.stride.to_string() == "(1@0,1@1,3@0)");
   sema::add_library("user.tuned_simt", path, "let rows = ()");
 
   // A class more is a row more; what somebody wrote stays; the same class again is replaced.
