@@ -36,6 +36,12 @@ std::set<std::string> names_of(const plan::Plan& plan) {
   return names;
 }
 
+// The variant that a launch of these sizes takes.
+std::string taken(const plan::Plan& plan, int m, int n, int k) {
+  const Binding sizes = sema::solve_sizes(*plan.kernel, {}, {{"M", m}, {"N", n}, {"K", k}});
+  return plan::fitting_variants(plan, sizes).at(0)->name;
+}
+
 const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
   return std::get_if<plan::Sm90Gemm>(&variant.how);
 }
@@ -81,10 +87,6 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   const plan::Plan bare = planned("", "bf16"),
                    with_bias = planned("", "bf16", "max(acc + bias[n], 0)", ", bias: bf16 N:1"),
                    masked = planned("", "bf16", "if n <= m then acc else 0");
-  const auto taken = [](const plan::Plan& plan, int m, int n, int k) {
-    const Binding sizes = sema::solve_sizes(*plan.kernel, {}, {{"M", m}, {"N", n}, {"K", k}});
-    return plan::fitting_variants(plan, sizes).at(0)->name;
-  };
   CHECK(taken(bare, 4096, 4096, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 8192, 4096, 14336) == "sm90_tall");      // tiles that begin and end less often gain nothing
@@ -135,13 +137,10 @@ TEST_CASE("an order may be a number of rows of tiles") {
       "kernel f<M, N, K>(A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)) -> C: bf16 (M,N):(N,1) "
       "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }");
   const plan::Plan of_across = plan::make_plan(across.evaluator.kernels().back());
-  const auto taken = [&](int m, int n, int k) {
-    const Binding sizes = sema::solve_sizes(*of_across.kernel, {}, {{"M", m}, {"N", n}, {"K", k}});
-    return plan::fitting_variants(of_across, sizes).at(0)->name;
-  };
-  CHECK(taken(8192, 8192, 8192) == "sm90_tall_in_elevens");
-  CHECK(taken(9216, 8192, 8192) == "sm90_tall");  // 36 rows: four groups of eleven have eight places too many
-  CHECK(taken(4096, 4096, 4096) == "sm90_tall");
+  CHECK(taken(of_across, 8192, 8192, 8192) == "sm90_tall_in_elevens");
+  CHECK(taken(of_across, 9216, 8192, 8192) ==
+        "sm90_tall");  // 36 rows: four groups of eleven have eight places too many
+  CHECK(taken(of_across, 4096, 4096, 4096) == "sm90_tall");
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
