@@ -143,6 +143,7 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm, const P
   const double loads = loaded * (fresh / hopper::memory_bytes + (1 - fresh) / hopper::cached_bytes) * hopper::sustained;
   const double waits = hopper::between_tiles + (gemm.consumers() == 1 ? steps * hopper::step_alone : 0);
   const double store = hopper::store(kernel, gemm, target);
+  // Of the whole product, if all multiprocessors shared it equally.
   double all = products / (steps * gemm.tile[0] * gemm.tile[1] * gemm.tile[2]) / target.multiprocessors;
   for (const sema::IndexId index : {gemm.m, gemm.n, gemm.k}) all *= extent(index);
   for (const sema::IndexId index : gemm.batch) all *= extent(index);

@@ -115,6 +115,7 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
                   (fault->visits == 0 ? "by no block" : "by " + std::to_string(fault->visits) + " blocks")}});
 }
 
+// Groups that are `high` and begin `rows` apart.
 Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high, int rows) {
   const Int groups = ceil_div(tiles(kernel, tiling.m, tiling.tile[0]), rows);
   std::vector<Tuple> shape{high, tiles(kernel, tiling.n, tiling.tile[1]), groups};
@@ -148,16 +149,12 @@ Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
   return ceil_div(extent(kernel, index), tile);
 }
 
-std::optional<int> rows_said(const std::optional<OrderEntry>& said) {
-  const int* rows = said ? std::get_if<int>(&*said) : nullptr;
-  return rows ? std::optional(*rows) : std::nullopt;
-}
-
 std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
-                                  const std::optional<OrderEntry>& said, Layout grouped, const Span& where,
+                                  const std::optional<OrderEntry>& said, Grouped grouped, int rows, const Span& where,
                                   std::vector<Problem>& problems) {
-  const Layout* layout = said ? std::get_if<Layout>(&*said) : nullptr;
-  if (!layout) return grouped;
+  const OrderEntry order = said.value_or(rows);
+  const auto* layout = std::get_if<Layout>(&order);
+  if (!layout) return grouped(kernel, tiling, std::get<int>(order));
   return check_order(kernel, tiling, *layout, where, problems) ? std::optional(*layout) : std::nullopt;
 }
 

@@ -55,13 +55,12 @@ struct OrderFault {
 std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
                                       const std::vector<TileAxis>& axes);
 
-// Rows of a group, if a schedule says a number of them.
-std::optional<int> rows_said(const std::optional<OrderEntry>& said);
-
-// The layout that a schedule says, or `grouped` where it says none. Nothing, and a problem "schedule-order" at `where`,
-// if that does not map blocks to tiles or does not visit every tile exactly once.
+// The layout that a schedule says, or groups of as many rows as it says, else of `rows`, by one of the functions above.
+// Nothing, and a problem "schedule-order" at `where`, if the layout does not map blocks to tiles or does not visit
+// every tile exactly once.
+using Grouped = Layout (*)(const sema::Kernel& kernel, const Tiling& tiling, int rows);
 std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
-                                  const std::optional<OrderEntry>& said, Layout grouped, const Span& where,
+                                  const std::optional<OrderEntry>& said, Grouped grouped, int rows, const Span& where,
                                   std::vector<Problem>& problems);
 
 // Tiles along an index.

@@ -31,13 +31,17 @@ std::optional<std::array<int, n>> numbers(const Value& value) {
   return result;
 }
 
+std::optional<int> number(const Value& value, std::int64_t least, std::int64_t most) {
+  const auto* leaf = std::get_if<Tuple>(&value);
+  if (!leaf || !leaf->is_int() || !leaf->value().is_literal()) return std::nullopt;
+  const std::int64_t said = leaf->value().value();
+  return said >= least && said <= most ? std::optional(static_cast<int>(said)) : std::nullopt;
+}
+
 constexpr const char* stages_form = "a number of K tiles in shared memory, 2 to 32";
 
 std::optional<int> stages_of(const Value& value) {
-  const auto* leaf = std::get_if<Tuple>(&value);
-  if (!leaf || !leaf->is_int() || !leaf->value().is_literal()) return std::nullopt;
-  const std::int64_t number = leaf->value().value();
-  return number >= 2 && number <= most_stages ? std::optional(static_cast<int>(number)) : std::nullopt;
+  return number(value, 2, most_stages);
 }
 
 std::optional<bool> yes_or_no(const Value& value) {
@@ -61,10 +65,7 @@ constexpr const char* order_form = "a layout, block or cluster -> (tile m, tile 
 
 std::optional<OrderEntry> order_of(const Value& value) {
   if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
-  const auto* leaf = std::get_if<Tuple>(&value);
-  if (!leaf || !leaf->is_int() || !leaf->value().is_literal()) return std::nullopt;
-  const std::int64_t rows = leaf->value().value();
-  return rows >= 1 && rows <= largest ? std::optional<OrderEntry>(static_cast<int>(rows)) : std::nullopt;
+  return number(value, 1, largest);
 }
 
 template <class Schedule>
@@ -158,11 +159,8 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     into.serpentine = yes_or_no(entry.value);
     wants(into.serpentine.has_value(), "0 or 1: whether every other tile of a cluster goes through K from its end");
   } else if (entry.key == "accumulate" && target == "sm90") {
-    const auto* leaf = std::get_if<Tuple>(&entry.value);
-    const bool fits = leaf && leaf->is_int() && leaf->value().is_literal() && leaf->value().value() >= 1 &&
-                      leaf->value().value() <= largest;
-    wants(fits, "a number of K elements that the tensor cores add up by themselves, 1 to 4096");
-    if (fits) into.accumulate = static_cast<int>(leaf->value().value());
+    into.accumulate = number(entry.value, 1, largest);
+    wants(into.accumulate.has_value(), "a number of K elements that the tensor cores add up by themselves, 1 to 4096");
   } else if (entry.key == "order") {
     wants((into.order = order_of(entry.value)).has_value(), order_form);
   } else if (entry.key == "stages") {

@@ -209,9 +209,8 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   gemm.accumulators = accumulator_layout(gemm.tile, gemm.groups, gemm.lanes, gemm.lane_grid, gemm.lane_tile);
   if (!check_cover(gemm, schedule, problems) || !check_size(gemm, schedule, problems)) return std::nullopt;
   const Tiling tiling{gemm.m, gemm.n, gemm.batch, {gemm.tile[0], gemm.tile[1]}};
-  const auto order = taken_order(kernel, tiling, schedule.order,
-                                 default_order(kernel, tiling, rows_said(schedule.order).value_or(usual_rows)),
-                                 schedule.at("order"), problems);
+  const auto order =
+      taken_order(kernel, tiling, schedule.order, default_order, usual_rows, schedule.at("order"), problems);
   if (!order) return std::nullopt;
   gemm.order = *order;
   return gemm;

@@ -122,10 +122,8 @@ bool Shaper::take_shared(Sm80Operand& operand, int axis, const std::optional<Any
 
 bool Shaper::take_order() {
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}};
-  const auto& said = at_.schedule.order;
-  const auto order =
-      taken_order(at_.kernel, tiling, said, default_order(at_.kernel, tiling, rows_said(said).value_or(usual_rows)),
-                  at_.schedule.at("order"), at_.problems);
+  const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, default_order, usual_rows,
+                                 at_.schedule.at("order"), at_.problems);
   if (order) gemm_.order = *order;
   return order.has_value();
 }

@@ -338,10 +338,9 @@ std::optional<Sm90Gemm> Shaper::run() {
   take_split(gemm_);
   gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
-  const auto& said = at_.schedule.order;
-  const int rows = rows_said(said).value_or(rows_for_clusters(tiling, gemm_.mask.has_value()));
-  const auto order = taken_order(at_.kernel, tiling, said, persistent_order(at_.kernel, tiling, rows),
-                                 at_.schedule.at("order"), at_.problems);
+  const auto order =
+      taken_order(at_.kernel, tiling, at_.schedule.order, persistent_order,
+                  rows_for_clusters(tiling, gemm_.mask.has_value()), at_.schedule.at("order"), at_.problems);
   if (!order) return std::nullopt;
   gemm_.order = *order;
   if (!take_stages() || !take_registers()) return std::nullopt;
