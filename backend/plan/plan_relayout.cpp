@@ -370,11 +370,17 @@ std::optional<Variant> plan_relayout(const sema::Kernel& kernel, const RelayoutF
 }
 
 Layout default_order(const sema::Kernel& kernel, const Relayout& relayout, const Way& output) {
-  std::vector<int> axes{relayout.run_axis};
+  std::vector<int> axes;
   const auto add = [&](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
   };
-  for (const Way::Leaf& leaf : output.leaves) add(leaf.axis);
+  const auto in_tile = [&](const Way::Leaf& leaf) {
+    return leaf.extent.is_literal() && leaf.step.is_literal() &&
+           leaf.step.value() * leaf.extent.value() <= relayout.tile[static_cast<std::size_t>(leaf.axis)];
+  };
+  for (const Way::Leaf& leaf : output.leaves) {
+    if (!in_tile(leaf)) add(leaf.axis);
+  }
   for (std::size_t axis = 0; axis < relayout.indices.size(); ++axis) add(static_cast<int>(axis));
   std::vector<Tuple> shape, stride;
   for (int axis : axes) {

@@ -7,7 +7,7 @@
 //     tile      = (32,128)
 //     threads   = 256
 //     // X is read 4 elements at once along j
-//     order     = (ceil_div(N,128),ceil_div(M,32)):(1@1,1@0)
+//     order     = (ceil_div(M,32),ceil_div(N,128)):(1@0,1@1)
 //     // Y is written 4 elements at once along j
 //     // outputs, (thread,value) -> (i,j): ((2,8,2,4,2),(4,4)):((4@1,1@0,8@1,8@0,16@1),(1@1,32@1))
 //     // predicted: 60 registers a thread, 0 bytes of shared memory
@@ -29,10 +29,10 @@ lay_relayout_straight_bytes16(
   const int block_x = (int)blockIdx.x;
   __align__(16) float X_ahead_[16];  // (4,4):(1,4), (element,access) of this thread's part of X
 
-  // block -> tile: (ceil_div(N,128),ceil_div(M,32)):(1@1,1@0)
-  const int rest_ = block_x / ((N_ + 127) / 128);
-  const int i_tile_ = rest_ * 32;
-  const int j_tile_ = block_x % ((N_ + 127) / 128) * 128;
+  // block -> tile: (ceil_div(M,32),ceil_div(N,128)):(1@0,1@1)
+  const int rest_ = block_x / ((M_ + 31) / 32);
+  const int i_tile_ = block_x % ((M_ + 31) / 32) * 32;
+  const int j_tile_ = rest_ * 128;
   if (i_tile_ < M_ && j_tile_ < N_) {
     // outputs, (thread,value) -> coordinate: ((2,8,2,4,2),(4,4)):((4@1,1@0,8@1,8@0,16@1),(1@1,32@1))
     const int i_in_ = thread / 2 % 8 + thread / 32 % 4 * 8;

@@ -106,12 +106,37 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 1024, 1024, 1024) == "sm90_small");
   CHECK(taken(bare, 1536, 2048, 4095) != "sm90_once_192");
   CHECK(taken(bare, 256, 512, 8192) == "sm90_tiny_halves");
-  CHECK(taken(bare, 512, 512, 512) == "sm90_tiny");
+  CHECK(taken(bare, 512, 512, 512) == "sm90_tiny_32");
+  CHECK(taken(bare, 512, 512, 2048) == "sm90_tiny_halves");
+  CHECK(taken(bare, 512, 768, 2048) == "sm90_tiny");
+  CHECK(taken(bare, 256, 256, 4096) == "sm90_tiny_halves_32");
+  CHECK(taken(bare, 768, 768, 2048) == "sm90_small");
+  CHECK(taken(bare, 768, 768, 4096) == "sm90_small_halves_96");
+  CHECK(taken(bare, 1024, 1024, 4096) == "sm90_small_halves");
+  CHECK(taken(bare, 3072, 1024, 1024) == "sm90_middle_96");
+  CHECK(taken(bare, 3072, 1536, 4096) == "sm90_once_tall_144");
   CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
   CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
   CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_turns");
   CHECK(taken(masked, 4096, 4096, 4096) == "sm90_turns");
   CHECK(taken(masked, 8192, 8192, 8192) == "sm90_wide");
+}
+
+TEST_CASE("blocks with a tile each find it where the last group of rows is not full") {
+  const plan::Plan plan = planned("", "bf16");
+  for (const char* name : {"sm90_once_160", "sm90_middle", "sm90_middle_96"}) {
+    INFO(name);
+    const auto found = std::find_if(plan.variants.begin(), plan.variants.end(),
+                                    [&](const plan::Variant& variant) { return variant.name == name; });
+    REQUIRE(found != plan.variants.end());
+    const auto* gemm = hopper(*found);
+    REQUIRE(gemm);
+    // 12 rows of tiles in groups of eight would be 16.
+    const Int places = size(gemm->order);
+    Binding sizes;
+    for (const sema::Dim& dim : plan.kernel->dims) sizes[*dim.symbol.dim_id()] = 1536;
+    CHECK(places.evaluate(sizes) == 12 * ((1536 + gemm->tile[1] - 1) / gemm->tile[1]));
+  }
 }
 
 TEST_CASE("an order may be a number of rows of tiles") {
