@@ -4,7 +4,7 @@
 set -uo pipefail
 lay=${1:-build/lay}
 shift || true
-classes=${*:-large orders small skinny ragged types masked fused inputs batched}
+classes=${*:-large orders small skinny ragged types masked fused inputs batched middle}
 script=$(dirname "$0")/hopper.lay
 options=(--rounds 5 --milliseconds "${MILLISECONDS_A_ROUND:-50}" --algorithms 8 --triton-seconds "${TRITON_SECONDS:-120}")
 
@@ -41,6 +41,11 @@ for class in $classes; do
       for kernel in scaled scaled_f32; do bench $kernel --set beta=1 8192x4096x4096; done
       ;;
     batched) bench batched 512x512x512x64 2048x2048x128x16 ;;
+    middle)
+      bench tt 256x256x1024 512x512x1024 256x256x4096 512x512x4096 768x768x2048 768x768x4096 512x1536x4096 256x3072x4096 \
+        1024x1024x2048 1024x1024x4096 768x2048x4096 1024x2560x4096 1536x1536x4096 1536x2048x4096 3072x1536x4096 \
+        2048x2048x4096 256x512x8192 3072x1024x1024 1536x3072x1024 1536x3072x4096 3072x3072x1024 1024x1024x8192
+      ;;
     *) echo "no class $class" >&2 ;;
   esac
 done

@@ -114,6 +114,7 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 768, 768, 4096) == "sm90_small_halves_96");
   CHECK(taken(bare, 1024, 1024, 4096) == "sm90_small_halves");
   CHECK(taken(bare, 3072, 1024, 1024) == "sm90_middle_96");
+  CHECK(taken(bare, 256, 1024, 8192) == "sm90_tiny_halves");
   CHECK(taken(bare, 3072, 1536, 4096) == "sm90_once_tall_144");
   CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
   CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
@@ -166,6 +167,10 @@ TEST_CASE("an order may be a number of rows of tiles") {
   CHECK(taken(of_across, 9216, 8192, 8192) ==
         "sm90_tall");  // 36 rows: four groups of eleven have eight places too many
   CHECK(taken(of_across, 4096, 4096, 4096) == "sm90_tall");
+  // Nor 96 columns where tiles are few.
+  CHECK(taken(of_across, 768, 768, 4096) == "sm90_small");
+  CHECK(taken(of_across, 768, 2048, 4096) == "sm90_once_128");
+  CHECK(taken(of_across, 3072, 1024, 1024) == "sm90_middle");
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
