@@ -116,6 +116,7 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 3072, 1024, 1024) == "sm90_middle_96");
   CHECK(taken(bare, 256, 1024, 8192) == "sm90_tiny_halves");
   CHECK(taken(bare, 3072, 1536, 4096) == "sm90_once_tall_144");
+  CHECK(taken(bare, 3072, 1024, 4096) == "sm90_middle_96");  // two waves of half as many rows
   CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
   CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
   CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_turns");
