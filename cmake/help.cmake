@@ -1,5 +1,5 @@
 # The pages of `lay help`, embedded in runtime: the texts of docs/, and the programs of tests/errors that fail.
-# runtime/help_files.h: help_file("docs/errors.md").
+# runtime/commands/help_files.h: help_file("docs/errors.md").
 file(GLOB help_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/docs/errors.md ${PROJECT_SOURCE_DIR}/docs/operations.md
   ${PROJECT_SOURCE_DIR}/docs/words.md
@@ -11,7 +11,7 @@ set(help_rows "")
 foreach(file IN LISTS help_files)
   append_embedded(help_rows ${file} ${file})
 endforeach()
-embed_files(runtime help_files.h "${help_rows}" [[
+embed_files(runtime commands/help_files.h "${help_rows}" [[
 std::string_view help_file(std::string_view path) {
   for (const auto& [file, text] : kFiles) {
     if (file == path) return text;

@@ -18,13 +18,17 @@ if(LAY_SANITIZE)
   endif()
 endif()
 
-# lay_library(FOLDER [USES NAME...]): the library `lay_<last part of FOLDER>` of the folder's sources.
+# lay_library(FOLDER [USES NAME...] [WITHOUT FOLDER...]): the library `lay_<last part of FOLDER>` of the sources in the
+# folder and its sub-folders, but for the sub-folders of WITHOUT, which are libraries of their own.
 # USES names the folders it may include; the same table stands in tests/house.
 function(lay_library folder)
-  cmake_parse_arguments(ARG "" "" "USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;WITHOUT" ${ARGN})
   get_filename_component(name ${folder} NAME)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  foreach(without IN LISTS ARG_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "/${without}/")
+  endforeach()
   list(TRANSFORM ARG_USES PREPEND lay_)
   if(sources)
     add_library(lay_${name} STATIC ${sources})

@@ -1,7 +1,7 @@
 # The programs in Python that `lay bench` runs, embedded in runtime/bench: triton_file("contestant.py").
 set(triton_rows "")
 append_embedded(triton_rows contestant.py runtime/bench/triton/contestant.py)
-embed_files(runtime/bench triton_files.h "${triton_rows}" [[
+embed_files(runtime/bench triton/triton_files.h "${triton_rows}" [[
 std::string_view triton_file(std::string_view name) {
   for (const auto& [file, text] : kFiles) {
     if (file == name) return text;

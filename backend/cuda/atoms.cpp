@@ -3,7 +3,7 @@
 
 #include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::cuda {
 namespace {
@@ -23,7 +23,8 @@ bool harmless(const std::string& instruction) {
 }
 
 void replace(std::string& text, const std::string& what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size())) {
     text.replace(at, what.size(), by);
   }
 }
@@ -39,7 +40,8 @@ int values_of(const Layout& threads_values) {
   return static_cast<int>(size(threads_values.shape[1]).value());
 }
 
-// An operand's registers, of 32 bits or, for f64, of 64: how C++ and the constraint of an asm statement name them.
+// An operand's registers, of 32 bits or, for f64, of 64: how C++ and the constraint of an asm
+// statement name them.
 struct OperandRegisters {
   int count;
   std::string_view type, constraint;
@@ -52,9 +54,11 @@ OperandRegisters registers_of(const Layout& threads_values, ElementType type) {
 
 constexpr int field_bytes = 16;  // of a matrix descriptor
 
-// A layout whose strides are 1 or multiples of the unit, and whose mode of stride 1 has whole units, in units.
+// A layout whose strides are 1 or multiples of the unit, and whose mode of stride 1 has whole
+// units, in units.
 Layout in_units(const Layout& layout, std::int64_t unit) {
-  const auto counted = [&](const auto& self, const Tuple& shape, const Tuple& stride) -> std::pair<Tuple, Tuple> {
+  const auto counted = [&](const auto& self, const Tuple& shape,
+                           const Tuple& stride) -> std::pair<Tuple, Tuple> {
     if (shape.is_tuple()) {
       std::vector<Tuple> shapes, strides;
       for (int i = 0; i < shape.rank(); ++i) {
@@ -88,22 +92,27 @@ void Emitter::copy_matrices(const ir::Copy& copy, int line) {
   const int mode = load ? copy.dst_mode : copy.src_mode;
   const int width = bits(buffer(held.buffer).element), together = 32 / std::max(1, width);
   if (width != 16 && (copy.transpose || (width != 8 && width != 32))) {
-    unsupported(std::string("a copy of matrices, ") + (copy.transpose ? "transposed, " : "") + "of elements of " +
-                std::to_string(width) + " bits");
+    unsupported(std::string("a copy of matrices, ") + (copy.transpose ? "transposed, " : "") +
+                "of elements of " + std::to_string(width) + " bits");
   }
-  if (!is_vector_access(held, mode, together)) unsupported("a copy of matrices whose pairs do not lie side by side");
+  if (!is_vector_access(held, mode, together))
+    unsupported("a copy of matrices whose pairs do not lie side by side");
   if (copy.predicate) unsupported("a copy of matrices under a condition of its own");
   need("shared_address");
   const int registers = copy.count / together;
   const std::string address = "\"r\"(shared_address(&" + element(memory).text + "))";
   std::string pairs;
   for (int i = 0; i < registers; ++i) {
-    pairs += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") + pair_register(held, mode, i) + ")";
+    pairs += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") +
+             pair_register(held, mode, i) + ")";
   }
   const std::string form = std::string(load ? "ldmatrix" : "stmatrix") + ".sync.aligned.m8n8.x" +
-                           std::to_string(registers) + (copy.transpose ? ".trans" : "") + ".shared.b16 ";
+                           std::to_string(registers) + (copy.transpose ? ".trans" : "") +
+                           ".shared.b16 ";
   if (load) {
-    out_.line("asm volatile(\"" + form + numbered(0, registers) + ", [%" + std::to_string(registers) + "];\"", line);
+    out_.line("asm volatile(\"" + form + numbered(0, registers) + ", [%" +
+                  std::to_string(registers) + "];\"",
+              line);
     out_.line("             : " + pairs + " : " + address + " : \"memory\");");
   } else {
     out_.line("asm volatile(\"" + form + "[%0], " + numbered(1, registers) + ";\"", line);
@@ -116,7 +125,8 @@ std::set<int> Emitter::accumulators_of_wgmma() const {
   std::set<int> held;
   const auto collect = [&](const auto& self, const ir::Block& body) -> void {
     for (const ir::Stmt& stmt : body) {
-      if (const auto* mma = std::get_if<ir::Mma>(&stmt.node); mma && mma->kind == ir::MmaKind::wgmma) {
+      if (const auto* mma = std::get_if<ir::Mma>(&stmt.node);
+          mma && mma->kind == ir::MmaKind::wgmma) {
         held.insert(mma->d.buffer.index);
       }
       if (const auto* loop = std::get_if<ir::For>(&stmt.node)) self(self, *loop->body);
@@ -152,9 +162,11 @@ std::string Emitter::descriptor(const ir::Ref& ref, bool takes_transposed) {
   const int row = found ? found->span * 8 / bits(of.element) : 1;
   // The tile starts with a whole group of 8 rows.
   const bool starts = found && multiple_of(ref.coordinate[0]) % (found->along_k ? 8 : row) == 0 &&
-                      (found->along_k || multiple_of(ref.coordinate[1]) % 8 == 0) && of.alignment >= found->stride;
+                      (found->along_k || multiple_of(ref.coordinate[1]) % 8 == 0) &&
+                      of.alignment >= found->stride;
   if (!starts || (!found->along_k && !takes_transposed)) {
-    unsupported("the layout of " + comment_text(of.name) + ", " + comment_text(to_string(of.layout)) +
+    unsupported("the layout of " + comment_text(of.name) + ", " +
+                comment_text(to_string(of.layout)) +
                 ", as operand of wgmma: rows of one swizzle span each, in groups of 8,");
   }
   need("matrix_descriptor");
@@ -166,12 +178,14 @@ std::string Emitter::descriptor(const ir::Ref& ref, bool takes_transposed) {
   std::vector<Code> at = coordinate(ref);
   Code& along_row = at[found->along_k ? 1 : 0];
   along_row = quotient(along_row, integer(unit));
-  const Code units = *offset_code(in_units(std::get<Composed>(of.layout).layout(), unit), at, false, sizes_);
-  return "matrix_descriptor(" + sum(name(start), units).text + ", " + std::to_string(found->stride) + ", " +
-         std::to_string(found->swizzle_field()) + ")";
+  const Code units =
+      *offset_code(in_units(std::get<Composed>(of.layout).layout(), unit), at, false, sizes_);
+  return "matrix_descriptor(" + sum(name(start), units).text + ", " +
+         std::to_string(found->stride) + ", " + std::to_string(found->swizzle_field()) + ")";
 }
 
-// A function of the atom's instruction: accumulators, operands, and for wgmma whether d is added to.
+// A function of the atom's instruction: accumulators, operands, and for wgmma whether d is added
+// to.
 std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) {
   const bool wgmma = mma.kind == ir::MmaKind::wgmma;
   if (atom.instruction.empty() || !harmless(atom.instruction)) {
@@ -183,14 +197,15 @@ std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) 
   const int d_count = values_of(atom.d);
   int next = d_count;
   std::string parameters = std::string(type_name(d_type)) + "* d", inputs, text = atom.instruction;
-  const auto operand = [&](const char* placeholder, const std::optional<Layout>& layout, const ir::Ref& ref) {
+  const auto operand = [&](const char* placeholder, const std::optional<Layout>& layout,
+                           const ir::Ref& ref) {
     const std::string letter(1, placeholder[1]);
     if (layout) {
       const OperandRegisters held = registers_of(*layout, buffer(ref.buffer).element);
       replace(text, placeholder, numbered(next, held.count));
       for (int i = 0; i < held.count; ++i) {
-        inputs += (inputs.empty() ? "\"" : ", \"") + std::string(held.constraint) + "\"(" + letter + "[" +
-                  std::to_string(i) + "])";
+        inputs += (inputs.empty() ? "\"" : ", \"") + std::string(held.constraint) + "\"(" + letter +
+                  "[" + std::to_string(i) + "])";
       }
       parameters += ", const " + std::string(held.type) + "* " + letter;
       next += held.count;
@@ -214,8 +229,9 @@ std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) 
     text += ";";
   }
   const std::string name = "multiply_" + std::to_string(helpers_.atoms.size() + 1);
-  std::string body = "// " + comment_text(atom.name) + "\nstatic __device__ __forceinline__ void " + name + "(" +
-                     parameters + ") {\n  asm volatile(\"" + text + "\"\n               : ";
+  std::string body = "// " + comment_text(atom.name) + "\nstatic __device__ __forceinline__ void " +
+                     name + "(" + parameters + ") {\n  asm volatile(\"" + text +
+                     "\"\n               : ";
   for (int i = 0; i < d_count; ++i) {
     body += (i == 0       ? ""
              : i % 8 == 0 ? ",\n                 "
@@ -223,7 +239,9 @@ std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) 
             ("\"" + std::string(constraint)) + "\"(d[" + std::to_string(i) + "])";
   }
   body += "\n               : " + inputs + ");\n}\n";
-  const auto what_it_does = [](const std::string& of) { return of.substr(of.find('(', of.find('\n'))); };
+  const auto what_it_does = [](const std::string& of) {
+    return of.substr(of.find('(', of.find('\n')));
+  };
   for (const auto& [known, definition] : helpers_.atoms) {
     if (what_it_does(definition) == what_it_does(body)) return known;
   }
@@ -241,7 +259,8 @@ void Emitter::multiply_atom(const ir::Mma& mma, int line) {
     for (const Code& code : coordinate(ref)) at.push_back(code);
     return "&" + buffer_name(ref.buffer) + "[" + offset(ref.buffer, at).text + "]";
   };
-  const auto operand = [&](const ir::Ref& ref, const std::optional<Layout>& layout, const char* transposed) {
+  const auto operand = [&](const ir::Ref& ref, const std::optional<Layout>& layout,
+                           const char* transposed) {
     if (!layout) return descriptor(ref, atom->instruction.find(transposed) != std::string::npos);
     vectors_.insert(ref.buffer.index);
     const OperandRegisters held = registers_of(*layout, buffer(ref.buffer).element);
@@ -256,8 +275,8 @@ void Emitter::multiply_atom(const ir::Mma& mma, int line) {
   }
   if (mma.zero) {
     out_.line("#pragma unroll", line);
-    out_.line("for (int i = 0; i < " + std::to_string(values_of(atom->d)) + "; ++i) if (" + expression(mma.zero).text +
-                  ") (" + d + ")[i] = 0;",
+    out_.line("for (int i = 0; i < " + std::to_string(values_of(atom->d)) + "; ++i) if (" +
+                  expression(mma.zero).text + ") (" + d + ")[i] = 0;",
               line);
   }
   out_.line(function + "(" + operands + ");", line);

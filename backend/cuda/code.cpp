@@ -48,30 +48,40 @@ Code integer(std::int64_t value) {
   using limits32 = std::numeric_limits<std::int32_t>;
   if (value < limits32::min() || value > limits32::max()) return wide_integer(value);
   // The literal of the least value is out of range before its sign is applied.
-  if (value == limits32::min()) return {"(" + std::to_string(value + 1) + " - 1)", Binding::postfix, false, value};
-  return {std::to_string(value), value < 0 ? Binding::unary : Binding::postfix, false, value, {}, value & -value};
+  if (value == limits32::min())
+    return {"(" + std::to_string(value + 1) + " - 1)", Binding::postfix, false, value};
+  return {std::to_string(value), value < 0 ? Binding::unary : Binding::postfix, false, value, {},
+          value & -value};
 }
 
 Code wide_integer(std::int64_t value) {
   if (value == std::numeric_limits<std::int64_t>::min())
     return {"(" + std::to_string(value + 1) + "LL - 1)", Binding::postfix, true, value};
-  return {std::to_string(value) + "LL", value < 0 ? Binding::unary : Binding::postfix, true, value, {}, value & -value};
+  return {std::to_string(value) + "LL",
+          value < 0 ? Binding::unary : Binding::postfix,
+          true,
+          value,
+          {},
+          value & -value};
 }
 
 std::string inside(const Code& code, Binding least) {
   return code.binding < least ? "(" + code.text + ")" : code.text;
 }
 
-// Readers do not know by heart how && and || mix, nor how shifts and bit operators bind: those get parentheses.
+// Readers do not know by heart how && and || mix, nor how shifts and bit operators bind: those get
+// parentheses.
 Code binary(const Code& left, std::string_view op, const Code& right, Binding binding) {
   Binding least_left = binding, least_right = static_cast<Binding>(static_cast<int>(binding) + 1);
   if (binding == Binding::logical_or || binding == Binding::logical_and) {
     least_left = left.binding == binding ? binding : Binding::equality;
     least_right = Binding::equality;
-  } else if (binding == Binding::bit_xor || binding == Binding::bit_and || binding == Binding::shift) {
+  } else if (binding == Binding::bit_xor || binding == Binding::bit_and ||
+             binding == Binding::shift) {
     least_left = least_right = Binding::unary;
   }
-  return {inside(left, least_left) + " " + std::string(op) + " " + inside(right, least_right), binding};
+  return {inside(left, least_left) + " " + std::string(op) + " " + inside(right, least_right),
+          binding};
 }
 
 Code call(std::string_view function, std::string_view arguments) {
@@ -79,25 +89,32 @@ Code call(std::string_view function, std::string_view arguments) {
 }
 
 Code sum(const Code& a, const Code& b) {
-  if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_add_overflow(x, y, z); })) return *code;
+  if (auto code =
+          folded(a, b, [](auto x, auto y, auto* z) { return __builtin_add_overflow(x, y, z); }))
+    return *code;
   if (is(a, 0)) return b;
   if (is(b, 0)) return a;
   if (b.known && *b.known < 0 && *b.known != std::numeric_limits<std::int64_t>::min())
     return difference(a, integer(-*b.known));
   // a + (b + c) is a + b + c, except that a long long a would make both additions long.
   if (b.binding == Binding::additive && a.wide == b.wide)
-    return with_common({inside(a, Binding::additive) + " + " + b.text, Binding::additive, a.wide}, a, b);
+    return with_common({inside(a, Binding::additive) + " + " + b.text, Binding::additive, a.wide},
+                       a, b);
   return with_common(integer_operator(a, "+", b, Binding::additive), a, b);
 }
 
 Code difference(const Code& a, const Code& b) {
-  if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_sub_overflow(x, y, z); })) return *code;
+  if (auto code =
+          folded(a, b, [](auto x, auto y, auto* z) { return __builtin_sub_overflow(x, y, z); }))
+    return *code;
   if (is(b, 0)) return a;
   return with_common(integer_operator(a, "-", b, Binding::additive), a, b);
 }
 
 Code product(const Code& a, const Code& b) {
-  if (auto code = folded(a, b, [](auto x, auto y, auto* z) { return __builtin_mul_overflow(x, y, z); })) return *code;
+  if (auto code =
+          folded(a, b, [](auto x, auto y, auto* z) { return __builtin_mul_overflow(x, y, z); }))
+    return *code;
   if (is(a, 0) || is(b, 0)) return integer(0);
   if (is(a, 1)) return b;
   if (is(b, 1)) return a;

@@ -1,4 +1,5 @@
-// A piece of C++ expression: its text, how tightly it binds, and its value where it is a known integer.
+// A piece of C++ expression: its text, how tightly it binds, and its value where it is a known
+// integer.
 //
 //   Code i = name("i_");
 //   sum(product(i, integer(8)), integer(0)).text              "i_ * 8"
@@ -6,8 +7,8 @@
 //   quotient(i, integer(1)).text                              "i_"
 //   remainder(product(i, integer(8)), integer(2)).text        "0"
 //
-// Integer operations fold what is constant and drop neutral elements and remainders of multiples of powers of two;
-// parentheses stand only where they are needed (and where a reader wants them).
+// Integer operations fold what is constant and drop neutral elements and remainders of multiples of
+// powers of two; parentheses stand only where they are needed (and where a reader wants them).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,8 @@ struct Code {
   Binding binding = Binding::postfix;
   bool wide = false;                                 // of type long long
   std::optional<std::int64_t> known = std::nullopt;  // the value of an integer constant
-  std::string narrow = {};  // of an int that was widened: its text, binding as a unary operator does
+  std::string narrow =
+      {};  // of an int that was widened: its text, binding as a unary operator does
   // A power of two that divides the value, also where the value has wrapped; 0 of the constant 0.
   std::int64_t multiple = 1;
 };
@@ -61,7 +63,8 @@ Code product(const Code& a, const Code& b);
 Code quotient(const Code& a, const Code& b);   // of non-negative operands: floored
 Code remainder(const Code& a, const Code& b);  // of non-negative operands
 Code widened(const Code& a);                   // as long long
-// Where both are long long and one of them is a widened int, it need not be: the operator widens it.
+// Where both are long long and one of them is a widened int, it need not be: the operator widens
+// it.
 void drop_widening(Code& a, Code& b);
 
 }  // namespace lay::cuda

@@ -97,7 +97,8 @@ std::string bound(int value, ElementType type) {
 Code integer_to_integer(const Code& value, ElementType from, ElementType to) {
   if ((to == s8 || to == u8) && from != to) {
     const int lower = to == s8 ? -128 : 0, upper = to == s8 ? 127 : 255;
-    const std::string low = is_signed(from) ? "max(" + value.text + ", " + bound(lower, from) + ")" : value.text;
+    const std::string low =
+        is_signed(from) ? "max(" + value.text + ", " + bound(lower, from) + ")" : value.text;
     return cast_to(*c_type(to), call("min", low + ", " + bound(upper, from)));
   }
   return cast_to(*c_type(to), value);
@@ -105,10 +106,12 @@ Code integer_to_integer(const Code& value, ElementType from, ElementType to) {
 
 }  // namespace
 
-std::optional<Code> converted(const Code& value, ElementType from, ElementType to, Helpers& helpers) {
+std::optional<Code> converted(const Code& value, ElementType from, ElementType to,
+                              Helpers& helpers) {
   if (from == to || (from == tf32 && to == f32)) return value;
   if (from == pred && c_type(to))
-    return is_integer(to) || to == f32 || to == f64 ? std::optional(cast_to(*c_type(to), value)) : std::nullopt;
+    return is_integer(to) || to == f32 || to == f64 ? std::optional(cast_to(*c_type(to), value))
+                                                    : std::nullopt;
   switch (from) {
     case f32:
     case tf32:
@@ -129,10 +132,13 @@ std::optional<Code> converted(const Code& value, ElementType from, ElementType t
   if (is_integer(to)) return integer_to_integer(value, from, to);
   if (to == f32) return cast_to("float", value);
   if (to == f64) return cast_to("double", value);
-  // Exact through f32 for narrow integers, through f64 for those of 32 bits; wider ones are made odd f64 first.
+  // Exact through f32 for narrow integers, through f64 for those of 32 bits; wider ones are made
+  // odd f64 first.
   if (bits(from) <= 16) return from_f32(cast_to("float", value), to, helpers);
   if (bits(from) <= 32) return from_f64(cast_to("double", value), to, helpers);
-  return from_f64(helper_call(from == s64 ? "f64_odd_from_s64" : "f64_odd_from_u64", value, helpers), to, helpers);
+  return from_f64(
+      helper_call(from == s64 ? "f64_odd_from_s64" : "f64_odd_from_u64", value, helpers), to,
+      helpers);
 }
 
 }  // namespace lay::cuda

@@ -9,12 +9,17 @@ constexpr std::string_view members = "xyzw";
 
 void Emitter::copy(const ir::Copy& copy, int line) {
   if (copy.kind == ir::CopyKind::cp_async) return copy_async(copy, line);
-  if (copy.kind == ir::CopyKind::tma_load || copy.kind == ir::CopyKind::tma_store) return copy_box(copy, line);
-  if (copy.kind == ir::CopyKind::ldmatrix || copy.kind == ir::CopyKind::stmatrix) return copy_matrices(copy, line);
+  if (copy.kind == ir::CopyKind::tma_load || copy.kind == ir::CopyKind::tma_store)
+    return copy_box(copy, line);
+  if (copy.kind == ir::CopyKind::ldmatrix || copy.kind == ir::CopyKind::stmatrix)
+    return copy_matrices(copy, line);
   if (copy.kind == ir::CopyKind::st_async) return copy_to_block(copy, line);
   if (copy.completion != ir::Completion::none) unsupported("a plain copy that signals a barrier");
-  const auto in_registers = [&](const ir::Ref& ref) { return buffer(ref.buffer).space == ir::Space::registers; };
-  if (copy.count == 1 || (in_registers(copy.dst) && in_registers(copy.src))) return copy_elements(copy, line);
+  const auto in_registers = [&](const ir::Ref& ref) {
+    return buffer(ref.buffer).space == ir::Space::registers;
+  };
+  if (copy.count == 1 || (in_registers(copy.dst) && in_registers(copy.src)))
+    return copy_elements(copy, line);
   copy_vector(copy, line);
 }
 
@@ -30,22 +35,28 @@ void Emitter::copy_elements(const ir::Copy& copy, int line) {
   for (int i = 0; i < copy.count; ++i) {
     const std::string target = shifted_element(copy.dst, copy.dst_mode, i).text;
     const auto value = converted(shifted_element(copy.src, copy.src_mode, i), from, to, helpers_);
-    if (!value) unsupported("a copy from " + std::string(element_name(from)) + " to " + std::string(element_name(to)));
+    if (!value)
+      unsupported("a copy from " + std::string(element_name(from)) + " to " +
+                  std::string(element_name(to)));
     if (!copy.predicate) {
       out_.line(target + " = " + value->text + ";", line);
     } else if (copy.zero_fill) {
-      const std::string zero = to == ElementType::f32 ? "0.0f" : to == ElementType::f64 ? "0.0" : "0";
-      out_.line(target + " = " + inside(expression(copy.predicate), Binding::logical_or) + " ? " + value->text + " : " +
-                    zero + ";",
+      const std::string zero = to == ElementType::f32   ? "0.0f"
+                               : to == ElementType::f64 ? "0.0"
+                                                        : "0";
+      out_.line(target + " = " + inside(expression(copy.predicate), Binding::logical_or) + " ? " +
+                    value->text + " : " + zero + ";",
                 line);
     } else {
-      out_.line("if (" + expression(copy.predicate).text + ") " + target + " = " + value->text + ";", line);
+      out_.line(
+          "if (" + expression(copy.predicate).text + ") " + target + " = " + value->text + ";",
+          line);
     }
   }
 }
 
-// Whether the elements lie side by side where the buffer is in registers, at a multiple of their number (memory: the
-// verifier has proved it).
+// Whether the elements lie side by side where the buffer is in registers, at a multiple of their
+// number (memory: the verifier has proved it).
 bool Emitter::is_vector_access(const ir::Ref& ref, int mode, int count) const {
   const ir::Buffer& of = buffer(ref.buffer);
   if (of.space != ir::Space::registers) return true;
@@ -55,14 +66,17 @@ bool Emitter::is_vector_access(const ir::Ref& ref, int mode, int count) const {
     const std::vector<Leaf> leaves = leaves_of((*layout)[i]);
     const std::int64_t start = multiple_of(ref.coordinate.at(static_cast<std::size_t>(i)));
     if (i == mode) {
-      const bool fits = leaves.size() == 1 || (leaves[0].extent.is_literal() && leaves[0].extent.value() % count == 0);
+      const bool fits = leaves.size() == 1 ||
+                        (leaves[0].extent.is_literal() && leaves[0].extent.value() % count == 0);
       if (!leaves[0].stride.is(1) || !fits || start % count != 0) return false;
       for (std::size_t leaf = 1; leaf < leaves.size(); ++leaf)
-        if (!leaves[leaf].stride.is_literal() || leaves[leaf].stride.value() % count != 0) return false;
+        if (!leaves[leaf].stride.is_literal() || leaves[leaf].stride.value() % count != 0)
+          return false;
     } else {
       for (const Leaf& leaf : leaves) {
         if (!leaf.stride.is_literal()) return false;
-        const bool steps = leaves.size() == 1 && (start == 0 || leaf.stride.value() * start % count == 0);
+        const bool steps =
+            leaves.size() == 1 && (start == 0 || leaf.stride.value() * start % count == 0);
         if (!steps && leaf.stride.value() % count != 0) return false;
       }
     }
@@ -72,16 +86,19 @@ bool Emitter::is_vector_access(const ir::Ref& ref, int mode, int count) const {
 
 std::string Emitter::vector_access(const ir::Ref& ref, const VectorType& vector, bool is_const) {
   if (buffer(ref.buffer).space == ir::Space::registers) vectors_.insert(ref.buffer.index);
-  return "*(" + std::string(is_const ? "const " : "") + std::string(vector.name) + "*)&" + element(ref).text;
+  return "*(" + std::string(is_const ? "const " : "") + std::string(vector.name) + "*)&" +
+         element(ref).text;
 }
 
 void Emitter::copy_vector(const ir::Copy& copy, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
-  if (type != buffer(copy.dst.buffer).element) unsupported("a copy of several elements between types");
+  if (type != buffer(copy.dst.buffer).element)
+    unsupported("a copy of several elements between types");
   const int bytes = copy.count * bits(type) / 8;
   const auto vector = vector_type(type, bytes);
   if (!vector || bits(type) < 8)
-    unsupported("a copy of " + std::to_string(copy.count) + " elements of " + std::string(element_name(type)));
+    unsupported("a copy of " + std::to_string(copy.count) + " elements of " +
+                std::string(element_name(type)));
   const bool guarded = copy.predicate && !copy.zero_fill;
   if (guarded) out_.open("if (" + expression(copy.predicate).text + ") {", line);
   move_vector(copy, *vector, guarded ? 0 : line);
@@ -90,7 +107,8 @@ void Emitter::copy_vector(const ir::Copy& copy, int line) {
 
 void Emitter::move_vector(const ir::Copy& copy, const VectorType& vector, int line) {
   const bool selects = copy.predicate && copy.zero_fill;
-  const std::string condition = selects ? inside(expression(copy.predicate), Binding::logical_or) + " ? " : "";
+  const std::string condition =
+      selects ? inside(expression(copy.predicate), Binding::logical_or) + " ? " : "";
   const std::string otherwise = selects ? " : " + std::string(vector.zero) : "";
   const bool from_side_by_side = is_vector_access(copy.src, copy.src_mode, copy.count);
   const bool to_side_by_side = is_vector_access(copy.dst, copy.dst_mode, copy.count);
@@ -104,7 +122,8 @@ void Emitter::move_vector(const ir::Copy& copy, const VectorType& vector, int li
     unsupported("a copy of narrow elements that do not lie side by side in registers");
   const bool single = copy.count == 1;
   const auto member = [&](int i) {
-    return single ? std::string("vector") : "vector." + std::string(1, members[static_cast<std::size_t>(i)]);
+    return single ? std::string("vector")
+                  : "vector." + std::string(1, members[static_cast<std::size_t>(i)]);
   };
   out_.open("{", line);
   if (from_side_by_side) {
@@ -115,8 +134,8 @@ void Emitter::move_vector(const ir::Copy& copy, const VectorType& vector, int li
     out_.line(std::string(vector.name) + " vector;");
     for (int i = 0; i < copy.count; ++i)
       out_.line(member(i) + " = " + shifted_element(copy.src, copy.src_mode, i).text + ";");
-    out_.line(vector_access(copy.dst, vector, false) + " = " + (selects ? condition + "vector" + otherwise : "vector") +
-              ";");
+    out_.line(vector_access(copy.dst, vector, false) + " = " +
+              (selects ? condition + "vector" + otherwise : "vector") + ";");
   }
   out_.close();
 }
@@ -125,8 +144,11 @@ void Emitter::copy_async(const ir::Copy& copy, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
   const int bytes = copy.count * bits(type) / 8;
   const std::string size = std::to_string(bytes);
-  const std::string_view helper = bytes == 4 ? "cp_async_4" : bytes == 8 ? "cp_async_8" : "cp_async_16";
-  if (bytes != 4 && bytes != 8 && bytes != 16) unsupported("an asynchronous copy of " + size + " bytes");
+  const std::string_view helper = bytes == 4   ? "cp_async_4"
+                                  : bytes == 8 ? "cp_async_8"
+                                               : "cp_async_16";
+  if (bytes != 4 && bytes != 8 && bytes != 16)
+    unsupported("an asynchronous copy of " + size + " bytes");
   if (copy.completion == ir::Completion::mbarrier || copy.completion == ir::Completion::bulk_group)
     unsupported("an asynchronous copy that signals an mbarrier");
   helpers_.names.insert(helper);
@@ -134,11 +156,13 @@ void Emitter::copy_async(const ir::Copy& copy, int line) {
   const std::string start = std::string(helper) + "(" + to + ", ";
   if (!copy.predicate) return out_.line(start + from + ", " + size + ");", line);
   const std::string predicate = expression(copy.predicate).text;
-  if (!copy.zero_fill) return out_.line("if (" + predicate + ") " + start + from + ", " + size + ");", line);
+  if (!copy.zero_fill)
+    return out_.line("if (" + predicate + ") " + start + from + ", " + size + ");", line);
   out_.open("{", line);
   out_.line("const bool inside = " + predicate + ";");
   const std::string pointer = "const " + std::string(type_name(type)) + "*";
-  out_.line(pointer + " const from = inside ? " + from + " : " + buffer_name(copy.src.buffer) + ";");
+  out_.line(pointer + " const from = inside ? " + from + " : " + buffer_name(copy.src.buffer) +
+            ";");
   out_.line(start + "from, inside ? " + size + " : 0);");
   out_.close();
 }

@@ -8,8 +8,8 @@ namespace lay::cuda {
 
 namespace {
 
-// A mode that runs with stride 1 in whole rows of `row` elements, and the distance of the rows; the distance is 0 where
-// there is one.
+// A mode that runs with stride 1 in whole rows of `row` elements, and the distance of the rows; the
+// distance is 0 where there is one.
 std::optional<std::int64_t> rows_of(const std::vector<Leaf>& mode, std::int64_t row) {
   if (mode.empty() || !mode[0].stride.is(1) || !mode[0].extent.is(row)) return std::nullopt;
   if (mode.size() == 1) return 0;
@@ -28,9 +28,11 @@ std::optional<Descriptor> descriptor_of(const AnyLayout& layout, int element_bit
   const auto* composed = std::get_if<Composed>(&layout);
   const auto* swizzle = composed ? std::get_if<Swizzle>(&composed->outer) : nullptr;
   const auto* inner = composed ? std::get_if<Layout>(&composed->inner) : nullptr;
-  if (!swizzle || !inner || inner->rank() < 2 || !composed->offset.is_literal(0)) return std::nullopt;
+  if (!swizzle || !inner || inner->rank() < 2 || !composed->offset.is_literal(0))
+    return std::nullopt;
   const int bytes = element_bits / 8, unit = std::countr_zero(static_cast<unsigned>(bytes));
-  if (swizzle->m + unit != 4 || swizzle->s != 3 || swizzle->b < 1 || swizzle->b > 3) return std::nullopt;
+  if (swizzle->m + unit != 4 || swizzle->s != 3 || swizzle->b < 1 || swizzle->b > 3)
+    return std::nullopt;
   Descriptor made;
   made.span = field_bytes << swizzle->b;
   made.stride = std::int64_t{rows_of_a_group} * made.span;
@@ -42,7 +44,8 @@ std::optional<Descriptor> descriptor_of(const AnyLayout& layout, int element_bit
       if (!leaf.stride.is_literal() || !whole(leaf.stride.value())) return std::nullopt;
     }
   }
-  if (const auto next = rows_of(depth, row); next && steps_by(outer, row) && whole(*next)) return made;
+  if (const auto next = rows_of(depth, row); next && steps_by(outer, row) && whole(*next))
+    return made;
   if (const auto next = rows_of(outer, row); next && steps_by(depth, row) && whole(*next)) {
     made.along_k = false;
     if (*next > 0) made.leading = *next * bytes;

@@ -4,7 +4,7 @@
 
 #include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::cuda {
 namespace {
@@ -112,10 +112,12 @@ void Emitter::name_everything() {
   for (const ir::Buffer& buffer : kernel_.buffers) buffer_names_.push_back(names_.add(buffer.name));
   for (const ir::Param& param : kernel_.params) {
     param_names_.push_back(names_.add(param.name));
-    if (const auto dim = param.symbol.dim_id(); param.is_size && dim) sizes_.dims[*dim] = param_names_.back();
+    if (const auto dim = param.symbol.dim_id(); param.is_size && dim)
+      sizes_.dims[*dim] = param_names_.back();
   }
   for (const ir::TensorMap& map : kernel_.tensor_maps) map_names_.push_back(names_.add(map.name));
-  for (const ir::Barrier& barrier : kernel_.barriers) barrier_names_.push_back(names_.add(barrier.name));
+  for (const ir::Barrier& barrier : kernel_.barriers)
+    barrier_names_.push_back(names_.add(barrier.name));
   for (const ir::Ring& ring : kernel_.rings) ring_names_.push_back(names_.add(ring.name));
   var_names_.resize(kernel_.vars.size());
 }
@@ -127,7 +129,8 @@ void Emitter::find_uses(std::vector<ir::ExprId> open) {
     open.pop_back();
     if (!seen.insert(id.index).second) continue;
     const ir::Expr& expr = kernel_.exprs.at(static_cast<std::size_t>(id.index));
-    if (const auto* special = std::get_if<ir::Special>(&expr.node)) specials_.insert(special->which);
+    if (const auto* special = std::get_if<ir::Special>(&expr.node))
+      specials_.insert(special->which);
     for (ir::ExprId operand : operands_of(expr)) open.push_back(operand);
   }
 }
@@ -160,29 +163,32 @@ void Emitter::place_shared() {
   dynamic_shared_ = shared_bytes_ > static_shared_limit;
   if (shared_bytes_ > target_.block_shared)
     throw Problem{"shared-memory",
-                  "the kernel needs " + std::to_string(shared_bytes_) + " bytes of shared memory, and a block of " +
-                      target_.architecture + " has " + std::to_string(target_.block_shared),
+                  "the kernel needs " + std::to_string(shared_bytes_) +
+                      " bytes of shared memory, and a block of " + target_.architecture + " has " +
+                      std::to_string(target_.block_shared),
                   0};
   if (kernel_.launch.threads > target_.block_threads)
     throw Problem{"threads",
-                  "the kernel needs " + std::to_string(kernel_.launch.threads) + " threads a block, and " +
-                      target_.architecture + " has " + std::to_string(target_.block_threads),
+                  "the kernel needs " + std::to_string(kernel_.launch.threads) +
+                      " threads a block, and " + target_.architecture + " has " +
+                      std::to_string(target_.block_threads),
                   0};
 }
 
 void Emitter::write_heading() {
   const ir::Launch& launch = kernel_.launch;
   out_.line("// " + comment_text(kernel_.name) +
-            (kernel_.script.empty()
-                 ? ""
-                 : ", from " + comment_text(kernel_.script.substr(kernel_.script.find_last_of('/') + 1))) +
+            (kernel_.script.empty() ? ""
+                                    : ", from " + comment_text(kernel_.script.substr(
+                                                      kernel_.script.find_last_of('/') + 1))) +
             ", for " + target_.architecture + ".");
   if (!kernel_.header.empty()) out_.line("//");
   for (const std::string& line : kernel_.header) out_.line("//   " + comment_text(line));
   out_.line("//");
-  out_.line("// Grid (" + int_text(launch.grid[0]) + ", " + int_text(launch.grid[1]) + ", " + int_text(launch.grid[2]) +
-            "), " + std::to_string(launch.threads) + " threads a block, " + std::to_string(shared_bytes_) +
-            " bytes of shared memory" + (dynamic_shared_ ? ", asked for at the launch." : "."));
+  out_.line("// Grid (" + int_text(launch.grid[0]) + ", " + int_text(launch.grid[1]) + ", " +
+            int_text(launch.grid[2]) + "), " + std::to_string(launch.threads) +
+            " threads a block, " + std::to_string(shared_bytes_) + " bytes of shared memory" +
+            (dynamic_shared_ ? ", asked for at the launch." : "."));
   for (const Predicate& assumed : kernel_.assumptions)
     out_.line("// Assumes " + comment_text(assumed.to_string()) + ".");
   out_.line("");
@@ -195,28 +201,30 @@ void Emitter::write_signature() {
   for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const ir::Buffer& buffer = kernel_.buffers[i];
     if (buffer.space != ir::Space::global) continue;
-    parameters.emplace_back(std::string(buffer.written ? "" : "const ") + std::string(type_name(buffer.element)) +
-                                pointer + buffer_names_[i],
+    parameters.emplace_back(std::string(buffer.written ? "" : "const ") +
+                                std::string(type_name(buffer.element)) + pointer + buffer_names_[i],
                             layout_text(buffer));
   }
   for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
     const ir::Param& param = kernel_.params[i];
-    parameters.emplace_back(
-        std::string(type_name(param.is_size ? ElementType::s32 : param.type)) + " " + param_names_[i], "");
+    parameters.emplace_back(std::string(type_name(param.is_size ? ElementType::s32 : param.type)) +
+                                " " + param_names_[i],
+                            "");
   }
   for (std::size_t i = 0; i < kernel_.tensor_maps.size(); ++i) {
     const ir::TensorMap& map = kernel_.tensor_maps[i];
     std::string box;
     for (const int extent : map.box) box += (box.empty() ? "" : ",") + std::to_string(extent);
-    parameters.emplace_back("const __grid_constant__ tensor_map " + map_names_[i],
-                            "boxes of (" + box + ") of " + comment_text(buffer(map.tensor).name) +
-                                (map.swizzle ? ", bytes swizzled by " + map.swizzle->to_string() : ""));
+    parameters.emplace_back(
+        "const __grid_constant__ tensor_map " + map_names_[i],
+        "boxes of (" + box + ") of " + comment_text(buffer(map.tensor).name) +
+            (map.swizzle ? ", bytes swizzled by " + map.swizzle->to_string() : ""));
   }
   const auto& cluster = kernel_.launch.cluster;
   std::string bounds;
   if (cluster != std::array<int, 3>{1, 1, 1}) {
-    bounds = "__cluster_dims__(" + std::to_string(cluster[0]) + ", " + std::to_string(cluster[1]) + ", " +
-             std::to_string(cluster[2]) + ") ";
+    bounds = "__cluster_dims__(" + std::to_string(cluster[0]) + ", " + std::to_string(cluster[1]) +
+             ", " + std::to_string(cluster[2]) + ") ";
   }
   bounds += "__launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
             std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")";
@@ -236,7 +244,8 @@ bool Emitter::multiplies_by_warpgroups() const {
 void Emitter::write_specials() {
   const auto uses = [&](ir::Builtin which) { return specials_.contains(which); };
   const bool several = kernel_.roles.size() > 1;  // whose threads are told apart
-  const bool derived = several || uses(ir::Builtin::lane) || uses(ir::Builtin::warp) || uses(ir::Builtin::warpgroup);
+  const bool derived =
+      several || uses(ir::Builtin::lane) || uses(ir::Builtin::warp) || uses(ir::Builtin::warpgroup);
   if (uses(ir::Builtin::thread) || derived) out_.line("const int thread = (int)threadIdx.x;");
   if (uses(ir::Builtin::lane)) out_.line("const int lane = thread % 32;");
   // With several roles the compiler has to know that the lanes of a warp agree.
@@ -245,7 +254,8 @@ void Emitter::write_specials() {
     return several ? "__shfl_sync(0xffffffff, " + value + ", 0)" : value;
   };
   if (uses(ir::Builtin::warp)) out_.line("const int warp = " + of_warp("thread / 32") + ";");
-  if (uses(ir::Builtin::warpgroup)) out_.line("const int warpgroup = " + of_warp("thread / 128") + ";");
+  if (uses(ir::Builtin::warpgroup))
+    out_.line("const int warpgroup = " + of_warp("thread / 128") + ";");
   if (uses(ir::Builtin::cluster_rank)) {
     out_.line("int cluster_rank;");
     out_.line("asm(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(cluster_rank));");
@@ -279,9 +289,10 @@ void Emitter::write_buffer(std::size_t index) {
   if (buffer.space == ir::Space::registers)
     return out_.line((vectors_.contains(static_cast<int>(index)) ? "__align__(16) " : "") + array);
   if (!dynamic_shared_)
-    return out_.line("__shared__ __align__(" + std::to_string(std::max(buffer.alignment, 16)) + ") " + array);
-  out_.line(type + "* const " + name + " = (" + type + "*)(shared + " + std::to_string(shared_offsets_[index]) + ")" +
-            comment);
+    return out_.line("__shared__ __align__(" + std::to_string(std::max(buffer.alignment, 16)) +
+                     ") " + array);
+  out_.line(type + "* const " + name + " = (" + type + "*)(shared + " +
+            std::to_string(shared_offsets_[index]) + ")" + comment);
 }
 
 // The first copy finds its map in the cache.
@@ -305,8 +316,9 @@ void Emitter::check_capability() const {
       architectures += (architectures.empty() ? "" : ", ") + other.architecture;
   }
   throw Problem{"unsupported",
-                "`" + std::string(most->name) + "` needs compute capability " + capability_text(most->capability) +
-                    ", and " + target_.architecture + " has " + capability_text(target_.capability),
+                "`" + std::string(most->name) + "` needs compute capability " +
+                    capability_text(most->capability) + ", and " + target_.architecture + " has " +
+                    capability_text(target_.capability),
                 0, architectures.empty() ? "" : "architectures that have it: " + architectures};
 }
 
@@ -317,7 +329,8 @@ Emitted Emitter::run() {
   find_uses(kernel_.epilogue);
   place_shared();
 
-  // The body first: it decides which helpers the text needs and which registers are moved as vectors.
+  // The body first: it decides which helpers the text needs and which registers are moved as
+  // vectors.
   Writer body(kernel_.script);
   std::swap(out_, body);
   out_.open("");

@@ -3,12 +3,14 @@
 //   auto emitted = emit(kernel, *find_target("sm_90a"));
 //   std::get<Emitted>(emitted).text
 //
-// The function's parameters are the pointers of the global buffers in the kernel's order, then its sizes (int) and
-// scalars in the kernel's order. A comment gives the layout of every buffer, the note and the script line of every
-// step. Names from the script reach the text through names.h only. Compiled without contraction (--fmad=false) the
-// kernel computes bit for bit what the interpreter does, apart from transcendental functions.
+// The function's parameters are the pointers of the global buffers in the kernel's order, then its
+// sizes (int) and scalars in the kernel's order. A comment gives the layout of every buffer, the
+// note and the script line of every step. Names from the script reach the text through names.h
+// only. Compiled without contraction (--fmad=false) the kernel computes bit for bit what the
+// interpreter does, apart from transcendental functions.
 //
-// The kernel is one that the verifier accepts. What cannot be emitted yet, or does not fit the target, is a Problem.
+// The kernel is one that the verifier accepts. What cannot be emitted yet, or does not fit the
+// target, is a Problem.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +25,8 @@ namespace lay::cuda {
 
 struct Emitted {
   std::string text;
-  std::string function;            // extern "C"
-  std::vector<int> lines;          // of each line of the text: the script's line it comes from; 0: none
+  std::string function;    // extern "C"
+  std::vector<int> lines;  // of each line of the text: the script's line it comes from; 0: none
   std::int64_t shared_bytes = 0;   // of a block, in all
   std::int64_t dynamic_bytes = 0;  // of those, what the launch must ask for
 };

@@ -1,4 +1,5 @@
-// The emitter's parts: one object per kernel, its work split over expression.cpp, copy.cpp, statement.cpp and emit.cpp.
+// The emitter's parts: one object per kernel, its work split over expression.cpp, copy.cpp,
+// statement.cpp and emit.cpp.
 #pragma once
 
 #include <map>
@@ -12,14 +13,15 @@
 
 namespace lay::cuda {
 
-// Lines of text with their indentation and the script line that each comes from. Where that changes, the line says so:
-// `x_ = y_;  // gemm.lay:12`.
+// Lines of text with their indentation and the script line that each comes from. Where that
+// changes, the line says so: `x_ = y_;  // gemm.lay:12`.
 class Writer {
  public:
   explicit Writer(const std::string& script);
 
   void line(const std::string& content, int script_line = 0);
-  void note(const std::string& words, int script_line);        // a comment of its own: // gemm.lay:12: words
+  void note(const std::string& words,
+            int script_line);  // a comment of its own: // gemm.lay:12: words
   void open(const std::string& content, int script_line = 0);  // the lines that follow stand inside
   void close(const std::string& content = "}");
   void between(const std::string& content);  // "} else {"
@@ -97,13 +99,15 @@ class Emitter {
   void commit(const ir::Commit& commit, int line);
   void wait(const ir::Wait& wait, int line);
   void elect(const ir::Elect& elect, int line);
-  // One digit of a tile's number: the names of its value and of what a step adds to it, and its extent.
+  // One digit of a tile's number: the names of its value and of what a step adds to it, and its
+  // extent.
   struct Digit {
     std::string at, by;
     Code of;
   };
   void tiles(const ir::TileLoop& loop, int line);
-  std::vector<Digit> write_digits(const std::vector<Int>& extents, const Code& first, const Code& stride);
+  std::vector<Digit> write_digits(const std::vector<Int>& extents, const Code& first,
+                                  const Code& stride);
   void advance(const ir::Advance& advance, int line);
   void roles();
   bool multiplies_by_warpgroups() const;  // and has several roles
@@ -118,7 +122,9 @@ class Emitter {
   void block(const ir::Block& statements);  // a scope of its own
   void statements(const ir::Block& statements);
   const std::string& declare(ir::VarId var);
-  const std::string& var_name(ir::VarId var) const { return var_names_[static_cast<std::size_t>(var.index)]; }
+  const std::string& var_name(ir::VarId var) const {
+    return var_names_[static_cast<std::size_t>(var.index)];
+  }
   void statement(const ir::Stmt& statement);
   void loop(const ir::For& loop, int line);
   void branch(const ir::If& branch, int line);
@@ -126,12 +132,17 @@ class Emitter {
   void mma(const ir::Mma& mma, int line);
   void sync(const ir::Sync& sync, int line);
 
-  // Throws where the loops that are open, times this many, would be unrolled beyond what compiles in reasonable time.
+  // Throws where the loops that are open, times this many, would be unrolled beyond what compiles
+  // in reasonable time.
   void check_unrolled(std::int64_t times) const;
 
   [[noreturn]] void unsupported(const std::string& what) const;
-  const ir::Buffer& buffer(ir::BufferId id) const { return kernel_.buffers[static_cast<std::size_t>(id.index)]; }
-  const std::string& buffer_name(ir::BufferId id) const { return buffer_names_[static_cast<std::size_t>(id.index)]; }
+  const ir::Buffer& buffer(ir::BufferId id) const {
+    return kernel_.buffers[static_cast<std::size_t>(id.index)];
+  }
+  const std::string& buffer_name(ir::BufferId id) const {
+    return buffer_names_[static_cast<std::size_t>(id.index)];
+  }
   std::string_view type_name(ElementType type) const;
 
   const ir::Kernel& kernel_;
@@ -140,14 +151,16 @@ class Emitter {
   Helpers helpers_;
   Names names_;
   SizeNames sizes_;
-  std::vector<std::string> param_names_, buffer_names_, var_names_, map_names_, barrier_names_, ring_names_;
+  std::vector<std::string> param_names_, buffer_names_, var_names_, map_names_, barrier_names_,
+      ring_names_;
   std::vector<std::optional<Code>> expressions_;
   std::vector<ir::VarId> in_scope_;
   std::map<int, std::int64_t> var_multiples_;  // of unrolled loops: what divides the variable
   std::set<ir::Builtin> specials_;
-  std::set<int> vectors_;              // register buffers that are accessed as vectors
-  std::map<int, std::string> starts_;  // shared buffers that wgmma reads: what holds the start of their descriptors
-  std::set<int> held_;                 // accumulators of wgmma
+  std::set<int> vectors_;  // register buffers that are accessed as vectors
+  std::map<int, std::string>
+      starts_;  // shared buffers that wgmma reads: what holds the start of their descriptors
+  std::set<int> held_;  // accumulators of wgmma
   std::vector<std::int64_t> shared_offsets_;
   std::int64_t shared_bytes_ = 0;
   std::int64_t unrolled_ = 1;  // the iterations of the unrolled loops that are open, multiplied

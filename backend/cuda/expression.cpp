@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "backend/cuda/emitter.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::cuda {
 namespace {
@@ -37,8 +37,10 @@ const Code& Emitter::expression(ir::ExprId id) {
   while (!open.empty()) {
     const ir::ExprId next = open.back();
     open.pop_back();
-    if (expressions_.at(static_cast<std::size_t>(next.index)) || !needed.insert(next.index).second) continue;
-    for (ir::ExprId operand : operands_of(kernel_.exprs[static_cast<std::size_t>(next.index)])) open.push_back(operand);
+    if (expressions_.at(static_cast<std::size_t>(next.index)) || !needed.insert(next.index).second)
+      continue;
+    for (ir::ExprId operand : operands_of(kernel_.exprs[static_cast<std::size_t>(next.index)]))
+      open.push_back(operand);
   }
   for (const int index : needed) {
     auto& made = expressions_[static_cast<std::size_t>(index)];
@@ -84,9 +86,13 @@ Code Emitter::make_expression(const ir::Expr& expr) {
           [&](const ir::Size& node) {
             const Code code = size_code(node.value, sizes_);
             if (expr.type == ElementType::s64) return widened(code);
-            return code.wide && !code.known ? *converted(code, ElementType::s64, ElementType::s32, helpers_) : code;
+            return code.wide && !code.known
+                       ? *converted(code, ElementType::s64, ElementType::s32, helpers_)
+                       : code;
           },
-          [&](const ir::Scalar& node) { return name(param_names_[static_cast<std::size_t>(node.param.index)]); },
+          [&](const ir::Scalar& node) {
+            return name(param_names_[static_cast<std::size_t>(node.param.index)]);
+          },
           [&](const ir::VarRef& node) {
             Code code = name(var_name(node.var));
             code.wide = expr.type == ElementType::s64;
@@ -101,7 +107,8 @@ Code Emitter::make_expression(const ir::Expr& expr) {
           [&](const ir::At& node) -> Code {
             // The layout at a 1-D index: as one mode.
             const Layout whole(tuple(node.layout.shape), tuple(node.layout.stride));
-            return *offset_code(whole, {expression(node.index)}, expr.type == ElementType::s64, sizes_);
+            return *offset_code(whole, {expression(node.index)}, expr.type == ElementType::s64,
+                                sizes_);
           },
           [&](const ir::Apply& node) { return apply(node, expr.type); },
           [&](const ir::Read& node) { return element(node.from); },
@@ -122,7 +129,8 @@ Code Emitter::apply(const ir::Apply& apply, ElementType type) {
     code = applied(apply.function, operands.data(), operand_type(0), helpers_);
   if (!code)
     unsupported("`" + std::string(function_row(apply.function).name) + "` from " +
-                std::string(element_name(operand_type(0))) + " to " + std::string(element_name(type)));
+                std::string(element_name(operand_type(0))) + " to " +
+                std::string(element_name(type)));
   return *code;
 }
 
@@ -184,8 +192,10 @@ std::int64_t Emitter::multiple_of(ir::ExprId id) const {
   if (!apply || apply->operands.size() != 2) return 1;
   const std::int64_t a = multiple_of(apply->operands[0]), b = multiple_of(apply->operands[1]);
   std::int64_t result = 1;
-  if (apply->function == ElementFunction::mul) return __builtin_mul_overflow(a, b, &result) ? 1 : result;
-  if (apply->function == ElementFunction::add || apply->function == ElementFunction::sub) return std::gcd(a, b);
+  if (apply->function == ElementFunction::mul)
+    return __builtin_mul_overflow(a, b, &result) ? 1 : result;
+  if (apply->function == ElementFunction::add || apply->function == ElementFunction::sub)
+    return std::gcd(a, b);
   return 1;
 }
 

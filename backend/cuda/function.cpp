@@ -77,20 +77,23 @@ std::optional<Operator> infix(F function) {
   }
 }
 
-// What the text defines itself: in f32, by the approximate instructions, and what CUDA has no word for.
+// What the text defines itself: in f32, by the approximate instructions, and what CUDA has no word
+// for.
 std::string_view own_function(F function, ElementType type) {
   if (function == F::sigmoid) return type == f64 ? "sigmoid_f64" : "sigmoid_f32";
   return function == F::normcdf && type == f32 ? "normcdf_f32" : "";
 }
 
-std::optional<Code> applied_to_floats(F function, const Code* x, ElementType type, Helpers& helpers) {
+std::optional<Code> applied_to_floats(F function, const Code* x, ElementType type,
+                                      Helpers& helpers) {
   if (const std::string_view own = own_function(function, type); !own.empty()) {
     helpers.names.insert(own);
     return call(std::string(own), x[0].text);
   }
   const std::string suffix = type == f64 ? "" : "f";
   if (function == F::rsqrt)
-    return binary(name(type == f64 ? "1.0" : "1.0f"), "/", call("sqrt" + suffix, x[0].text), Binding::multiplicative);
+    return binary(name(type == f64 ? "1.0" : "1.0f"), "/", call("sqrt" + suffix, x[0].text),
+                  Binding::multiplicative);
   const std::string_view stem = float_function(function);
   if (stem.empty()) return std::nullopt;
   std::string arguments = x[0].text;
@@ -119,7 +122,8 @@ std::optional<Code> applied_to_integers(F function, const Code* x, ElementType t
       return sum(product(x[0], x[1]), x[2]);
     case F::min:
     case F::max:
-      return call(function == F::min ? "min" : "max", as_wide(x[0], type).text + ", " + as_wide(x[1], type).text);
+      return call(function == F::min ? "min" : "max",
+                  as_wide(x[0], type).text + ", " + as_wide(x[1], type).text);
     case F::abs:
       return is_signed(type) ? call(type == s64 ? "llabs" : "abs", x[0].text) : x[0];
     default:
@@ -132,15 +136,16 @@ std::optional<Code> applied_to_integers(F function, const Code* x, ElementType t
 std::optional<Code> applied(F function, const Code* x, ElementType type, Helpers& helpers) {
   if (function == F::select) {
     const Code then = x[2].known && (x[1].wide || x[2].wide) ? as_wide(x[1], s64) : x[1];
-    return Code{inside(x[0], Binding::logical_or) + " ? " + inside(then, Binding::logical_or) + " : " +
-                    inside(x[2], Binding::conditional),
+    return Code{inside(x[0], Binding::logical_or) + " ? " + inside(then, Binding::logical_or) +
+                    " : " + inside(x[2], Binding::conditional),
                 Binding::conditional, x[1].wide || x[2].wide};
   }
   if (function == F::not_) return Code{"!" + inside(x[0], Binding::unary), Binding::unary};
   const bool is_logical = function == F::and_ || function == F::or_;
   const bool is_float_type = type == f32 || type == f64;
   if (!is_logical && !is_float_type && !(is_integer(type) && bits(type) >= 32)) return std::nullopt;
-  if (function == F::neg) return Code{"-" + inside(x[0], Binding::postfix), Binding::unary, x[0].wide};
+  if (function == F::neg)
+    return Code{"-" + inside(x[0], Binding::postfix), Binding::unary, x[0].wide};
   if (is_integer(type))
     if (auto code = applied_to_integers(function, x, type)) return code;
   if (const auto op = infix(function)) {

@@ -10,35 +10,41 @@ namespace {
 
 // In the order in which a text defines them.
 constexpr std::array helper_rows = {
-    Helper{"f32_from_f16", R"(static __device__ __forceinline__ float f32_from_f16(unsigned short x) {
+    Helper{"f32_from_f16",
+           R"(static __device__ __forceinline__ float f32_from_f16(unsigned short x) {
   float y;
   asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
   return y;
 }
 )"},
-    Helper{"f16_from_f32", R"(static __device__ __forceinline__ unsigned short f16_from_f32(float x) {
+    Helper{"f16_from_f32",
+           R"(static __device__ __forceinline__ unsigned short f16_from_f32(float x) {
   unsigned short y;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
   return y;
 }
 )"},
-    Helper{"f16_from_f64", R"(static __device__ __forceinline__ unsigned short f16_from_f64(double x) {
+    Helper{"f16_from_f64",
+           R"(static __device__ __forceinline__ unsigned short f16_from_f64(double x) {
   unsigned short y;
   asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y) : "d"(x));
   return y;
 }
 )"},
-    Helper{"f32_from_bf16", R"(static __device__ __forceinline__ float f32_from_bf16(unsigned short x) {
+    Helper{"f32_from_bf16",
+           R"(static __device__ __forceinline__ float f32_from_bf16(unsigned short x) {
   return __uint_as_float((unsigned)x << 16);
 }
 )"},
-    Helper{"bf16_from_f32", R"(static __device__ __forceinline__ unsigned short bf16_from_f32(float x) {
+    Helper{"bf16_from_f32",
+           R"(static __device__ __forceinline__ unsigned short bf16_from_f32(float x) {
   unsigned short y;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
   return y;
 }
 )"},
-    Helper{"f32_from_e4m3", R"(static __device__ __forceinline__ float f32_from_e4m3(unsigned char x) {
+    Helper{"f32_from_e4m3",
+           R"(static __device__ __forceinline__ float f32_from_e4m3(unsigned char x) {
   float y;
   asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e4m3x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
       : "=f"(y) : "h"((unsigned short)x));
@@ -46,14 +52,16 @@ constexpr std::array helper_rows = {
 }
 )",
            89},
-    Helper{"e4m3_from_f32", R"(static __device__ __forceinline__ unsigned char e4m3_from_f32(float x) {
+    Helper{"e4m3_from_f32",
+           R"(static __device__ __forceinline__ unsigned char e4m3_from_f32(float x) {
   unsigned short y;
   asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
   return (unsigned char)y;
 }
 )",
            89},
-    Helper{"f32_from_e5m2", R"(static __device__ __forceinline__ float f32_from_e5m2(unsigned char x) {
+    Helper{"f32_from_e5m2",
+           R"(static __device__ __forceinline__ float f32_from_e5m2(unsigned char x) {
   float y;
   asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e5m2x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
       : "=f"(y) : "h"((unsigned short)x));
@@ -61,7 +69,8 @@ constexpr std::array helper_rows = {
 }
 )",
            89},
-    Helper{"e5m2_from_f32", R"(static __device__ __forceinline__ unsigned char e5m2_from_f32(float x) {
+    Helper{"e5m2_from_f32",
+           R"(static __device__ __forceinline__ unsigned char e5m2_from_f32(float x) {
   unsigned short y;
   asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
   return (unsigned char)y;
@@ -86,29 +95,34 @@ static __device__ __forceinline__ float tf32_from_f32(float x) {
   return __uint_as_float(x == x ? (y + 0xfffu + (y >> 13 & 1)) & 0xffffe000u : 0x7fffe000u);
 }
 )"},
-    Helper{"f64_odd_from_s64",
-           R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+    Helper{
+        "f64_odd_from_s64",
+        R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
 static __device__ __forceinline__ double f64_odd_from_s64(long long x) {
   const double y = __ll2double_rz(x);
   return (long long)y == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);
 }
 )"},
-    Helper{"f64_odd_from_u64",
-           R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+    Helper{
+        "f64_odd_from_u64",
+        R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
 static __device__ __forceinline__ double f64_odd_from_u64(unsigned long long x) {
   const double y = __ull2double_rz(x);
   return (unsigned long long)y == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);
 }
 )"},
-    // 24 bits are more than twice a narrow type's, so that its rounding sees of what was cut off all it needs.
-    Helper{"f32_odd_from_f64",
-           R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+    // 24 bits are more than twice a narrow type's, so that its rounding sees of what was cut off
+    // all it needs.
+    Helper{
+        "f32_odd_from_f64",
+        R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
 static __device__ __forceinline__ float f32_odd_from_f64(double x) {
   float y = __double2float_rz(x);
   return (double)y == x ? y : __uint_as_float(__float_as_uint(y) | 1);
 }
 )"},
-    // The instructions make 0 of a NaN only where the source is no f64 and the destination has no 64 bits.
+    // The instructions make 0 of a NaN only where the source is no f64 and the destination has no
+    // 64 bits.
     Helper{"s8_from_f64", R"(static __device__ __forceinline__ signed char s8_from_f64(double x) {
   return (signed char)(x == x ? max(min(__double2int_rn(x), 127), -128) : 0);
 }
@@ -129,7 +143,8 @@ static __device__ __forceinline__ float f32_odd_from_f64(double x) {
   return x == x ? __float2ll_rn(x) : 0;
 }
 )"},
-    Helper{"u64_from_f32", R"(static __device__ __forceinline__ unsigned long long u64_from_f32(float x) {
+    Helper{"u64_from_f32",
+           R"(static __device__ __forceinline__ unsigned long long u64_from_f32(float x) {
   return x == x ? __float2ull_rn(x) : 0;
 }
 )"},
@@ -137,7 +152,8 @@ static __device__ __forceinline__ float f32_odd_from_f64(double x) {
   return x == x ? __double2ll_rn(x) : 0;
 }
 )"},
-    Helper{"u64_from_f64", R"(static __device__ __forceinline__ unsigned long long u64_from_f64(double x) {
+    Helper{"u64_from_f64",
+           R"(static __device__ __forceinline__ unsigned long long u64_from_f64(double x) {
   return x == x ? __double2ull_rn(x) : 0;
 }
 )"},
@@ -153,8 +169,8 @@ static __device__ __forceinline__ float sigmoid_f32(float x) {
   return 1.0 / (1.0 + exp(-x));
 }
 )"},
-    // The tail left of -|x| is 2 to the power of a polynomial of degree 8 in |x|, whose weighted error in [0, 5.8] is
-    // the least; further left both are below 2^-26.
+    // The tail left of -|x| is 2 to the power of a polynomial of degree 8 in |x|, whose weighted
+    // error in [0, 5.8] is the least; further left both are below 2^-26.
     Helper{"normcdf_f32", R"(// The normal distribution up to x, within 2^-22.
 static __device__ __forceinline__ float normcdf_f32(float x) {
   float t = fabsf(x), e, tail;
@@ -170,19 +186,25 @@ static __device__ __forceinline__ float normcdf_f32(float x) {
   return x < 0.0f ? tail : 1.0f - tail;
 }
 )"},
-    Helper{"cp_async_4", R"(// 4 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
+    Helper{
+        "cp_async_4",
+        R"(// 4 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_4(void* to, const void* from, int bytes) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 )"},
-    Helper{"cp_async_8", R"(// 8 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
+    Helper{
+        "cp_async_8",
+        R"(// 8 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_8(void* to, const void* from, int bytes) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 )"},
-    Helper{"cp_async_16", R"(// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
+    Helper{
+        "cp_async_16",
+        R"(// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
@@ -199,24 +221,29 @@ static __device__ __forceinline__ long long floor_div(long long a, long long b) 
 
 const Helper* most_demanding(const Helpers& helpers) {
   const Helper* most = nullptr;
-  for (const std::span<const Helper> rows : {std::span<const Helper>(helper_rows), machine_helpers()})
+  for (const std::span<const Helper> rows :
+       {std::span<const Helper>(helper_rows), machine_helpers()})
     for (const Helper& row : rows)
-      if (helpers.names.contains(row.name) && (!most || row.capability > most->capability)) most = &row;
+      if (helpers.names.contains(row.name) && (!most || row.capability > most->capability))
+        most = &row;
   return most;
 }
 
 std::string helper_definitions(const Helpers& helpers) {
   std::string text;
-  for (const std::span<const Helper> rows : {std::span<const Helper>(helper_rows), machine_helpers()})
+  for (const std::span<const Helper> rows :
+       {std::span<const Helper>(helper_rows), machine_helpers()})
     for (const Helper& row : rows)
       if (helpers.names.contains(row.name)) text += std::string(row.definition) + "\n";
   for (const auto& [name, definition] : helpers.atoms) text += definition + "\n";
-  const auto define = [&](const std::string& name, const Swizzle& swizzle, const std::string& type) {
+  const auto define = [&](const std::string& name, const Swizzle& swizzle,
+                          const std::string& type) {
     const bool down = swizzle.s >= 0;
     text += "// " + swizzle.to_string() + "\n";
     text += "static __device__ __forceinline__ " + type + " " + name + "(" + type + " x) {\n";
-    text += "  return x ^ ((x " + std::string(down ? ">> " : "<< ") + std::to_string(down ? swizzle.s : -swizzle.s) +
-            ") & " + std::to_string(swizzle.target_mask()) + ");\n}\n\n";
+    text += "  return x ^ ((x " + std::string(down ? ">> " : "<< ") +
+            std::to_string(down ? swizzle.s : -swizzle.s) + ") & " +
+            std::to_string(swizzle.target_mask()) + ");\n}\n\n";
   };
   for (const auto& [name, swizzle] : helpers.swizzles) define(name, swizzle, "int");
   for (const auto& [name, swizzle] : helpers.wide_swizzles) define(name, swizzle, "long long");

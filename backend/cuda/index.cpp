@@ -3,7 +3,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::cuda {
 namespace {
@@ -31,9 +31,11 @@ bool is_non_negative(const Atom& atom) {
 
 // ceil_div(p, q) is kept as -floor_div(-p, q).
 bool is_ceil_div(const Term& term) {
-  if (term.coefficient >= 0 || term.factors.size() != 1 || term.factors[0].exponent != 1) return false;
+  if (term.coefficient >= 0 || term.factors.size() != 1 || term.factors[0].exponent != 1)
+    return false;
   const Atom& atom = *term.factors[0].atom;
-  return atom.kind == AtomKind::floor_div && is_negative_leading(atom.a) && is_non_negative(-atom.a);
+  return atom.kind == AtomKind::floor_div && is_negative_leading(atom.a) &&
+         is_non_negative(-atom.a);
 }
 
 bool is_non_negative(const Int& value) {
@@ -68,8 +70,8 @@ class SizeWriter {
     for (const Term& term : polynomial.terms) {
       const bool positive_form = is_ceil_div(term);
       const std::int64_t coefficient = positive_form ? -term.coefficient : term.coefficient;
-      const Code magnitude =
-          product(factors(term, positive_form), integer(coefficient < 0 ? -coefficient : coefficient));
+      const Code magnitude = product(factors(term, positive_form),
+                                     integer(coefficient < 0 ? -coefficient : coefficient));
       total = coefficient < 0 ? difference(total, magnitude) : sum(total, magnitude);
     }
     return quotient(total, integer(polynomial.denominator));
@@ -121,11 +123,14 @@ class SizeWriter {
       case AtomKind::dim: {
         const auto found = names_.dims.find(atom.id);
         if (found == names_.dims.end())
-          throw std::logic_error("internal: the size `" + atom.name + "` is no parameter of the kernel");
+          throw std::logic_error("internal: the size `" + atom.name +
+                                 "` is no parameter of the kernel");
         return name(found->second);
       }
       case AtomKind::floor_div:
-        if (as_ceil_div) return quotient(sum(value(-atom.a), difference(value(atom.b), integer(1))), value(atom.b));
+        if (as_ceil_div)
+          return quotient(sum(value(-atom.a), difference(value(atom.b), integer(1))),
+                          value(atom.b));
         if (is_non_negative(atom.a)) return quotient(value(atom.a), value(atom.b));
         names_.helpers->names.insert("floor_div");
         return wide(call("floor_div", value(atom.a).text + ", " + value(atom.b).text));
@@ -144,8 +149,8 @@ class SizeWriter {
       }
       case AtomKind::select: {
         const Code a = value(atom.a), b = value(atom.b);
-        Code code{inside(condition(*atom.condition), Binding::logical_or) + " ? " + inside(a, Binding::logical_or) +
-                      " : " + inside(b, Binding::conditional),
+        Code code{inside(condition(*atom.condition), Binding::logical_or) + " ? " +
+                      inside(a, Binding::logical_or) + " : " + inside(b, Binding::conditional),
                   Binding::conditional, a.wide || b.wide};
         return code;
       }
@@ -169,7 +174,8 @@ bool arguments_fit_int(const Term& term) {
     const Atom& atom = *factor.atom;
     if (atom.kind != AtomKind::dim && (!fits_int(atom.a) || !fits_int(atom.b))) return false;
     // The general floor_div is computed wide.
-    if (atom.kind == AtomKind::floor_div && !is_ceil_div(term) && !is_non_negative(atom.a)) return false;
+    if (atom.kind == AtomKind::floor_div && !is_ceil_div(term) && !is_non_negative(atom.a))
+      return false;
   }
   return true;
 }
@@ -199,10 +205,13 @@ void collect_leaves(const Tuple& shape, const Tuple& stride, std::vector<Leaf>& 
     out.push_back(leaf);
 }
 
-Code layout_code(const Layout& layout, const std::vector<Code>& coordinate, bool wide, const SizeNames& names) {
+Code layout_code(const Layout& layout, const std::vector<Code>& coordinate, bool wide,
+                 const SizeNames& names) {
   Code total = integer(0);
   // Where the layout's size fits an int, so do products of its extents.
-  const auto size_code = [&](const Int& value) { return SizeWriter(names, wide && !fits_int(value)).value(value); };
+  const auto size_code = [&](const Int& value) {
+    return SizeWriter(names, wide && !fits_int(value)).value(value);
+  };
   for (std::size_t mode = 0; mode < coordinate.size(); ++mode) {
     const std::vector<Leaf> leaves = leaves_of(layout[static_cast<int>(mode)]);
     Code rest = coordinate[mode];
@@ -213,7 +222,8 @@ Code layout_code(const Layout& layout, const std::vector<Code>& coordinate, bool
       divisor = divisor * leaves[i].extent;
       Code stride = size_code(leaves[i].stride);
       // A product of two ints may leave 32 bits; a coordinate alone does not.
-      if (wide && !leaves[i].stride.is(1)) (digit.known ? stride : digit) = widened(digit.known ? stride : digit);
+      if (wide && !leaves[i].stride.is(1))
+        (digit.known ? stride : digit) = widened(digit.known ? stride : digit);
       total = sum(total, product(digit, stride));
     }
   }
@@ -237,19 +247,21 @@ std::vector<Leaf> leaves_of(const Layout& mode) {
   return leaves;
 }
 
-std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>& coordinate, bool wide,
-                                const SizeNames& names) {
-  if (const auto* plain = std::get_if<Layout>(&layout)) return layout_code(*plain, coordinate, wide, names);
+std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>& coordinate,
+                                bool wide, const SizeNames& names) {
+  if (const auto* plain = std::get_if<Layout>(&layout))
+    return layout_code(*plain, coordinate, wide, names);
   const Composed& composed = std::get<Composed>(layout);
   const auto* swizzle = std::get_if<Swizzle>(&composed.outer);
   const auto* inner = std::get_if<Layout>(&composed.inner);
   if (!swizzle || !inner || !composed.offset.is_int()) return std::nullopt;
-  const Code x = sum(layout_code(*inner, coordinate, wide, names), size_code(composed.offset.value(), names));
+  const Code x =
+      sum(layout_code(*inner, coordinate, wide, names), size_code(composed.offset.value(), names));
   if (swizzle->b == 0) return x;
   if (x.known) return integer((*swizzle)(*x.known));
   const std::string sign = swizzle->s < 0 ? "m" : "";
-  const std::string helper = (x.wide ? "wide_swizzle_" : "swizzle_") + std::to_string(swizzle->b) + "_" +
-                             std::to_string(swizzle->m) + "_" + sign +
+  const std::string helper = (x.wide ? "wide_swizzle_" : "swizzle_") + std::to_string(swizzle->b) +
+                             "_" + std::to_string(swizzle->m) + "_" + sign +
                              std::to_string(swizzle->s < 0 ? -swizzle->s : swizzle->s);
   (x.wide ? names.helpers->wide_swizzles : names.helpers->swizzles).emplace(helper, *swizzle);
   Code made = call(helper, x.text);
@@ -267,9 +279,11 @@ std::optional<std::int64_t> extent_in_elements(const AnyLayout& layout) {
   for (const Leaf& leaf : leaves) last += (leaf.extent.value() - 1) * leaf.stride.value();
   if (!composed) return last + 1;
   const auto* swizzle = std::get_if<Swizzle>(&composed->outer);
-  if (!swizzle || !composed->offset.is_int() || !composed->offset.value().is_literal()) return std::nullopt;
+  if (!swizzle || !composed->offset.is_int() || !composed->offset.value().is_literal())
+    return std::nullopt;
   // The swizzle moves an offset inside its aligned block of this many elements only.
-  const auto block = std::int64_t{1} << std::bit_width(static_cast<std::uint64_t>(swizzle->target_mask()));
+  const auto block = std::int64_t{1}
+                     << std::bit_width(static_cast<std::uint64_t>(swizzle->target_mask()));
   return (last + composed->offset.value().value() + block) / block * block;
 }
 

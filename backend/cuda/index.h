@@ -5,8 +5,9 @@
 //   offset_code((4,(2,3)):(6,(24,1)), {i, j})          "i_ * 6 + j_ % 2 * 24 + j_ / 2"
 //   offset_code(Sw<3,3,3> o 0 o (8,64):(64,1), {r, c}) "swizzle_3_3_3(r_ * 64 + c_)"
 //
-// Coordinates lie inside the shape, so every quotient and remainder here is of non-negative numbers. Sizes are ints
-// that the launcher has checked; a product that may leave 32 bits is computed as long long.
+// Coordinates lie inside the shape, so every quotient and remainder here is of non-negative
+// numbers. Sizes are ints that the launcher has checked; a product that may leave 32 bits is
+// computed as long long.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 
 #include "backend/cuda/code.h"
 #include "backend/cuda/types.h"
-#include "frontend/algebra/layout.h"
-#include "frontend/algebra/predicate.h"
+#include "frontend/algebra/integers/predicate.h"
+#include "frontend/algebra/layouts/layout.h"
 
 namespace lay::cuda {
 
@@ -36,14 +37,16 @@ Code condition_code(const Predicate& condition, const SizeNames& names);
 struct Leaf {
   Int extent, stride;
 };
-// The leaves of a mode without extents of 1, neighbours joined where they are contiguous. Never empty.
+// The leaves of a mode without extents of 1, neighbours joined where they are contiguous. Never
+// empty.
 std::vector<Leaf> leaves_of(const Layout& mode);
 
-// The offset in elements of a coordinate, one code per top-level mode; `wide` computes it as long long. Without, the
-// layout's size and its offsets fit an int: what lies in shared memory and registers, and orders of tiles, of which the
-// launcher has checked that there are no more. Nothing for a composed layout that is not a swizzle after a layout.
-std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>& coordinate, bool wide,
-                                const SizeNames& names);
+// The offset in elements of a coordinate, one code per top-level mode; `wide` computes it as long
+// long. Without, the layout's size and its offsets fit an int: what lies in shared memory and
+// registers, and orders of tiles, of which the launcher has checked that there are no more. Nothing
+// for a composed layout that is not a swizzle after a layout.
+std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>& coordinate,
+                                bool wide, const SizeNames& names);
 
 // The elements that a buffer of that layout occupies, where the layout is known.
 std::optional<std::int64_t> extent_in_elements(const AnyLayout& layout);

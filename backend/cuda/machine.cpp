@@ -1,4 +1,5 @@
-// The asynchronous machine in PTX: barriers, TMA, groups, and what a warp-specialised kernel is made of.
+// The asynchronous machine in PTX: barriers, TMA, groups, and what a warp-specialised kernel is
+// made of.
 #include <algorithm>
 
 #include "backend/cuda/emitter.h"
@@ -51,15 +52,16 @@ void Emitter::copy_box(const ir::Copy& copy, int line) {
   std::string box;
   for (std::size_t i = 0; i < map.order.size(); ++i) {
     box += (i ? ", %" : "%") + std::to_string(first + i);
-    operands += ", \"r\"(" + expression(tensor.coordinate[static_cast<std::size_t>(map.order[i])]).text + ")";
+    operands += ", \"r\"(" +
+                expression(tensor.coordinate[static_cast<std::size_t>(map.order[i])]).text + ")";
   }
   const std::string rank = std::to_string(map.order.size());
   const std::size_t last = first + map.order.size();
   std::string text = "cp.async.bulk.tensor." + rank + "d.";
   if (load) {
     text += "shared::cluster.global.mbarrier::complete_tx::bytes" +
-            std::string(copy.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box + "}], [%" +
-            std::to_string(last) + "]";
+            std::string(copy.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box +
+            "}], [%" + std::to_string(last) + "]";
     operands += ", \"r\"(" + barrier_at(copy.barrier, copy.slot) + ")";
     if (copy.multicast) {
       text += ", %" + std::to_string(last + 1);
@@ -77,16 +79,20 @@ void Emitter::copy_box(const ir::Copy& copy, int line) {
 
 void Emitter::copy_to_block(const ir::Copy& copy, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
-  if (bits(type) != 32) unsupported("a store of " + std::string(element_name(type)) + " to another block");
-  const std::string_view helper = copy.count == 1 ? "st_async_1" : copy.count == 2 ? "st_async_2" : "st_async_4";
+  if (bits(type) != 32)
+    unsupported("a store of " + std::string(element_name(type)) + " to another block");
+  const std::string_view helper = copy.count == 1   ? "st_async_1"
+                                  : copy.count == 2 ? "st_async_2"
+                                                    : "st_async_4";
   need(helper);
   std::string words;
   for (int i = 0; i < copy.count; ++i) {
     const std::string value = shifted_element(copy.src, copy.src_mode, i).text;
     words += type == ElementType::f32 ? ", __float_as_uint(" + value + ")" : ", (unsigned)" + value;
   }
-  out_.line(std::string(helper) + "(&" + element(copy.dst).text + ", " + barrier_at(copy.barrier, copy.slot) + ", " +
-                expression(copy.remote).text + words + ");",
+  out_.line(std::string(helper) + "(&" + element(copy.dst).text + ", " +
+                barrier_at(copy.barrier, copy.slot) + ", " + expression(copy.remote).text + words +
+                ");",
             line);
 }
 
@@ -100,10 +106,13 @@ void Emitter::mbarrier(const ir::Sync& sync, int line) {
   };
   switch (sync.op) {
     case ir::SyncOp::init:
-      return emit_call("mbarrier_init",
-                       ", " + std::to_string(kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)].count));
+      return emit_call(
+          "mbarrier_init",
+          ", " +
+              std::to_string(kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)].count));
     case ir::SyncOp::arrive:
-      if (sync.remote) return emit_call("mbarrier_arrive_remote", ", " + expression(sync.remote).text);
+      if (sync.remote)
+        return emit_call("mbarrier_arrive_remote", ", " + expression(sync.remote).text);
       return emit_call("mbarrier_arrive", "");
     case ir::SyncOp::arrive_expect_bytes:
       return emit_call("mbarrier_expect", ", " + expression(sync.bytes).text);
@@ -117,8 +126,10 @@ void Emitter::mbarrier(const ir::Sync& sync, int line) {
 }
 
 void Emitter::cluster_barrier(const ir::Sync& sync, int line) {
-  if (sync.op != ir::SyncOp::wait) out_.line(volatile_asm("barrier.cluster.arrive.release.aligned"), line);
-  if (sync.op != ir::SyncOp::arrive) out_.line(volatile_asm("barrier.cluster.wait.acquire.aligned"), line);
+  if (sync.op != ir::SyncOp::wait)
+    out_.line(volatile_asm("barrier.cluster.arrive.release.aligned"), line);
+  if (sync.op != ir::SyncOp::arrive)
+    out_.line(volatile_asm("barrier.cluster.wait.acquire.aligned"), line);
 }
 
 void Emitter::fence(const ir::Fence& fence, int line) {
@@ -160,7 +171,8 @@ void Emitter::wait(const ir::Wait& wait, int line) {
     case ir::GroupKind::cp_async:
       return out_.line(volatile_asm("cp.async.wait_group" + pending), line);
     case ir::GroupKind::bulk:
-      return out_.line(volatile_asm("cp.async.bulk.wait_group" + std::string(wait.read ? ".read" : "") + pending),
+      return out_.line(volatile_asm("cp.async.bulk.wait_group" +
+                                    std::string(wait.read ? ".read" : "") + pending),
                        line);
     case ir::GroupKind::wgmma:
       out_.line(volatile_asm("wgmma.wait_group.sync.aligned" + pending), line);
@@ -177,8 +189,9 @@ void Emitter::elect(const ir::Elect& elect, int line) {
   out_.close();
 }
 
-// A persistent loop. The digits of the tile's number in the order's shape are kept, and the step's added to them with
-// carries: divisions of every number would take longer than a tile's first loads.
+// A persistent loop. The digits of the tile's number in the order's shape are kept, and the step's
+// added to them with carries: divisions of every number would take longer than a tile's first
+// loads.
 void Emitter::tiles(const ir::TileLoop& loop, int line) {
   const Code first = expression(loop.first), stride = expression(loop.stride);
   const std::string count = inside(expression(loop.count), Binding::shift);
@@ -186,15 +199,16 @@ void Emitter::tiles(const ir::TileLoop& loop, int line) {
   const std::string number = names_.add("tile");
   std::vector<Digit> digits;
   if (extents.size() > 1) digits = write_digits(extents, first, stride);
-  out_.open("for (int " + number + " = " + first.text + "; " + number + " < " + count + "; " + number +
-                " += " + stride.text + ") {",
+  out_.open("for (int " + number + " = " + first.text + "; " + number + " < " + count + "; " +
+                number + " += " + stride.text + ") {",
             line);
   const std::size_t outer = in_scope_.size();
   for (std::size_t i = 0; i < loop.tile.size(); ++i) {
     const std::vector<Int> strides = ir::tile_strides(loop.order, static_cast<int>(i));
     Code at = integer(0);
     for (std::size_t d = 0; d < extents.size(); ++d)
-      at = sum(at, product(name(digits.empty() ? number : digits[d].at), size_code(strides[d], sizes_)));
+      at = sum(
+          at, product(name(digits.empty() ? number : digits[d].at), size_code(strides[d], sizes_)));
     out_.line("const int " + declare(loop.tile[i]) + " = " + at.text + ";", line);
   }
   if (loop.live) out_.open("if (" + expression(loop.live).text + ") {", line);
@@ -205,7 +219,8 @@ void Emitter::tiles(const ir::TileLoop& loop, int line) {
     const auto& [at, by, of] = digits[d];
     out_.line(at + " += " + by + ";");
     if (d + 1 < digits.size())
-      out_.line("if (" + at + " >= " + of.text + ") " + at + " -= " + of.text + ", ++" + digits[d + 1].at + ";");
+      out_.line("if (" + at + " >= " + of.text + ") " + at + " -= " + of.text + ", ++" +
+                digits[d + 1].at + ";");
   }
   out_.close();
   for (const Digit& digit : digits) {
@@ -217,8 +232,8 @@ void Emitter::tiles(const ir::TileLoop& loop, int line) {
 }
 
 // The digits of the first number and of the step; the last one is as large as it gets.
-std::vector<Emitter::Digit> Emitter::write_digits(const std::vector<Int>& extents, const Code& first,
-                                                  const Code& stride) {
+std::vector<Emitter::Digit> Emitter::write_digits(const std::vector<Int>& extents,
+                                                  const Code& first, const Code& stride) {
   std::vector<Digit> digits;
   Code below = integer(1);
   out_.line("// the digits of the tile's number, and what is added to them");
@@ -249,22 +264,26 @@ void Emitter::advance(const ir::Advance& advance, int line) {
   const auto at = static_cast<std::size_t>(advance.ring.index);
   const std::string &ring = ring_names_[at], stages = std::to_string(kernel_.rings[at].stages);
   if (advance.count) {
-    out_.line(ring + "slot += " + expression(advance.count).text + ", " + ring + "phase ^= " + ring + "slot / " +
-                  stages + " & 1, " + ring + "slot %= " + stages + ";",
+    out_.line(ring + "slot += " + expression(advance.count).text + ", " + ring + "phase ^= " +
+                  ring + "slot / " + stages + " & 1, " + ring + "slot %= " + stages + ";",
               line);
     return;
   }
-  out_.line("if (++" + ring + "slot == " + stages + ") " + ring + "slot = 0, " + ring + "phase ^= 1;", line);
+  out_.line(
+      "if (++" + ring + "slot == " + stages + ") " + ring + "slot = 0, " + ring + "phase ^= 1;",
+      line);
 }
 
 // Each role in its threads; registers move between them by setmaxnreg.
-// Whether a thread has the role. Where warpgroups multiply, roles are told apart by numbers that the compiler knows to
-// be the same in a warp: it then keeps descriptors in the registers that a warp has once, where `wgmma` takes them. By
-// threads it would make them in every lane, and move four registers for each instruction.
+// Whether a thread has the role. Where warpgroups multiply, roles are told apart by numbers that
+// the compiler knows to be the same in a warp: it then keeps descriptors in the registers that a
+// warp has once, where `wgmma` takes them. By threads it would make them in every lane, and move
+// four registers for each instruction.
 std::string Emitter::is_of(const ir::Role& role) {
   constexpr int warpgroup = 128;
   const int end = role.first + role.threads;
-  const bool by_warpgroups = multiplies_by_warpgroups() && role.first % warpgroup == 0 && end % warpgroup == 0;
+  const bool by_warpgroups =
+      multiplies_by_warpgroups() && role.first % warpgroup == 0 && end % warpgroup == 0;
   const int unit = by_warpgroups ? warpgroup : 1;
   const std::string from = std::to_string(role.first / unit), to = std::to_string(end / unit);
   const std::string number = by_warpgroups ? "warpgroup" : "thread";
@@ -278,7 +297,8 @@ void Emitter::roles() {
     return statements(kernel_.roles[0].body);
   }
   if (multiplies_by_warpgroups()) need("same_in_warp");
-  const int given = 65536 / kernel_.launch.threads / kernel_.launch.blocks_per_multiprocessor / 8 * 8;
+  const int given =
+      65536 / kernel_.launch.threads / kernel_.launch.blocks_per_multiprocessor / 8 * 8;
   for (const ir::Role& role : kernel_.roles) {
     out_.open("if (" + is_of(role) + ") {  // " + comment_text(role.name));
     if (role.registers) {
@@ -296,8 +316,9 @@ void Emitter::write_barriers() {
     const ir::Barrier& barrier = kernel_.barriers[i];
     if (barrier.kind != ir::BarrierKind::mbarrier) continue;
     const std::string words = names_.add(barrier.name + "_words");
-    out_.line("__shared__ __align__(8) unsigned long long " + words + "[" + std::to_string(barrier.slots) + "];  // " +
-              std::to_string(barrier.count) + " arrivals");
+    out_.line("__shared__ __align__(8) unsigned long long " + words + "[" +
+              std::to_string(barrier.slots) + "];  // " + std::to_string(barrier.count) +
+              " arrivals");
     out_.line("const unsigned " + barrier_names_[i] + " = kept(shared_address(" + words + "));");
   }
   for (std::size_t i = 0; i < kernel_.rings.size(); ++i) {

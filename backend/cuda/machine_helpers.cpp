@@ -11,7 +11,8 @@ constexpr std::array rows = {
 };
 )",
            90},
-    Helper{"shared_address", R"(static __device__ __forceinline__ unsigned shared_address(const void* at) {
+    Helper{"shared_address",
+           R"(static __device__ __forceinline__ unsigned shared_address(const void* at) {
   return (unsigned)__cvta_generic_to_shared(at);
 }
 )"},
@@ -23,8 +24,9 @@ static __device__ __forceinline__ bool elect_one() {
 }
 )",
            90},
-    Helper{"same_in_warp",
-           R"(// A number on which the lanes of a warp agree: from here on the compiler knows that they do.
+    Helper{
+        "same_in_warp",
+        R"(// A number on which the lanes of a warp agree: from here on the compiler knows that they do.
 static __device__ __forceinline__ int same_in_warp(int value) {
   return (int)__reduce_max_sync(0xffffffff, (unsigned)value);
 }
@@ -41,7 +43,8 @@ static __device__ __forceinline__ int same_in_warp(int value) {
 }
 )",
            90},
-    Helper{"mbarrier_arrive", R"(static __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
+    Helper{"mbarrier_arrive",
+           R"(static __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 )",
@@ -73,8 +76,9 @@ static __device__ __forceinline__ void mbarrier_wait(unsigned barrier, int parit
 }
 )",
            90},
-    Helper{"st_async_1",
-           R"(// A word to the same place in a block of the cluster, which counts the bytes at its barrier.
+    Helper{
+        "st_async_1",
+        R"(// A word to the same place in a block of the cluster, which counts the bytes at its barrier.
 static __device__ __forceinline__ void st_async_1(const void* to, unsigned barrier, int rank,
                                                   unsigned a) {
   asm volatile(
@@ -85,9 +89,10 @@ static __device__ __forceinline__ void st_async_1(const void* to, unsigned barri
       : "memory");
 }
 )",
-           90},
-    Helper{"st_async_2",
-           R"(// 2 words to the same place in a block of the cluster, which counts the bytes at its barrier.
+        90},
+    Helper{
+        "st_async_2",
+        R"(// 2 words to the same place in a block of the cluster, which counts the bytes at its barrier.
 static __device__ __forceinline__ void st_async_2(const void* to, unsigned barrier, int rank,
                                                   unsigned a, unsigned b) {
   asm volatile(
@@ -98,9 +103,10 @@ static __device__ __forceinline__ void st_async_2(const void* to, unsigned barri
       : "memory");
 }
 )",
-           90},
-    Helper{"st_async_4",
-           R"(// 4 words to the same place in a block of the cluster, which counts the bytes at its barrier.
+        90},
+    Helper{
+        "st_async_4",
+        R"(// 4 words to the same place in a block of the cluster, which counts the bytes at its barrier.
 static __device__ __forceinline__ void st_async_4(const void* to, unsigned barrier, int rank,
                                                   unsigned a, unsigned b, unsigned c, unsigned d) {
   asm volatile(
@@ -111,7 +117,7 @@ static __device__ __forceinline__ void st_async_4(const void* to, unsigned barri
       : "memory");
 }
 )",
-           90},
+        90},
     Helper{
         "kept",
         R"(// The same value, which the compiler keeps: it would take addresses from special registers again in every loop.

@@ -35,7 +35,8 @@ std::string stem(std::string_view name) {
 std::string Names::add(std::string_view name) {
   const std::string base = stem(name);
   std::string candidate = base + '_';
-  for (int count = 2; !taken_.insert(candidate).second; ++count) candidate = base + '_' + std::to_string(count) + '_';
+  for (int count = 2; !taken_.insert(candidate).second; ++count)
+    candidate = base + '_' + std::to_string(count) + '_';
   return candidate;
 }
 

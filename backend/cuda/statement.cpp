@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "backend/cuda/emitter.h"
-#include "frontend/algebra/overloaded.h"
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::cuda {
 namespace {
@@ -39,11 +39,13 @@ void Emitter::statement(const ir::Stmt& statement) {
                    const ir::Var& var = kernel_.vars[static_cast<std::size_t>(let.var.index)];
                    const std::string value = expression(let.value).text;
                    var_multiples_[let.var.index] = multiple_of(let.value);
-                   out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) + " = " + value + ";",
+                   out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) +
+                                 " = " + value + ";",
                              line);
                  },
                  [&](const ir::Assign& assign) {
-                   out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";", line);
+                   out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";",
+                             line);
                  },
                  [&](const ir::Fill& node) { fill(node, line); },
                  [&](const ir::Copy& node) { copy(node, line); },
@@ -65,19 +67,22 @@ void Emitter::check_unrolled(std::int64_t times) const {
   std::int64_t all = 0;
   if (__builtin_mul_overflow(unrolled_, times, &all) || all > most_unrolled)
     throw Problem{"unroll-limit",
-                  "the kernel unrolls a loop into more than " + std::to_string(most_unrolled) + " copies of its body",
+                  "the kernel unrolls a loop into more than " + std::to_string(most_unrolled) +
+                      " copies of its body",
                   current_line_};
 }
 
 void Emitter::loop(const ir::For& loop, int line) {
   const ir::Var& declared = kernel_.vars[static_cast<std::size_t>(loop.var.index)];
-  const std::string begin = expression(loop.begin).text, end = inside(expression(loop.end), Binding::shift);
+  const std::string begin = expression(loop.begin).text,
+                    end = inside(expression(loop.end), Binding::shift);
   const std::string& var = declare(loop.var);
   const std::int64_t around = unrolled_;
   const auto first = expression(loop.begin).known, last = expression(loop.end).known;
   if (loop.unrolled) {
     if (!first || !last) unsupported("an unrolled loop of unknown length");
-    const std::int64_t iterations = std::max<std::int64_t>((*last - *first + loop.step - 1) / loop.step, 1);
+    const std::int64_t iterations =
+        std::max<std::int64_t>((*last - *first + loop.step - 1) / loop.step, 1);
     check_unrolled(iterations);
     unrolled_ *= iterations;
     var_multiples_[loop.var.index] = std::gcd(multiple_of(loop.begin), std::int64_t{loop.step});
@@ -86,8 +91,8 @@ void Emitter::loop(const ir::For& loop, int line) {
     out_.line("#pragma unroll 1", line);
   }
   const std::string step = loop.step == 1 ? "++" + var : var + " += " + std::to_string(loop.step);
-  out_.open("for (" + std::string(type_name(declared.type)) + " " + var + " = " + begin + "; " + var + " < " + end +
-                "; " + step + ") {",
+  out_.open("for (" + std::string(type_name(declared.type)) + " " + var + " = " + begin + "; " +
+                var + " < " + end + "; " + step + ") {",
             line);
   block(*loop.body);
   unrolled_ = around;
@@ -114,12 +119,15 @@ void Emitter::fill(const ir::Fill& fill, int line) {
   check_unrolled(*extent);
   if (*extent == 1) return out_.line(target + "[0] = " + value + ";", line);
   out_.line("#pragma unroll", line);
-  out_.line("for (int i = 0; i < " + std::to_string(*extent) + "; ++i) " + target + "[i] = " + value + ";", line);
+  out_.line("for (int i = 0; i < " + std::to_string(*extent) + "; ++i) " + target +
+                "[i] = " + value + ";",
+            line);
 }
 
-// The outer product: i over the rows of a, j over those of b, to and fro. Registers lie in two banks, each of which
-// gives one operand a clock, and an instruction's operand may be kept for the next: to and fro every multiply-add finds
-// one of a and b kept, where it would need three new ones at the begin of a row.
+// The outer product: i over the rows of a, j over those of b, to and fro. Registers lie in two
+// banks, each of which gives one operand a clock, and an instruction's operand may be kept for the
+// next: to and fro every multiply-add finds one of a and b kept, where it would need three new ones
+// at the begin of a row.
 void Emitter::mma(const ir::Mma& mma, int line) {
   if (mma.kind != ir::MmaKind::simt) return multiply_atom(mma, line);
   const ElementType type = buffer(mma.d.buffer).element;
@@ -140,14 +148,18 @@ void Emitter::mma(const ir::Mma& mma, int line) {
     if (!code) unsupported("a product of " + std::string(element_name(from)));
     return *code;
   };
-  const Code operands[] = {factor(mma.a, "i"), factor(mma.b, "j"), at(mma.d, {name("i"), name("j")})};
+  const Code operands[] = {factor(mma.a, "i"), factor(mma.b, "j"),
+                           at(mma.d, {name("i"), name("j")})};
   const auto fma = applied(ElementFunction::fma, operands, type, helpers_);
   const auto product = applied(ElementFunction::mul, operands, type, helpers_);
-  if (!fma || !product) unsupported("an outer product that accumulates in " + std::string(element_name(type)));
+  if (!fma || !product)
+    unsupported("an outer product that accumulates in " + std::string(element_name(type)));
   const std::int64_t m = rows(mma.a), n = rows(mma.b);
   check_unrolled(m > most_unrolled ? m : m * std::min(n, most_unrolled));
   std::string value = fma->text;
-  if (mma.zero) value = inside(expression(mma.zero), Binding::logical_or) + " ? " + product->text + " : " + value;
+  if (mma.zero)
+    value =
+        inside(expression(mma.zero), Binding::logical_or) + " ? " + product->text + " : " + value;
   out_.line("#pragma unroll", line);
   out_.open("for (int i = 0; i < " + std::to_string(m) + "; ++i) {", line);
   out_.line("#pragma unroll", line);
@@ -160,7 +172,8 @@ void Emitter::mma(const ir::Mma& mma, int line) {
 
 void Emitter::sync(const ir::Sync& sync, int line) {
   const ir::Barrier& barrier = kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)];
-  if (barrier.kind == ir::BarrierKind::block && sync.op == ir::SyncOp::sync) return out_.line("__syncthreads();", line);
+  if (barrier.kind == ir::BarrierKind::block && sync.op == ir::SyncOp::sync)
+    return out_.line("__syncthreads();", line);
   if (barrier.kind == ir::BarrierKind::mbarrier) return mbarrier(sync, line);
   if (barrier.kind == ir::BarrierKind::cluster) return cluster_barrier(sync, line);
   const bool joins = sync.op == ir::SyncOp::sync, arrives = sync.op == ir::SyncOp::arrive;
@@ -172,8 +185,8 @@ void Emitter::sync(const ir::Sync& sync, int line) {
     number = "%0";
     operand = ":: \"r\"(" + id + " + " + inside(expression(sync.slot), Binding::additive) + ") :";
   }
-  out_.line("asm volatile(\"bar." + std::string(joins ? "sync " : "arrive ") + number + ", " + count + ";\" " +
-                operand + " \"memory\");  // " + comment_text(barrier.name),
+  out_.line("asm volatile(\"bar." + std::string(joins ? "sync " : "arrive ") + number + ", " +
+                count + ";\" " + operand + " \"memory\");  // " + comment_text(barrier.name),
             line);
 }
 

@@ -83,7 +83,8 @@ std::optional<VectorType> vector_type(ElementType type, int bytes) {
       return is_single ? VectorType{"float", "0.0f", f32} : VectorType{"unsigned", "0", u32};
     case 8:
       if (is_single) return VectorType{"float2", "make_float2(0.0f, 0.0f)", f32};
-      return type == f64 ? VectorType{"double", "0.0", f64} : VectorType{"uint2", "make_uint2(0, 0)", u32};
+      return type == f64 ? VectorType{"double", "0.0", f64}
+                         : VectorType{"uint2", "make_uint2(0, 0)", u32};
     case 16:
       if (is_single) return VectorType{"float4", "make_float4(0.0f, 0.0f, 0.0f, 0.0f)", f32};
       return type == f64 ? VectorType{"double2", "make_double2(0.0, 0.0)", f64}
@@ -96,13 +97,15 @@ std::optional<VectorType> vector_type(ElementType type, int bytes) {
 std::optional<std::string> literal(double value, ElementType type) {
   if (type == f64) {
     if (std::isnan(value)) return "__longlong_as_double(0x7ff8000000000000LL)";
-    if (std::isinf(value)) return std::string(value < 0 ? "-" : "") + "__longlong_as_double(0x7ff0000000000000LL)";
+    if (std::isinf(value))
+      return std::string(value < 0 ? "-" : "") + "__longlong_as_double(0x7ff0000000000000LL)";
     return shortest(value);
   }
   if (type == f32 || type == tf32) {
     const auto rounded = static_cast<float>(value);
     if (std::isnan(rounded)) return "__int_as_float(0x7fc00000)";
-    if (std::isinf(rounded)) return std::string(rounded < 0 ? "-" : "") + "__int_as_float(0x7f800000)";
+    if (std::isinf(rounded))
+      return std::string(rounded < 0 ? "-" : "") + "__int_as_float(0x7f800000)";
     return shortest(rounded) + "f";
   }
   return std::nullopt;

@@ -9,22 +9,26 @@ namespace {
 
 constexpr std::size_t longest_text = std::size_t{32} << 20, widest_line = 110;
 
-// Where to continue on the next line: before the last operator that leaves at most `width` characters, the loosest one
-// there is. Nothing for a line that fits, or that holds a string, a comment or a directive.
+// Where to continue on the next line: before the last operator that leaves at most `width`
+// characters, the loosest one there is. Nothing for a line that fits, or that holds a string, a
+// comment or a directive.
 std::optional<std::size_t> break_at(std::string_view content, std::size_t width) {
   if (content.size() <= width || content.front() == '#') return std::nullopt;
-  if (content.find('"') != std::string_view::npos || content.find("//") != std::string_view::npos) return std::nullopt;
+  if (content.find('"') != std::string_view::npos || content.find("//") != std::string_view::npos)
+    return std::nullopt;
   for (const std::string_view at : {" ? ", " : ", " || ", " && ", " = ", " + ", ", "}) {
     const auto found = content.rfind(at, width - 2);
     const bool stays = at == " = " || at == ", ";  // at the end of the first line
-    if (found != std::string_view::npos && found > width / 3) return found + (stays ? at.size() : 1);
+    if (found != std::string_view::npos && found > width / 3)
+      return found + (stays ? at.size() : 1);
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Writer::Writer(const std::string& script) : script_(comment_text(script.substr(script.find_last_of('/') + 1))) {}
+Writer::Writer(const std::string& script)
+    : script_(comment_text(script.substr(script.find_last_of('/') + 1))) {}
 
 std::string Writer::mark(int script_line) {
   if (script_line == 0 || script_line == marked_ || script_.empty()) return "";
@@ -51,7 +55,8 @@ void Writer::line(const std::string& content, int script_line) {
     if (const std::string at = mark(script_line); !at.empty()) text += "  // " + at;
   text += '\n';
   lines.push_back(script_line);
-  if (text.size() > longest_text) throw Problem{"text-limit", "the emitted text is longer than 32 MiB", script_line};
+  if (text.size() > longest_text)
+    throw Problem{"text-limit", "the emitted text is longer than 32 MiB", script_line};
 }
 
 void Writer::note(const std::string& words, int script_line) {
@@ -76,7 +81,8 @@ void Writer::between(const std::string& content) {
 
 void Writer::raw(const std::string& content) {
   text += content;
-  lines.insert(lines.end(), static_cast<std::size_t>(std::count(content.begin(), content.end(), '\n')), 0);
+  lines.insert(lines.end(),
+               static_cast<std::size_t>(std::count(content.begin(), content.end(), '\n')), 0);
 }
 
 void Writer::append(const Writer& other) {

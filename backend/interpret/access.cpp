@@ -4,11 +4,11 @@
 #include <array>
 #include <cstring>
 
-#include "backend/interpret/codec.h"
 #include "backend/interpret/placement.h"
 #include "backend/interpret/shadow.h"
+#include "backend/interpret/values/codec.h"
 #include "backend/interpret/warp.h"
-#include "frontend/algebra/banks.h"
+#include "frontend/algebra/memory/banks.h"
 
 namespace lay::interpret {
 namespace {
@@ -55,7 +55,8 @@ Wavefronts sectors(Mask mask, const std::int64_t* offset, int element_bytes, int
   std::int64_t all = 0;
   for_each_lane(mask, [&](int i) {
     const std::int64_t first = offset[i] * element_bytes;
-    for (std::int64_t at = first / sector; at <= (first + bytes - 1) / sector; ++at) met.push_back(at);
+    for (std::int64_t at = first / sector; at <= (first + bytes - 1) / sector; ++at)
+      met.push_back(at);
     all += bytes;
   });
   std::sort(met.begin(), met.end());
@@ -64,7 +65,8 @@ Wavefronts sectors(Mask mask, const std::int64_t* offset, int element_bytes, int
 }
 
 // The wavefronts or sectors of an access, where they are counted.
-void count_access(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int bytes) {
+void count_access(Warp& warp, const Instruction& at, const Access& access,
+                  const std::int64_t* offset, int bytes) {
   if (!warp.program->bank_conflicts || at.value < 0) return;
   const auto& counted = warp.program->banks;
   auto entry = static_cast<std::size_t>(at.value);
@@ -77,8 +79,9 @@ void count_access(Warp& warp, const Instruction& at, const Access& access, const
   } else {
     std::array<std::int64_t, kLanes> address;
     address.fill(-1);
-    for_each_lane(warp.mask,
-                  [&](int i) { address[static_cast<std::size_t>(i)] = plan.start + offset[i] * plan.bytes; });
+    for_each_lane(warp.mask, [&](int i) {
+      address[static_cast<std::size_t>(i)] = plan.start + offset[i] * plan.bytes;
+    });
     taken = wavefronts(address, bytes);
   }
   BankConflicts& sum = warp.block->banks[entry];
@@ -158,7 +161,8 @@ using Rows = std::array<Bits*, kLongest>;
 
 // Where the elements of a side in registers lie; reading checks that they are there.
 template <class Bits>
-Rows<Bits> register_rows(Warp& warp, const Instruction& at, const Access& access, Run run, bool written) {
+Rows<Bits> register_rows(Warp& warp, const Instruction& at, const Access& access, Run run,
+                         bool written) {
   const BufferPlan& plan = plan_of(warp, access);
   Rows<Bits> rows{};
   for (int e = 0; e < run.count; ++e) {
@@ -174,7 +178,8 @@ Rows<Bits> register_rows(Warp& warp, const Instruction& at, const Access& access
 }
 
 template <class Bits>
-void gather(Warp& warp, const Bits* from, const std::int64_t* offset, const Rows<Bits>& rows, int count) {
+void gather(Warp& warp, const Bits* from, const std::int64_t* offset, const Rows<Bits>& rows,
+            int count) {
   if (warp.mask == ~Mask{0}) {
     for (int i = 0; i < kLanes; ++i) {
       for (int e = 0; e < count; ++e) rows[e][i] = take(from + offset[i] + e);
@@ -236,7 +241,8 @@ void memory_to_registers(Warp& warp, const Instruction& at) {
 template <class Bits>
 void registers_to_any(Warp& warp, const Instruction& at) {
   const CopyPlan& plan = warp.program->copies[at.detail];
-  write_rows(warp, at, plan, register_rows<Bits>(warp, at, plan.src, {plan.src_mode, plan.count}, false));
+  write_rows(warp, at, plan,
+             register_rows<Bits>(warp, at, plan.src, {plan.src_mode, plan.count}, false));
 }
 
 template <class Bits>
@@ -263,7 +269,8 @@ Handler copy_handler(Space dst, Space src) {
 
 }  // namespace
 
-void check_alignment(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count) {
+void check_alignment(Warp& warp, const Instruction& at, const Access& access,
+                     const std::int64_t* offset, int count) {
   for_each_lane(warp.mask, [&](int lane) {
     if (offset[lane] % count == 0) return;
     Fault details;
@@ -271,14 +278,14 @@ void check_alignment(Warp& warp, const Instruction& at, const Access& access, co
     details.coordinate = coordinate_of(warp, access, lane);
     const int bytes = plan_of(warp, access).bytes;
     stop(warp, at, Mask{1} << lane, FaultCode::misaligned,
-         "a vector of " + std::to_string(count * bytes) + " bytes of `" + details.buffer + "` starts at byte " +
-             std::to_string(offset[lane] * bytes),
+         "a vector of " + std::to_string(count * bytes) + " bytes of `" + details.buffer +
+             "` starts at byte " + std::to_string(offset[lane] * bytes),
          details);
   });
 }
 
-std::byte* vector_address(Warp& warp, const Instruction& at, const Access& access, Run run, bool written,
-                          std::int64_t* offset) {
+std::byte* vector_address(Warp& warp, const Instruction& at, const Access& access, Run run,
+                          bool written, std::int64_t* offset) {
   offsets(warp, at, access, run, offset);
   if (run.count > 1) check_alignment(warp, at, access, offset, run.count);
   if (written) {
@@ -291,7 +298,8 @@ std::byte* vector_address(Warp& warp, const Instruction& at, const Access& acces
   return address(warp, plan);
 }
 
-const std::byte* register_row(Warp& warp, const Instruction& at, const Access& access, Run run, int e) {
+const std::byte* register_row(Warp& warp, const Instruction& at, const Access& access, Run run,
+                              int e) {
   const BufferPlan& plan = plan_of(warp, access);
   const std::int64_t element = register_offset(warp, at, access, run, e);
   if (warp.program->checks) note_register_read(warp, at, access, plan.shadow + element);
@@ -300,13 +308,15 @@ const std::byte* register_row(Warp& warp, const Instruction& at, const Access& a
 
 Handler load(Space space, ElementType element) {
   return with_codec(element, [&](auto codec) -> Handler {
-    return space == Space::registers ? load_registers<decltype(codec)> : load_memory<decltype(codec)>;
+    return space == Space::registers ? load_registers<decltype(codec)>
+                                     : load_memory<decltype(codec)>;
   });
 }
 
 Handler store(Space space, ElementType element) {
   return with_codec(element, [&](auto codec) -> Handler {
-    return space == Space::registers ? store_registers<decltype(codec)> : store_memory<decltype(codec)>;
+    return space == Space::registers ? store_registers<decltype(codec)>
+                                     : store_memory<decltype(codec)>;
   });
 }
 

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
-#include "backend/interpret/codec.h"
 #include "backend/interpret/control.h"
 #include "backend/interpret/statements.h"
+#include "backend/interpret/values/codec.h"
 #include "backend/interpret/warp.h"
 
 namespace lay::interpret {
 namespace {
 
-void plan_buffers(Program& program, const Binding& sizes, const Options& options, ExpressionCompiler& expr) {
+void plan_buffers(Program& program, const Binding& sizes, const Options& options,
+                  ExpressionCompiler& expr) {
   int global = 0;
   for (const ir::Buffer& buffer : program.kernel->buffers) {
     BufferPlan plan;
@@ -18,13 +19,15 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
     plan.element = buffer.element;
     plan.alignment = buffer.alignment;
     if (!storable(buffer.element)) {
-      expr.refuse(FaultCode::unsupported,
-                  "buffers of " + std::string(element_name(buffer.element)) + " are not executed on the host");
+      expr.refuse(FaultCode::unsupported, "buffers of " +
+                                              std::string(element_name(buffer.element)) +
+                                              " are not executed on the host");
     }
     plan.bytes = std::max(1, bits(buffer.element) / 8);
     auto placed = place(buffer.layout, sizes);
     if (!placed) {
-      expr.refuse(FaultCode::unsupported, "the layout of `" + buffer.name + "`, " + to_string(buffer.layout) +
+      expr.refuse(FaultCode::unsupported, "the layout of `" + buffer.name + "`, " +
+                                              to_string(buffer.layout) +
                                               ", is not executed on the host with these sizes");
     }
     plan.placement = std::move(*placed);
@@ -32,7 +35,8 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
     if (buffer.space == ir::Space::global) {
       plan.global = global++;
     } else if (elements > options.max_memory / plan.bytes) {
-      expr.refuse(FaultCode::limit, "`" + buffer.name + "` has " + std::to_string(elements) + " elements");
+      expr.refuse(FaultCode::limit,
+                  "`" + buffer.name + "` has " + std::to_string(elements) + " elements");
     } else if (buffer.space == ir::Space::registers) {
       plan.start = (program.register_bytes + 7) / 8 * 8;
       plan.shadow = program.register_elements;
@@ -52,11 +56,14 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
 void check_memory(const Program& program, const Options& options, ExpressionCompiler& expr) {
   const std::int64_t warps = (program.kernel->launch.threads + kLanes - 1) / kLanes;
   const std::int64_t slots = warps * program.slots * static_cast<std::int64_t>(sizeof(Lanes));
-  const std::int64_t registers = warps * kLanes * (program.register_bytes + program.register_elements);
+  const std::int64_t registers =
+      warps * kLanes * (program.register_bytes + program.register_elements);
   const std::int64_t shared =
       program.shared_bytes + program.shared_elements * static_cast<std::int64_t>(sizeof(Shadow));
-  if (slots + registers + shared > options.max_memory / std::max(1, options.threads) / program.cluster_blocks) {
-    expr.refuse(FaultCode::limit, "a block needs " + std::to_string(slots + registers + shared) + " bytes on the host");
+  if (slots + registers + shared >
+      options.max_memory / std::max(1, options.threads) / program.cluster_blocks) {
+    expr.refuse(FaultCode::limit, "a block needs " + std::to_string(slots + registers + shared) +
+                                      " bytes on the host");
   }
 }
 
@@ -73,8 +80,8 @@ void assign_roles(Program& program) {
 
 }  // namespace
 
-Program compile(const ir::Kernel& kernel, const Binding& sizes, const std::vector<Argument>& arguments,
-                const Options& options) {
+Program compile(const ir::Kernel& kernel, const Binding& sizes,
+                const std::vector<Argument>& arguments, const Options& options) {
   Program program;
   program.kernel = &kernel;
   program.checks = options.checks;

@@ -59,7 +59,8 @@ void test(Warp& warp, const Instruction& at) {
   const std::int64_t* i = as<std::int64_t>(warp.slots[at.dst]);
   const std::int64_t* end = as<std::int64_t>(warp.slots[at.b]);
   Mask goes_on = 0;
-  for (int lane = 0; lane < kLanes; ++lane) goes_on |= static_cast<Mask>(i[lane] < end[lane]) << lane;
+  for (int lane = 0; lane < kLanes; ++lane)
+    goes_on |= static_cast<Mask>(i[lane] < end[lane]) << lane;
   warp.mask &= goes_on;
   if (warp.mask != 0) return;
   warp.mask = take_saved(warp);
@@ -91,7 +92,9 @@ void layout_value(Warp& warp, const Instruction& at) {
   const Placement& placement = warp.program->placements[at.detail];
   const std::int64_t* index = as<std::int64_t>(warp.slots[at.a]);
   std::int64_t* dst = as<std::int64_t>(warp.slots[at.dst]);
-  for_each_lane(warp.mask, [&](int i) { dst[i] = offset_of(placement, within(placement.modes[0], index[i])); });
+  for_each_lane(warp.mask, [&](int i) {
+    dst[i] = offset_of(placement, within(placement.modes[0], index[i]));
+  });
 }
 
 void slot_of_ring(Warp& warp, const Instruction& at) {
@@ -115,7 +118,8 @@ void advance_ring_by(Warp& warp, const Instruction& at) {
   for_each_lane(warp.mask, [&](int lane) {
     if (count[lane] >= 0 && count[lane] == stages) return;
     stop(warp, at, Mask{1} << lane, FaultCode::limit,
-         "a warp advances its ring by one number of stages, 0 or more, not by " + std::to_string(count[lane]));
+         "a warp advances its ring by one number of stages, 0 or more, not by " +
+             std::to_string(count[lane]));
   });
   warp.rings[at.detail] += stages;
 }

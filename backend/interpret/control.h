@@ -1,5 +1,5 @@
-// Which lanes go on and where: branches, loops, barriers. Masks nest: what an instruction saves, its partner at the end
-// of the construct takes back.
+// Which lanes go on and where: branches, loops, barriers. Masks nest: what an instruction saves,
+// its partner at the end of the construct takes back.
 #pragma once
 
 #include "backend/interpret/program.h"
@@ -9,8 +9,8 @@ namespace lay::interpret::control {
 // slot dst <- slot a in the lanes at work.
 Handler move(Held held);
 
-// Lanes where slot a holds (value 0) or does not (value 1) go on; if there is none, jump to target. Two masks are
-// saved: the one before, and the lanes left for the other branch.
+// Lanes where slot a holds (value 0) or does not (value 1) go on; if there is none, jump to target.
+// Two masks are saved: the one before, and the lanes left for the other branch.
 extern const Handler branch;
 // The other branch; if no lane takes it, jump to target.
 extern const Handler otherwise;
@@ -23,7 +23,8 @@ extern const Handler elect;
 extern const Handler begin_loop;
 // Lanes where slot dst < slot b go on; if there is none, take the mask back and jump to target.
 extern const Handler test_loop;
-// slot dst += value and jump to target, the test. The mask is the one saved, less what has left the loop.
+// slot dst += value and jump to target, the test. The mask is the one saved, less what has left the
+// loop.
 extern const Handler next_loop;
 // slot dst += slot a, and the same.
 extern const Handler next_tile;

@@ -11,8 +11,8 @@
 #include "backend/interpret/compile.h"
 #include "backend/interpret/warp.h"
 #include "backend/ir/fold.h"
-#include "backend/ir/print.h"
-#include "frontend/algebra/refusal.h"
+#include "backend/ir/text/print.h"
+#include "frontend/algebra/support/refusal.h"
 
 namespace lay::interpret {
 namespace {
@@ -30,8 +30,8 @@ std::int64_t integer_argument(const ir::Param& param, const Argument& argument) 
   const auto* value = std::get_if<std::int64_t>(&argument);
   if (value == nullptr) refuse(FaultCode::argument, "`" + param.name + "` takes an integer");
   if (!ir::fits(*value, param.type)) {
-    refuse(FaultCode::argument, "`" + param.name + "` = " + std::to_string(*value) + " does not fit " +
-                                    std::string(element_name(param.type)));
+    refuse(FaultCode::argument, "`" + param.name + "` = " + std::to_string(*value) +
+                                    " does not fit " + std::string(element_name(param.type)));
   }
   return *value;
 }
@@ -42,7 +42,8 @@ Binding bind(const ir::Kernel& kernel, const std::vector<Argument>& arguments) {
     const ir::Param& param = kernel.params[i];
     if (param.is_size) {
       const std::int64_t value = integer_argument(param, arguments[i]);
-      if (value < 0) refuse(FaultCode::argument, "the size `" + param.name + "` is " + std::to_string(value));
+      if (value < 0)
+        refuse(FaultCode::argument, "the size `" + param.name + "` is " + std::to_string(value));
       sizes[*param.symbol.dim_id()] = value;
     } else if (!is_float(param.type)) {
       integer_argument(param, arguments[i]);
@@ -51,7 +52,8 @@ Binding bind(const ir::Kernel& kernel, const std::vector<Argument>& arguments) {
     }
   }
   for (const Predicate& fact : kernel.assumptions) {
-    if (fact.evaluate(sizes) != true) refuse(FaultCode::argument, "the sizes break `" + fact.to_string() + "`");
+    if (fact.evaluate(sizes) != true)
+      refuse(FaultCode::argument, "the sizes break `" + fact.to_string() + "`");
   }
   return sizes;
 }
@@ -63,10 +65,12 @@ struct Launched {
   std::vector<std::vector<std::uint8_t>> written;
   std::vector<std::vector<std::int64_t>> owner;
 
-  void add(const ir::Buffer& buffer, const BufferPlan& plan, const Argument& argument, const Options& options);
+  void add(const ir::Buffer& buffer, const BufferPlan& plan, const Argument& argument,
+           const Options& options);
 };
 
-void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argument& argument, const Options& options) {
+void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argument& argument,
+                   const Options& options) {
   const auto* memory = std::get_if<Memory>(&argument);
   if (memory == nullptr) refuse(FaultCode::argument, "`" + buffer.name + "` takes memory");
   const std::int64_t elements = plan.placement.cosize;
@@ -88,14 +92,16 @@ void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argum
     refuse(FaultCode::argument, "`" + buffer.name + "` is written and its memory is constant");
   }
   if (buffer.workspace && options.checks) {
-    made.written = memory->written != nullptr ? memory->written : written.emplace_back(count).data();
+    made.written =
+        memory->written != nullptr ? memory->written : written.emplace_back(count).data();
   }
   const bool once = buffer.written && !(buffer.workspace && buffer.read);
   if (once && options.write_once) made.owner = owner.emplace_back(count).data();
   global.push_back(made);
 }
 
-Launched launch(const Program& program, const std::vector<Argument>& arguments, const Options& options) {
+Launched launch(const Program& program, const std::vector<Argument>& arguments,
+                const Options& options) {
   Launched made;
   size_t next = program.kernel->params.size();
   for (size_t b = 0; b < program.buffers.size(); ++b) {
@@ -111,15 +117,18 @@ std::int64_t grid_of(const ir::Kernel& kernel, const Binding& sizes, const Optio
   for (int i = 0; i < 3; ++i) {
     const auto extent = kernel.launch.grid[i].evaluate(sizes);
     if (!extent || *extent < 0) {
-      refuse(FaultCode::argument, "the grid's extent " + kernel.launch.grid[i].to_string() + " has no value");
+      refuse(FaultCode::argument,
+             "the grid's extent " + kernel.launch.grid[i].to_string() + " has no value");
     }
     grid[i] = *extent;
     if (i == 0 && kernel.launch.persistent && options.resident_clusters > 0)
-      grid[i] = std::min<std::int64_t>(grid[i], std::int64_t{options.resident_clusters} * kernel.launch.cluster[0]);
+      grid[i] = std::min<std::int64_t>(
+          grid[i], std::int64_t{options.resident_clusters} * kernel.launch.cluster[0]);
     blocks = checked_mul(blocks, grid[i]);
     if (*extent % kernel.launch.cluster[i] != 0) {
       refuse(FaultCode::argument, "the grid's extent " + std::to_string(*extent) +
-                                      " is no multiple of the cluster's, " + std::to_string(kernel.launch.cluster[i]));
+                                      " is no multiple of the cluster's, " +
+                                      std::to_string(kernel.launch.cluster[i]));
     }
   }
   return blocks;
@@ -202,7 +211,8 @@ void Run::work(bool is_caller) {
     if (number >= clusters_ || number > lowest_fault_.load()) break;
     try {
       const std::int64_t left = options_.max_steps - steps_.load();
-      if (options_.max_steps > 0 && left <= 0) refuse(FaultCode::limit, "the limit of steps is reached");
+      if (options_.max_steps > 0 && left <= 0)
+        refuse(FaultCode::limit, "the limit of steps is reached");
       run_cluster(cluster, number, options_, options_.max_steps > 0 ? left : 0);
       done_.fetch_add(program_.cluster_blocks);
     } catch (Stopped& stopped) {
@@ -236,10 +246,13 @@ Report Run::report() {
                         program_.kernel->buffers[count.buffer].name, 0, 0, 0, 0});
   }
   std::vector<std::thread> helpers;
-  const std::int64_t threads = std::clamp<std::int64_t>(options_.threads, 1, std::max<std::int64_t>(1, clusters_));
+  const std::int64_t threads =
+      std::clamp<std::int64_t>(options_.threads, 1, std::max<std::int64_t>(1, clusters_));
   try {
-    for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { guarded_work(false); });
-  } catch (const std::system_error&) {  // the machine gives no more threads: those that run do the work
+    for (std::int64_t i = 1; i < threads; ++i)
+      helpers.emplace_back([this] { guarded_work(false); });
+  } catch (
+      const std::system_error&) {  // the machine gives no more threads: those that run do the work
   }
   guarded_work(true);
   for (std::thread& helper : helpers) helper.join();
@@ -249,20 +262,22 @@ Report Run::report() {
     if (program_.buffers[program_.banks[i].buffer].space == ir::Space::shared) {
       report_.banks.push_back(std::move(sum));
     } else {
-      report_.sectors.push_back(
-          {sum.line, std::move(sum.statement), std::move(sum.buffer), sum.accesses, sum.wavefronts, sum.least});
+      report_.sectors.push_back({sum.line, std::move(sum.statement), std::move(sum.buffer),
+                                 sum.accesses, sum.wavefronts, sum.least});
     }
   }
   return std::move(report_);
 }
 
-Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& arguments, const Options& options) {
-  const auto globals = std::count_if(kernel.buffers.begin(), kernel.buffers.end(),
-                                     [](const ir::Buffer& b) { return b.space == ir::Space::global; });
+Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& arguments,
+                   const Options& options) {
+  const auto globals =
+      std::count_if(kernel.buffers.begin(), kernel.buffers.end(),
+                    [](const ir::Buffer& b) { return b.space == ir::Space::global; });
   const size_t expected = kernel.params.size() + static_cast<size_t>(globals);
   if (arguments.size() != expected) {
-    refuse(FaultCode::argument,
-           "the kernel takes " + std::to_string(expected) + " arguments, not " + std::to_string(arguments.size()));
+    refuse(FaultCode::argument, "the kernel takes " + std::to_string(expected) +
+                                    " arguments, not " + std::to_string(arguments.size()));
   }
   const Binding sizes = bind(kernel, arguments);
   Program program = compile(kernel, sizes, arguments, options);
@@ -275,13 +290,17 @@ Report checked_run(const ir::Kernel& kernel, const std::vector<Argument>& argume
 
 std::string_view fault_name(FaultCode code) {
   constexpr std::array<std::string_view, 18> kNames{
-      "argument",      "out-of-bounds",  "uninitialised",    "in-flight", "race",        "barrier-divergence",
-      "deadlock",      "barrier-misuse", "missing-fence",    "bytes",     "block-ended", "misaligned",
-      "written-twice", "overflow",       "division-by-zero", "limit",     "unsupported", "stopped"};
+      "argument",      "out-of-bounds",  "uninitialised",
+      "in-flight",     "race",           "barrier-divergence",
+      "deadlock",      "barrier-misuse", "missing-fence",
+      "bytes",         "block-ended",    "misaligned",
+      "written-twice", "overflow",       "division-by-zero",
+      "limit",         "unsupported",    "stopped"};
   return kNames[static_cast<size_t>(code)];
 }
 
-Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments, const Options& options) {
+Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments,
+           const Options& options) {
   Report report;
   try {
     return checked_run(kernel, arguments, options);

@@ -1,20 +1,23 @@
 // Runs a kernel of the IR on the host, thread by thread: the meaning of a kernel.
 //
-//   std::vector<Argument> arguments{std::int64_t{1000}, 2.0f, Memory{x.data(), 4000, true}, Memory{y.data(), 4000}};
-//   Report report = run(kernel, arguments, {.threads = 2});
-//   if (report.fault) std::cerr << report.fault->message;
+//   std::vector<Argument> arguments{std::int64_t{1000}, 2.0f, Memory{x.data(), 4000, true},
+//   Memory{y.data(), 4000}}; Report report = run(kernel, arguments, {.threads = 2}); if
+//   (report.fault) std::cerr << report.fault->message;
 //
-// The warps of a cluster's blocks run one after another, each until it must wait; 32 lanes go in step under a mask.
-// What the language of kernels leaves open (which warp is first, when a copy arrives) is fixed here, so that the same
-// launch gives the same bits and the same fault; another seed is another order. Clusters may run on several host
-// threads; the fault of the lowest one is reported.
+// The warps of a cluster's blocks run one after another, each until it must wait; 32 lanes go in
+// step under a mask. What the language of kernels leaves open (which warp is first, when a copy
+// arrives) is fixed here, so that the same launch gives the same bits and the same fault; another
+// seed is another order. Clusters may run on several host threads; the fault of the lowest one is
+// reported.
 //
-// Arithmetic is IEEE 754 in f32 and f64 with fused multiply-add as one rounding, division and square root rounded
-// correctly, subnormals kept: bit for bit what the emitted CUDA computes. exp, log, tanh, erf, sin, cos and rsqrt are
-// the host library's, within 1 ulp; the GPU's differ from them by up to 2 ulp (CUDA C++ Programming Guide, appendix on
-// mathematical functions). In f32 sigmoid and normcdf are made of approximate instructions there: (7 + 1.3 |x|) * 2^-24
-// of sigmoid(x), and 2^-22, are what they may be off (cuda/helpers.cpp). Tensor cores add up in the accumulator's type
-// here, one product after another; real ones truncate, and keep about 13 bits where they add up 8-bit floats.
+// Arithmetic is IEEE 754 in f32 and f64 with fused multiply-add as one rounding, division and
+// square root rounded correctly, subnormals kept: bit for bit what the emitted CUDA computes. exp,
+// log, tanh, erf, sin, cos and rsqrt are the host library's, within 1 ulp; the GPU's differ from
+// them by up to 2 ulp (CUDA C++ Programming Guide, appendix on mathematical functions). In f32
+// sigmoid and normcdf are made of approximate instructions there: (7 + 1.3 |x|) * 2^-24 of
+// sigmoid(x), and 2^-22, are what they may be off (cuda/helpers.cpp). Tensor cores add up in the
+// accumulator's type here, one product after another; real ones truncate, and keep about 13 bits
+// where they add up 8-bit floats.
 #pragma once
 
 #include <array>
@@ -34,7 +37,8 @@ struct Memory {
   void* data = nullptr;
   std::int64_t bytes = 0;
   bool constant = false;  // the kernel must not write it
-  // Of workspace that outlives the launch: for each element whether it has been written, the cosize of its layout.
+  // Of workspace that outlives the launch: for each element whether it has been written, the cosize
+  // of its layout.
   std::uint8_t* written = nullptr;
 };
 
@@ -42,20 +46,21 @@ struct Memory {
 using Argument = std::variant<std::int64_t, double, Memory>;
 
 enum class FaultCode {
-  argument,            // what was passed does not fit the kernel's parameters
-  out_of_bounds,       // a coordinate outside the shape
-  uninitialised,       // a read of shared memory, registers or workspace that nothing has written
-  in_flight,           // shared memory is touched while a copy into it has not been waited for
-  race,                // two threads, one element of shared memory, one of them writes, no barrier in between
+  argument,       // what was passed does not fit the kernel's parameters
+  out_of_bounds,  // a coordinate outside the shape
+  uninitialised,  // a read of shared memory, registers or workspace that nothing has written
+  in_flight,      // shared memory is touched while a copy into it has not been waited for
+  race,  // two threads, one element of shared memory, one of them writes, no barrier in between
   barrier_divergence,  // a barrier that some of the threads do not reach together
   deadlock,            // every warp that is not done waits
-  barrier_misuse,      // an mbarrier that is not initialised, or arrived at too often; a wait without an arrival
-  missing_fence,       // what the async proxy or a wgmma touches has not been fenced
-  bytes,               // an mbarrier expects other than the bytes that come
-  block_ended,         // a copy or an arrival goes to a block of the cluster that has ended
-  misaligned,          // a vector access at an address that is no multiple of its size
-  written_twice,       // two threads write one global element
-  overflow,            // signed integer arithmetic left its type
+  barrier_misuse,  // an mbarrier that is not initialised, or arrived at too often; a wait without
+                   // an arrival
+  missing_fence,   // what the async proxy or a wgmma touches has not been fenced
+  bytes,           // an mbarrier expects other than the bytes that come
+  block_ended,     // a copy or an arrival goes to a block of the cluster that has ended
+  misaligned,      // a vector access at an address that is no multiple of its size
+  written_twice,   // two threads write one global element
+  overflow,        // signed integer arithmetic left its type
   division_by_zero,
   limit,        // of steps or memory
   unsupported,  // a statement that is not executed on the host yet
@@ -81,19 +86,21 @@ struct Progress {
 };
 
 struct Options {
-  bool checks = true;       // uninitialised reads, races, integer overflow (bounds and alignment are always checked)
-  bool write_once = false;  // also: no global element is written by two threads
-  bool bank_conflicts = false;                      // and sectors are counted
-  std::uint64_t seed = 0;                           // 0: warps in order, copies as late as can be; else another order
-  int threads = 1;                                  // of the host
-  int resident_clusters = 0;                        // that a persistent kernel is launched with at most; 0: its grid
-  std::int64_t max_steps = 0;                       // instructions of warps, over all blocks; 0: no limit
-  std::int64_t max_memory = std::int64_t{4} << 30;  // bytes for shared memory, registers, workspace and their shadows
+  bool checks = true;  // uninitialised reads, races, integer overflow (bounds and alignment are
+                       // always checked)
+  bool write_once = false;      // also: no global element is written by two threads
+  bool bank_conflicts = false;  // and sectors are counted
+  std::uint64_t seed = 0;       // 0: warps in order, copies as late as can be; else another order
+  int threads = 1;              // of the host
+  int resident_clusters = 0;    // that a persistent kernel is launched with at most; 0: its grid
+  std::int64_t max_steps = 0;   // instructions of warps, over all blocks; 0: no limit
+  std::int64_t max_memory =
+      std::int64_t{4} << 30;  // bytes for shared memory, registers, workspace and their shadows
   std::function<bool(const Progress&)> progress{};  // about ten times a second; false stops the run
 };
 
-// How the accesses of one statement fell on the 32 banks of shared memory. A wavefront serves one word of each bank;
-// `least` counts those that the bytes alone would need.
+// How the accesses of one statement fell on the 32 banks of shared memory. A wavefront serves one
+// word of each bank; `least` counts those that the bytes alone would need.
 struct BankConflicts {
   int line = 0;
   std::string statement;
@@ -104,8 +111,8 @@ struct BankConflicts {
   int worst = 0;                // wavefronts of one access
 };
 
-// How the accesses of one statement fell on the sectors of global memory, 32 bytes each; `least` counts those that the
-// bytes alone would need. Boxes of TMA are not counted.
+// How the accesses of one statement fell on the sectors of global memory, 32 bytes each; `least`
+// counts those that the bytes alone would need. Boxes of TMA are not counted.
 struct Sectors {
   int line = 0;
   std::string statement;
@@ -117,15 +124,18 @@ struct Sectors {
 
 struct Report {
   std::optional<Fault> fault;
-  std::int64_t blocks = 0;           // that ran to their end
-  std::int64_t steps = 0;            // instructions of warps
-  std::int64_t lane_operations = 0;  // the same, times lanes, times elements where an instruction has several
+  std::int64_t blocks = 0;  // that ran to their end
+  std::int64_t steps = 0;   // instructions of warps
+  std::int64_t lane_operations =
+      0;  // the same, times lanes, times elements where an instruction has several
   // If asked for, in the order of the statements.
   std::vector<BankConflicts> banks;
   std::vector<Sectors> sectors;
 };
 
-// The kernel must be verified (ir/verify.h). Never throws for what the arguments or the kernel's own accesses do.
-Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments, const Options& options = {});
+// The kernel must be verified (ir/verify.h). Never throws for what the arguments or the kernel's
+// own accesses do.
+Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments,
+           const Options& options = {});
 
 }  // namespace lay::interpret

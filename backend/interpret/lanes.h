@@ -1,11 +1,12 @@
-// A value of every lane of a warp. Integers and truth values are held in 64 bits, whatever their type, and lie in its
-// range; f64 in f64; every other floating-point type in f32, which holds all of its values.
+// A value of every lane of a warp. Integers and truth values are held in 64 bits, whatever their
+// type, and lie in its range; f64 in f64; every other floating-point type in f32, which holds all
+// of its values.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "frontend/algebra/element.h"
+#include "frontend/algebra/memory/element.h"
 
 namespace lay::interpret {
 

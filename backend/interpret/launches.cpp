@@ -60,13 +60,15 @@ Report fault(FaultCode code, std::string message) {
 
 }  // namespace
 
-Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& arguments, const Options& options) {
+Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& arguments,
+               const Options& options) {
   Workspace workspace(options.max_memory);
   for (const ir::Kernel& kernel : launches) {
     Binding sizes;
     for (const ir::Param& param : kernel.params) {
       const auto found = arguments.find(param.name);
-      if (found == arguments.end()) return fault(FaultCode::argument, "`" + param.name + "` has no value");
+      if (found == arguments.end())
+        return fault(FaultCode::argument, "`" + param.name + "` has no value");
       const auto* value = std::get_if<std::int64_t>(&found->second);
       if (param.is_size && value) sizes[*param.symbol.dim_id()] = *value;
     }
@@ -91,7 +93,8 @@ Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& ar
         continue;
       }
       const auto found = arguments.find(buffer.name);
-      if (found == arguments.end()) return fault(FaultCode::argument, "`" + buffer.name + "` was not given");
+      if (found == arguments.end())
+        return fault(FaultCode::argument, "`" + buffer.name + "` was not given");
       given.push_back(found->second);
     }
     const Report one = run(kernel, given, options);

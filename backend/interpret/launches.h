@@ -9,12 +9,14 @@
 
 namespace lay::interpret {
 
-// Values of parameters, and memory of global buffers that are no workspace: names mean the same in all launches.
+// Values of parameters, and memory of global buffers that are no workspace: names mean the same in
+// all launches.
 using NamedArguments = std::map<std::string, Argument>;
 
-// Workspace is provided: one piece of memory, 0xff where nothing has been written, which with checks is a fault to
-// read. Counts are those of all launches; after a fault no further launch runs. What has no name in `arguments` is a
-// fault too.
-Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& arguments, const Options& options = {});
+// Workspace is provided: one piece of memory, 0xff where nothing has been written, which with
+// checks is a fault to read. Counts are those of all launches; after a fault no further launch
+// runs. What has no name in `arguments` is a fault too.
+Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& arguments,
+               const Options& options = {});
 
 }  // namespace lay::interpret

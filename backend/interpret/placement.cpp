@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/support/refusal.h"
 
 namespace lay::interpret {
 namespace {
 
 // The leaves of a mode, left to right. False if a stride is no integer or a symbol has no value.
-bool collect(const Tuple& shape, const Tuple& stride, const Binding& sizes, std::vector<Leaf>& leaves) {
+bool collect(const Tuple& shape, const Tuple& stride, const Binding& sizes,
+             std::vector<Leaf>& leaves) {
   if (shape.is_tuple()) {
     for (int i = 0; i < shape.rank(); ++i) {
       if (!collect(shape[i], stride[i], sizes, leaves)) return false;
@@ -22,7 +23,8 @@ bool collect(const Tuple& shape, const Tuple& stride, const Binding& sizes, std:
   return true;
 }
 
-std::optional<Mode> mode_of(const Tuple& shape, const Tuple& stride, const Binding& sizes, std::int64_t& cosize) {
+std::optional<Mode> mode_of(const Tuple& shape, const Tuple& stride, const Binding& sizes,
+                            std::int64_t& cosize) {
   Mode mode;
   if (!collect(shape, stride, sizes, mode.leaves)) return std::nullopt;
   for (const Leaf& leaf : mode.leaves) {
@@ -44,8 +46,9 @@ std::int64_t swizzle_block(const Swizzle& swizzle) {
 std::optional<Placement> modes_of(const Layout& layout, const Binding& sizes) {
   Placement made;
   for (int i = 0; i < layout.shape.rank(); ++i) {
-    const auto mode = layout.shape.is_tuple() ? mode_of(layout.shape[i], layout.stride[i], sizes, made.cosize)
-                                              : mode_of(layout.shape, layout.stride, sizes, made.cosize);
+    const auto mode = layout.shape.is_tuple()
+                          ? mode_of(layout.shape[i], layout.stride[i], sizes, made.cosize)
+                          : mode_of(layout.shape, layout.stride, sizes, made.cosize);
     if (!mode) return std::nullopt;
     made.modes.push_back(*mode);
   }
@@ -70,7 +73,8 @@ std::optional<Placement> composed(const Composed& layout, const Binding& sizes) 
   return made;
 }
 
-[[noreturn]] void outside(Warp& warp, const Instruction& at, const Access& access, int mode, int lane, Run run) {
+[[noreturn]] void outside(Warp& warp, const Instruction& at, const Access& access, int mode,
+                          int lane, Run run) {
   const BufferPlan& plan = warp.program->buffers[access.buffer];
   const std::string& name = warp.program->kernel->buffers[access.buffer].name;
   std::int64_t c = as<std::int64_t>(warp.slots[access.coordinate[mode]])[lane];
@@ -86,11 +90,13 @@ std::optional<Placement> composed(const Composed& layout, const Binding& sizes) 
     what = "coordinate " + std::to_string(c);
   }
   stop(warp, at, Mask{1} << lane, FaultCode::out_of_bounds,
-       what + " of mode " + std::to_string(whole) + " of `" + name + "` lies outside 0.." + std::to_string(size),
+       what + " of mode " + std::to_string(whole) + " of `" + name + "` lies outside 0.." +
+           std::to_string(size),
        details);
 }
 
-void check(Warp& warp, const Instruction& at, const Access& access, int mode, std::int64_t size, Run run) {
+void check(Warp& warp, const Instruction& at, const Access& access, int mode, std::int64_t size,
+           Run run) {
   const std::int64_t* c = as<std::int64_t>(warp.slots[access.coordinate[mode]]);
   const std::int64_t last = size - (run.mode == access.first_mode + mode ? run.count : 1);
   for_each_lane(warp.mask, [&](int i) {
@@ -109,7 +115,8 @@ void add_mode(const Mode& mode, const std::int64_t* c, std::int64_t* out) {
   if (mode.leaves.size() == 1) {
     const std::int64_t stride = mode.leaves[0].stride;
     for (int i = 0; i < kLanes; ++i) {
-      out[i] += static_cast<std::int64_t>(static_cast<std::uint64_t>(c[i]) * static_cast<std::uint64_t>(stride));
+      out[i] += static_cast<std::int64_t>(static_cast<std::uint64_t>(c[i]) *
+                                          static_cast<std::uint64_t>(stride));
     }
     return;
   }
@@ -166,7 +173,8 @@ void offsets(Warp& warp, const Instruction& at, const Access& access, Run run, s
   for (int i = 0; i < kLanes; ++i) out[i] = offset_of(placement, out[i]);
 }
 
-std::int64_t register_offset(Warp& warp, const Instruction& at, const Access& access, Run run, int e) {
+std::int64_t register_offset(Warp& warp, const Instruction& at, const Access& access, Run run,
+                             int e) {
   const Placement& placement = warp.program->buffers[access.buffer].placement;
   const int lane = first_lane(warp.mask);
   std::int64_t sum = 0;
@@ -183,7 +191,8 @@ std::int64_t register_offset(Warp& warp, const Instruction& at, const Access& ac
 
 std::vector<std::int64_t> coordinate_of(Warp& warp, const Access& access, int lane) {
   std::vector<std::int64_t> coordinate;
-  for (const int slot : access.coordinate) coordinate.push_back(as<std::int64_t>(warp.slots[slot])[lane]);
+  for (const int slot : access.coordinate)
+    coordinate.push_back(as<std::int64_t>(warp.slots[slot])[lane]);
   return coordinate;
 }
 

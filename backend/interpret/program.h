@@ -1,5 +1,6 @@
-// A kernel as flat code for one launch: the sizes are numbers, layouts are lists of extents and strides, every value of
-// an expression has a slot of its own in the warp, and every instruction knows the function that executes it.
+// A kernel as flat code for one launch: the sizes are numbers, layouts are lists of extents and
+// strides, every value of an expression has a slot of its own in the warp, and every instruction
+// knows the function that executes it.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct Leaf {
   std::int64_t extent, stride;
 };
 
-// A top-level mode of a layout; a coordinate within it is split over the leaves, the left-most fastest.
+// A top-level mode of a layout; a coordinate within it is split over the leaves, the left-most
+// fastest.
 struct Mode {
   std::int64_t size = 1;
   std::vector<Leaf> leaves;
@@ -51,10 +53,11 @@ struct BufferPlan {
   ElementType element{};
   int bytes = 4;  // of an element
   Placement placement;
-  std::int64_t start = 0;   // shared: byte offset in the block's memory; registers: element offset in the warp's
+  std::int64_t start =
+      0;  // shared: byte offset in the block's memory; registers: element offset in the warp's
   std::int64_t shadow = 0;  // shared: index of the first element's shadow
   int alignment = 0;
-  int global = -1;  // index among the global buffers
+  int global = -1;         // index among the global buffers
   bool fragments = false;  // registers that wgmma reads an operand from
 };
 
@@ -77,15 +80,16 @@ struct MmaPlan {
   std::vector<int> d_offsets, a_offsets, b_offsets;
 };
 
-// A box of a tensor map between global and shared memory. The first modes of `shared` are those of `tensor`.
+// A box of a tensor map between global and shared memory. The first modes of `shared` are those of
+// `tensor`.
 struct BoxPlan {
   Access tensor, shared;
   int map = -1;      // TensorMap
   int barrier = -1;  // BarrierId of the mbarrier on which a load completes
 };
 
-// A multiplication by an atom. The tables have one entry a value: the row and column of the tile's element that a
-// thread holds, at thread * values + value.
+// A multiplication by an atom. The tables have one entry a value: the row and column of the tile's
+// element that a thread holds, at thread * values + value.
 struct Place {
   std::int16_t row, column;
 };
@@ -96,7 +100,8 @@ struct AtomPlan {
   std::vector<Place> d_places, a_places, b_places;  // none: from shared memory
 };
 
-// A counted access, for the statistics of banks where its buffer is shared and of sectors where it is global.
+// A counted access, for the statistics of banks where its buffer is shared and of sectors where it
+// is global.
 struct BankCount {
   int statement, buffer;
 };

@@ -18,12 +18,12 @@ Fault details(Warp& warp, const Access& access, int lane) {
 [[noreturn]] void uninitialised(Warp& warp, const Instruction& at, const Access& access, int lane) {
   Fault fault = details(warp, access, lane);
   const std::string name = fault.buffer;
-  stop(warp, at, Mask{1} << lane, FaultCode::uninitialised, "`" + name + "` is read where nothing has been written",
-       std::move(fault));
+  stop(warp, at, Mask{1} << lane, FaultCode::uninitialised,
+       "`" + name + "` is read where nothing has been written", std::move(fault));
 }
 
-[[noreturn]] void race(Warp& warp, const Instruction& at, const Access& access, int lane, const std::string& now,
-                       const std::string& before, std::uint16_t other) {
+[[noreturn]] void race(Warp& warp, const Instruction& at, const Access& access, int lane,
+                       const std::string& now, const std::string& before, std::uint16_t other) {
   Fault fault = details(warp, access, lane);
   fault.other_thread = other - 1;
   const std::string what = now + " of `" + fault.buffer + "` races with the " + before + " by " +
@@ -31,7 +31,8 @@ Fault details(Warp& warp, const Access& access, int lane) {
   stop(warp, at, Mask{1} << lane, FaultCode::race, what, std::move(fault));
 }
 
-void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane, std::uint16_t writer) {
+void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane,
+               std::uint16_t writer) {
   Fault fault = details(warp, access, lane);
   fault.other_thread = writer - 1;
   const std::string what = "`" + fault.buffer + "` is touched while a copy into it, issued by " +
@@ -43,13 +44,15 @@ void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane
   Fault fault = details(warp, access, lane);
   const std::string name = fault.buffer;
   stop(warp, at, Mask{1} << lane, FaultCode::in_flight,
-       "`" + name + "` is written while a copy or multiplication that reads it has not been waited for",
+       "`" + name +
+           "` is written while a copy or multiplication that reads it has not been waited for",
        std::move(fault));
 }
 
 // Whether what the other thread did then has happened before what this thread does now.
 bool before(const Warp& warp, std::uint16_t me, std::uint16_t other, std::uint32_t then) {
-  return other == me || then <= warp.cluster->knows[static_cast<size_t>(warp.actor)].known[(other - 1) / kLanes];
+  return other == me ||
+         then <= warp.cluster->knows[static_cast<size_t>(warp.actor)].known[(other - 1) / kLanes];
 }
 
 struct Now {
@@ -58,11 +61,13 @@ struct Now {
 };
 
 Now now(const Warp& warp) {
-  return {warp.cluster->clock[static_cast<size_t>(warp.actor)], static_cast<std::uint16_t>(warp.actor * kLanes + 1)};
+  return {warp.cluster->clock[static_cast<size_t>(warp.actor)],
+          static_cast<std::uint16_t>(warp.actor * kLanes + 1)};
 }
 
 // A read of what has been written, and has happened before.
-void check_read(Warp& warp, const Instruction& at, const Access& access, const Shadow& shadow, int lane, Now when) {
+void check_read(Warp& warp, const Instruction& at, const Access& access, const Shadow& shadow,
+                int lane, Now when) {
   const auto me = static_cast<std::uint16_t>(when.thread + lane);
   if (shadow.writer == 0) uninitialised(warp, at, access, lane);
   if (shadow.in_flight) in_flight(warp, at, access, lane, shadow.writer);
@@ -74,19 +79,21 @@ void check_read(Warp& warp, const Instruction& at, const Access& access, const S
 // A reader that has happened before gives its place to this one.
 void remember_reader(const Warp& warp, Shadow& shadow, std::uint16_t me, std::uint32_t time) {
   const int same = shadow.reader[1] == me ? 1 : 0;
-  const bool displace =
-      shadow.reader[same] != me && shadow.reader[0] != 0 && !before(warp, me, shadow.reader[0], shadow.read_at[0]);
+  const bool displace = shadow.reader[same] != me && shadow.reader[0] != 0 &&
+                        !before(warp, me, shadow.reader[0], shadow.read_at[0]);
   const int place = displace ? 1 : same;
   shadow.reader[place] = me;
   shadow.read_at[place] = time;
 }
 
-void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
+void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane,
+                 Now when) {
   check_read(warp, at, access, shadow, lane, when);
   remember_reader(warp, shadow, static_cast<std::uint16_t>(when.thread + lane), when.time);
 }
 
-void shared_write(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane, Now when) {
+void shared_write(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane,
+                  Now when) {
   const auto me = static_cast<std::uint16_t>(when.thread + lane);
   if (shadow.in_flight) in_flight(warp, at, access, lane, shadow.writer);
   if (shadow.being_read != 0) being_read(warp, at, access, lane);
@@ -115,22 +122,25 @@ const GlobalMemory& memory(const Warp& warp, const BufferPlan& plan) {
 }
 
 // Blocks of other host threads use the same flags.
-void workspace_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count,
-                    std::uint8_t* written) {
+void workspace_read(Warp& warp, const Instruction& at, const Access& access,
+                    const std::int64_t* offset, int count, std::uint8_t* written) {
   for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
-    if (std::atomic_ref(written[element]).load(std::memory_order_relaxed) == 0) uninitialised(warp, at, access, lane);
+    if (std::atomic_ref(written[element]).load(std::memory_order_relaxed) == 0)
+      uninitialised(warp, at, access, lane);
   });
 }
 
-void global_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count,
-                  const GlobalMemory& global) {
+void global_write(Warp& warp, const Instruction& at, const Access& access,
+                  const std::int64_t* offset, int count, const GlobalMemory& global) {
   const std::int64_t threads = warp.program->kernel->launch.threads;
   const std::int64_t first = warp.block->number * threads + warp.index * kLanes;
   for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
-    if (global.written != nullptr) std::atomic_ref(global.written[element]).store(1, std::memory_order_relaxed);
+    if (global.written != nullptr)
+      std::atomic_ref(global.written[element]).store(1, std::memory_order_relaxed);
     if (global.owner == nullptr) return;
     const std::int64_t me = first + lane + 1;
-    const std::int64_t other = std::atomic_ref(global.owner[element]).exchange(me, std::memory_order_relaxed);
+    const std::int64_t other =
+        std::atomic_ref(global.owner[element]).exchange(me, std::memory_order_relaxed);
     if (other == 0 || other == me) return;
     Fault fault = details(warp, access, lane);
     fault.other_thread = static_cast<int>((other - 1) % threads);
@@ -143,7 +153,8 @@ void global_write(Warp& warp, const Instruction& at, const Access& access, const
 
 }  // namespace
 
-void note_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count) {
+void note_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset,
+               int count) {
   const BufferPlan& plan = warp.program->buffers[access.buffer];
   if (plan.space == ir::Space::global) {
     std::uint8_t* written = memory(warp, plan).written;
@@ -157,11 +168,13 @@ void note_read(Warp& warp, const Instruction& at, const Access& access, const st
   }
 }
 
-void note_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count) {
+void note_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset,
+                int count) {
   const BufferPlan& plan = warp.program->buffers[access.buffer];
   if (plan.space == ir::Space::global) {
     const GlobalMemory& global = memory(warp, plan);
-    if (global.written != nullptr || global.owner != nullptr) global_write(warp, at, access, offset, count, global);
+    if (global.written != nullptr || global.owner != nullptr)
+      global_write(warp, at, access, offset, count, global);
   } else if (warp.program->checks) {
     const Now when = now(warp);
     Shadow* shadows = warp.block->shadows.data() + plan.shadow;
@@ -171,13 +184,16 @@ void note_write(Warp& warp, const Instruction& at, const Access& access, const s
   }
 }
 
-void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count, bool in_flight) {
+void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count,
+                    bool in_flight) {
   if (!warp.program->checks) return;
   Shadow* shadows = warp.block->shadows.data() + warp.program->buffers[access.buffer].shadow;
-  for_each_element(warp, offset, count, [&](int, std::int64_t element) { shadows[element].in_flight = in_flight; });
+  for_each_element(warp, offset, count,
+                   [&](int, std::int64_t element) { shadows[element].in_flight = in_flight; });
 }
 
-void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element) {
+void note_register_read(Warp& warp, const Instruction& at, const Access& access,
+                        std::int64_t element) {
   const Mask missing = warp.mask & ~warp.initialised[element];
   if (missing == 0) return;
   if (is_being_multiplied(warp, element)) {
@@ -198,7 +214,8 @@ bool any_product(const Warp& warp, std::vector<std::int64_t> Reading::*list, std
   const auto group_has = [&](const std::vector<Reading>& group) {
     return std::any_of(group.begin(), group.end(), has);
   };
-  return group_has(warp.products) || std::any_of(warp.product_groups.begin(), warp.product_groups.end(), group_has);
+  return group_has(warp.products) ||
+         std::any_of(warp.product_groups.begin(), warp.product_groups.end(), group_has);
 }
 
 }  // namespace
@@ -218,8 +235,8 @@ void note_fragment_write(Warp& warp, const Instruction& at, int buffer, std::int
 
 // ---- the async proxy
 
-void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where, std::int64_t element,
-                      int lane, bool by_async_proxy) {
+void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where,
+                      std::int64_t element, int lane, bool by_async_proxy) {
   if (!warp.program->checks) return;
   const BufferPlan& plan = warp.program->buffers[access.buffer];
   Shadow& shadow = where.shadows[static_cast<size_t>(plan.shadow + element)];
@@ -232,8 +249,8 @@ void note_arrival(Block& where, const BufferPlan& plan, std::int64_t element) {
   where.shadows[static_cast<size_t>(plan.shadow + element)].in_flight = false;
 }
 
-void begin_async_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element, int lane,
-                      Reading& reading) {
+void begin_async_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element,
+                      int lane, Reading& reading) {
   if (!warp.program->checks) return;
   const std::int64_t index = warp.program->buffers[access.buffer].shadow + element;
   Shadow& shadow = warp.block->shadows[static_cast<size_t>(index)];
@@ -242,9 +259,10 @@ void begin_async_read(Warp& warp, const Instruction& at, const Access& access, s
   if (!shadow.by_async_proxy && shadow.written_at > visible[(shadow.writer - 1) / kLanes]) {
     Fault fault = details(warp, access, lane);
     fault.other_thread = shadow.writer - 1;
-    const std::string what = "`" + fault.buffer +
-                             "` is read by the async proxy, and no fence proxy_async follows the write by " +
-                             thread_name(warp, shadow.writer);
+    const std::string what =
+        "`" + fault.buffer +
+        "` is read by the async proxy, and no fence proxy_async follows the write by " +
+        thread_name(warp, shadow.writer);
     stop(warp, at, Mask{1} << lane, FaultCode::missing_fence, what, std::move(fault));
   }
   ++shadow.being_read;

@@ -1,43 +1,53 @@
-// What is known about memory beside its bytes: whether it was written, and which thread touched it when.
+// What is known about memory beside its bytes: whether it was written, and which thread touched it
+// when.
 //
-// Shared memory: two accesses of one element by different threads, one of them a write, are a race unless a barrier
-// lies between them. Time is the warp's clock of barriers; Block::seen says up to which time of another warp everything
-// has happened before. The last writer and two readers are remembered an element. Under barriers of the whole block
-// that finds every race; under named barriers it may miss one whose reader was displaced by a later, ordered one.
+// Shared memory: two accesses of one element by different threads, one of them a write, are a race
+// unless a barrier lies between them. Time is the warp's clock of barriers; Block::seen says up to
+// which time of another warp everything has happened before. The last writer and two readers are
+// remembered an element. Under barriers of the whole block that finds every race; under named
+// barriers it may miss one whose reader was displaced by a later, ordered one.
 #pragma once
 
 #include "backend/interpret/warp.h"
 
 namespace lay::interpret {
 
-// The elements offset .. offset+count-1 of each lane of the mask are read or written. Does nothing unless the program
-// asks for checks.
-void note_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count);
-void note_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset, int count);
+// The elements offset .. offset+count-1 of each lane of the mask are read or written. Does nothing
+// unless the program asks for checks.
+void note_read(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset,
+               int count);
+void note_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset,
+                int count);
 
-// The elements that note_write has just noted arrive later: whoever touches them before that is at fault.
-void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count, bool in_flight);
+// The elements that note_write has just noted arrive later: whoever touches them before that is at
+// fault.
+void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count,
+                    bool in_flight);
 
-// The async proxy: TMA and wgmma. A write (here also a store to another block of the cluster, which is asynchronous but
-// no access of that proxy) is issued, arrives later, and is a write of the thread that issued it, in its
-// own block or another of the cluster. A read begins, and until it ends nobody may write there; then it is a read of
-// the thread that has waited for it, or of its warpgroup. What it reads must have been made known to the async proxy
-// (PTX ISA, proxies) if an ordinary store wrote it.
-void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where, std::int64_t element,
-                      int lane, bool by_async_proxy);
+// The async proxy: TMA and wgmma. A write (here also a store to another block of the cluster, which
+// is asynchronous but no access of that proxy) is issued, arrives later, and is a write of the
+// thread that issued it, in its own block or another of the cluster. A read begins, and until it
+// ends nobody may write there; then it is a read of the thread that has waited for it, or of its
+// warpgroup. What it reads must have been made known to the async proxy (PTX ISA, proxies) if an
+// ordinary store wrote it.
+void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where,
+                      std::int64_t element, int lane, bool by_async_proxy);
 void note_arrival(Block& where, const BufferPlan& plan, std::int64_t element);
-void begin_async_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element, int lane,
-                      Reading& reading);
+void begin_async_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element,
+                      int lane, Reading& reading);
 void end_async_read(Warp& warp, const Reading& reading);
 void end_async_read(Warp& warp, const Reading& reading, std::uint16_t reader, std::uint32_t time);
 // Whether a multiplication in flight writes this register element.
 bool is_being_multiplied(const Warp& warp, std::int64_t element);
 
 // The same for an element of the warp's registers (counted over all buffers), in the lanes at work.
-void note_register_read(Warp& warp, const Instruction& at, const Access& access, std::int64_t element);
-// What wgmma reads must stay as it is until that has been waited for, and be made known to it by a fence.
+void note_register_read(Warp& warp, const Instruction& at, const Access& access,
+                        std::int64_t element);
+// What wgmma reads must stay as it is until that has been waited for, and be made known to it by a
+// fence.
 void note_fragment_write(Warp& warp, const Instruction& at, int buffer, std::int64_t element);
-inline void note_register_write(Warp& warp, const Instruction& at, int buffer, std::int64_t element) {
+inline void note_register_write(Warp& warp, const Instruction& at, int buffer,
+                                std::int64_t element) {
   if (warp.program->buffers[static_cast<std::size_t>(buffer)].fragments) {
     note_fragment_write(warp, at, buffer, element);
   }

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "backend/interpret/access.h"
-#include "backend/interpret/async.h"
-#include "backend/interpret/atoms.h"
-#include "backend/interpret/barriers.h"
+#include "backend/interpret/async/async.h"
+#include "backend/interpret/async/barriers.h"
+#include "backend/interpret/async/remote.h"
+#include "backend/interpret/async/tma.h"
 #include "backend/interpret/control.h"
-#include "backend/interpret/matrix.h"
-#include "backend/interpret/multiply.h"
-#include "backend/interpret/remote.h"
-#include "backend/interpret/tma.h"
+#include "backend/interpret/mma/atoms.h"
+#include "backend/interpret/mma/matrix.h"
+#include "backend/interpret/mma/multiply.h"
 #include "backend/ir/tiles.h"
 
 namespace lay::interpret {
@@ -78,7 +78,8 @@ void Statements::compile(const ir::Copy& copy) {
     case ir::CopyKind::st_async:
       return copy_to_block(copy);
     case ir::CopyKind::cp_async:
-      if (copy.completion != ir::Completion::group) return static_cast<void>(emit(control::unsupported));
+      if (copy.completion != ir::Completion::group)
+        return static_cast<void>(emit(control::unsupported));
       break;
     case ir::CopyKind::plain:
       break;
@@ -98,7 +99,8 @@ void Statements::copy_box(const ir::Copy& copy) {
   plan.shared = expr_.access(load ? copy.dst : copy.src);
   plan.map = copy.tensor_map;
   plan.barrier = copy.barrier.index;
-  Instruction made{.run = load ? tma::load : tma::store, .detail = static_cast<int>(program_.boxes.size())};
+  Instruction made{.run = load ? tma::load : tma::store,
+                   .detail = static_cast<int>(program_.boxes.size())};
   if (load) made.a = expr_.value(copy.slot);
   if (copy.multicast) made.b = expr_.value(copy.multicast);
   for (const int extent : program_.kernel->tensor_maps[copy.tensor_map].box) made.weight *= extent;
@@ -107,7 +109,8 @@ void Statements::copy_box(const ir::Copy& copy) {
 }
 
 void Statements::copy_to_block(const ir::Copy& copy) {
-  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode, copy.src_mode};
+  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode,
+                copy.src_mode};
   plan.barrier = copy.barrier.index;
   Instruction made{.run = remote::store, .detail = static_cast<int>(program_.copies.size())};
   made.a = expr_.value(copy.slot);
@@ -120,9 +123,11 @@ void Statements::copy_to_block(const ir::Copy& copy) {
 void Statements::copy_matrices(const ir::Copy& copy) {
   const bool load = copy.kind == ir::CopyKind::ldmatrix;
   const ir::Ref& shared = load ? copy.src : copy.dst;
-  const Handler run = matrix::copy(program_.buffers[shared.buffer.index].bytes, load, copy.transpose);
+  const Handler run =
+      matrix::copy(program_.buffers[shared.buffer.index].bytes, load, copy.transpose);
   if (copy.predicate || run == nullptr) return static_cast<void>(emit(control::unsupported));
-  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode, copy.src_mode};
+  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode,
+                copy.src_mode};
   Instruction made{.run = run, .detail = static_cast<int>(program_.copies.size())};
   made.value = expr_.bank_count(shared.buffer.index);
   made.weight = copy.count;
@@ -143,7 +148,8 @@ void Statements::copy_elements(const ir::Copy& copy, bool zeros) {
   if (copy.kind == ir::CopyKind::cp_async) {
     made.run = zeros ? async::issue_zeros : async::issue;
   } else {
-    made.run = zeros ? interpret::copy_zeros(dst.bytes) : interpret::copy(dst.space, src.space, dst.bytes);
+    made.run =
+        zeros ? interpret::copy_zeros(dst.bytes) : interpret::copy(dst.space, src.space, dst.bytes);
   }
   // Where both sides are memory the source's entry is the next one.
   made.value = expr_.bank_count(copy.dst.buffer.index);
@@ -164,7 +170,8 @@ std::vector<int> Statements::element_offsets(const Access& access, int modes) {
     const Mode& mode = program_.buffers[access.buffer].placement.modes[m];
     std::vector<int> finer;
     for (const int base : all) {
-      for (std::int64_t c = 0; c < mode.size; ++c) finer.push_back(base + static_cast<int>(within(mode, c)));
+      for (std::int64_t c = 0; c < mode.size; ++c)
+        finer.push_back(base + static_cast<int>(within(mode, c)));
     }
     all = std::move(finer);
   }
@@ -172,8 +179,9 @@ std::vector<int> Statements::element_offsets(const Access& access, int modes) {
 }
 
 void Statements::multiply_atom(const ir::Mma& mma, Handler run) {
-  const ir::MmaAtom& atom = *std::find_if(program_.kernel->atoms.begin(), program_.kernel->atoms.end(),
-                                          [&](const ir::MmaAtom& each) { return each.name == mma.atom; });
+  const ir::MmaAtom& atom =
+      *std::find_if(program_.kernel->atoms.begin(), program_.kernel->atoms.end(),
+                    [&](const ir::MmaAtom& each) { return each.name == mma.atom; });
   AtomPlan plan;
   plan.rows = atom.shape[0];
   plan.columns = atom.shape[1];
@@ -194,7 +202,9 @@ void Statements::multiply_atom(const ir::Mma& mma, Handler run) {
 }
 
 void Statements::compile(const ir::Mma& mma) {
-  const auto element = [&](const ir::Ref& ref) { return program_.buffers[ref.buffer.index].element; };
+  const auto element = [&](const ir::Ref& ref) {
+    return program_.buffers[ref.buffer.index].element;
+  };
   const bool simt = mma.kind == ir::MmaKind::simt;
   const Handler run = simt ? multiply(element(mma.d), element(mma.a), element(mma.b))
                            : atoms::multiply(element(mma.d), element(mma.a), element(mma.b));
@@ -245,12 +255,14 @@ void Statements::compile(const ir::Elect& elect) {
 // One mode of the tile's coordinate, as a layout of integers.
 Placement Statements::tile_coordinate(const Layout& order, int mode) {
   const auto placed = place(ir::tile_coordinate(order, mode), expr_.sizes());
-  if (!placed) expr_.refuse(FaultCode::unsupported, "the order " + order.to_string() + " has no values");
+  if (!placed)
+    expr_.refuse(FaultCode::unsupported, "the order " + order.to_string() + " has no values");
   return one_mode(*placed);
 }
 
 void Statements::compile(const ir::TileLoop& tiles) {
-  const int first = expr_.value(tiles.first), count = expr_.value(tiles.count), stride = expr_.value(tiles.stride);
+  const int first = expr_.value(tiles.first), count = expr_.value(tiles.count),
+            stride = expr_.value(tiles.stride);
   const int index = expr_.fresh();
   expr_.emit({.run = control::begin_loop, .dst = index, .a = first});
   const int test = expr_.emit({.run = control::test_loop, .dst = index, .b = count});
@@ -350,7 +362,8 @@ void Statements::compile(const ir::Wait& wait) {
 }
 
 void Statements::compile(const ir::Advance& advance) {
-  Instruction made{.run = advance.count ? control::advance_by : control::advance, .detail = advance.ring.index};
+  Instruction made{.run = advance.count ? control::advance_by : control::advance,
+                   .detail = advance.ring.index};
   if (advance.count) made.a = expr_.value(advance.count);
   expr_.emit(made);
 }

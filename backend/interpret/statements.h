@@ -3,14 +3,15 @@
 
 #include <vector>
 
-#include "backend/interpret/expression.h"
 #include "backend/interpret/placement.h"
+#include "backend/interpret/values/expression.h"
 
 namespace lay::interpret {
 
 class Statements {
  public:
-  Statements(Program& program, ExpressionCompiler& expressions) : program_(program), expr_(expressions) {}
+  Statements(Program& program, ExpressionCompiler& expressions)
+      : program_(program), expr_(expressions) {}
   void block(const ir::Block& block);
   void scope(const ir::Block& block);
   int emit(Handler run) { return expr_.emit({.run = run}); }

@@ -1,5 +1,5 @@
-// The state of blocks at work: their warps, their shared memory and what is known about every element of it. Blocks run
-// in clusters; a kernel without clusters has clusters of one.
+// The state of blocks at work: their warps, their shared memory and what is known about every
+// element of it. Blocks run in clusters; a kernel without clusters has clusters of one.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct Stopped {
   Fault fault;
 };
 
-// What has been done to one element of shared memory: the last write, and two of the latest readers, so that whoever
-// writes next finds one that it is not. Times are clocks of warps; threads are counted from 1 over the cluster, 0 is
-// nobody.
+// What has been done to one element of shared memory: the last write, and two of the latest
+// readers, so that whoever writes next finds one that it is not. Times are clocks of warps; threads
+// are counted from 1 over the cluster, 0 is nobody.
 struct Shadow {
   std::uint32_t written_at = 0;
   std::uint32_t read_at[2] = {0, 0};
@@ -37,7 +37,8 @@ struct InFlight {
   std::vector<std::byte> data;       // lane by lane
 };
 
-// Shared memory that a copy or multiplication in flight reads, and registers that it writes and reads.
+// Shared memory that a copy or multiplication in flight reads, and registers that it writes and
+// reads.
 struct Reading {
   const Instruction* at = nullptr;
   int lane = 0;
@@ -46,7 +47,8 @@ struct Reading {
   std::vector<std::int64_t> fragments;  // that it reads
 };
 
-// A global buffer of the launch. `written` and `owner` have one entry an element where they are needed.
+// A global buffer of the launch. `written` and `owner` have one entry an element where they are
+// needed.
 struct GlobalMemory {
   std::byte* data = nullptr;
   std::int64_t elements = 0;
@@ -71,13 +73,15 @@ struct Warp {
   std::vector<std::int64_t> rings;            // advances, by RingId
   std::vector<InFlight> issued;               // since the last commit
   std::vector<std::vector<InFlight>> groups;  // committed, the oldest first
-  std::vector<Reading> stores, products;      // bulk stores and wgmmas since the last commit of their kind
+  std::vector<Reading> stores,
+      products;  // bulk stores and wgmmas since the last commit of their kind
   std::deque<std::vector<Reading>> store_groups, product_groups;
   std::int64_t committed_products = 0;  // groups, in all
-  std::int64_t awaited_products = -1;   // it waits until its warpgroup has committed so many; -1: it does not
-  bool products_fenced = false;         // by fence wgmma, since the registers of wgmma were last touched
-  std::byte* registers = nullptr;       // element e of 32 lanes at e * 32 * bytes
-  Mask* initialised = nullptr;          // by register element
+  std::int64_t awaited_products =
+      -1;  // it waits until its warpgroup has committed so many; -1: it does not
+  bool products_fenced = false;    // by fence wgmma, since the registers of wgmma were last touched
+  std::byte* registers = nullptr;  // element e of 32 lanes at e * 32 * bytes
+  Mask* initialised = nullptr;     // by register element
 
   enum class State { running, waiting, done } state = State::running;
   int barrier = -1;         // what it waits for: a slot of the cluster's barriers
@@ -88,8 +92,9 @@ struct Warp {
   std::int64_t steps = 0, lane_operations = 0;
 };
 
-// What has happened before, by actor: up to which of its times everything is known; `visible`: known to the async
-// proxy. After the warps stand the warpgroups, whose times are the groups of multiplications that are done.
+// What has happened before, by actor: up to which of its times everything is known; `visible`:
+// known to the async proxy. After the warps stand the warpgroups, whose times are the groups of
+// multiplications that are done.
 struct Knowledge {
   std::vector<std::uint32_t> known, visible;
 
@@ -105,8 +110,9 @@ struct Arrivals {
   std::int64_t phase = 0;  // completed
   Knowledge knowledge;     // of those that have arrived, in all phases
   // mbarrier only
-  bool initialised = false, announced = false;  // to the cluster and the async proxy, by fence mbarrier_init
-  int initialiser = -1;                         // the actor
+  bool initialised = false,
+       announced = false;  // to the cluster and the async proxy, by fence mbarrier_init
+  int initialiser = -1;    // the actor
   std::uint32_t initialised_at = 0;
   std::int64_t bytes = 0;  // expected and not yet arrived
 };
@@ -144,7 +150,8 @@ struct Block {
 struct Cluster {
   const Program* program = nullptr;
   std::vector<Block> blocks;  // by rank
-  // clock[w] counts the barriers that actor w has passed, from 1. knows[w]: what has happened before what w does now.
+  // clock[w] counts the barriers that actor w has passed, from 1. knows[w]: what has happened
+  // before what w does now.
   std::vector<std::uint32_t> clock;
   std::vector<Knowledge> knows;
   std::vector<Arrivals> arrivals;  // of every slot of every barrier of every block
@@ -155,8 +162,12 @@ struct Cluster {
     return blocks[static_cast<size_t>(actor / warps)].warps[static_cast<size_t>(actor % warps)];
   }
   // The entry of a warp's warpgroup in Knowledge.
-  int warpgroup_of(const Warp& warp) const { return actors() + warp.block->rank * warpgroups() + warp.index / 4; }
-  int warpgroups() const { return (static_cast<int>(blocks[0].warps.size()) + 3) / 4; }  // of a block
+  int warpgroup_of(const Warp& warp) const {
+    return actors() + warp.block->rank * warpgroups() + warp.index / 4;
+  }
+  int warpgroups() const {
+    return (static_cast<int>(blocks[0].warps.size()) + 3) / 4;
+  }  // of a block
   int actors() const { return static_cast<int>(blocks.size() * blocks[0].warps.size()); }
   // A slot of a barrier of the block of that rank; the cluster's barrier is the first block's.
   Arrivals& at(int rank, int barrier, std::int64_t slot);
@@ -173,16 +184,18 @@ inline int threads_of(const Warp& warp) {
 }
 
 // Ends the run with a fault at this statement and the first lane of the mask.
-[[noreturn]] void stop(const Warp& warp, const Instruction& at, Mask lanes, FaultCode code, const std::string& what,
-                       Fault details = {});
+[[noreturn]] void stop(const Warp& warp, const Instruction& at, Mask lanes, FaultCode code,
+                       const std::string& what, Fault details = {});
 // A fault of a barrier, where no single instruction is at work.
 [[noreturn]] void stop(const Warp& warp, int statement, FaultCode code, const std::string& what);
 // "thread 3", of this block or another of the cluster; `id` counts from 1 over the cluster.
 std::string thread_name(const Warp& warp, std::uint16_t id);
 
-// Makes storage for one cluster of the program; used again for every cluster that a host thread runs.
+// Makes storage for one cluster of the program; used again for every cluster that a host thread
+// runs.
 void prepare(Cluster& cluster, const Program& program, std::vector<GlobalMemory>& global);
 // Runs one cluster to its end, of at most so many steps. Throws Stopped.
-void run_cluster(Cluster& cluster, std::int64_t number, const Options& options, std::int64_t max_steps);
+void run_cluster(Cluster& cluster, std::int64_t number, const Options& options,
+                 std::int64_t max_steps);
 
 }  // namespace lay::interpret

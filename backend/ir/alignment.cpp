@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "frontend/algebra/inner_layout.h"
-#include "frontend/algebra/operations.h"
-#include "frontend/algebra/overloaded.h"
-#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/layouts/inner_layout.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/algebra/support/refusal.h"
 
 namespace lay::ir {
 namespace {
@@ -30,8 +30,9 @@ std::int64_t kept_by_swizzle(const Buffer& buffer) {
   return std::int64_t{1} << std::min<std::int64_t>(20, swizzle->m);
 }
 
-// The parts of a condition that can say something of multiples and extents. Alternatives and comparisons of several
-// sizes are left out: they choose among variants, and to rule out that they contradict the rest takes a search.
+// The parts of a condition that can say something of multiples and extents. Alternatives and
+// comparisons of several sizes are left out: they choose among variants, and to rule out that they
+// contradict the rest takes a search.
 void collect_facts(const Predicate& condition, std::vector<Predicate>& facts) {
   const PredicateKind kind = condition.kind();
   if (kind == PredicateKind::both) {
@@ -77,22 +78,23 @@ std::int64_t Alignment::of(ExprId id) {
 }
 
 std::int64_t Alignment::compute(const Expr& expr) {
-  return std::visit(overloaded{
-                        [](const Constant& c) {
-                          const auto* integer = std::get_if<std::int64_t>(&c.value);
-                          return integer == nullptr ? 1 : power_of_two(*integer);
-                        },
-                        [&](const Size& s) { return of(s.value); },
-                        [&](const VarRef& v) { return vars_[v.var.index]; },
-                        [&](const At& at) { return mode(at.layout.shape, at.layout.stride, of(at.index)); },
-                        [&](const Apply& a) { return apply(a); },
-                        [](const Special&) { return std::int64_t{1}; },
-                        [](const Scalar&) { return std::int64_t{1}; },
-                        [](const RingSlot&) { return std::int64_t{1}; },
-                        [](const RingPhase&) { return std::int64_t{1}; },
-                        [](const Read&) { return std::int64_t{1}; },
-                    },
-                    expr.node);
+  return std::visit(
+      overloaded{
+          [](const Constant& c) {
+            const auto* integer = std::get_if<std::int64_t>(&c.value);
+            return integer == nullptr ? 1 : power_of_two(*integer);
+          },
+          [&](const Size& s) { return of(s.value); },
+          [&](const VarRef& v) { return vars_[v.var.index]; },
+          [&](const At& at) { return mode(at.layout.shape, at.layout.stride, of(at.index)); },
+          [&](const Apply& a) { return apply(a); },
+          [](const Special&) { return std::int64_t{1}; },
+          [](const Scalar&) { return std::int64_t{1}; },
+          [](const RingSlot&) { return std::int64_t{1}; },
+          [](const RingPhase&) { return std::int64_t{1}; },
+          [](const Read&) { return std::int64_t{1}; },
+      },
+      expr.node);
 }
 
 std::int64_t Alignment::apply(const Apply& apply) {
@@ -117,7 +119,8 @@ std::int64_t Alignment::apply(const Apply& apply) {
     case ElementFunction::div: {
       const auto* by = std::get_if<Constant>(&kernel_.exprs[apply.operands[1].index].node);
       const auto* value = by == nullptr ? nullptr : std::get_if<std::int64_t>(&by->value);
-      const bool exact = value != nullptr && *value > 0 && power_of_two(*value) == *value && operand(0) % *value == 0;
+      const bool exact = value != nullptr && *value > 0 && power_of_two(*value) == *value &&
+                         operand(0) % *value == 0;
       return exact ? operand(0) / *value : 1;
     }
     default:
@@ -125,8 +128,9 @@ std::int64_t Alignment::apply(const Apply& apply) {
   }
 }
 
-// The offset that a mode gives at a coordinate of which only a divisor is known: leaf by leaf (those that run on as
-// one), the coordinate is divided by the extents to the left and taken modulo the leaf's own.
+// The offset that a mode gives at a coordinate of which only a divisor is known: leaf by leaf
+// (those that run on as one), the coordinate is divided by the extents to the left and taken modulo
+// the leaf's own.
 std::int64_t Alignment::mode(const Tuple& shape, const Tuple& stride, std::int64_t coordinate) {
   const Layout merged = coalesce(facts_, Layout(shape, stride));
   const std::vector<Tuple> extents = leaves(merged.shape), strides = leaves(merged.stride);
@@ -135,8 +139,8 @@ std::int64_t Alignment::mode(const Tuple& shape, const Tuple& stride, std::int64
     const std::int64_t extent = of(extents[i].value());
     const std::int64_t here = i + 1 == extents.size() ? coordinate : std::min(coordinate, extent);
     sum = std::min(sum, times(here, of(strides[i].value())));
-    const bool exact = extents[i].is_int() && extents[i].value().is_literal() && extents[i].value().value() == extent &&
-                       coordinate % extent == 0;
+    const bool exact = extents[i].is_int() && extents[i].value().is_literal() &&
+                       extents[i].value().value() == extent && coordinate % extent == 0;
     coordinate = exact ? coordinate / extent : 1;
   }
   return sum;
@@ -153,8 +157,8 @@ std::int64_t Alignment::of(const Ref& ref) {
   const bool tuple = layout->shape.is_tuple();
   for (size_t i = 0; i < ref.coordinate.size(); ++i) {
     const int m = static_cast<int>(i);
-    sum = std::min(sum, mode(tuple ? layout->shape[m] : layout->shape, tuple ? layout->stride[m] : layout->stride,
-                             of(ref.coordinate[i])));
+    sum = std::min(sum, mode(tuple ? layout->shape[m] : layout->shape,
+                             tuple ? layout->stride[m] : layout->stride, of(ref.coordinate[i])));
   }
   return sum;
 }
@@ -164,8 +168,8 @@ bool Alignment::contiguous(const Ref& ref, int mode, int count) {
   const Layout* layout = inner_layout(buffer.layout);
   if (layout == nullptr || kept_by_swizzle(buffer) % count != 0) return false;
   const bool tuple = layout->shape.is_tuple();
-  const Layout merged = coalesce(
-      facts_, Layout(tuple ? layout->shape[mode] : layout->shape, tuple ? layout->stride[mode] : layout->stride));
+  const Layout merged = coalesce(facts_, Layout(tuple ? layout->shape[mode] : layout->shape,
+                                                tuple ? layout->stride[mode] : layout->stride));
   const std::vector<Tuple> extents = leaves(merged.shape), strides = leaves(merged.stride);
   std::int64_t run = 1;
   for (size_t i = 0; i < extents.size() && run < count; ++i) {
@@ -173,7 +177,8 @@ bool Alignment::contiguous(const Ref& ref, int mode, int count) {
     if (!strides[i].is_literal(run)) return false;
     if (i + 1 == extents.size()) return true;  // bounds are checked apart
     run = times(run, of(extents[i].value()));
-    if (run < count && !(extents[i].value().is_literal() && of(extents[i].value()) == extents[i].value().value())) {
+    if (run < count && !(extents[i].value().is_literal() &&
+                         of(extents[i].value()) == extents[i].value().value())) {
       return false;
     }
   }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backend/ir/ir.h"
-#include "frontend/algebra/facts.h"
+#include "frontend/algebra/integers/facts.h"
 
 namespace lay::ir {
 
@@ -12,10 +12,12 @@ class Alignment {
  public:
   explicit Alignment(const Kernel& kernel);
 
-  // What is known of a variable: a power of two that divides it. Variables of which nothing is said: 1.
+  // What is known of a variable: a power of two that divides it. Variables of which nothing is
+  // said: 1.
   void bind(VarId var, std::int64_t divisor);
 
-  // A power of two that divides the expression's value whatever the sizes; at most 2^20, which also stands for 0.
+  // A power of two that divides the expression's value whatever the sizes; at most 2^20, which also
+  // stands for 0.
   std::int64_t of(ExprId id);
 
   // The same for the offset in elements that the access starts at.
@@ -24,8 +26,8 @@ class Alignment {
   // Whether it is proved that n divides the size.
   bool divides(const Int& size, std::int64_t n) { return facts_.proves(lay::divides(size, n)); }
 
-  // Whether `count` consecutive coordinates along the mode are consecutive offsets, given that the access starts at a
-  // multiple of `count`.
+  // Whether `count` consecutive coordinates along the mode are consecutive offsets, given that the
+  // access starts at a multiple of `count`.
   bool contiguous(const Ref& ref, int mode, int count);
 
  private:

@@ -6,7 +6,7 @@
 
 #include "backend/ir/fold.h"
 #include "backend/ir/types.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::ir {
 namespace {
@@ -62,11 +62,29 @@ BufferId Builder::global(std::string name, ElementType element, AnyLayout layout
 }
 
 BufferId Builder::shared(std::string name, ElementType element, AnyLayout layout, int alignment) {
-  return buffer({std::move(name), Space::shared, element, std::move(layout), alignment, true, true, false, {}, {}});
+  return buffer({std::move(name),
+                 Space::shared,
+                 element,
+                 std::move(layout),
+                 alignment,
+                 true,
+                 true,
+                 false,
+                 {},
+                 {}});
 }
 
 BufferId Builder::registers(std::string name, ElementType element, Layout layout) {
-  return buffer({std::move(name), Space::registers, element, std::move(layout), 0, true, true, false, {}, {}});
+  return buffer({std::move(name),
+                 Space::registers,
+                 element,
+                 std::move(layout),
+                 0,
+                 true,
+                 true,
+                 false,
+                 {},
+                 {}});
 }
 
 BarrierId Builder::block_barrier() {
@@ -83,14 +101,16 @@ RingId Builder::ring(std::string name, int stages, bool starts_full) {
 
 // ---- expressions
 
-// What tells expressions apart: the kind of node, its parts and its type. Empty for reads, which are never shared.
+// What tells expressions apart: the kind of node, its parts and its type. Empty for reads, which
+// are never shared.
 std::vector<std::int64_t> Builder::key(const Expr& expr) {
   using Numbers = std::vector<std::int64_t>;
   Numbers made = std::visit(
       overloaded{
           [](const Constant& c) {
             const auto* integer = std::get_if<std::int64_t>(&c.value);
-            return integer ? Numbers{*integer, 0} : Numbers{std::bit_cast<std::int64_t>(std::get<double>(c.value)), 1};
+            return integer ? Numbers{*integer, 0}
+                           : Numbers{std::bit_cast<std::int64_t>(std::get<double>(c.value)), 1};
           },
           [](const Special& s) { return Numbers{static_cast<std::int64_t>(s.which)}; },
           [](const Size& s) {  // symbolic integers are interned
@@ -103,7 +123,8 @@ std::vector<std::int64_t> Builder::key(const Expr& expr) {
           [](const RingPhase& r) { return Numbers{r.ring.index}; },
           [&](const At& a) {
             const int next = static_cast<int>(layouts_.size());
-            return Numbers{layouts_.emplace(a.layout.to_string(), next).first->second, a.index.index};
+            return Numbers{layouts_.emplace(a.layout.to_string(), next).first->second,
+                           a.index.index};
           },
           [](const Apply& a) {
             Numbers numbers{static_cast<std::int64_t>(a.function)};
@@ -188,24 +209,25 @@ Term Builder::fold(ElementFunction function, const std::vector<Term>& operands) 
   std::vector<const Expr*> nodes;
   for (const Term& operand : operands) nodes.push_back(&kernel.exprs[operand.id.index]);
   const Folded folded = ir::fold(function, nodes);
-  return std::visit(overloaded{
-                        [](NotFolded) { return Term{}; },
-                        [&](IsOperand is) { return operands[is.index]; },
-                        [&](const Expr& expr) {
-                          return std::visit(
-                              overloaded{
-                                  [&](const Constant& c) {
-                                    const auto* integer = std::get_if<std::int64_t>(&c.value);
-                                    return integer ? constant(*integer, expr.type)
-                                                   : constant(std::get<double>(c.value), expr.type);
-                                  },
-                                  [&](const Size& s) { return size(s.value, expr.type); },
-                                  [](const auto&) -> Term { throw std::logic_error("folded to no constant"); },
-                              },
-                              expr.node);
-                        },
+  return std::visit(
+      overloaded{
+          [](NotFolded) { return Term{}; },
+          [&](IsOperand is) { return operands[is.index]; },
+          [&](const Expr& expr) {
+            return std::visit(
+                overloaded{
+                    [&](const Constant& c) {
+                      const auto* integer = std::get_if<std::int64_t>(&c.value);
+                      return integer ? constant(*integer, expr.type)
+                                     : constant(std::get<double>(c.value), expr.type);
                     },
-                    folded);
+                    [&](const Size& s) { return size(s.value, expr.type); },
+                    [](const auto&) -> Term { throw std::logic_error("folded to no constant"); },
+                },
+                expr.node);
+          },
+      },
+      folded);
 }
 
 Term Builder::cast(Term value, ElementType type) {
@@ -215,7 +237,8 @@ Term Builder::cast(Term value, ElementType type) {
     return size(size_node->value, type);
   }
   if (const auto* literal = std::get_if<Constant>(&expr.node); literal && computes(type)) {
-    if (const auto* integer = std::get_if<std::int64_t>(&literal->value)) return constant(*integer, type);
+    if (const auto* integer = std::get_if<std::int64_t>(&literal->value))
+      return constant(*integer, type);
     if (is_float(type)) return constant(std::get<double>(literal->value), type);
   }
   return node({Apply{ElementFunction::cast, {value}}, type});
@@ -260,7 +283,8 @@ std::string Builder::unused(const std::string& name) const {
 
 Term Builder::let(const std::string& name, Term value) {
   names_.push_back(unused(name));
-  const VarId var = add_to<Var, VarTag>(kernel.vars, {names_.back(), value.type(), uniform_[value.id.index]});
+  const VarId var =
+      add_to<Var, VarTag>(kernel.vars, {names_.back(), value.type(), uniform_[value.id.index]});
   emit(Let{var, value});
   return get(var);
 }
@@ -299,7 +323,12 @@ VarId Builder::variable(const std::string& name, ElementType type, Uniformity un
 
 For Builder::open_loop(const std::string& name, Term begin, Term end, LoopOptions options) {
   const Uniformity uniform = std::min(uniform_[begin.id.index], uniform_[end.id.index]);
-  return {variable(name, begin.type(), uniform), begin, end, options.step, options.unrolled, std::make_shared<Block>()};
+  return {variable(name, begin.type(), uniform),
+          begin,
+          end,
+          options.step,
+          options.unrolled,
+          std::make_shared<Block>()};
 }
 
 // ---- operators

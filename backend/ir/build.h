@@ -11,9 +11,9 @@
 //     b.sync(all);
 //   });
 //
-// Equal expressions get one id. Constants, sums with 0 and products with 0 and 1 are folded, and arithmetic of sizes
-// stays one Size. Operands of one operation have one type; a literal takes the type of the other side. Misuse is our
-// bug: std::logic_error.
+// Equal expressions get one id. Constants, sums with 0 and products with 0 and 1 are folded, and
+// arithmetic of sizes stays one Size. Operands of one operation have one type; a literal takes the
+// type of the other side. Misuse is our bug: std::logic_error.
 #pragma once
 
 #include <concepts>
@@ -81,7 +81,8 @@ class Builder {
   Term node(Expr expr);
 
   // ---- statements
-  // Where the statements that follow come from, until the next call; the note goes to the first of them.
+  // Where the statements that follow come from, until the next call; the note goes to the first of
+  // them.
   void from(Origin origin) { origin_ = std::move(origin); }
 
   // A new variable; as uniform as its value. A name that is in scope already gets a number.
@@ -128,8 +129,8 @@ class Builder {
   }
   // The persistent loop: `live` and `body` take the coordinates of the tile.
   template <class Live, class Body>
-  void tiles(const Layout& order, const std::vector<std::string>& names, Term first, Term count, Term stride, Live live,
-             Body body) {
+  void tiles(const Layout& order, const std::vector<std::string>& names, Term first, Term count,
+             Term stride, Live live, Body body) {
     TileLoop made{order, {}, first, count, stride, {}, std::make_shared<Block>()};
     std::vector<Term> coordinates;
     inside(*made.body, [&] {
@@ -144,13 +145,15 @@ class Builder {
     emit(std::move(made));
   }
   template <std::invocable Body>
-  void role(std::string name, int first, int threads, Body body, std::optional<int> register_budget = {}) {
+  void role(std::string name, int first, int threads, Body body,
+            std::optional<int> register_budget = {}) {
     Role made{std::move(name), first, threads, register_budget, {}};
     inside(made.body, body);
     kernel.roles.push_back(std::move(made));
   }
-  // Statements that go to this block while the body runs; the origin is afterwards what it was before, so that the
-  // statement around the block carries the note and those inside only their own.
+  // Statements that go to this block while the body runs; the origin is afterwards what it was
+  // before, so that the statement around the block carries the note and those inside only their
+  // own.
   template <std::invocable Body>
   void inside(Block& block, Body body) {
     Block* outer = std::exchange(block_, &block);

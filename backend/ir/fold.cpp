@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/support/refusal.h"
 
 namespace lay::ir {
 namespace {
@@ -31,8 +31,8 @@ Folded truth(bool value) {
   return Expr{Constant{std::int64_t{value}}, ElementType::pred};
 }
 
-// Division is folded for positive literal divisors and non-negative literals or sizes, where flooring is what every
-// machine does.
+// Division is folded for positive literal divisors and non-negative literals or sizes, where
+// flooring is what every machine does.
 bool divides_safely(const Int& a, const Int& b) {
   return b.is_literal() && b.value() > 0 && (!a.is_literal() || a.value() >= 0);
 }
@@ -90,7 +90,8 @@ Folded both_known(F function, const Int& a, const Int& b, ElementType type) {
   }
 }
 
-Folded integers(F function, const std::optional<Int>& a, const std::optional<Int>& b, ElementType type) {
+Folded integers(F function, const std::optional<Int>& a, const std::optional<Int>& b,
+                ElementType type) {
   if (a && b) return both_known(function, *a, *b, type);
   if ((function == F::add || function == F::sub) && is(b, 0)) return IsOperand{0};
   if (function == F::add && is(a, 0)) return IsOperand{1};
@@ -121,7 +122,9 @@ bool fits(std::int64_t value, ElementType type) {
 }
 
 Folded fold(F function, std::span<const Expr* const> operands) {
-  const auto operand = [&](size_t i) { return i < operands.size() ? integer(*operands[i]) : std::nullopt; };
+  const auto operand = [&](size_t i) {
+    return i < operands.size() ? integer(*operands[i]) : std::nullopt;
+  };
   const std::optional<Int> a = operand(0), b = operand(1);
   const ElementType type = operands[0]->type;
   if (function == F::select) {

@@ -1,7 +1,8 @@
 // The kernel IR: one small language for a SIMT kernel and for a warp-specialised Hopper kernel.
 //
-// A kernel is a launch, parameters, buffers with layouts, and one body per role (a range of threads). A SIMT kernel is
-// the special case of one role and block barriers. Its text (print.h, parse.h) looks like this:
+// A kernel is a launch, parameters, buffers with layouts, and one body per role (a range of
+// threads). A SIMT kernel is the special case of one role and block barriers. Its text (print.h,
+// parse.h) looks like this:
 //
 //   kernel scale from "scale.lay" {
 //     size M, N
@@ -21,12 +22,14 @@
 //     }
 //   }
 //
-// Memory is always accessed as buffer[coordinate], one expression per top-level mode of the buffer's layout; the layout
-// maps the coordinate to an offset in elements. So bounds are known (a coordinate lies inside the shape), swizzles and
-// padding are invisible to the body, and an error names a coordinate.
+// Memory is always accessed as buffer[coordinate], one expression per top-level mode of the
+// buffer's layout; the layout maps the coordinate to an offset in elements. So bounds are known (a
+// coordinate lies inside the shape), swizzles and padding are invisible to the body, and an error
+// names a coordinate.
 //
-// Things shared inside a kernel (expressions, variables, buffers, barriers, rings) are typed ids into the kernel's
-// vectors. Expressions are a DAG: an expression's operands have smaller ids. Statements form a tree.
+// Things shared inside a kernel (expressions, variables, buffers, barriers, rings) are typed ids
+// into the kernel's vectors. Expressions are a DAG: an expression's operands have smaller ids.
+// Statements form a tree.
 //
 // Terms are the PTX ISA's (mbarrier, cluster, proxy, bulk group) and CuTe's for layouts.
 #pragma once
@@ -40,10 +43,10 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/algebra/element.h"
-#include "frontend/algebra/int.h"
-#include "frontend/algebra/layout.h"
-#include "frontend/algebra/predicate.h"
+#include "frontend/algebra/integers/int.h"
+#include "frontend/algebra/integers/predicate.h"
+#include "frontend/algebra/layouts/layout.h"
+#include "frontend/algebra/memory/element.h"
 
 namespace lay::ir {
 
@@ -60,20 +63,22 @@ using BufferId = Id<struct BufferTag>;
 using BarrierId = Id<struct BarrierTag>;
 using RingId = Id<struct RingTag>;
 
-// Where in the script a thing comes from (line 0: nowhere in particular), and what a reader of the emitted code wants
-// to know here: usually a layout.
+// Where in the script a thing comes from (line 0: nowhere in particular), and what a reader of the
+// emitted code wants to know here: usually a layout.
 struct Origin {
   int line = 0;
   std::string note;
 };
 
-// The widest group of threads that sees one value. Ordered: a value is usable wherever a narrower one is asked for.
+// The widest group of threads that sees one value. Ordered: a value is usable wherever a narrower
+// one is asked for.
 enum class Uniformity { thread, warp, warpgroup, block, cluster, grid };
 
-// ---- what a kernel declares -----------------------------------------------------------------------------------------
+// ---- what a kernel declares
+// -----------------------------------------------------------------------------------------
 
-// A size (a dim of the script) or another run-time scalar. Sizes are s32 in index arithmetic: the launcher admits no
-// larger extent; offsets into global memory are s64.
+// A size (a dim of the script) or another run-time scalar. Sizes are s32 in index arithmetic: the
+// launcher admits no larger extent; offsets into global memory are s64.
 struct Param {
   std::string name;
   ElementType type = ElementType::s32;
@@ -83,7 +88,8 @@ struct Param {
 
 enum class Space { global, shared, registers };
 
-// A piece of memory with a layout from coordinate to element offset. Global buffers are pointer parameters, in order.
+// A piece of memory with a layout from coordinate to element offset. Global buffers are pointer
+// parameters, in order.
 struct Buffer {
   std::string name;
   Space space = Space::registers;
@@ -91,7 +97,8 @@ struct Buffer {
   AnyLayout layout;
   int alignment = 0;  // bytes: of the base pointer
   bool read = true, written = true;
-  // Global, the launcher's own: contents undefined until this launch or one before, of the same variant, writes them.
+  // Global, the launcher's own: contents undefined until this launch or one before, of the same
+  // variant, writes them.
   bool workspace = false;
   Origin origin;
   Int offset = 0;  // of workspace: bytes from where all that the variant's launches share begins
@@ -100,10 +107,11 @@ struct Buffer {
 // A TMA descriptor that the launcher encodes before the launch: the recipe, not the 128 bytes.
 struct TensorMap {
   std::string name;
-  BufferId tensor;                 // the global buffer it describes
-  std::vector<int> order;          // modes of the tensor, fastest first
-  std::vector<int> box;            // extents of one copy, in the same order
-  std::vector<int> onto;           // modes of the buffer in shared memory that they run along; empty: `order`
+  BufferId tensor;         // the global buffer it describes
+  std::vector<int> order;  // modes of the tensor, fastest first
+  std::vector<int> box;    // extents of one copy, in the same order
+  std::vector<int>
+      onto;  // modes of the buffer in shared memory that they run along; empty: `order`
   std::optional<Swizzle> swizzle;  // over bytes
 
   int shared_mode(size_t i) const { return onto.empty() ? order[i] : onto[i]; }
@@ -131,14 +139,27 @@ struct Var {
   Uniformity uniformity = Uniformity::thread;
 };
 
-// ---- expressions ----------------------------------------------------------------------------------------------------
+// ---- expressions
+// ----------------------------------------------------------------------------------------------------
 
 struct Ref {
   BufferId buffer;
-  std::vector<ExprId> coordinate;  // one per top-level mode of the buffer's layout (1-D within a nested mode)
+  std::vector<ExprId>
+      coordinate;  // one per top-level mode of the buffer's layout (1-D within a nested mode)
 };
 
-enum class Builtin { thread, lane, warp, warpgroup, block_x, block_y, block_z, cluster_rank, cluster_count, grid_x };
+enum class Builtin {
+  thread,
+  lane,
+  warp,
+  warpgroup,
+  block_x,
+  block_y,
+  block_z,
+  cluster_rank,
+  cluster_count,
+  grid_x
+};
 
 struct Constant {
   std::variant<std::int64_t, double> value;
@@ -161,14 +182,16 @@ struct RingSlot {
 struct RingPhase {
   RingId ring;
 };
-// The offset that a layout with integer strides gives at a 1-D coordinate: how lanes, warps and tiles are placed.
+// The offset that a layout with integer strides gives at a 1-D coordinate: how lanes, warps and
+// tiles are placed.
 struct At {
   Layout layout;
   ExprId index;
 };
-// An element function over operands. `select` evaluates only the arm it takes, `and`/`or` stop early: a read in an arm
-// that is not taken does not happen. Integer `div` and `rem` floor for the non-negative operands of index arithmetic.
-// The result's type stands on the expression; `cast` converts to it (to nearest even, saturating to 8-bit types).
+// An element function over operands. `select` evaluates only the arm it takes, `and`/`or` stop
+// early: a read in an arm that is not taken does not happen. Integer `div` and `rem` floor for the
+// non-negative operands of index arithmetic. The result's type stands on the expression; `cast`
+// converts to it (to nearest even, saturating to 8-bit types).
 struct Apply {
   ElementFunction function;
   std::vector<ExprId> operands;
@@ -182,7 +205,8 @@ struct Expr {
   ElementType type = ElementType::s32;
 };
 
-// ---- statements -----------------------------------------------------------------------------------------------------
+// ---- statements
+// -----------------------------------------------------------------------------------------------------
 
 struct Stmt;
 using Block = std::vector<Stmt>;
@@ -205,12 +229,13 @@ struct Fill {
 enum class CopyKind { plain, cp_async, tma_load, tma_store, ldmatrix, stmatrix, st_async };
 enum class Completion { none, group, mbarrier, bulk_group };
 
-// dst <- src: `count` consecutive elements along mode dst_mode of dst and src_mode of src, starting at the coordinates.
-// With count > 1 it is one vector access on each side that is memory: contiguous and aligned there, which the verifier
-// proves from the layouts. A false predicate reads nothing; with zero_fill it then writes zeros, else nothing.
-// For TMA kinds the box of the tensor map stands in place of count and mode.
-// st_async goes from registers to the same buffer of another block of the cluster (or of this one), where it counts its
-// bytes at the same mbarrier of that block.
+// dst <- src: `count` consecutive elements along mode dst_mode of dst and src_mode of src, starting
+// at the coordinates. With count > 1 it is one vector access on each side that is memory:
+// contiguous and aligned there, which the verifier proves from the layouts. A false predicate reads
+// nothing; with zero_fill it then writes zeros, else nothing. For TMA kinds the box of the tensor
+// map stands in place of count and mode. st_async goes from registers to the same buffer of another
+// block of the cluster (or of this one), where it counts its bytes at the same mbarrier of that
+// block.
 struct Copy {
   CopyKind kind = CopyKind::plain;
   Ref dst, src;
@@ -228,23 +253,25 @@ struct Copy {
   std::string atom;  // the stdlib record it comes from; empty for plain
 };
 
-// An instruction that multiplies tiles, as data: a record of the standard library. A tile of d is m x n, of a m x k, of
-// b n x k; layouts map (thread, value) to the column-major index in the tile, where the operand lies in registers.
+// An instruction that multiplies tiles, as data: a record of the standard library. A tile of d is m
+// x n, of a m x k, of b n x k; layouts map (thread, value) to the column-major index in the tile,
+// where the operand lies in registers.
 struct MmaAtom {
   std::string name;
   std::array<int, 3> shape{};  // m, n, k
   Layout d;
   std::optional<Layout> a, b;  // none: from shared memory
-  // The PTX instruction, with $d, $a and $b for the operands and, in a wgmma, $scale for the predicate that is false
-  // where d = a * b, and $trans_a and $trans_b for whether an operand in shared memory is MN-major; without them it is
-  // K-major. Empty: it cannot be emitted.
+  // The PTX instruction, with $d, $a and $b for the operands and, in a wgmma, $scale for the
+  // predicate that is false where d = a * b, and $trans_a and $trans_b for whether an operand in
+  // shared memory is MN-major; without them it is K-major. Empty: it cannot be emitted.
   std::string instruction;
 };
 
-// d += a * b. simt, on register buffers: for all i, j: d[i,j,..] = fma(a[i,..], b[j,..], d[i,j,..]), i outermost; the
-// coordinates hold the modes after the iterated ones (mode 0 of a and b, modes 0 and 1 of d), static. Other kinds, by
-// their atom: an operand in shared memory names the element where the atom's tile starts; one in registers holds the
-// values of a thread in mode 0, and the coordinates are those of the modes after it.
+// d += a * b. simt, on register buffers: for all i, j: d[i,j,..] = fma(a[i,..], b[j,..],
+// d[i,j,..]), i outermost; the coordinates hold the modes after the iterated ones (mode 0 of a and
+// b, modes 0 and 1 of d), static. Other kinds, by their atom: an operand in shared memory names the
+// element where the atom's tile starts; one in registers holds the values of a thread in mode 0,
+// and the coordinates are those of the modes after it.
 enum class MmaKind { simt, mma_sync, wgmma };
 struct Mma {
   MmaKind kind = MmaKind::simt;
@@ -257,7 +284,8 @@ struct For {
   VarId var;
   ExprId begin, end;
   int step = 1;
-  bool unrolled = false;  // fully: begin and end are constants, and the variable may index registers
+  bool unrolled =
+      false;  // fully: begin and end are constants, and the variable may index registers
   std::shared_ptr<Block> body;
 };
 struct If {
@@ -268,7 +296,8 @@ struct If {
 struct Elect {
   std::shared_ptr<Block> body;
 };
-// The persistent loop: the block's tiles, in the order given by a layout from linear index to tile coordinate.
+// The persistent loop: the block's tiles, in the order given by a layout from linear index to tile
+// coordinate.
 struct TileLoop {
   Layout order;                 // basis strides: index -> (tile_m, tile_n, ...)
   std::vector<VarId> tile;      // bound to the tile's coordinates
@@ -288,14 +317,23 @@ struct Sync {
   ExprId remote;  // arrive at the same barrier of that block of the cluster
 };
 
-// warp: the lanes of a warp meet (bar.warp.sync). Values do not depend on it, instructions do: the assembler moves no
-// load behind it, so that copies that shall run ahead of the products are issued before them.
-// earlier_grids: from here on, what the grids before this one in the stream wrote is there. It stands in the prologue,
-// outside of every branch, and nothing before it touches global memory; then the grid may be launched before those have
-// ended (griddepcontrol).
-// branch: it stands in an arm of an `if`, which stays a branch. Values do not depend on it, instructions do: of an arm that
-// only assigns registers the compiler makes a select a value, which all lanes execute wherever they go.
-enum class FenceKind { warp, proxy_async, mbarrier_init, wgmma, acq_rel_cluster, earlier_grids, branch };
+// warp: the lanes of a warp meet (bar.warp.sync). Values do not depend on it, instructions do: the
+// assembler moves no load behind it, so that copies that shall run ahead of the products are issued
+// before them. earlier_grids: from here on, what the grids before this one in the stream wrote is
+// there. It stands in the prologue, outside of every branch, and nothing before it touches global
+// memory; then the grid may be launched before those have ended (griddepcontrol). branch: it stands
+// in an arm of an `if`, which stays a branch. Values do not depend on it, instructions do: of an
+// arm that only assigns registers the compiler makes a select a value, which all lanes execute
+// wherever they go.
+enum class FenceKind {
+  warp,
+  proxy_async,
+  mbarrier_init,
+  wgmma,
+  acq_rel_cluster,
+  earlier_grids,
+  branch
+};
 struct Fence {
   FenceKind kind;
 };
@@ -303,7 +341,8 @@ enum class GroupKind { cp_async, bulk, wgmma };
 struct Commit {
   GroupKind kind;
 };
-// Waits until at most `pending` groups are in flight; `read`: only until their sources have been read.
+// Waits until at most `pending` groups are in flight; `read`: only until their sources have been
+// read.
 struct Wait {
   GroupKind kind;
   int pending = 0;
@@ -316,11 +355,14 @@ struct Advance {
 };
 
 struct Stmt {
-  std::variant<Let, Assign, Fill, Copy, Mma, For, If, Elect, TileLoop, Sync, Fence, Commit, Wait, Advance> node;
+  std::variant<Let, Assign, Fill, Copy, Mma, For, If, Elect, TileLoop, Sync, Fence, Commit, Wait,
+               Advance>
+      node;
   Origin origin;
 };
 
-// ---- the kernel -----------------------------------------------------------------------------------------------------
+// ---- the kernel
+// -----------------------------------------------------------------------------------------------------
 
 struct Role {
   std::string name;
@@ -334,8 +376,8 @@ struct Launch {
   std::array<int, 3> cluster{1, 1, 1};
   int threads = 0;
   int blocks_per_multiprocessor = 1;  // promised to the register allocator
-  // Any whole number of clusters along x does the work, for each goes on by `grid_x`: who launches takes no more of the
-  // grid than the device holds at once.
+  // Any whole number of clusters along x does the work, for each goes on by `grid_x`: who launches
+  // takes no more of the grid than the device holds at once.
   bool persistent = false;
 };
 
@@ -344,7 +386,8 @@ struct Kernel {
   std::string script;               // file name of the script, for comments and line marks
   std::vector<std::string> header;  // what the emitted file says first: the schedule, a line each
   std::vector<Param> params;
-  std::vector<Predicate> assumptions;  // over the sizes; whoever launches the kernel has checked them
+  std::vector<Predicate>
+      assumptions;  // over the sizes; whoever launches the kernel has checked them
   std::vector<TensorMap> tensor_maps;
   std::vector<MmaAtom> atoms;  // by the names that mma statements use
   std::vector<Buffer> buffers;
@@ -353,7 +396,8 @@ struct Kernel {
   std::vector<Var> vars;
   std::vector<Expr> exprs;
   Launch launch;
-  Block prologue;  // by all threads before the roles part: barrier initialisation; its variables stay in scope
+  Block prologue;  // by all threads before the roles part: barrier initialisation; its variables
+                   // stay in scope
   std::vector<Role> roles;
   Block epilogue;  // by all threads after the roles
 };

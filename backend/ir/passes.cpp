@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::ir {
 
@@ -12,7 +12,8 @@ namespace {
 // The expressions that statements use, and through them the variables.
 class Used {
  public:
-  explicit Used(const Kernel& kernel) : kernel_(kernel), exprs_(kernel.exprs.size()), vars_(kernel.vars.size()) {
+  explicit Used(const Kernel& kernel)
+      : kernel_(kernel), exprs_(kernel.exprs.size()), vars_(kernel.vars.size()) {
     visit(kernel.epilogue);
     for (const Role& role : kernel.roles) visit(role.body);
     visit(kernel.prologue);
@@ -62,12 +63,17 @@ class Used {
                    },
                    [&](const Mma& mma) { use(mma.d), use(mma.a), use(mma.b), use(mma.zero); },
                    [&](const For& loop) { visit(loop.body), use(loop.begin), use(loop.end); },
-                   [&](const If& branch) { visit(branch.otherwise), visit(branch.then), use(branch.condition); },
+                   [&](const If& branch) {
+                     visit(branch.otherwise), visit(branch.then), use(branch.condition);
+                   },
                    [&](const Elect& elect) { visit(elect.body); },
                    [&](const TileLoop& loop) {
-                     visit(loop.body), use(loop.first), use(loop.count), use(loop.stride), use(loop.live);
+                     visit(loop.body), use(loop.first), use(loop.count), use(loop.stride),
+                         use(loop.live);
                    },
-                   [&](const Sync& sync) { use(sync.slot), use(sync.phase), use(sync.bytes), use(sync.remote); },
+                   [&](const Sync& sync) {
+                     use(sync.slot), use(sync.phase), use(sync.bytes), use(sync.remote);
+                   },
                    [](const Fence&) {},
                    [](const Commit&) {},
                    [](const Wait&) {},

@@ -1,4 +1,5 @@
-// The passes that run over a lowered kernel (lower.h lists them in order). Each keeps the meaning of the kernel.
+// The passes that run over a lowered kernel (lower.h lists them in order). Each keeps the meaning
+// of the kernel.
 #pragma once
 
 #include "backend/ir/ir.h"

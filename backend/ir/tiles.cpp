@@ -10,7 +10,8 @@ Tuple along(const Tuple& stride, int mode) {
     for (const Tuple& inner : stride.modes()) modes.push_back(along(inner, mode));
     return Tuple(std::move(modes));
   }
-  return stride.is_basis() && stride.path() == std::vector<int>{mode} ? Tuple(stride.value()) : Tuple(0);
+  return stride.is_basis() && stride.path() == std::vector<int>{mode} ? Tuple(stride.value())
+                                                                      : Tuple(0);
 }
 
 // The leaves of `values` where the shape's leaf is not 1.

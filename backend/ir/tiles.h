@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 
 namespace lay::ir {
 
@@ -11,8 +11,8 @@ namespace lay::ir {
 //   tile_coordinate((8,N):(1@0,1@1), 1)    (8,N):(0,1)
 Layout tile_coordinate(const Layout& order, int mode);
 
-// The digits of the linear index that are not always 0, fastest first: their extents, and how far each moves a
-// coordinate.
+// The digits of the linear index that are not always 0, fastest first: their extents, and how far
+// each moves a coordinate.
 //   tile_extents((8,N):(1@0,1@1))       8, N
 //   tile_strides((8,N):(1@0,1@1), 1)    0, 1
 std::vector<Int> tile_extents(const Layout& order);

@@ -7,8 +7,8 @@
 
 namespace lay::ir {
 
-// Equal truths compare equal although they are written otherwise: `x != y` holds where `x == y` does not (NaN
-// included), and `not c` where c does not.
+// Equal truths compare equal although they are written otherwise: `x != y` holds where `x == y`
+// does not (NaN included), and `not c` where c does not.
 struct Truth {
   std::vector<sema::NodeId> of;  // the operands of an equality, or one condition
   bool holds = true;

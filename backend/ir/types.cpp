@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::ir {
 namespace {
@@ -13,15 +13,19 @@ std::string quoted(ElementType type) {
 
 // `select`: a truth value, then two of one type.
 ResultType selection(std::span<const ElementType> operands) {
-  if (operands[0] != ElementType::pred) return {{}, "takes a pred first, not " + quoted(operands[0])};
+  if (operands[0] != ElementType::pred)
+    return {{}, "takes a pred first, not " + quoted(operands[0])};
   if (operands[1] != operands[2]) {
-    return {{}, "takes two arms of one type, not " + quoted(operands[1]) + " and " + quoted(operands[2])};
+    return {
+        {},
+        "takes two arms of one type, not " + quoted(operands[1]) + " and " + quoted(operands[2])};
   }
   return {operands[1], ""};
 }
 
 ResultType conversion(ElementType from, ElementType to) {
-  if (from == ElementType::pred && is_float(to)) return {{}, "does not convert pred to " + quoted(to)};
+  if (from == ElementType::pred && is_float(to))
+    return {{}, "does not convert pred to " + quoted(to)};
   if (to == ElementType::pred) return {{}, "does not convert to pred; compare instead"};
   return {to, ""};
 }
@@ -70,16 +74,20 @@ bool computes(ElementType type) {
   }
 }
 
-ResultType result_type(ElementFunction function, std::span<const ElementType> operands, ElementType asked) {
+ResultType result_type(ElementFunction function, std::span<const ElementType> operands,
+                       ElementType asked) {
   const FunctionRow& row = function_row(function);
   if (static_cast<int>(operands.size()) != row.arity) {
-    return {{}, "takes " + std::to_string(row.arity) + " operands, not " + std::to_string(operands.size())};
+    return {
+        {},
+        "takes " + std::to_string(row.arity) + " operands, not " + std::to_string(operands.size())};
   }
   if (function == ElementFunction::select) return selection(operands);
   if (function == ElementFunction::cast) return conversion(operands[0], asked);
   const ElementType type = operands[0];
   for (const ElementType other : operands) {
-    if (other != type) return {{}, "takes operands of one type, not " + quoted(type) + " and " + quoted(other)};
+    if (other != type)
+      return {{}, "takes operands of one type, not " + quoted(type) + " and " + quoted(other)};
   }
   const bool logic = !row.floats && !row.integers;
   if (logic) {
@@ -104,7 +112,8 @@ Uniformity uniformity(const Kernel& kernel, const Expr& expr, std::span<const Un
                         [&](const At& at) { return known[at.index.index]; },
                         [&](const Apply& apply) {
                           Uniformity widest = Uniformity::grid;
-                          for (const ExprId operand : apply.operands) widest = std::min(widest, known[operand.index]);
+                          for (const ExprId operand : apply.operands)
+                            widest = std::min(widest, known[operand.index]);
                           return widest;
                         },
                         [](const Read&) { return Uniformity::thread; },

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::plan {
 
@@ -16,7 +16,8 @@ Layout along(const Layout& basis, int axis) {
 Layout scaled(const Layout& basis, const std::array<int, 2>& factors) {
   return Layout(basis.shape, transform(basis.stride, [&](const Tuple& d) {
                   if (!d.is_basis()) return d;
-                  return Tuple::basis(d.value() * factors.at(static_cast<std::size_t>(d.path()[0])), d.path());
+                  return Tuple::basis(d.value() * factors.at(static_cast<std::size_t>(d.path()[0])),
+                                      d.path());
                 }));
 }
 

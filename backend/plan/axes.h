@@ -6,11 +6,12 @@
 
 #include <array>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 
 namespace lay::plan {
 
-// Law: along(L, i)(c) is coordinate i of L(c). Paths into a mode of a coordinate do not count: they give 0.
+// Law: along(L, i)(c) is coordinate i of L(c). Paths into a mode of a coordinate do not count: they
+// give 0.
 Layout along(const Layout& basis, int axis);
 
 // The strides on axis i times factors[i].

@@ -4,7 +4,8 @@
 
 namespace lay::plan {
 
-std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when) {
+std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
+                                                      const std::vector<Predicate>& when) {
   std::vector<Predicate> open;
   for (const Predicate& condition : when) {
     if (condition.is_never() || facts.proves(negate(condition))) return std::nullopt;
@@ -14,7 +15,8 @@ std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const 
 }
 
 bool contradicts(Facts facts, const std::vector<Predicate>& when) {
-  return !std::all_of(when.begin(), when.end(), [&](const Predicate& condition) { return facts.suppose(condition); });
+  return !std::all_of(when.begin(), when.end(),
+                      [&](const Predicate& condition) { return facts.suppose(condition); });
 }
 
 bool unconditional(const Variant& variant) {

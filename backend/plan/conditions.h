@@ -9,10 +9,11 @@
 namespace lay::plan {
 
 // The conditions that the facts do not prove; nothing if one of them never holds.
-std::optional<std::vector<Predicate>> open_conditions(const Facts& facts, const std::vector<Predicate>& when);
+std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
+                                                      const std::vector<Predicate>& when);
 
-// Whether these cannot all hold beside the facts, as far as that is decided: leading dimensions M and M + 5 are never
-// both multiples of 4.
+// Whether these cannot all hold beside the facts, as far as that is decided: leading dimensions M
+// and M + 5 are never both multiples of 4.
 bool contradicts(Facts facts, const std::vector<Predicate>& when);
 
 // Taken for all sizes and pointers, so that no variant after it is reached.

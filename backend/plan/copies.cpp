@@ -5,9 +5,9 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/shared_layout.h"
-#include "backend/plan/simt_ring.h"
+#include "backend/plan/simt/simt_ring.h"
 #include "backend/plan/vectors.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
 
@@ -20,19 +20,24 @@ const sema::Tensor& tensor_of(const sema::Kernel& kernel, const OperandCopy& cop
   return kernel.tensors[static_cast<std::size_t>(load.tensor)];
 }
 
-// How the threads share an operand's tile: accesses of `vector` elements, `side` of them side by side, then across.
+// How the threads share an operand's tile: accesses of `vector` elements, `side` of them side by
+// side, then across.
 struct Sharing {
   int outer, k;
   bool along_k;
   int vector, threads;
 
-  int run() const { return (along_k ? k : outer) / vector; }  // accesses along the vectors' direction
+  int run() const {
+    return (along_k ? k : outer) / vector;
+  }  // accesses along the vectors' direction
 };
 
-// (thread, (element, access)) -> (outer, k). Nothing if the threads do not divide the tile that way.
+// (thread, (element, access)) -> (outer, k). Nothing if the threads do not divide the tile that
+// way.
 std::optional<Layout> share(const Sharing& tile, int side) {
   const int run = tile.run(), across = tile.along_k ? tile.outer : tile.k;
-  if ((tile.along_k ? tile.k : tile.outer) % tile.vector != 0 || run % side != 0 || tile.threads % side != 0) {
+  if ((tile.along_k ? tile.k : tile.outer) % tile.vector != 0 || run % side != 0 ||
+      tile.threads % side != 0) {
     return std::nullopt;
   }
   const auto along = [&](int value) { return Tuple::basis(value, {tile.along_k ? 1 : 0}); };
@@ -45,8 +50,9 @@ std::optional<Layout> share(const Sharing& tile, int side) {
     return Layout(tuple(threads, tuple(tile.vector, across / rows)),
                   tuple(thread_strides, tuple(along(1), step(rows))));
   }
-  return Layout(tuple(threads, tuple(tile.vector, tuple(run / side, across / rows))),
-                tuple(thread_strides, tuple(along(1), tuple(along(side * tile.vector), step(rows)))));
+  return Layout(
+      tuple(threads, tuple(tile.vector, tuple(run / side, across / rows))),
+      tuple(thread_strides, tuple(along(1), tuple(along(side * tile.vector), step(rows)))));
 }
 
 // As many accesses side by side as there are, or as there are threads.
@@ -60,13 +66,14 @@ struct Wish {
 };
 
 // Direction and width for one operand: the widest access up to 16 bytes that the threads can share.
-std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, OperandCopy copy,
-                                 Width width) {
+std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts,
+                                 OperandCopy copy, Width width) {
   const sema::Tensor& tensor = tensor_of(kernel, copy);
   const auto& load = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(copy.load)].what);
   const int outer_tile = copy.outer == gemm.m ? gemm.tile[0] : gemm.tile[1];
   const int unit = unit_mode(facts, tensor.layout);
-  const sema::IndexId run = unit < 0 ? -1 : bare_index(kernel, load.coordinate[static_cast<std::size_t>(unit)]);
+  const sema::IndexId run =
+      unit < 0 ? -1 : bare_index(kernel, load.coordinate[static_cast<std::size_t>(unit)]);
   copy.along_k = run == gemm.k;
   const bool can = width == Width::vectors && (run == gemm.k || run == copy.outer);
   for (std::size_t i = 0; i < load.coordinate.size(); ++i) {
@@ -90,20 +97,22 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
   return std::nullopt;
 }
 
-OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, int assignment, Width width,
-                       Conditions& conditions) {
+OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts,
+                       int assignment, Width width, Conditions& conditions) {
   const sema::Assignment& target = kernel.assignments[static_cast<std::size_t>(assignment)];
   const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(target.target)];
   const int unit = unit_mode(facts, tensor.layout);
   const sema::IndexId run = unit < 0 ? -1 : target.indices[static_cast<std::size_t>(unit)];
   OutputStore store{assignment, 0, run != gemm.m, 1};
-  const auto mode = std::find(target.indices.begin(), target.indices.end(), store.along_n ? gemm.n : gemm.m);
+  const auto mode =
+      std::find(target.indices.begin(), target.indices.end(), store.along_n ? gemm.n : gemm.m);
   store.vector_mode = static_cast<int>(mode - target.indices.begin());
   if (width == Width::elements || (run != gemm.m && run != gemm.n)) return store;
   const int bytes = bits(tensor.element) / 8, held = gemm.lane_tile[store.along_n ? 1 : 0];
   int vector = widest_access / bytes;
   while (held % vector != 0) vector /= 2;
-  Conditions needed{vector_conditions(facts, tensor.layout, unit, vector), {{target.target, vector * bytes}}};
+  Conditions needed{vector_conditions(facts, tensor.layout, unit, vector),
+                    {{target.target, vector * bytes}}};
   if (vector == 1 || is_never(needed)) return store;
   store.vector = vector;
   add(conditions, needed);
@@ -115,8 +124,10 @@ Layout padded(int outer, int k, int pad) {
   return Layout(tuple(outer, k), tuple(1, outer + pad));
 }
 
-// The layouts of shared memory to choose from: the one asked for, or rows with more and more padding.
-std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step, const std::optional<AnyLayout>& asked) {
+// The layouts of shared memory to choose from: the one asked for, or rows with more and more
+// padding.
+std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step,
+                                         const std::optional<AnyLayout>& asked) {
   if (asked) return {*asked};
   constexpr int most = 32;
   std::vector<AnyLayout> result;
@@ -124,14 +135,16 @@ std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step, const st
   return result;
 }
 
-// The layout, and for transposed operands the number of accesses side by side, with the fewest wavefronts over a K
-// tile. Of equals the most side by side, and the smallest padding; side by side at least the 32 bytes that memory
-// gives.
+// The layout, and for transposed operands the number of accesses side by side, with the fewest
+// wavefronts over a K tile. Of equals the most side by side, and the smallest padding; side by side
+// at least the 32 bytes that memory gives.
 void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy& copy, bool is_a,
                    const std::optional<AnyLayout>& asked) {
   constexpr int sector = 32;
-  const int lane_tile = gemm.lane_tile[is_a ? 0 : 1], element = std::max(1, bits(tensor_of(kernel, copy).element) / 8);
-  const Sharing tile{gemm.tile[is_a ? 0 : 1], gemm.tile[2], copy.along_k, copy.vector, gemm.copying_threads()};
+  const int lane_tile = gemm.lane_tile[is_a ? 0 : 1],
+            element = std::max(1, bits(tensor_of(kernel, copy).element) / 8);
+  const Sharing tile{gemm.tile[is_a ? 0 : 1], gemm.tile[2], copy.along_k, copy.vector,
+                     gemm.copying_threads()};
   const auto layouts = shared_candidates(tile, fragment_vector(gemm.accumulator, lane_tile), asked);
   std::optional<std::pair<long, OperandCopy>> best;
   for (int side = std::min(tile.run(), tile.threads); side >= 1; side /= 2) {
@@ -152,13 +165,20 @@ void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy
   copy = best->second;
 }
 
-// A user's layout of shared memory: known, for the tile, one-to-one, and holding a fragment's vectors together.
-bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a, const SimtSchedule& schedule,
-                  std::vector<Problem>& problems) {
+// A user's layout of shared memory: known, for the tile, one-to-one, and holding a fragment's
+// vectors together.
+bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a,
+                  const SimtSchedule& schedule, std::vector<Problem>& problems) {
   const int outer = gemm.tile[is_a ? 0 : 1], k = gemm.tile[2];
   const std::string name = is_a ? "A" : "B";
-  const auto problem = [&](std::string message, std::vector<std::pair<std::string, std::string>> notes) {
-    problems.push_back({"schedule-smem", std::move(message), schedule.at("smem " + name), {}, std::move(notes), {}});
+  const auto problem = [&](std::string message,
+                           std::vector<std::pair<std::string, std::string>> notes) {
+    problems.push_back({"schedule-smem",
+                        std::move(message),
+                        schedule.at("smem " + name),
+                        {},
+                        std::move(notes),
+                        {}});
     return false;
   };
   if (const auto fault = shared_fault({outer, k}, shared)) {
@@ -169,13 +189,14 @@ bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a, cons
   const int vector = fragment_vector(gemm.accumulator, gemm.lane_tile[is_a ? 0 : 1]);
   for (std::size_t i = 0; i < offsets.size(); i += static_cast<std::size_t>(vector)) {
     bool together = offsets[i] % vector == 0;
-    for (int j = 1; j < vector; ++j) together = together && offsets[i + static_cast<std::size_t>(j)] == offsets[i] + j;
+    for (int j = 1; j < vector; ++j)
+      together = together && offsets[i + static_cast<std::size_t>(j)] == offsets[i] + j;
     if (!together) {
       return problem("a lane reads " + std::to_string(vector) + " elements of " + name +
                          " at once along its first mode, which the layout " + to_string(shared) +
                          " does not keep together",
-                     {{"at", "element (" + std::to_string(i % static_cast<std::size_t>(outer)) + "," +
-                                 std::to_string(i / static_cast<std::size_t>(outer)) + ")"},
+                     {{"at", "element (" + std::to_string(i % static_cast<std::size_t>(outer)) +
+                                 "," + std::to_string(i / static_cast<std::size_t>(outer)) + ")"},
                       {"works", padded(outer, k, 0).to_string()}});
     }
   }
@@ -189,8 +210,8 @@ void add(Conditions& to, const Conditions& more) {
     if (std::find(to.when.begin(), to.when.end(), p) == to.when.end()) to.when.push_back(p);
   }
   for (const Alignment& a : more.aligned) {
-    auto same =
-        std::find_if(to.aligned.begin(), to.aligned.end(), [&](const Alignment& b) { return b.tensor == a.tensor; });
+    auto same = std::find_if(to.aligned.begin(), to.aligned.end(),
+                             [&](const Alignment& b) { return b.tensor == a.tensor; });
     if (same == to.aligned.end()) {
       to.aligned.push_back(a);
     } else {
@@ -200,12 +221,14 @@ void add(Conditions& to, const Conditions& more) {
 }
 
 bool is_never(const Conditions& conditions) {
-  return std::any_of(conditions.when.begin(), conditions.when.end(), [](const Predicate& p) { return p.is_never(); });
+  return std::any_of(conditions.when.begin(), conditions.when.end(),
+                     [](const Predicate& p) { return p.is_never(); });
 }
 
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k) {
   const int unit = unit_mode(facts, kernel.loaded(load).layout);
-  return unit >= 0 && bare_index(kernel, kernel.load(load).coordinate[static_cast<std::size_t>(unit)]) == k;
+  return unit >= 0 &&
+         bare_index(kernel, kernel.load(load).coordinate[static_cast<std::size_t>(unit)]) == k;
 }
 
 int fragment_vector(ElementType accumulator, int lane_tile) {
@@ -228,31 +251,35 @@ int stage_elements(const OperandCopy& copy) {
 
 int shared_bytes(const SimtGemm& gemm) {
   const int handed = gemm.groups[2] > 1 ? gemm.tile[0] * gemm.tile[1] : 0;
-  return (gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) + handed) * bits(gemm.accumulator) / 8;
+  return (gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) + handed) *
+         bits(gemm.accumulator) / 8;
 }
 
-bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts, const Target& target,
-                 Width width, const SimtSchedule& schedule, Conditions& conditions, std::vector<Problem>& problems) {
+bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& form, Facts& facts,
+                 const Target& target, Width width, const SimtSchedule& schedule,
+                 Conditions& conditions, std::vector<Problem>& problems) {
   for (const bool is_a : {true, false}) {
     OperandCopy& copy = is_a ? gemm.a : gemm.b;
     copy.value = is_a ? form.a_value : form.b_value;
     copy.load = is_a ? form.a : form.b;
     copy.outer = is_a ? gemm.m : gemm.n;
   }
-  if (gemm.ring() && !take_ring(gemm, kernel, facts, target, width, schedule, conditions, problems)) return false;
+  if (gemm.ring() && !take_ring(gemm, kernel, facts, target, width, schedule, conditions, problems))
+    return false;
   for (const bool is_a : {true, false}) {
     OperandCopy& copy = is_a ? gemm.a : gemm.b;
     if (copy.boxes) continue;
     auto wish = plan_operand(gemm, kernel, facts, copy, width);
     if (!wish) {
-      problems.push_back({"schedule-copy",
-                          std::to_string(gemm.copying_threads()) + " threads cannot share a tile of " +
-                              std::to_string(gemm.tile[is_a ? 0 : 1]) + " x " + std::to_string(gemm.tile[2]) +
-                              " elements evenly",
-                          schedule.at("tile"),
-                          {},
-                          {{"works", "tile extents that are powers of two, with at least one element a thread"}},
-                          {}});
+      problems.push_back(
+          {"schedule-copy",
+           std::to_string(gemm.copying_threads()) + " threads cannot share a tile of " +
+               std::to_string(gemm.tile[is_a ? 0 : 1]) + " x " + std::to_string(gemm.tile[2]) +
+               " elements evenly",
+           schedule.at("tile"),
+           {},
+           {{"works", "tile extents that are powers of two, with at least one element a thread"}},
+           {}});
       return false;
     }
     copy = wish->copy;

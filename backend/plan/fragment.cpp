@@ -4,7 +4,7 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/tensor_shape.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
 
@@ -12,14 +12,16 @@ namespace {
 
 constexpr int lanes = WorstAccess::lanes, row_bytes = 16, matrix = 8;
 
-// ldmatrix gives lane 4i + j the 4 bytes j of row i of each matrix; with .trans, of 16-bit elements, the elements i of
-// rows 2j and 2j + 1 (PTX ISA, ldmatrix). Rows lie in shared memory: along k, or transposed along the outer index. In
-// both cases lane 4i + j holds what lies i along the outer index and, in elements of 4 bytes, j along k.
+// ldmatrix gives lane 4i + j the 4 bytes j of row i of each matrix; with .trans, of 16-bit
+// elements, the elements i of rows 2j and 2j + 1 (PTX ISA, ldmatrix). Rows lie in shared memory:
+// along k, or transposed along the outer index. In both cases lane 4i + j holds what lies i along
+// the outer index and, in elements of 4 bytes, j along k.
 void take_matrices(Fragment& fragment, int element_bits) {
   fragment.matrices = 0;
   if (element_bits > 32 || element_bits < 8 || (element_bits != 16 && !fragment.along_k)) return;
   const auto outer = values(along(fragment.held, 0)), k = values(along(fragment.held, 1));
-  const int held = static_cast<int>(outer.size()) / lanes, together = 32 / element_bits, count = held / together;
+  const int held = static_cast<int>(outer.size()) / lanes, together = 32 / element_bits,
+            count = held / together;
   if (held % together != 0 || (count != 1 && count != 2 && count != 4)) return;
   std::vector<std::array<std::int64_t, 2>> first;
   for (int value = 0; value < held; ++value) {
@@ -31,7 +33,9 @@ void take_matrices(Fragment& fragment, int element_bits) {
     }
   }
   // Matrix q begins at a layout's value of q: two modes of two, where there are four.
-  const auto begin = [&](int axis, std::size_t q) { return first[q][static_cast<std::size_t>(axis)]; };
+  const auto begin = [&](int axis, std::size_t q) {
+    return first[q][static_cast<std::size_t>(axis)];
+  };
   if (count == 4 && (first[0][0] + first[3][0] != first[1][0] + first[2][0] ||
                      first[0][1] + first[3][1] != first[1][1] + first[2][1])) {
     return;
@@ -58,14 +62,16 @@ int Fragment::values() const {
   return static_cast<int>(size(held.shape[1]).value());
 }
 
-Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool along_k, int element_bits) {
+Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool along_k,
+                       int element_bits) {
   Fragment made;
   const int warps = static_cast<int>(size(operand.shape[0]).value()) / lanes;
   const Layout whole = fragment_of(operand, shape);
   if (warps > 1) {
     Facts facts;
     const Layout lane = composition(facts, operand[0], Layout(lanes, 1));
-    made.held = fragment_of(Layout(tuple(lane.shape, operand.shape[1]), tuple(lane.stride, operand.stride[1])), shape);
+    made.held = fragment_of(
+        Layout(tuple(lane.shape, operand.shape[1]), tuple(lane.stride, operand.stride[1])), shape);
     made.warps = fragment_of(composition(facts, operand[0], Layout(warps, lanes)), shape);
   } else {
     made.held = whole;
@@ -94,7 +100,8 @@ Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::arr
       for (std::size_t warp = 0; warp < warp_outer.size(); ++warp) {
         for (std::size_t value = 0; value < outer.size(); value += lanes) {
           for (std::size_t lane = 0; lane < together; ++lane) {
-            at[lane] = {first + warp_outer[warp] + outer[value + lane], first_k + warp_k[warp] + k[value + lane]};
+            at[lane] = {first + warp_outer[warp] + outer[value + lane],
+                        first_k + warp_k[warp] + k[value + lane]};
           }
           worst.count(at, together);
         }

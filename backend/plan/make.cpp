@@ -9,17 +9,17 @@
 #include "backend/plan/conditions.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/mask.h"
-#include "backend/plan/order.h"
-#include "backend/plan/policy.h"
-#include "backend/plan/predict.h"
+#include "backend/plan/model/predict.h"
+#include "backend/plan/permute/relayout_variants.h"
 #include "backend/plan/prepass.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/relayout_variants.h"
-#include "backend/plan/simt.h"
-#include "backend/plan/simt_ring.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/schedule/policy.h"
+#include "backend/plan/schedule/tuned.h"
+#include "backend/plan/simt/simt.h"
+#include "backend/plan/simt/simt_ring.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tensor_variant.h"
-#include "backend/plan/tuned.h"
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
 
@@ -31,7 +31,8 @@ Problem problem_of(const Refusal& refusal, const Span& where) {
   return {refusal.code, refusal.message, where, {}, refusal.notes(), {}};
 }
 
-Variant direct_variant(const sema::Kernel& kernel, const std::string& reason, const Target& target) {
+Variant direct_variant(const sema::Kernel& kernel, const std::string& reason,
+                       const Target& target) {
   Variant variant;
   variant.name = "direct";
   variant.how = Direct{};
@@ -46,11 +47,13 @@ void note_conflicts(Variant& variant, const Schedule& schedule) {
   if (!schedule.of_script) return;
   for (const BankConflicts& met : variant.prediction.conflicts) {
     const char operand = met.access.back();
-    const bool asked = operand == 'A' ? schedule.shared_a.has_value() : operand == 'B' && schedule.shared_b.has_value();
+    const bool asked = operand == 'A' ? schedule.shared_a.has_value()
+                                      : operand == 'B' && schedule.shared_b.has_value();
     if (!asked || met.wavefronts <= met.least) continue;
-    variant.notes.push_back(std::string("smem ") + operand + " meets bank conflicts: " + met.access + " takes " +
-                            std::to_string(met.wavefronts) + " wavefronts " + met.unit + ", and " +
-                            std::to_string(met.least) + " would do; without the entry a layout is chosen");
+    variant.notes.push_back(
+        std::string("smem ") + operand + " meets bank conflicts: " + met.access + " takes " +
+        std::to_string(met.wavefronts) + " wavefronts " + met.unit + ", and " +
+        std::to_string(met.least) + " would do; without the entry a layout is chosen");
   }
 }
 
@@ -75,7 +78,8 @@ class GemmPlanner {
         if (follow_policy(policy, width, along_k)) break;
       }
     }
-    if (!complete()) plan_.variants.push_back(direct_variant(kernel_, "no schedule takes all sizes", target_));
+    if (!complete())
+      plan_.variants.push_back(direct_variant(kernel_, "no schedule takes all sizes", target_));
   }
 
  private:
@@ -88,7 +92,8 @@ class GemmPlanner {
     for (const sema::Schedule& schedule : kernel_.schedules) {
       const int number = ++numbers[schedule.target];
       const std::string name =
-          schedule.target + (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
+          schedule.target +
+          (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
       const bool of_tensor_cores = schedule.target == "sm80" || schedule.target == "sm90";
       if (!of_tensor_cores && schedule.target != "simt") {
         plan_.problems.push_back({"unsupported",
@@ -128,8 +133,8 @@ class GemmPlanner {
       int number = 0;
       for (const sema::TunedRow& row : tuned_rows(family, *of)) {
         if (complete()) return;
-        const std::string name =
-            (family == "simt" ? "" : family + "_") + "tuned" + (++number == 1 ? "" : "_" + std::to_string(number));
+        const std::string name = (family == "simt" ? "" : family + "_") + "tuned" +
+                                 (++number == 1 ? "" : "_" + std::to_string(number));
         const sema::Schedule said{family, {}, row.entries, kernel_.where};
         if (family == "simt")
           follow_row(read_schedule(said, plan_.problems), row, name, family);
@@ -140,8 +145,10 @@ class GemmPlanner {
   }
 
   template <class Schedule>
-  void follow_row(Schedule schedule, const sema::TunedRow& row, const std::string& name, const std::string& family) {
-    for (Problem& problem : plan_.problems) problem.message = "the tuned row " + row.name + ": " + problem.message;
+  void follow_row(Schedule schedule, const sema::TunedRow& row, const std::string& name,
+                  const std::string& family) {
+    for (Problem& problem : plan_.problems)
+      problem.message = "the tuned row " + row.name + ": " + problem.message;
     schedule.name = name;
     schedule.of_script = false;
     schedule.when = {here(row.when)};
@@ -167,11 +174,12 @@ class GemmPlanner {
   bool too_new(const sema::Schedule& schedule) {
     int since = 0;
     const std::string& word = schedule.target;
-    if (!word.starts_with("sm") || std::from_chars(word.data() + 2, word.data() + word.size(), since).ec != std::errc())
+    if (!word.starts_with("sm") ||
+        std::from_chars(word.data() + 2, word.data() + word.size(), since).ec != std::errc())
       return false;
     if (since <= target_.capability) return false;
-    plan_.notes.push_back("passed over: a schedule for " + word + ", and " + target_.name + " has compute capability " +
-                          capability_text(target_.capability));
+    plan_.notes.push_back("passed over: a schedule for " + word + ", and " + target_.name +
+                          " has compute capability " + capability_text(target_.capability));
     return true;
   }
 
@@ -186,14 +194,17 @@ class GemmPlanner {
   void follow(const TensorSchedule& schedule, const std::string& target) {
     const bool superfluous = complete();  // checked all the same
     const auto count = plan_.variants.size();
-    const auto copies = target == "sm90" ? copy_choices(kernel_, form_, schedule, facts_) : CopyChoices{};
+    const auto copies =
+        target == "sm90" ? copy_choices(kernel_, form_, schedule, facts_) : CopyChoices{};
     if (!copies.needed || copies.all.empty()) {
       add(schedule, target, Width::vectors);
-      if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, target, Width::elements);
+      if (plan_.problems.empty() && (superfluous || !complete()))
+        add(schedule, target, Width::elements);
     }
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const CopiedFactors& factors : copies.all) {
-        if (plan_.problems.empty() && (superfluous || !complete())) add_on_copies(schedule, factors, width);
+        if (plan_.problems.empty() && (superfluous || !complete()))
+          add_on_copies(schedule, factors, width);
       }
     }
     if (superfluous) plan_.variants.resize(count);
@@ -201,7 +212,8 @@ class GemmPlanner {
 
   void add(TensorSchedule schedule, const std::string& target, Width width) {
     if (width == Width::elements) schedule.name += "_any";
-    auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_, plan_.problems);
+    auto made =
+        tensor_variant(target, kernel_, form_, schedule, width, target_, facts_, plan_.problems);
     if (!made) return;
     note_conflicts(*made, schedule);
     keep(std::move(*made), width);
@@ -209,8 +221,11 @@ class GemmPlanner {
 
   // Single elements are a variant of their own where they need less than vectors.
   void keep(Variant made, Width width) {
-    const auto same = [&](const Variant& other) { return other.when == made.when && other.aligned == made.aligned; };
-    const bool known = width == Width::elements && std::any_of(plan_.variants.begin(), plan_.variants.end(), same);
+    const auto same = [&](const Variant& other) {
+      return other.when == made.when && other.aligned == made.aligned;
+    };
+    const bool known =
+        width == Width::elements && std::any_of(plan_.variants.begin(), plan_.variants.end(), same);
     if (!known) plan_.variants.push_back(std::move(made));
   }
 
@@ -219,22 +234,25 @@ class GemmPlanner {
     if (width == Width::elements) schedule.name += "_any";
     for (const int bytes : {16, 0}) {
       if (bytes > 0 && !factors.turned) continue;
-      auto made =
-          copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_, copies_, plan_.problems);
+      auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_,
+                                  copies_, plan_.problems);
       if (made) keep(std::move(*made), width);
     }
   }
 
   // Rows of the standard library's policies: schedules in Lay, and the sizes that they are for.
-  // They are for operands narrower than their sum, which is what tensor cores multiply; to read the library takes
-  // longer than all else in the plan of another kernel.
+  // They are for operands narrower than their sum, which is what tensor cores multiply; to read the
+  // library takes longer than all else in the plan of another kernel.
   std::vector<sema::Policy> policies(const std::string& target, bool in_parts) const {
     const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
     if (complete() || a == accumulator()) return {};
-    const auto along_k = [&](sema::NodeId factor) { return runs_along_k(kernel_, facts_, factor, form_.k); };
+    const auto along_k = [&](sema::NodeId factor) {
+      return runs_along_k(kernel_, facts_, factor, form_.k);
+    };
     return sema::library_policies(
-        target, {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value(), stored_bits(),
-                 along_k(form_.a), along_k(form_.b), reads_inputs(), in_parts, !form_.batch.empty()});
+        target, {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value(),
+                 stored_bits(), along_k(form_.a), along_k(form_.b), reads_inputs(), in_parts,
+                 !form_.batch.empty()});
   }
 
   bool reads_inputs() const {
@@ -262,12 +280,12 @@ class GemmPlanner {
   Predicate here(const Predicate& condition) const {
     Int batches = 1;
     for (sema::IndexId index : form_.batch) batches *= extent(index);
-    return sema::under(condition,
-                       {extent(form_.m), extent(form_.n), extent(form_.k), batches, target_.multiprocessors});
+    return sema::under(condition, {extent(form_.m), extent(form_.n), extent(form_.k), batches,
+                                   target_.multiprocessors});
   }
 
-  // A schedule of the library's, the sizes for which it is worth copying factors first, and whether it is also taken
-  // where outputs are stored element by element.
+  // A schedule of the library's, the sizes for which it is worth copying factors first, and whether
+  // it is also taken where outputs are stored element by element.
   struct Row {
     TensorSchedule schedule;
     Predicate copies;
@@ -277,7 +295,8 @@ class GemmPlanner {
   std::vector<Row> rows(const std::string& target, bool in_parts = false) {
     std::vector<Row> made;
     for (const sema::Policy& policy : policies(target, in_parts)) {
-      TensorSchedule schedule = read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
+      TensorSchedule schedule =
+          read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
       schedule.name = target + "_" + policy.name;
       schedule.of_script = false;
       schedule.when = {here(policy.when)};
@@ -323,7 +342,8 @@ class GemmPlanner {
     if (target == "sm90") follow_on_copies(library);
   }
 
-  // The same rows once more, as far as they say that products of these sizes are worth copying factors for.
+  // The same rows once more, as far as they say that products of these sizes are worth copying
+  // factors for.
   void follow_on_copies(const std::vector<Row>& library) {
     std::vector<TensorSchedule> schedules;
     for (const Row& row : library) {
@@ -361,7 +381,8 @@ class GemmPlanner {
     for (sema::IndexId index : form_.batch) all *= extent(index);
     if (policy.quarter_waves > 0) {
       schedule.when = {greater_equal(all, policy.quarter_waves * target_.multiprocessors / 4),
-                       greater_equal(extent(form_.m), policy.tile[0]), greater_equal(extent(form_.n), policy.tile[1])};
+                       greater_equal(extent(form_.m), policy.tile[0]),
+                       greater_equal(extent(form_.n), policy.tile[1])};
     }
     const auto open = open_conditions(facts_, schedule.when);
     if (!open) return false;
@@ -369,7 +390,8 @@ class GemmPlanner {
     return open->empty() && !ring;
   }
 
-  // Element by element the copying threads would need more registers than a ring leaves them: two stages.
+  // Element by element the copying threads would need more registers than a ring leaves them: two
+  // stages.
   void add(SimtSchedule schedule, Width width) {
     if (width == Width::elements) schedule.stages = 2;
     const auto given = open_conditions(facts_, schedule.when);
@@ -377,14 +399,15 @@ class GemmPlanner {
     std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
     std::vector<Problem>& problems = schedule.of_script ? plan_.problems : of_policies;
     Facts facts = facts_;
-    if (schedule.of_script) {  // what a schedule asks for need not be asked again; the tile counts of a policy say
-                               // nothing about it
+    if (schedule.of_script) {  // what a schedule asks for need not be asked again; the tile counts
+                               // of a policy say nothing about it
       for (const Predicate& condition : *given) facts.assume(condition);
     }
     Conditions conditions{*given, {}};
     auto gemm = shape_gemm(kernel_, form_, schedule, target_, problems);
     if (!gemm) return;
-    if (!plan_copies(*gemm, kernel_, form_, facts, target_, width, schedule, conditions, problems)) return;
+    if (!plan_copies(*gemm, kernel_, form_, facts, target_, width, schedule, conditions, problems))
+      return;
     // Vectors of one element are the variant that comes later.
     if (width == Width::vectors && conditions.aligned.empty()) return;
     auto open = open_conditions(facts_, conditions.when);
@@ -406,19 +429,22 @@ class GemmPlanner {
   bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule,
             std::vector<Problem>& problems) const {
     const auto problem = [&](const char* code, std::string message) {
-      const std::string help = schedule.stages > 2 ? "fewer stages or a smaller tile" : "a smaller tile";
+      const std::string help =
+          schedule.stages > 2 ? "fewer stages or a smaller tile" : "a smaller tile";
       problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", help}}, {}});
       return false;
     };
     if (prediction.shared_bytes > target_.block_shared) {
-      return problem("schedule-shared", "the tile takes " + std::to_string(prediction.shared_bytes) +
+      return problem("schedule-shared", "the tile takes " +
+                                            std::to_string(prediction.shared_bytes) +
                                             " bytes of shared memory, and a block has " +
                                             std::to_string(target_.block_shared));
     }
     const int held = gemm.ring() ? gemm.registers[1] : target_.thread_registers;
     if (const int least = least_registers(gemm); least > held) {
       return problem("schedule-registers", "the tile takes at least " + std::to_string(least) +
-                                               " registers a thread, which has " + std::to_string(held));
+                                               " registers a thread, which has " +
+                                               std::to_string(held));
     }
     return true;
   }
@@ -429,14 +455,16 @@ class GemmPlanner {
   Facts& facts_;
   const Target& target_;
   KnownCopies copies_;
-  std::set<std::string> completed_;  // targets that have the library's rows under a schedule for all sizes
+  std::set<std::string>
+      completed_;  // targets that have the library's rows under a schedule for all sizes
 };
 
 void plan_direct(Plan& plan, const std::string& reason, const Target& target) {
   for (const sema::Schedule& schedule : plan.kernel->schedules) {
     plan.problems.push_back(
         {"unsupported",
-         "a schedule needs a product of two matrices or a layout change, and of " + plan.kernel->name + " " + reason,
+         "a schedule needs a product of two matrices or a layout change, and of " +
+             plan.kernel->name + " " + reason,
          schedule.where,
          {},
          {{"help", "without a schedule it runs with one thread an output element"}},
@@ -452,11 +480,13 @@ void plan_kernel(Plan& plan, const Target& target) {
   auto form = recognise(*plan.kernel, facts);
   if (std::holds_alternative<NotGemm>(form)) {
     const auto change = recognise_relayout(*plan.kernel, facts);
-    if (const auto* found = std::get_if<RelayoutForm>(&change)) return plan_layout_change(plan, *found, facts, target);
+    if (const auto* found = std::get_if<RelayoutForm>(&change))
+      return plan_layout_change(plan, *found, facts, target);
   }
   if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason, target);
   const auto& tensors = plan.kernel->tensors;
-  if (std::any_of(tensors.begin(), tensors.end(), [](const sema::Tensor& each) { return each.is_swizzled(); }))
+  if (std::any_of(tensors.begin(), tensors.end(),
+                  [](const sema::Tensor& each) { return each.is_swizzled(); }))
     return plan_direct(plan, "a tensor is swizzled in global memory", target);
   GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
 }
@@ -465,7 +495,8 @@ void plan_kernel(Plan& plan, const Target& target) {
 
 Facts facts_of(const sema::Kernel& kernel) {
   Facts facts;
-  for (const Guard& guard : kernel.guards) facts.assume(either(negate(guard.path), guard.predicate));
+  for (const Guard& guard : kernel.guards)
+    facts.assume(either(negate(guard.path), guard.predicate));
   return facts;
 }
 
@@ -474,7 +505,8 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
   try {
     plan_kernel(plan, target);
     const Facts known = facts_of(*plan.kernel);
-    std::erase_if(plan.variants, [&](const Variant& variant) { return contradicts(known, variant.when); });
+    std::erase_if(plan.variants,
+                  [&](const Variant& variant) { return contradicts(known, variant.when); });
   } catch (const Refusal& refusal) {
     plan.problems.push_back(problem_of(refusal, plan.kernel->where));
   }

@@ -14,7 +14,8 @@ bool depends(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId on) {
 
 bool is_whole(const sema::Kernel& kernel, sema::NodeId id) {
   const sema::Node& at = kernel.node(id);
-  if (std::holds_alternative<sema::IndexValue>(at.what) || std::holds_alternative<sema::SizeValue>(at.what))
+  if (std::holds_alternative<sema::IndexValue>(at.what) ||
+      std::holds_alternative<sema::SizeValue>(at.what))
     return true;
   if (const auto* literal = std::get_if<sema::Literal>(&at.what)) {
     return std::holds_alternative<std::int64_t>(literal->value);
@@ -59,7 +60,8 @@ std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction
     value = apply->operands[0];
     apply = std::get_if<sema::Apply>(&kernel.node(value).what);
   }
-  if (!apply || apply->function != ElementFunction::select || !is_mask(kernel, apply->operands[0])) return std::nullopt;
+  if (!apply || apply->function != ElementFunction::select || !is_mask(kernel, apply->operands[0]))
+    return std::nullopt;
   const bool then = depends(kernel, apply->operands[1], contraction);
   const bool otherwise = depends(kernel, apply->operands[2], contraction);
   if (then == otherwise) return std::nullopt;

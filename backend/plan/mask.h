@@ -3,13 +3,13 @@
 
 #include <optional>
 
-#include "backend/plan/sm90_gemm.h"
+#include "backend/plan/sm90/sm90_gemm.h"
 
 namespace lay::plan {
 
-// C[m,n] = if condition then (what has the sum) else (what has not), or the other way round, under casts: the condition
-// and the value at which the sum counts. Of kernels with one output whose condition compares whole numbers made of
-// coordinates and sizes; nothing otherwise.
+// C[m,n] = if condition then (what has the sum) else (what has not), or the other way round, under
+// casts: the condition and the value at which the sum counts. Of kernels with one output whose
+// condition compares whole numbers made of coordinates and sizes; nothing otherwise.
 std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction);
 
 }  // namespace lay::plan

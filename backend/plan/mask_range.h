@@ -1,11 +1,14 @@
-// Whether a mask has its value anywhere in a tile, by the least and the greatest value of each side of its comparisons:
-// exact for a comparison of whole numbers made of coordinates and sizes, and for what these make together never false
-// where an element has the value.
+// Whether a mask has its value anywhere in a tile, by the least and the greatest value of each side
+// of its comparisons: exact for a comparison of whole numbers made of coordinates and sizes, and
+// for what these make together never false where an element has the value.
 //
-// `Numbers` says what arithmetic it is done in: numbers at plan time, terms of the IR in an emitted kernel. It has
+// `Numbers` says what arithmetic it is done in: numbers at plan time, terms of the IR in an emitted
+// kernel. It has
 //   Number number(std::int64_t), Number size(const Int&)
-//   std::optional<std::pair<Number, Number>> range(sema::IndexId)     over the tile, clipped to the output; nothing for
-//                                                                     an index that is none of the output
+//   std::optional<std::pair<Number, Number>> range(sema::IndexId)     over the tile, clipped to the
+//   output; nothing for
+//                                                                     an index that is none of the
+//                                                                     output
 //   Truth truth(bool)
 // and Number + - < <= > >=, Truth && ||.
 #pragma once
@@ -13,7 +16,7 @@
 #include <optional>
 #include <utility>
 
-#include "backend/plan/sm90_gemm.h"
+#include "backend/plan/sm90/sm90_gemm.h"
 
 namespace lay::plan {
 
@@ -57,14 +60,18 @@ class MaskRange {
     const auto same = [](const Number& value) { return Range{value, value}; };
     if (const auto* literal = std::get_if<sema::Literal>(&node.what))
       return same(numbers_.number(std::get<std::int64_t>(literal->value)));
-    if (const auto* size = std::get_if<sema::SizeValue>(&node.what)) return same(numbers_.size(size->value));
-    if (const auto* index = std::get_if<sema::IndexValue>(&node.what)) return numbers_.range(index->index);
+    if (const auto* size = std::get_if<sema::SizeValue>(&node.what))
+      return same(numbers_.size(size->value));
+    if (const auto* index = std::get_if<sema::IndexValue>(&node.what))
+      return numbers_.range(index->index);
     const auto* apply = std::get_if<sema::Apply>(&node.what);
     if (!apply) return std::nullopt;
     const auto a = range(apply->operands[0]), b = range(apply->operands[1]);
     if (!a || !b) return std::nullopt;
-    if (apply->function == ElementFunction::add) return Range{a->first + b->first, a->second + b->second};
-    if (apply->function == ElementFunction::sub) return Range{a->first - b->second, a->second - b->first};
+    if (apply->function == ElementFunction::add)
+      return Range{a->first + b->first, a->second + b->second};
+    if (apply->function == ElementFunction::sub)
+      return Range{a->first - b->second, a->second - b->first};
     return std::nullopt;
   }
 

@@ -1,14 +1,17 @@
-// A plan: how a checked kernel is executed. An ordered list of variants, each with the conditions under which it is
-// right, and every choice of its schedule as a layout or a named number that `lay plan` prints back as Lay.
+// A plan: how a checked kernel is executed. An ordered list of variants, each with the conditions
+// under which it is right, and every choice of its schedule as a layout or a named number that `lay
+// plan` prints back as Lay.
 //
-// The launcher takes the first variant whose conditions hold for the sizes and pointers at hand. The last variant has
-// no condition of its own, so that every launch that keeps the kernel's guards finds one. The variants of one family
-// (sm90, sm80, simt) add in the same order, so they give the same bits; only a schedule that splits K over groups of
-// warps asks for another.
+// The launcher takes the first variant whose conditions hold for the sizes and pointers at hand.
+// The last variant has no condition of its own, so that every launch that keeps the kernel's guards
+// finds one. The variants of one family (sm90, sm80, simt) add in the same order, so they give the
+// same bits; only a schedule that splits K over groups of warps asks for another.
 //
-//   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32 gives
+//   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32
+//   gives
 //
-//   wide       tile (128,256,8)  where there are tiles for most multiprocessors, K % 4 == 0 and N % 4 == 0, and
+//   wide       tile (128,256,8)  where there are tiles for most multiprocessors, K % 4 == 0 and N %
+//   4 == 0, and
 //                                pointers are aligned to 16 bytes
 //   tall       tile (256,128,8)  under the same conditions
 //   small      tile (64,64,16)   for any number of tiles
@@ -16,10 +19,11 @@
 //
 // and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a change of layout (relayout.h).
 //
-// A variant may need operands in another layout than the caller's: then it begins with a launch that copies them into
-// workspace, memory of the launcher's that nobody else sees (prepass.h).
+// A variant may need operands in another layout than the caller's: then it begins with a launch
+// that copies them into workspace, memory of the launcher's that nobody else sees (prepass.h).
 //
-// A plan is for one GPU, to whose limits all of it is held and whose multiprocessors its choices count (target.h).
+// A plan is for one GPU, to whose limits all of it is held and whose multiprocessors its choices
+// count (target.h).
 #pragma once
 
 #include <array>
@@ -29,13 +33,13 @@
 #include <variant>
 #include <vector>
 
-#include "backend/plan/relayout.h"
-#include "backend/plan/sm80_gemm.h"
-#include "backend/plan/sm90_gemm.h"
-#include "frontend/algebra/facts.h"
-#include "frontend/algebra/int.h"
-#include "frontend/algebra/layout.h"
-#include "frontend/sema/kernel.h"
+#include "backend/plan/permute/relayout.h"
+#include "backend/plan/sm80/sm80_gemm.h"
+#include "backend/plan/sm90/sm90_gemm.h"
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/algebra/integers/int.h"
+#include "frontend/algebra/layouts/layout.h"
+#include "frontend/sema/kernel/kernel.h"
 
 namespace lay::plan {
 
@@ -45,16 +49,18 @@ struct TmaBoxes {
   std::array<int, 2> box{};  // extents along (outer, k)
 };
 
-// How one operand of the contraction travels: global -> registers -> shared, or by TMA. "Outer" is m for A and n for B.
+// How one operand of the contraction travels: global -> registers -> shared, or by TMA. "Outer" is
+// m for A and n for B.
 struct OperandCopy {
   sema::NodeId value = -1;  // the factor of the product: the load, or casts of it
   sema::NodeId load = -1;
   sema::IndexId outer = -1;
-  int vector_mode = 0;            // the tensor's mode along which one access runs
-  bool along_k = false;           // that mode is k's, not the outer index's
-  int vector = 1;                 // elements a global access
-  Layout threads;                 // (thread, (element of the access, access)) -> (outer, k) in the tile: basis strides
-  AnyLayout shared;               // (outer, k) -> offset in elements, one stage, padding included
+  int vector_mode = 0;   // the tensor's mode along which one access runs
+  bool along_k = false;  // that mode is k's, not the outer index's
+  int vector = 1;        // elements a global access
+  Layout threads;    // (thread, (element of the access, access)) -> (outer, k) in the tile: basis
+                     // strides
+  AnyLayout shared;  // (outer, k) -> offset in elements, one stage, padding included
   std::optional<TmaBoxes> boxes;  // by TMA, in place of vector and threads
 };
 
@@ -66,16 +72,19 @@ struct OutputStore {
   int vector = 1;       // elements a global access
 };
 
-// C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n) by the CUDA cores: tiles through shared memory to registers.
+// C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n) by the CUDA cores: tiles through shared memory
+// to registers.
 //
-// With two stages the threads that multiply copy the next K tile meanwhile. With more, a ring of stages, a warpgroup of
-// its own copies K tiles ahead (Hopper): by TMA what runs along m or n, through its registers what has to be transposed
-// or converted. Most of its registers move to those that multiply.
+// With two stages the threads that multiply copy the next K tile meanwhile. With more, a ring of
+// stages, a warpgroup of its own copies K tiles ahead (Hopper): by TMA what runs along m or n,
+// through its registers what has to be transposed or converted. Most of its registers move to those
+// that multiply.
 //
-// Warp w of a slice has the part (w % groups[0], w / groups[0]) of the tile's (M, N). Inside it, a lane holds
-// lane_tile elements at lane_tile * its coordinate in the lane grid, again and again until the warp's part is covered.
-// A block has groups[2] slices: slice s adds the products of the s-th part of every K tile, and at the end the sums of
-// slice 1, 2, ... are added to those of slice 0 in this order.
+// Warp w of a slice has the part (w % groups[0], w / groups[0]) of the tile's (M, N). Inside it, a
+// lane holds lane_tile elements at lane_tile * its coordinate in the lane grid, again and again
+// until the warp's part is covered. A block has groups[2] slices: slice s adds the products of the
+// s-th part of every K tile, and at the end the sums of slice 1, 2, ... are added to those of slice
+// 0 in this order.
 struct SimtGemm {
   sema::NodeId contraction = -1;  // in Kernel::nodes
   sema::IndexId m = -1, n = -1, k = -1;
@@ -83,14 +92,16 @@ struct SimtGemm {
   ElementType accumulator = ElementType::f32;
   std::array<int, 3> tile{128, 128, 8};
   std::array<int, 4> groups{2, 4, 1, 1};  // warps over tile M, N, K and over successive tiles
-  Layout lanes;                           // lane -> (row, column) of the warp's lane grid: basis strides
+  Layout lanes;  // lane -> (row, column) of the warp's lane grid: basis strides
   std::array<int, 2> lane_grid{4, 8};
   std::array<int, 3> lane_tile{4, 4, 1};
-  Layout accumulators;  // (thread of a slice, value) -> (m, n) in the tile: basis strides; value ((i, ri), (j, rj))
+  Layout accumulators;  // (thread of a slice, value) -> (m, n) in the tile: basis strides; value
+                        // ((i, ri), (j, rj))
   int stages = 2;
   OperandCopy a, b;
   std::vector<OutputStore> stores;
-  Layout order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
+  Layout
+      order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
   int blocks_per_multiprocessor = 1;
   std::array<int, 2> registers{};  // of a ring's copying threads and of those that multiply
 
@@ -100,7 +111,8 @@ struct SimtGemm {
   int copying_threads() const { return ring() ? 128 : threads(); }
   // Lane tiles of one lane along m and n.
   std::array<int, 2> repeats() const {
-    return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]), tile[1] / (groups[1] * lane_grid[1] * lane_tile[1])};
+    return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]),
+            tile[1] / (groups[1] * lane_grid[1] * lane_tile[1])};
   }
 };
 
@@ -111,7 +123,8 @@ struct Direct {
 
 // Changes of layout in one launch: a block takes a tile of one of them.
 struct Copies {
-  std::vector<Relayout> parts;  // part i makes assignment i of the kernel, with as many threads as the others
+  std::vector<Relayout>
+      parts;  // part i makes assignment i of the kernel, with as many threads as the others
 };
 
 // The base address of a tensor is a multiple of `bytes`.
@@ -121,16 +134,19 @@ struct Alignment {
   friend bool operator==(const Alignment&, const Alignment&) = default;
 };
 
-// Shared-memory wavefronts of one access of one warp, and the least that an access of that width can take.
+// Shared-memory wavefronts of one access of one warp, and the least that an access of that width
+// can take.
 struct BankConflicts {
   std::string access;  // "write A", "read B"
   int wavefronts = 1, least = 1;
   const char* unit = "a warp";  // whose one access it is
 };
 
-// What one K tile of a GEMM asks of a multiprocessor's share of the machine. Clocks of a multiprocessor.
+// What one K tile of a GEMM asks of a multiprocessor's share of the machine. Clocks of a
+// multiprocessor.
 struct TileWork {
-  double bytes = 0;           // that a block loads through the second-level cache; what others load for it not counted
+  double bytes =
+      0;  // that a block loads through the second-level cache; what others load for it not counted
   double cache_clocks = 0;    // in which its share of the cache delivers them
   double product_clocks = 0;  // in which the products are done at the machine's rate
 };
@@ -139,10 +155,12 @@ struct TileWork {
 struct Prediction {
   int registers = 0;  // a thread
   int shared_bytes = 0;
-  int blocks = 0;  // that a multiprocessor has room for at once, by registers, shared memory and threads
+  int blocks =
+      0;  // that a multiprocessor has room for at once, by registers, shared memory and threads
   std::vector<BankConflicts> conflicts;
   std::optional<TileWork> tile;
-  Int cache_bytes;   // moved through the second-level cache: what blocks of a cluster load together counts once
+  Int cache_bytes;   // moved through the second-level cache: what blocks of a cluster load together
+                     // counts once
   Int global_bytes;  // moved to and from global memory at the least: everything once
   Int flops;
 };
@@ -163,7 +181,8 @@ struct Variant {
   std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Relayout, Copies, Direct> how;
   // Launches that come first, in order: plans of one variant each, right wherever this one is.
   std::vector<Plan> before;
-  sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in workspace; else null
+  sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in
+                           // workspace; else null
   Int workspace = Int(0);  // bytes that all its launches share
   std::vector<Held> held;  // what lies there
   Prediction prediction;   // of its own launch, which is the last
@@ -171,7 +190,8 @@ struct Variant {
   Span schedule;                   // the user's schedule that it follows, if any
 };
 
-// Why a kernel or one of its schedules cannot be planned: a mistake of the user's, or what is not supported yet.
+// Why a kernel or one of its schedules cannot be planned: a mistake of the user's, or what is not
+// supported yet.
 struct Problem {
   std::string code;  // "unsupported", "schedule-cover", ...
   std::string message;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "backend/plan/plan_relayout.h"
-#include "backend/plan/predict.h"
+#include "backend/plan/model/predict.h"
+#include "backend/plan/permute/plan_relayout.h"
+#include "backend/plan/sm90/tma.h"
 #include "backend/plan/tensor_variant.h"
-#include "backend/plan/tma.h"
 #include "backend/plan/vectors.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int line_bits = 1024;  // of what memory moves at once: rows begin on whole lines
 constexpr int threads_of_copies = 256;
-// Of a tile that is not turned round, element by element: a thread has an element of each row. More rows take registers
-// for their addresses, and with them the blocks that keep memory busy.
+// Of a tile that is not turned round, element by element: a thread has an element of each row. More
+// rows take registers for their addresses, and with them the blocks that keep memory busy.
 constexpr int tile_run = 256, tile_rows = 8;
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, sema::TensorId id) {
@@ -36,8 +36,8 @@ struct Factor {
   sema::TensorId tensor() const { return load->tensor; }
 };
 
-Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId outer, sema::IndexId k, bool takes_outer,
-                 const Facts& known) {
+Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId outer,
+                 sema::IndexId k, bool takes_outer, const Facts& known) {
   Factor made;
   made.load = &std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(node)].what);
   const sema::Tensor& tensor = tensor_of(kernel, made.tensor());
@@ -68,8 +68,10 @@ struct Pitched {
   Int bytes;
 };
 
-// Every mode one extent with one stride: the run first, then the other mode of the matrix, then the batches.
-Pitched pitched(const sema::Kernel& kernel, const Factor& factor, sema::IndexId outer, sema::IndexId k) {
+// Every mode one extent with one stride: the run first, then the other mode of the matrix, then the
+// batches.
+Pitched pitched(const sema::Kernel& kernel, const Factor& factor, sema::IndexId outer,
+                sema::IndexId k) {
   const sema::Tensor& tensor = tensor_of(kernel, factor.tensor());
   const int rank = tensor.layout.rank(), unit = line_bits / bits(tensor.element);
   std::vector<Tuple> extents, strides(static_cast<std::size_t>(rank), Tuple(1));
@@ -138,7 +140,8 @@ class Maker {
   }
 
  private:
-  void add_assignment(const sema::Tensor& source, const sema::Tensor& target, const sema::Load& load) {
+  void add_assignment(const sema::Tensor& source, const sema::Tensor& target,
+                      const sema::Load& load) {
     sema::Kernel& made = *copies_;
     const auto from = static_cast<sema::TensorId>(made.tensors.size()), to = from + 1;
     made.tensors.push_back(source);
@@ -149,14 +152,16 @@ class Maker {
     sema::Load read{from, {}};
     sema::Assignment assignment{to, {}, -1, source.where};
     for (int mode = 0; mode < source.layout.rank(); ++mode) {
-      const sema::IndexId index = bare_index(kernel_, load.coordinate[static_cast<std::size_t>(mode)]);
+      const sema::IndexId index =
+          bare_index(kernel_, load.coordinate[static_cast<std::size_t>(mode)]);
       assignment.indices.push_back(static_cast<sema::IndexId>(made.indices.size()));
       sema::Index named = kernel_.indices[static_cast<std::size_t>(index)];
       named.extent = size(source.layout[mode].shape);
       named.summed = false;
       made.indices.push_back(named);
       read.coordinate.push_back(static_cast<sema::NodeId>(made.nodes.size()));
-      made.nodes.push_back({sema::IndexValue{assignment.indices.back()}, ElementType::s64, source.where});
+      made.nodes.push_back(
+          {sema::IndexValue{assignment.indices.back()}, ElementType::s64, source.where});
     }
     assignment.value = static_cast<sema::NodeId>(made.nodes.size());
     made.nodes.push_back({read, source.element, source.where});
@@ -175,7 +180,8 @@ class Maker {
 // The tile of a copy that runs as its source does; nothing for others.
 std::optional<std::vector<int>> straight_tile(const RelayoutForm& form) {
   const Way& to = form.outputs.front();
-  if (form.inputs.empty() || form.inputs.front().way.run_axis != to.run_axis || to.run_axis < 0) return std::nullopt;
+  if (form.inputs.empty() || form.inputs.front().way.run_axis != to.run_axis || to.run_axis < 0)
+    return std::nullopt;
   std::vector<int> tile(form.indices.size(), 1);
   tile[static_cast<std::size_t>(to.run_axis)] = tile_run;
   for (const Way::Leaf& leaf : to.leaves) {
@@ -187,8 +193,9 @@ std::optional<std::vector<int>> straight_tile(const RelayoutForm& form) {
 }
 
 // All copies in one launch: each a layout change of its own that takes its share of the blocks.
-std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes, const Target& target,
-                                      const Facts& facts, std::vector<Problem>& problems) {
+std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
+                                      const Target& target, const Facts& facts,
+                                      std::vector<Problem>& problems) {
   Variant made;
   Copies parts;
   for (std::size_t i = 0; i < copies->assignments.size(); ++i) {
@@ -201,7 +208,8 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes, 
     schedule.threads = threads_of_copies;
     schedule.where = copies->where;
     if (bytes == 0) schedule.tile = straight_tile(std::get<RelayoutForm>(form));
-    auto part = plan_relayout(one, std::get<RelayoutForm>(form), known, schedule, bytes, target, problems);
+    auto part =
+        plan_relayout(one, std::get<RelayoutForm>(form), known, schedule, bytes, target, problems);
     if (!part) return std::nullopt;
     auto& relayout = std::get<Relayout>(part->how);
     for (RelayoutStore& store : relayout.stores) store.assignment = static_cast<int>(i);
@@ -210,10 +218,11 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes, 
     made.aligned.insert(made.aligned.end(), part->aligned.begin(), part->aligned.end());
     made.prediction.registers = std::max(made.prediction.registers, part->prediction.registers);
     made.prediction.shared_bytes += part->prediction.shared_bytes;
-    made.prediction.blocks =
-        resident_blocks(threads_of_copies, made.prediction.registers, made.prediction.shared_bytes, target);
+    made.prediction.blocks = resident_blocks(threads_of_copies, made.prediction.registers,
+                                             made.prediction.shared_bytes, target);
     const auto& conflicts = part->prediction.conflicts;
-    made.prediction.conflicts.insert(made.prediction.conflicts.end(), conflicts.begin(), conflicts.end());
+    made.prediction.conflicts.insert(made.prediction.conflicts.end(), conflicts.begin(),
+                                     conflicts.end());
   }
   made.how = std::move(parts);
   return made;
@@ -226,8 +235,9 @@ void add_new(std::vector<Predicate>& to, const std::vector<Predicate>& more) {
 }
 
 bool all_of(const std::vector<Predicate>& some, const std::vector<Predicate>& in) {
-  return std::all_of(some.begin(), some.end(),
-                     [&](const Predicate& p) { return std::find(in.begin(), in.end(), p) != in.end(); });
+  return std::all_of(some.begin(), some.end(), [&](const Predicate& p) {
+    return std::find(in.begin(), in.end(), p) != in.end();
+  });
 }
 
 struct Factors {
@@ -253,8 +263,8 @@ Factors factors_of(const sema::Kernel& kernel, const GemmForm& form, const Tenso
 
 }  // namespace
 
-CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                         const Facts& facts) {
+CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
+                         const TensorSchedule& schedule, const Facts& facts) {
   CopyChoices made;
   if (!schedule.mma) return made;
   const auto [a, b] = factors_of(kernel, form, schedule, facts);
@@ -262,7 +272,8 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form, const
   if ((a.unreadable && !a.copyable) || (b.unreadable && !b.copyable)) return made;
   const bool same = a.tensor() == b.tensor();
   const auto alone = [](const Factor& copied, const Factor& other) {
-    return copied.copyable && !other.unreadable && (copied.unreadable || !all_of(copied.open, other.open));
+    return copied.copyable && !other.unreadable &&
+           (copied.unreadable || !all_of(copied.open, other.open));
   };
   if (!same && alone(a, b)) made.all.push_back({true, false, a.turned});
   if (!same && alone(b, a)) made.all.push_back({false, true, b.turned});
@@ -271,15 +282,18 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form, const
   return made;
 }
 
-std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                                       const CopiedFactors& factors, int bytes, Width width, const Target& target,
-                                       const Facts& facts, KnownCopies& known, std::vector<Problem>& problems) {
+std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form,
+                                       const TensorSchedule& schedule, const CopiedFactors& factors,
+                                       int bytes, Width width, const Target& target,
+                                       const Facts& facts, KnownCopies& known,
+                                       std::vector<Problem>& problems) {
   const auto [a, b] = factors_of(kernel, form, schedule, facts);
   Maker maker(kernel, form);
   if (factors.a) maker.copy(a, form.m);
   if (factors.b) maker.copy(b, form.n);
   const Takes takes = takes_of(schedule);
-  const auto [found, fresh] = known.try_emplace({factors.a, factors.b, takes.a, takes.b, bytes}, std::nullopt);
+  const auto [found, fresh] =
+      known.try_emplace({factors.a, factors.b, takes.a, takes.b, bytes}, std::nullopt);
   if (fresh) found->second = copies_variant(maker.copies(), bytes, target, facts, problems);
   std::optional<Variant> copies = found->second;
   if (!copies) return std::nullopt;
@@ -290,7 +304,8 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   copies->name = suffix.substr(1) + (bytes > 0 ? "_bytes" + std::to_string(bytes) : "");
   made->name += suffix;
   if (bytes > 0) made->name += "_bytes" + std::to_string(bytes);
-  // What the launcher keeps is aligned; what the copies ask of the caller's tensors, this variant does.
+  // What the launcher keeps is aligned; what the copies ask of the caller's tensors, this variant
+  // does.
   const auto is_copied = [&](sema::TensorId id) {
     return std::find(maker.copied().begin(), maker.copied().end(), id) != maker.copied().end();
   };
@@ -298,7 +313,8 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   add_new(made->when, copies->when);
   std::erase_if(copies->aligned, [](const Alignment& each) { return each.tensor % 2 != 0; });
   for (const Alignment& each : copies->aligned) {
-    made->aligned.push_back({maker.copied()[static_cast<std::size_t>(each.tensor / 2)], each.bytes});
+    made->aligned.push_back(
+        {maker.copied()[static_cast<std::size_t>(each.tensor / 2)], each.bytes});
   }
   copies->prediction.global_bytes = copies->prediction.cache_bytes = maker.traffic();
   copies->held = made->held = maker.held();

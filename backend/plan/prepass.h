@@ -1,11 +1,13 @@
-// Factors of a GEMM that TMA cannot read as they lie are copied into workspace first, in a layout that it can read:
+// Factors of a GEMM that TMA cannot read as they lie are copied into workspace first, in a layout
+// that it can read:
 //
-//   A: bf16 (M,K):(K,1) with K odd     A_rows: bf16 (M,K):(64*ceil_div(K,64),1)     every row begins on a whole line
-//   B: tf32 (N,K):(1,N)                B_rows: tf32 (N,K):(32*ceil_div(K,32),1)     turned round: wgmma reads it along
+//   A: bf16 (M,K):(K,1) with K odd     A_rows: bf16 (M,K):(64*ceil_div(K,64),1)     every row
+//   begins on a whole line B: tf32 (N,K):(1,N)                B_rows: tf32
+//   (N,K):(32*ceil_div(K,32),1)     turned round: wgmma reads it along
 //   k
 //
-// One launch copies all of them. The kernel that follows is the same kernel with those tensors in other layouts; what
-// pads a row is neither written nor read.
+// One launch copies all of them. The kernel that follows is the same kernel with those tensors in
+// other layouts; what pads a row is neither written nor read.
 #pragma once
 
 #include <map>
@@ -16,7 +18,7 @@
 #include "backend/plan/copies.h"
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/schedule.h"
+#include "backend/plan/schedule/schedule.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {
@@ -24,27 +26,33 @@ namespace lay::plan {
 // Which factors a variant copies first.
 struct CopiedFactors {
   bool a = false, b = false;
-  bool turned = false;  // each of them to the other major-ness, which takes wide accesses where sizes allow them
+  bool turned = false;  // each of them to the other major-ness, which takes wide accesses where
+                        // sizes allow them
 };
 
-// What is worth a variant of its own, the fewest copies first. Factors that TMA reads at no sizes are in all of them,
-// one that it reads wherever it reads the other in none of its own: then both are copied, which also serves pointers
-// that are not aligned. Empty where a factor that needs it cannot be copied.
+// What is worth a variant of its own, the fewest copies first. Factors that TMA reads at no sizes
+// are in all of them, one that it reads wherever it reads the other in none of its own: then both
+// are copied, which also serves pointers that are not aligned. Empty where a factor that needs it
+// cannot be copied.
 struct CopyChoices {
   std::vector<CopiedFactors> all;
   bool needed = false;  // TMA reads the factors as they lie at no sizes
 };
-CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                         const Facts& facts);
+CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
+                         const TensorSchedule& schedule, const Facts& facts);
 
-// The copying launches of one kernel for one target, by factors, whether each of them may run along the output, and
-// bytes: to choose how a tile lies in shared memory takes long, and many schedules begin with the same copies.
+// The copying launches of one kernel for one target, by factors, whether each of them may run along
+// the output, and bytes: to choose how a tile lies in shared memory takes long, and many schedules
+// begin with the same copies.
 using KnownCopies = std::map<std::tuple<bool, bool, bool, bool, int>, std::optional<Variant>>;
 
-// The schedule's variant on copies: `name_copy_A_B`. Accesses of the copying launch are of at most `bytes`, 0: of one
-// element. Nothing where the schedule's own variant would be nothing, or the copies take no accesses of that width.
-std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
-                                       const CopiedFactors& factors, int bytes, Width width, const Target& target,
-                                       const Facts& facts, KnownCopies& known, std::vector<Problem>& problems);
+// The schedule's variant on copies: `name_copy_A_B`. Accesses of the copying launch are of at most
+// `bytes`, 0: of one element. Nothing where the schedule's own variant would be nothing, or the
+// copies take no accesses of that width.
+std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form,
+                                       const TensorSchedule& schedule, const CopiedFactors& factors,
+                                       int bytes, Width width, const Target& target,
+                                       const Facts& facts, KnownCopies& known,
+                                       std::vector<Problem>& problems);
 
 }  // namespace lay::plan

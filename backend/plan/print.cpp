@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "backend/plan/text.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::plan {
 
@@ -18,7 +18,8 @@ std::string joined(const std::vector<Predicate>& when) {
   std::string text;
   for (const Predicate& condition : when) {
     const bool choice = condition.kind() == PredicateKind::either && when.size() > 1;
-    text += (text.empty() ? "" : " and ") + (choice ? "(" + condition.to_string() + ")" : condition.to_string());
+    text += (text.empty() ? "" : " and ") +
+            (choice ? "(" + condition.to_string() + ")" : condition.to_string());
   }
   return text;
 }
@@ -35,8 +36,8 @@ std::string entry(std::string key, const std::string& value) {
 }
 
 std::string written(const sema::Kernel& kernel, std::size_t assignment, int vector) {
-  return "  // " + kernel.tensor(kernel.assignments[assignment].target).name + " is written " + elements(vector) +
-         " at once";
+  return "  // " + kernel.tensor(kernel.assignments[assignment].target).name + " is written " +
+         elements(vector) + " at once";
 }
 
 const std::string& index_name(const sema::Kernel& kernel, sema::IndexId index) {
@@ -45,18 +46,20 @@ const std::string& index_name(const sema::Kernel& kernel, sema::IndexId index) {
 
 template <class Gemm>
 std::string accumulator_line(const sema::Kernel& kernel, const Gemm& gemm) {
-  return "  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," + index_name(kernel, gemm.n) +
-         "): " + gemm.accumulators.to_string();
+  return "  // accumulators, (thread,value) -> (" + index_name(kernel, gemm.m) + "," +
+         index_name(kernel, gemm.n) + "): " + gemm.accumulators.to_string();
 }
 
 // "128 m x 64 k a block and K tile, swizzled over 128 bytes"
-std::string box_text(const std::array<int, 2>& box, const std::string& outer, const std::string& k, int span) {
-  return std::to_string(box[0]) + " " + outer + " x " + std::to_string(box[1]) + " " + k + " a block and K tile" +
+std::string box_text(const std::array<int, 2>& box, const std::string& outer, const std::string& k,
+                     int span) {
+  return std::to_string(box[0]) + " " + outer + " x " + std::to_string(box[1]) + " " + k +
+         " a block and K tile" +
          (span > 16 ? ", swizzled over " + std::to_string(span) + " bytes" : "");
 }
 
-void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index, const std::string& name,
-                   std::vector<std::string>& lines) {
+void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index,
+                   const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(entry("smem " + name, to_string(copy.shared)));
   const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
   if (copy.boxes) {
@@ -64,9 +67,9 @@ void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::In
                     box_text(copy.boxes->box, outer, k, 16));
     return;
   }
-  lines.push_back("  // " + kernel.loaded(copy.load).name + " is read " + elements(copy.vector) + " at once along " +
-                  (copy.along_k ? k : outer) + "; (thread,value) -> (" + outer + "," + k +
-                  "): " + copy.threads.to_string());
+  lines.push_back("  // " + kernel.loaded(copy.load).name + " is read " + elements(copy.vector) +
+                  " at once along " + (copy.along_k ? k : outer) + "; (thread,value) -> (" + outer +
+                  "," + k + "): " + copy.threads.to_string());
 }
 
 void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<std::string>& lines) {
@@ -80,21 +83,25 @@ void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<st
   lines.push_back(entry("order", gemm.order.to_string()));
   lines.push_back(accumulator_line(kernel, gemm));
   for (const OutputStore& store : gemm.stores) {
-    lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) + " along " +
-                    index_name(kernel, store.along_n ? gemm.n : gemm.m));
+    lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
+                    " along " + index_name(kernel, store.along_n ? gemm.n : gemm.m));
   }
 }
 
 std::string index_names(const sema::Kernel& kernel, const Relayout& relayout) {
   std::string text;
-  for (sema::IndexId index : relayout.indices) text += (text.empty() ? "" : ",") + index_name(kernel, index);
+  for (sema::IndexId index : relayout.indices)
+    text += (text.empty() ? "" : ",") + index_name(kernel, index);
   return text;
 }
 
-void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::vector<std::string>& lines) {
+void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout,
+                    std::vector<std::string>& lines) {
   const std::string at = "(" + index_names(kernel, relayout) + ")";
   const auto along = [&](int axis) {
-    return axis < 0 ? std::string() : " along " + index_name(kernel, relayout.indices[static_cast<std::size_t>(axis)]);
+    return axis < 0
+               ? std::string()
+               : " along " + index_name(kernel, relayout.indices[static_cast<std::size_t>(axis)]);
   };
   std::string tile;
   for (int extent : relayout.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
@@ -105,11 +112,13 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::v
     const std::string& name = kernel.loaded(load.load).name;
     const bool first = std::find(said.begin(), said.end(), name) == said.end();
     if (load.staged) {
-      lines.push_back(std::string(first ? "  smem " : "  // and again ") + name + "    = " + to_string(load.shared));
+      lines.push_back(std::string(first ? "  smem " : "  // and again ") + name + "    = " +
+                      to_string(load.shared));
       said.push_back(name);
     }
-    lines.push_back("  // " + name + " is read " + elements(load.vector) + " at once" + along(load.run_axis) +
-                    (load.staged ? "; (thread,value) -> " + at + ": " + load.threads.to_string() : ""));
+    lines.push_back(
+        "  // " + name + " is read " + elements(load.vector) + " at once" + along(load.run_axis) +
+        (load.staged ? "; (thread,value) -> " + at + ": " + load.threads.to_string() : ""));
   }
   lines.push_back(entry("order", relayout.order.to_string()));
   for (const RelayoutStore& store : relayout.stores) {
@@ -122,28 +131,31 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout, std::v
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
                    std::vector<std::string>& lines) {
   if (fragment.matrices == 0) return;
-  lines.push_back("  // fragments by ldmatrix" + std::string(fragment.transposed ? ".trans" : "") + ", " +
-                  std::to_string(fragment.matrices) + (fragment.matrices == 1 ? " matrix" : " matrices") +
-                  "; lane -> row at (" + outer + "," + k + "): " + fragment.rows.to_string());
+  lines.push_back("  // fragments by ldmatrix" + std::string(fragment.transposed ? ".trans" : "") +
+                  ", " + std::to_string(fragment.matrices) +
+                  (fragment.matrices == 1 ? " matrix" : " matrices") + "; lane -> row at (" +
+                  outer + "," + k + "): " + fragment.rows.to_string());
 }
 
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
-  lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " + elements(operand.vector) +
-                  " at once along " + (operand.along_k ? k : outer) + (operand.async ? ", by cp.async" : "") +
-                  "; (thread,value) -> (" + outer + "," + k + "): " + operand.threads.to_string());
+  lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " +
+                  elements(operand.vector) + " at once along " + (operand.along_k ? k : outer) +
+                  (operand.async ? ", by cp.async" : "") + "; (thread,value) -> (" + outer + "," +
+                  k + "): " + operand.threads.to_string());
   fragment_line(operand.fragment, outer, k, lines);
 }
 
-void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand, const std::string& name,
-                   std::vector<std::string>& lines) {
+void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand,
+                   const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
-  lines.push_back("  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
-                  (boxes == 1 ? " box of " : " boxes of ") + box_text(operand.box, outer, k, operand.span));
+  lines.push_back(
+      "  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
+      (boxes == 1 ? " box of " : " boxes of ") + box_text(operand.box, outer, k, operand.span));
   if (operand.fragment) {
     if (operand.fragment->matrices == 0)
       lines.push_back("  // fragments element by element, (lane,value) -> (" + outer + "," + k +
@@ -152,20 +164,22 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
   }
 }
 
-// How a tensor travels through shared memory, and what its accesses to memory are where threads make them.
-void staged_line(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedTensor& staged, bool out,
-                 const std::string& buffers, std::vector<std::string>& lines) {
+// How a tensor travels through shared memory, and what its accesses to memory are where threads
+// make them.
+void staged_line(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedTensor& staged,
+                 bool out, const std::string& buffers, std::vector<std::string>& lines) {
   const std::string& name = kernel.tensor(staged.tensor).name;
   const char* matrices = out ? "stmatrix" : "ldmatrix";
-  const std::string by = staged.tma        ? staged.matrices ? std::string(matrices) + " and TMA" : "TMA"
+  const std::string by = staged.tma ? staged.matrices ? std::string(matrices) + " and TMA" : "TMA"
                          : staged.matrices ? std::string(matrices) + " and neighbours"
                                            : "neighbours";
-  lines.push_back("  // " + name + (out ? " leaves by " : " comes by ") + by + " through " + to_string(staged.shared) +
-                  buffers);
+  lines.push_back("  // " + name + (out ? " leaves by " : " comes by ") + by + " through " +
+                  to_string(staged.shared) + buffers);
   if (staged.tma) return;
   const std::string &m = index_name(kernel, gemm.m), &n = index_name(kernel, gemm.n);
-  lines.push_back("  // " + name + (out ? " is written " : " is read ") + elements(staged.run) + " at once along " +
-                  (staged.along_n ? n : m) + "; (thread,value) -> (" + m + "," + n + "): " + staged.runs.to_string());
+  lines.push_back("  // " + name + (out ? " is written " : " is read ") + elements(staged.run) +
+                  " at once along " + (staged.along_n ? n : m) + "; (thread,value) -> (" + m + "," +
+                  n + "): " + staged.runs.to_string());
 }
 
 void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedStore& store,
@@ -176,22 +190,27 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
   };
   for (const StagedInput& each : store.inputs)
     staged_line(kernel, gemm, each, false, buffers(each.tma ? store.brought : 1), lines);
-  for (const StagedTensor& each : store.outputs) staged_line(kernel, gemm, each, true, buffers(store.buffers), lines);
+  for (const StagedTensor& each : store.outputs)
+    staged_line(kernel, gemm, each, true, buffers(store.buffers), lines);
   if (store.rest > 0) {
-    lines.push_back("  // " + std::to_string(store.width) + " columns at a time, then " + std::to_string(store.rest));
+    lines.push_back("  // " + std::to_string(store.width) + " columns at a time, then " +
+                    std::to_string(store.rest));
   }
 }
 
-void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, std::vector<std::string>& lines) {
+void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
+                  std::vector<std::string>& lines) {
   if (gemm.store) staged_lines(kernel, gemm, *gemm.store, lines);
   if (gemm.split) {
-    lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) + " blocks, each of which adds up " +
+    lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) +
+                    " blocks, each of which adds up " +
                     std::to_string(gemm.split->each * gemm.split->values) + " of a thread's " +
                     std::to_string(gemm.split->passes * gemm.split->values) + " accumulators");
   }
   if (gemm.registers) {
-    lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) + " for each copying thread, " +
-                    std::to_string((*gemm.registers)[1]) + " for each of a consumer");
+    lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) +
+                    " for each copying thread, " + std::to_string((*gemm.registers)[1]) +
+                    " for each of a consumer");
   }
 }
 
@@ -202,8 +221,9 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
   lines.push_back(entry("mma", gemm.mma.name));
   lines.push_back(entry("groups", tuple_text(gemm.groups)));
   if constexpr (hopper) {
-    lines.push_back(entry(
-        "cluster", gemm.split ? tuple_text(gemm.cluster) : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
+    lines.push_back(
+        entry("cluster", gemm.split ? tuple_text(gemm.cluster)
+                                    : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
     if (gemm.swapped) lines.push_back(entry("swapped", "1"));
     if (gemm.serpentine) lines.push_back(entry("serpentine", "1"));
     if (gemm.accumulate) lines.push_back(entry("accumulate", std::to_string(gemm.accumulate)));
@@ -221,16 +241,19 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
 
 // What is the same on every GPU that has this plan.
 void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
-  lines.push_back("  // predicted: " + std::to_string(prediction.registers) + " registers a thread, " +
-                  std::to_string(prediction.shared_bytes) + " bytes of shared memory");
+  lines.push_back("  // predicted: " + std::to_string(prediction.registers) +
+                  " registers a thread, " + std::to_string(prediction.shared_bytes) +
+                  " bytes of shared memory");
   for (const BankConflicts& access : prediction.conflicts) {
     lines.push_back("  //   " + access.access + ": " + std::to_string(access.wavefronts) +
-                    (access.wavefronts == 1 ? " wavefront " : " wavefronts ") + access.unit + ", least " +
-                    std::to_string(access.least));
+                    (access.wavefronts == 1 ? " wavefront " : " wavefronts ") + access.unit +
+                    ", least " + std::to_string(access.least));
   }
-  lines.push_back("  //   " + prediction.cache_bytes.to_string() + " bytes through the second-level cache");
-  lines.push_back("  //   " + prediction.global_bytes.to_string() + " bytes of global memory at least, " +
-                  prediction.flops.to_string() + " floating-point operations");
+  lines.push_back("  //   " + prediction.cache_bytes.to_string() +
+                  " bytes through the second-level cache");
+  lines.push_back("  //   " + prediction.global_bytes.to_string() +
+                  " bytes of global memory at least, " + prediction.flops.to_string() +
+                  " floating-point operations");
 }
 
 std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
@@ -243,22 +266,25 @@ std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
 }
 
 std::string declared(const sema::Tensor& tensor) {
-  return tensor.name + ": " + std::string(element_name(tensor.element)) + " " + to_string(tensor.memory());
+  return tensor.name + ": " + std::string(element_name(tensor.element)) + " " +
+         to_string(tensor.memory());
 }
 
 // Each copy as a kernel and its schedule.
-void copies_lines(const sema::Kernel& kernel, const Copies& copies, std::vector<std::string>& lines) {
+void copies_lines(const sema::Kernel& kernel, const Copies& copies,
+                  std::vector<std::string>& lines) {
   std::string dims, where;
   for (const sema::Dim& dim : kernel.dims) dims += (dims.empty() ? "" : ", ") + dim.name;
-  for (const Guard& guard : kernel.guards) where += (where.empty() ? " where " : " and ") + guard.predicate.to_string();
+  for (const Guard& guard : kernel.guards)
+    where += (where.empty() ? " where " : " and ") + guard.predicate.to_string();
   for (std::size_t i = 0; i < copies.parts.size(); ++i) {
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
     const sema::Tensor& target = kernel.tensors[static_cast<std::size_t>(assignment.target)];
     const std::string name = kernel.name + "_copy_" + source.name;
     const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";
-    lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" + declared(source) + ") -> " +
-                    declared(target) + where);
+    lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" +
+                    declared(source) + ") -> " + declared(target) + where);
     lines.push_back("{ " + target.name + at + " = " + source.name + at + " }");
     lines.push_back("schedule " + name + " for simt {");
     relayout_lines(kernel, copies.parts[i], lines);
@@ -267,13 +293,15 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies, std::vector<
 }
 
 // Which tensors a launch writes to or finds in workspace.
-void workspace_lines(const sema::Kernel& kernel, const Variant& variant, std::vector<std::string>& lines) {
+void workspace_lines(const sema::Kernel& kernel, const Variant& variant,
+                     std::vector<std::string>& lines) {
   if (variant.held.empty()) return;
   lines.push_back("// in " + variant.workspace.to_string() + " bytes of workspace:");
   for (const Held& held : variant.held) {
     for (const sema::Tensor& tensor : kernel.tensors) {
       if (tensor.name != held.name) continue;
-      lines.push_back("//   " + declared(tensor) + ", from byte " + held.offset.to_string() + " on");
+      lines.push_back("//   " + declared(tensor) + ", from byte " + held.offset.to_string() +
+                      " on");
     }
   }
 }
@@ -283,7 +311,8 @@ void workspace_lines(const sema::Kernel& kernel, const Variant& variant, std::ve
 std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant) {
   const sema::Kernel& kernel = executed(plan, variant);
   std::vector<std::string> lines;
-  const bool scheduled = !std::holds_alternative<Direct>(variant.how) && !std::holds_alternative<Copies>(variant.how);
+  const bool scheduled =
+      !std::holds_alternative<Direct>(variant.how) && !std::holds_alternative<Copies>(variant.how);
   const std::string target = std::holds_alternative<Sm90Gemm>(variant.how)   ? "sm90"
                              : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
                                                                              : "simt";
@@ -291,7 +320,8 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
     lines.push_back("// where these are aligned: " + aligned);
   }
-  for (const Plan& before : variant.before) lines.push_back("// after " + before.variants.at(0).name);
+  for (const Plan& before : variant.before)
+    lines.push_back("// after " + before.variants.at(0).name);
   workspace_lines(kernel, variant, lines);
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
   if (scheduled) {
@@ -306,7 +336,9 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  [&](const Copies& how) { copies_lines(kernel, how, lines); },
                  [&](const Sm80Gemm& how) { gemm_lines(kernel, how, lines); },
                  [&](const Sm90Gemm& how) { gemm_lines(kernel, how, lines); },
-                 [&](const Direct& how) { lines.push_back("// " + std::to_string(how.threads) + " threads a block"); },
+                 [&](const Direct& how) {
+                   lines.push_back("// " + std::to_string(how.threads) + " threads a block");
+                 },
              },
              variant.how);
   prediction_lines(variant.prediction, lines);
@@ -325,14 +357,17 @@ std::string machine_line(const Prediction& prediction) {
   std::string line = "// a multiprocessor has room for " + std::to_string(prediction.blocks) +
                      (prediction.blocks == 1 ? " block" : " blocks");
   if (prediction.tile) {
-    line += "; a K tile: " + rounded(prediction.tile->bytes) + " bytes in " + rounded(prediction.tile->cache_clocks) +
-            " clocks of its share of the second-level cache, products in " + rounded(prediction.tile->product_clocks);
+    line += "; a K tile: " + rounded(prediction.tile->bytes) + " bytes in " +
+            rounded(prediction.tile->cache_clocks) +
+            " clocks of its share of the second-level cache, products in " +
+            rounded(prediction.tile->product_clocks);
   }
   return line;
 }
 
 // `after` says what stands behind a variant.
-std::string print_with(const Plan& plan, const std::function<std::vector<std::string>(const Variant&)>& after) {
+std::string print_with(const Plan& plan,
+                       const std::function<std::vector<std::string>(const Variant&)>& after) {
   std::string text;
   for (const std::string& note : plan.notes) text += "// " + note + "\n";
   std::set<std::string> said;  // launches that several variants begin with
@@ -358,7 +393,8 @@ std::string print_plan(const Plan& plan) {
 }
 
 std::string print_plan(const Plan& plan, const Binding& sizes, const Target& target) {
-  return print_with(plan, [&](const Variant& variant) { return forecast_lines(plan, variant, sizes, target); });
+  return print_with(
+      plan, [&](const Variant& variant) { return forecast_lines(plan, variant, sizes, target); });
 }
 
 }  // namespace lay::plan

@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "frontend/algebra/overloaded.h"
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::plan {
 
@@ -70,7 +70,9 @@ std::optional<NodeId> load_under_casts(const Kernel& kernel, NodeId node) {
 struct Factor {
   NodeId value = -1, load = -1;
   std::vector<IndexId> indices;
-  bool has(IndexId index) const { return std::find(indices.begin(), indices.end(), index) != indices.end(); }
+  bool has(IndexId index) const {
+    return std::find(indices.begin(), indices.end(), index) != indices.end();
+  }
 };
 
 // A factor whose coordinates are bare, distinct indices.
@@ -100,34 +102,39 @@ bool same_indices(const Kernel& kernel) {
 // The stride with which an index steps through a factor's memory.
 Int step(const Kernel& kernel, const Factor& factor, IndexId index) {
   const auto& load = std::get<Load>(kernel.nodes[static_cast<std::size_t>(factor.load)].what);
-  const auto mode = std::find(factor.indices.begin(), factor.indices.end(), index) - factor.indices.begin();
+  const auto mode =
+      std::find(factor.indices.begin(), factor.indices.end(), index) - factor.indices.begin();
   const Layout& layout = kernel.tensors[static_cast<std::size_t>(load.tensor)].layout;
   return leaves(layout[static_cast<int>(mode)].stride)[0].value();
 }
 
-// Of the target's indices that only `in` has, the one that steps least; where that is not known, the last.
+// Of the target's indices that only `in` has, the one that steps least; where that is not known,
+// the last.
 IndexId own_index(const Kernel& kernel, const Facts& facts, const Factor& in, const Factor& out) {
   IndexId best = -1;
   for (IndexId index : kernel.assignments[0].indices) {
     if (!in.has(index) || out.has(index)) continue;
-    const bool farther = best >= 0 && facts.proves(less_equal(step(kernel, in, best), step(kernel, in, index)));
+    const bool farther =
+        best >= 0 && facts.proves(less_equal(step(kernel, in, best), step(kernel, in, index)));
     if (!farther) best = index;
   }
   return best;
 }
 
-std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts& facts, GemmForm form, Factor left,
-                                              Factor right) {
+std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts& facts,
+                                              GemmForm form, Factor left, Factor right) {
   const std::vector<IndexId>& target = kernel.assignments[0].indices;
   for (const Factor* f : {&left, &right}) {
     if (!f->has(form.k)) return NotGemm{"a factor does not depend on the summed index"};
   }
-  const auto first = std::find_if(target.begin(), target.end(), [&](IndexId i) { return left.has(i) != right.has(i); });
+  const auto first = std::find_if(target.begin(), target.end(),
+                                  [&](IndexId i) { return left.has(i) != right.has(i); });
   if (first == target.end()) return NotGemm{"no output index belongs to one factor alone"};
   if (right.has(*first)) std::swap(left, right);
   form.m = own_index(kernel, facts, left, right);
   form.n = own_index(kernel, facts, right, left);
-  if (form.n < 0) return NotGemm{"only one factor has an output index of its own: a matrix times a vector"};
+  if (form.n < 0)
+    return NotGemm{"only one factor has an output index of its own: a matrix times a vector"};
   for (IndexId index : target) {
     if (index != form.m && index != form.n) form.batch.push_back(index);
   }
@@ -158,13 +165,16 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   if (form.contraction < 0) return NotGemm{"it has no sum"};
   const Node& sum = kernel.nodes[form.contraction];
   const auto& contraction = std::get<Contraction>(sum.what);
-  if (sum.type != ElementType::f32 && sum.type != ElementType::f64 && sum.type != ElementType::s32) {
-    return NotGemm{"its sum is in " + std::string(element_name(sum.type)) + ", not in f32, f64 or s32"};
+  if (sum.type != ElementType::f32 && sum.type != ElementType::f64 &&
+      sum.type != ElementType::s32) {
+    return NotGemm{"its sum is in " + std::string(element_name(sum.type)) +
+                   ", not in f32, f64 or s32"};
   }
   if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
   form.k = contraction.indices[0];
   const auto* product = std::get_if<Apply>(&kernel.nodes[contraction.body].what);
-  if (!product || product->function != ElementFunction::mul) return NotGemm{"its sum is not of a product"};
+  if (!product || product->function != ElementFunction::mul)
+    return NotGemm{"its sum is not of a product"};
   if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
   auto left = factor(kernel, product->operands[0]), right = factor(kernel, product->operands[1]);
   if (auto* no = std::get_if<NotGemm>(&left)) return *no;

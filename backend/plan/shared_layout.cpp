@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "backend/plan/text.h"
-#include "frontend/algebra/inner_layout.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/inner_layout.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
 namespace {
@@ -24,7 +24,8 @@ std::string element(const std::vector<int>& tile, std::size_t index) {
 
 std::optional<std::string> shared_fault(const std::vector<int>& tile, const AnyLayout& asked) {
   const Layout* inner = inner_layout(asked);
-  bool fits = inner && inner->is_known() && !inner->has_basis() && inner->rank() == static_cast<int>(tile.size());
+  bool fits = inner && inner->is_known() && !inner->has_basis() &&
+              inner->rank() == static_cast<int>(tile.size());
   for (std::size_t axis = 0; fits && axis < tile.size(); ++axis)
     fits = size((*inner)[static_cast<int>(axis)]).is(tile[axis]);
   if (!fits) return "is not one of the tile " + tuple_text(tile);
@@ -35,10 +36,12 @@ std::optional<std::string> shared_fault(const std::vector<int>& tile, const AnyL
                    [&](std::size_t i, std::size_t j) { return offsets[i] < offsets[j]; });
   const std::size_t least = by_offset.front();
   if (offsets[least] < 0) return "has a place before its beginning, for " + element(tile, least);
-  const auto twice = std::adjacent_find(by_offset.begin(), by_offset.end(),
-                                        [&](std::size_t i, std::size_t j) { return offsets[i] == offsets[j]; });
+  const auto twice =
+      std::adjacent_find(by_offset.begin(), by_offset.end(),
+                         [&](std::size_t i, std::size_t j) { return offsets[i] == offsets[j]; });
   if (twice == by_offset.end()) return std::nullopt;
-  return "gives two elements one place, " + element(tile, *twice) + " and " + element(tile, *std::next(twice));
+  return "gives two elements one place, " + element(tile, *twice) + " and " +
+         element(tile, *std::next(twice));
 }
 
 }  // namespace lay::plan

@@ -1,4 +1,5 @@
-// What a schedule may ask of a tile in shared memory: a layout that holds each of its elements once.
+// What a schedule may ask of a tile in shared memory: a layout that holds each of its elements
+// once.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,9 @@
 
 namespace lay::plan {
 
-// Why a layout of the script is none for a tile of these extents, with the elements that show it: "is not one of the
-// tile (64,8)", "has a place before its beginning, for (1,0)", "gives two elements one place, (64,0) and (0,1)".
+// Why a layout of the script is none for a tile of these extents, with the elements that show it:
+// "is not one of the tile (64,8)", "has a place before its beginning, for (1,0)", "gives two
+// elements one place, (64,0) and (0,1)".
 std::optional<std::string> shared_fault(const std::vector<int>& tile, const AnyLayout& asked);
 
 }  // namespace lay::plan

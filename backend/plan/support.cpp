@@ -11,12 +11,15 @@ namespace {
 constexpr std::size_t most_nodes = 4096;
 constexpr double most_copies = 65536;  // of nodes, where arms of selections repeat them
 
-void unsupported(std::string message, const Span& where, std::string help, std::vector<Problem>& problems) {
-  problems.push_back({"unsupported", std::move(message), where, {}, {{"help", std::move(help)}}, {}});
+void unsupported(std::string message, const Span& where, std::string help,
+                 std::vector<Problem>& problems) {
+  problems.push_back(
+      {"unsupported", std::move(message), where, {}, {{"help", std::move(help)}}, {}});
 }
 
 // An inout tensor is read only at the element that is written, and outside of sums.
-void check_inout(const sema::Kernel& kernel, const std::vector<char>& live, std::vector<Problem>& problems) {
+void check_inout(const sema::Kernel& kernel, const std::vector<char>& live,
+                 std::vector<Problem>& problems) {
   for (const sema::Assignment& assignment : kernel.assignments) {
     const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
     if (tensor.access != sema::Access::inout) continue;
@@ -28,13 +31,16 @@ void check_inout(const sema::Kernel& kernel, const std::vector<char>& live, std:
         same = bare_index(kernel, load->coordinate[i]) == assignment.indices[i];
       }
       if (same) continue;
-      unsupported(tensor.name + " is read at an element that another thread may have written", kernel.nodes[id].where,
-                  "read an inout tensor at the assigned indices only, or give a copy of it", problems);
+      unsupported(tensor.name + " is read at an element that another thread may have written",
+                  kernel.nodes[id].where,
+                  "read an inout tensor at the assigned indices only, or give a copy of it",
+                  problems);
     }
   }
 }
 
-// Several outputs over different indices run one after the other; what one writes the next must not read.
+// Several outputs over different indices run one after the other; what one writes the next must not
+// read.
 void check_order(const sema::Kernel& kernel, std::vector<Problem>& problems) {
   const auto sorted = [](std::vector<sema::IndexId> indices) {
     std::sort(indices.begin(), indices.end());
@@ -55,8 +61,10 @@ void check_types(const sema::Kernel& kernel, std::vector<Problem>& problems) {
   constexpr ElementType known[] = {f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32, s64};
   for (const sema::Tensor& tensor : kernel.tensors) {
     if (std::find(std::begin(known), std::end(known), tensor.element) == std::end(known)) {
-      unsupported("no kernel on arrays of " + std::string(element_name(tensor.element)) + " yet", tensor.where,
-                  "f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32 and s64 are supported", problems);
+      unsupported("no kernel on arrays of " + std::string(element_name(tensor.element)) + " yet",
+                  tensor.where,
+                  "f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32 and s64 are supported",
+                  problems);
     }
   }
 }
@@ -65,10 +73,12 @@ void check_types(const sema::Kernel& kernel, std::vector<Problem>& problems) {
 void check_size(const sema::Kernel& kernel, std::vector<Problem>& problems) {
   std::vector<double> copies(kernel.nodes.size(), 1);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
-    for (sema::NodeId operand : operands(kernel.nodes[id])) copies[id] += copies[static_cast<std::size_t>(operand)];
+    for (sema::NodeId operand : operands(kernel.nodes[id]))
+      copies[id] += copies[static_cast<std::size_t>(operand)];
   }
   for (const sema::Assignment& assignment : kernel.assignments) {
-    if (kernel.nodes.size() > most_nodes || copies[static_cast<std::size_t>(assignment.value)] > most_copies) {
+    if (kernel.nodes.size() > most_nodes ||
+        copies[static_cast<std::size_t>(assignment.value)] > most_copies) {
       unsupported("this expression is too large for one kernel", assignment.where,
                   "several kernels, one after the other", problems);
       return;
@@ -80,7 +90,8 @@ void check_size(const sema::Kernel& kernel, std::vector<Problem>& problems) {
 
 void check_support(const sema::Kernel& kernel, std::vector<Problem>& problems) {
   if (kernel.assignments.empty()) {
-    return unsupported("a kernel without outputs does nothing", kernel.where, "assign an output", problems);
+    return unsupported("a kernel without outputs does nothing", kernel.where, "assign an output",
+                       problems);
   }
   check_types(kernel, problems);
   check_inout(kernel, reachable(kernel), problems);

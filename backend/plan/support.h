@@ -7,8 +7,8 @@
 
 namespace lay::plan {
 
-// Problems "unsupported": element types that nothing computes with yet, an inout tensor that is read where another
-// thread writes it, expressions too large to emit.
+// Problems "unsupported": element types that nothing computes with yet, an inout tensor that is
+// read where another thread writes it, expressions too large to emit.
 void check_support(const sema::Kernel& kernel, std::vector<Problem>& problems);
 
 }  // namespace lay::plan

@@ -1,11 +1,11 @@
 #include "backend/plan/tensor_shape.h"
 
 #include "backend/plan/axes.h"
-#include "backend/plan/simt.h"
+#include "backend/plan/simt/simt.h"
 #include "backend/plan/text.h"
 #include "backend/plan/vectors.h"
-#include "frontend/algebra/memo.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/memo.h"
 
 namespace lay::plan {
 
@@ -25,7 +25,8 @@ bool is_cover(const Layout& accumulators, const std::array<int, 3>& tile) {
 
 }  // namespace
 
-bool TensorShaping::wrong(const char* code, const std::string& entry, std::string message, Notes notes) const {
+bool TensorShaping::wrong(const char* code, const std::string& entry, std::string message,
+                          Notes notes) const {
   problems.push_back({code, std::move(message), schedule.at(entry), {}, std::move(notes), {}});
   return false;
 }
@@ -45,43 +46,49 @@ bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& dema
   gemm.mma = *at.schedule.mma;
   const sema::Atom& atom = gemm.mma;
   if (!demand.meets(atom)) {
-    return at.wrong("schedule-entry", "mma", "`mma` takes an atom " + demand.what + ", which " + atom.name + " is not",
+    return at.wrong("schedule-entry", "mma",
+                    "`mma` takes an atom " + demand.what + ", which " + atom.name + " is not",
                     {{"works", demand.example}});
   }
   if (atom.since > at.target.capability) {
     return at.wrong("schedule-capability", "mma",
-                    atom.name + " needs compute capability " + capability_text(atom.since) + ", and " + at.target.name +
-                        " has " + capability_text(at.target.capability),
+                    atom.name + " needs compute capability " + capability_text(atom.since) +
+                        ", and " + at.target.name + " has " + capability_text(at.target.capability),
                     {{"help", "an atom that the GPU has, or a schedule for a newer one"}});
   }
   const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
                     sum = kernel.node(form.contraction).type;
   if (a == atom.a_type && b == atom.b_type && sum == atom.accumulator) return true;
   return at.wrong("schedule-types", "mma",
-                  atom.name + " multiplies " + text(atom.a_type) + " by " + text(atom.b_type) + " into " +
-                      text(atom.accumulator) + ", and the kernel " + text(a) + " by " + text(b) + " into " + text(sum));
+                  atom.name + " multiplies " + text(atom.a_type) + " by " + text(atom.b_type) +
+                      " into " + text(atom.accumulator) + ", and the kernel " + text(a) + " by " +
+                      text(b) + " into " + text(sum));
 }
 
-bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least, const char* who) {
-  if (gemm.tile[0] % least[0] == 0 && gemm.tile[1] % least[1] == 0 && gemm.tile[2] % least[2] == 0) return true;
+bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least,
+                const char* who) {
+  if (gemm.tile[0] % least[0] == 0 && gemm.tile[1] % least[1] == 0 && gemm.tile[2] % least[2] == 0)
+    return true;
   return at.wrong("schedule-cover", "tile",
-                  "the accumulators of " + std::to_string(gemm.groups[0]) + " x " + std::to_string(gemm.groups[1]) +
-                      " " + who + " with " + gemm.mma.name + " do not cover the tile " + tuple_text(gemm.tile) +
-                      " exactly once",
+                  "the accumulators of " + std::to_string(gemm.groups[0]) + " x " +
+                      std::to_string(gemm.groups[1]) + " " + who + " with " + gemm.mma.name +
+                      " do not cover the tile " + tuple_text(gemm.tile) + " exactly once",
                   {{"works", "a tile of multiples of " + tuple_text(least)}});
 }
 
 bool check_threads(const TensorShaping& at, int threads, const char* whose) {
   if (threads <= at.target.block_threads) return true;
   return at.wrong("schedule-threads", "groups",
-                  std::string(whose) + " are " + std::to_string(threads) + " threads, and a block has at most " +
+                  std::string(whose) + " are " + std::to_string(threads) +
+                      " threads, and a block has at most " +
                       std::to_string(at.target.block_threads),
                   {{"help", "fewer groups, each with more of the tile"}});
 }
 
 Layout fragment_of(const Layout& operand, std::array<int, 2> shape) {
   Facts facts;
-  const Layout coordinates(tuple(shape[0], shape[1]), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1})));
+  const Layout coordinates(tuple(shape[0], shape[1]),
+                           tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1})));
   return composition(facts, coordinates, operand);
 }
 
@@ -92,13 +99,14 @@ bool take_accumulators(const TensorShaping& at, TensorGemm& gemm) {
   const auto part = gemm.part();
   const auto repeats = gemm.repeats();
   const auto over = [](int m, int n) { return tuple(Tuple::basis(m, {0}), Tuple::basis(n, {1})); };
-  gemm.accumulators =
-      Layout(tuple(tuple(atom.shape[0], tuple(gemm.groups[0], gemm.groups[1])),
-                   tuple(atom.shape[1], tuple(repeats[0], repeats[1]))),
-             tuple(tuple(atom.stride[0], over(part[0], part[1])), tuple(atom.stride[1], over(shape[0], shape[1]))));
+  gemm.accumulators = Layout(tuple(tuple(atom.shape[0], tuple(gemm.groups[0], gemm.groups[1])),
+                                   tuple(atom.shape[1], tuple(repeats[0], repeats[1]))),
+                             tuple(tuple(atom.stride[0], over(part[0], part[1])),
+                                   tuple(atom.stride[1], over(shape[0], shape[1]))));
   if (is_cover(gemm.accumulators, gemm.tile)) return true;
-  return at.wrong("schedule-cover", "tile",
-                  "the accumulators " + gemm.accumulators.to_string() + " do not cover the tile exactly once");
+  return at.wrong(
+      "schedule-cover", "tile",
+      "the accumulators " + gemm.accumulators.to_string() + " do not cover the tile exactly once");
 }
 
 void take_vectors(const TensorShaping& at, TensorGemm& gemm) {

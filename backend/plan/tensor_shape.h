@@ -1,5 +1,5 @@
-// What the shapes of GEMMs on tensor cores have in common: what follows from a schedule's atom, tile and groups,
-// checked.
+// What the shapes of GEMMs on tensor cores have in common: what follows from a schedule's atom,
+// tile and groups, checked.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "backend/plan/copies.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/schedule.h"
+#include "backend/plan/schedule/schedule.h"
 #include "backend/plan/tensor_gemm.h"
 #include "backend/target/target.h"
 
@@ -20,14 +20,16 @@ struct TensorShaping {
   const GemmForm& form;
   const TensorSchedule& schedule;
   const Target& target;
-  Width width;  // of what global memory is read and written in: Width::elements takes on no conditions for it
+  Width width;  // of what global memory is read and written in: Width::elements takes on no
+                // conditions for it
   Facts& facts;
   Conditions& conditions;
   std::vector<Problem>& problems;
 
   // A problem at an entry of the schedule; false.
   using Notes = std::vector<std::pair<std::string, std::string>>;
-  bool wrong(const char* code, const std::string& entry, std::string message, Notes notes = {}) const;
+  bool wrong(const char* code, const std::string& entry, std::string message,
+             Notes notes = {}) const;
 };
 
 // The family's demand on its atom: "an atom that ...", with one that meets it.
@@ -36,12 +38,14 @@ struct AtomDemand {
   bool (*meets)(const sema::Atom&);
 };
 
-// Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's), "schedule-capability" (one
-// that the target is too old for), "schedule-types".
+// Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's),
+// "schedule-capability" (one that the target is too old for), "schedule-types".
 bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand);
 
-// The tile is a multiple of `least`, which the groups (`who`) need at the least along each axis: "schedule-cover".
-bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least, const char* who);
+// The tile is a multiple of `least`, which the groups (`who`) need at the least along each axis:
+// "schedule-cover".
+bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least,
+                const char* who);
 
 // `whose` threads are as many as a block can have: "schedule-threads".
 bool check_threads(const TensorShaping& at, int threads, const char* whose);
@@ -52,8 +56,8 @@ Layout fragment_of(const Layout& operand, std::array<int, 2> shape);
 // Sets the accumulators, which cover the tile exactly once: "schedule-cover".
 bool take_accumulators(const TensorShaping& at, TensorGemm& gemm);
 
-// Sets the vectors of outputs that are written from registers: pairs of accumulators of a thread that lie side by side
-// along n.
+// Sets the vectors of outputs that are written from registers: pairs of accumulators of a thread
+// that lie side by side along n.
 void take_vectors(const TensorShaping& at, TensorGemm& gemm);
 
 }  // namespace lay::plan

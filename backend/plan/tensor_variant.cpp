@@ -1,16 +1,16 @@
 #include "backend/plan/tensor_variant.h"
 
 #include "backend/plan/conditions.h"
-#include "backend/plan/predict.h"
-#include "backend/plan/sm80.h"
-#include "backend/plan/sm90.h"
+#include "backend/plan/model/predict.h"
+#include "backend/plan/sm80/sm80.h"
+#include "backend/plan/sm90/sm90.h"
 
 namespace lay::plan {
 
 namespace {
 
-// Whether the factors of the product are elements that tensor cores multiply as they lie in memory: under casts to the
-// accumulator's type at most, which change no value.
+// Whether the factors of the product are elements that tensor cores multiply as they lie in memory:
+// under casts to the accumulator's type at most, which change no value.
 bool multiplies_as_stored(const sema::Kernel& kernel, const GemmForm& form) {
   const ElementType sum = kernel.node(form.contraction).type;
   const auto plain = [&](sema::NodeId value, sema::NodeId load) {
@@ -23,7 +23,8 @@ bool multiplies_as_stored(const sema::Kernel& kernel, const GemmForm& form) {
 }
 
 template <class Gemm>
-std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping& shaping, const Facts& facts) {
+std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping& shaping,
+                                  const Facts& facts) {
   if (!gemm) return std::nullopt;
   const auto open = open_conditions(facts, shaping.conditions.when);
   if (!open) return std::nullopt;
@@ -39,21 +40,23 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
 
 }  // namespace
 
-std::optional<Variant> tensor_variant(const std::string& family, const sema::Kernel& kernel, const GemmForm& form,
-                                      const TensorSchedule& schedule, Width width, const Target& target,
-                                      const Facts& facts, std::vector<Problem>& problems) {
+std::optional<Variant> tensor_variant(const std::string& family, const sema::Kernel& kernel,
+                                      const GemmForm& form, const TensorSchedule& schedule,
+                                      Width width, const Target& target, const Facts& facts,
+                                      std::vector<Problem>& problems) {
   const auto given = open_conditions(facts, schedule.when);
   if (!given) return std::nullopt;
   std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
   std::vector<Problem>& found = schedule.of_script && !schedule.completed ? problems : of_policies;
   if (!multiplies_as_stored(kernel, form)) {
-    found.push_back({"unsupported",
-                     "tensor cores multiply elements as they lie in memory, and a factor of the product is "
-                     "converted first",
-                     schedule.where,
-                     {},
-                     {},
-                     {}});
+    found.push_back(
+        {"unsupported",
+         "tensor cores multiply elements as they lie in memory, and a factor of the product is "
+         "converted first",
+         schedule.where,
+         {},
+         {},
+         {}});
     return std::nullopt;
   }
   Facts known = facts;

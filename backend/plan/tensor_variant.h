@@ -8,16 +8,18 @@
 #include "backend/plan/copies.h"
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/schedule.h"
+#include "backend/plan/schedule/schedule.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {
 
-// The schedule's variant of a family, "sm80" or "sm90". With Width::elements global memory is read, or where TMA reads
-// it written, element by element. Nothing where the kernel is not one that the schedule can run, or where vectors that
-// were asked for are never possible: with problems if the schedule is the user's.
-std::optional<Variant> tensor_variant(const std::string& family, const sema::Kernel& kernel, const GemmForm& form,
-                                      const TensorSchedule& schedule, Width width, const Target& target,
-                                      const Facts& facts, std::vector<Problem>& problems);
+// The schedule's variant of a family, "sm80" or "sm90". With Width::elements global memory is read,
+// or where TMA reads it written, element by element. Nothing where the kernel is not one that the
+// schedule can run, or where vectors that were asked for are never possible: with problems if the
+// schedule is the user's.
+std::optional<Variant> tensor_variant(const std::string& family, const sema::Kernel& kernel,
+                                      const GemmForm& form, const TensorSchedule& schedule,
+                                      Width width, const Target& target, const Facts& facts,
+                                      std::vector<Problem>& problems);
 
 }  // namespace lay::plan

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
 
@@ -38,7 +38,8 @@ std::vector<Predicate> vector_conditions(Facts& facts, const Layout& tensor, int
   std::vector<Predicate> result;
   const auto need = [&](const Int& number) {
     const Predicate condition = divides(number, vector);
-    if (!facts.proves(condition) && std::find(result.begin(), result.end(), condition) == result.end()) {
+    if (!facts.proves(condition) &&
+        std::find(result.begin(), result.end(), condition) == result.end()) {
       result.push_back(condition);
     }
   };

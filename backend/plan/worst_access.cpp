@@ -1,18 +1,23 @@
 #include "backend/plan/worst_access.h"
 
-#include "frontend/algebra/banks.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/banks.h"
 
 namespace lay::plan {
 
 WorstAccess::WorstAccess(const AnyLayout& shared, int outer, int element_bytes, int access_bytes)
-    : offsets_(values(shared)), outer_(outer), element_bytes_(element_bytes), access_bytes_(access_bytes) {}
+    : offsets_(values(shared)),
+      outer_(outer),
+      element_bytes_(element_bytes),
+      access_bytes_(access_bytes) {}
 
-void WorstAccess::count(const std::array<std::array<std::int64_t, 2>, lanes>& at, std::size_t count) {
+void WorstAccess::count(const std::array<std::array<std::int64_t, 2>, lanes>& at,
+                        std::size_t count) {
   std::array<std::int64_t, lanes> addresses{};
   addresses.fill(-1);
   for (std::size_t lane = 0; lane < count; ++lane) {
-    addresses[lane] = offsets_[static_cast<std::size_t>(at[lane][0] + outer_ * at[lane][1])] * element_bytes_;
+    addresses[lane] =
+        offsets_[static_cast<std::size_t>(at[lane][0] + outer_ * at[lane][1])] * element_bytes_;
   }
   const Wavefronts taken = wavefronts(addresses, access_bytes_);
   if (taken.taken - taken.least >= worst_.taken - worst_.least) worst_ = {taken.taken, taken.least};

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "frontend/sema/library.h"
-#include "frontend/sema/record_fields.h"
 #include "frontend/sema/stdlib.h"
+#include "frontend/sema/values/record_fields.h"
 
 namespace lay {
 namespace {
@@ -61,7 +61,8 @@ Target target_from(const sema::Record& record) {
 }
 
 void read_targets(const std::string& library, std::vector<Target>& all) {
-  for (const sema::RecordPtr& record : sema::library_records(library, "gpus")) all.push_back(target_from(*record));
+  for (const sema::RecordPtr& record : sema::library_records(library, "gpus"))
+    all.push_back(target_from(*record));
 }
 
 std::vector<Target> read_targets() {
@@ -98,9 +99,12 @@ const std::vector<Target>& targets() {
 }
 
 const Target* find_target(std::string_view name) {
-  const Target* named = first_with([](const Target& t, std::string_view word) { return t.name == word; }, name);
+  const Target* named =
+      first_with([](const Target& t, std::string_view word) { return t.name == word; }, name);
   return named ? named
-               : first_with([](const Target& t, std::string_view word) { return t.architecture == word; }, name);
+               : first_with(
+                     [](const Target& t, std::string_view word) { return t.architecture == word; },
+                     name);
 }
 
 // Read without the other libraries: checking a short script takes less time than they do.
@@ -124,8 +128,9 @@ std::optional<Target> target_of(const std::string& device, int capability, int m
     return std::tuple(target.capability, named ? target.device.size() : 0);
   };
   for (const Target& target : targets()) {
-    const bool runs = target.exact ? target.capability == capability
-                                   : target.capability / 10 == capability / 10 && target.capability <= capability;
+    const bool runs =
+        target.exact ? target.capability == capability
+                     : target.capability / 10 == capability / 10 && target.capability <= capability;
     if (runs && (!best || rank(target) > rank(*best))) best = &target;
   }
   if (!best) return std::nullopt;

@@ -1,5 +1,6 @@
-// The GPUs that kernels are planned and compiled for: records of stdlib/targets as data. Plans, launches and emitted
-// text are held to their limits, predictions use their rates. A new GPU is a record there, and nothing here.
+// The GPUs that kernels are planned and compiled for: records of stdlib/targets as data. Plans,
+// launches and emitted text are held to their limits, predictions use their rates. A new GPU is a
+// record there, and nothing here.
 //
 //   find_target("h200")      a GPU by its name
 //   find_target("sm_90a")    the GPU that stands for an architecture, as the compiler calls it
@@ -11,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/algebra/element.h"
+#include "frontend/algebra/memory/element.h"
 
 namespace lay {
 
-// Most products of a type that a multiprocessor adds up in a clock where threads multiply alone ("thread"), or a
-// "warp" or a "warpgroup" together on the tensor cores.
+// Most products of a type that a multiprocessor adds up in a clock where threads multiply alone
+// ("thread"), or a "warp" or a "warpgroup" together on the tensor cores.
 struct Rate {
   std::string kind;
   ElementType type = ElementType::f32;
@@ -65,14 +66,16 @@ inline constexpr std::int64_t grid_limit[3] = {2147483647, 65535, 65535};
 // All of the library, older generations first; of an architecture the one that stands for it first.
 const std::vector<Target>& targets();
 
-// The GPU of that name, else the first of an architecture of that name; null where there is neither.
+// The GPU of that name, else the first of an architecture of that name; null where there is
+// neither.
 const Target* find_target(std::string_view name);
 
 // What plans are made for where nobody says: the GPU whose kernels were measured.
 const Target& default_target();
 
-// The description of a device: that of its name if the library has one, else of the latest architecture whose code
-// runs on it, with its own number of multiprocessors. Nothing for a device that is older than all.
+// The description of a device: that of its name if the library has one, else of the latest
+// architecture whose code runs on it, with its own number of multiprocessors. Nothing for a device
+// that is older than all.
 std::optional<Target> target_of(const std::string& device, int capability, int multiprocessors);
 
 }  // namespace lay

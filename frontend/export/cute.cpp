@@ -1,9 +1,10 @@
-// CuTe C++: the type, with static integers as types and sizes that are not known as int, and the expression.
+// CuTe C++: the type, with static integers as types and sizes that are not known as int, and the
+// expression.
 #include <algorithm>
 #include <array>
 #include <limits>
 
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 #include "frontend/export/dims.h"
 #include "frontend/export/export.h"
 #include "frontend/export/int_code.h"
@@ -60,7 +61,8 @@ std::string type_of(const Tuple& t, const std::string& word) {
 std::string value_of(const Tuple& t, const std::string& maker) {
   if (t.is_leaf()) return leaf_value(t);
   std::string text = maker + "(";
-  for (const Tuple& mode : t.modes()) text += (text.back() == '(' ? "" : ", ") + value_of(mode, maker);
+  for (const Tuple& mode : t.modes())
+    text += (text.back() == '(' ? "" : ", ") + value_of(mode, maker);
   return text + ")";
 }
 
@@ -69,22 +71,24 @@ struct Text {
 };
 
 Text text_of(const Swizzle& s) {
-  const std::string type =
-      "Swizzle<" + std::to_string(s.b) + "," + std::to_string(s.m) + "," + std::to_string(s.s) + ">";
+  const std::string type = "Swizzle<" + std::to_string(s.b) + "," + std::to_string(s.m) + "," +
+                           std::to_string(s.s) + ">";
   return {type, type + "{}"};
 }
 
 Text text_of(const Layout& l) {
   return {"Layout<" + type_of(l.shape, "Shape") + "," + type_of(l.stride, "Stride") + ">",
-          "make_layout(" + value_of(l.shape, "make_shape") + ", " + value_of(l.stride, "make_stride") + ")"};
+          "make_layout(" + value_of(l.shape, "make_shape") + ", " +
+              value_of(l.stride, "make_stride") + ")"};
 }
 
 Text text_of(const Composed& c) {
   const auto part = [](const auto& f) { return text_of(f); };
   const Text outer = std::visit(part, c.outer), inner = std::visit(part, c.inner);
-  return {"ComposedLayout<" + outer.type + "," + type_of(c.offset, "ArithmeticTuple") + "," + inner.type + ">",
-          "make_composed_layout(" + outer.value + ", " + value_of(c.offset, "make_arithmetic_tuple") + ", " +
-              inner.value + ")"};
+  return {"ComposedLayout<" + outer.type + "," + type_of(c.offset, "ArithmeticTuple") + "," +
+              inner.type + ">",
+          "make_composed_layout(" + outer.value + ", " +
+              value_of(c.offset, "make_arithmetic_tuple") + ", " + inner.value + ")"};
 }
 
 std::string units_note(const Exported& x) {
@@ -92,7 +96,8 @@ std::string units_note(const Exported& x) {
   if (!l || l->units == Units()) return "";
   std::string text = "// cannot be said in CuTe: what the layout counts (";
   if (l->units.domain.counts != Counts::none) text += "from " + l->units.domain.to_string();
-  if (l->units.domain.counts != Counts::none && l->units.codomain.counts != Counts::none) text += " ";
+  if (l->units.domain.counts != Counts::none && l->units.codomain.counts != Counts::none)
+    text += " ";
   if (l->units.codomain.counts != Counts::none) text += "to " + l->units.codomain.to_string();
   return text + ")\n";
 }
@@ -103,19 +108,24 @@ std::string to_cute(const Exported& x) {
   const Text text = std::visit([](const auto& value) { return text_of(value); }, x.value);
   const auto dims = dims_of(x.value);
   std::string notes = units_note(x), sizes;
-  for (const auto& [id, name] : dims) sizes += (sizes.empty() ? "" : ", ") + size_name(name, Code::cpp);
+  for (const auto& [id, name] : dims)
+    sizes += (sizes.empty() ? "" : ", ") + size_name(name, Code::cpp);
   if (!sizes.empty())
     notes += "// " + sizes_note(dims, Code::cpp) +
              "; int64_t where offsets pass 2^31\n"
              "// cannot be said in CuTe: what is known of " +
              sizes + "; nothing checks the sizes\n";
-  for (const std::string& guard : x.guards) notes += "// cannot be said in CuTe: it holds only where " + guard + "\n";
+  for (const std::string& guard : x.guards)
+    notes += "// cannot be said in CuTe: it holds only where " + guard + "\n";
   const bool needs_helper = text.value.find("floor_div(") != std::string::npos;
   std::string result =
-      "#include <cute/layout.hpp>\n#include <cute/swizzle_layout.hpp>\nusing namespace cute;\n" + notes;
+      "#include <cute/layout.hpp>\n#include <cute/swizzle_layout.hpp>\nusing namespace cute;\n" +
+      notes;
   if (needs_helper) result += floor_div_helper;
-  if (!dims.empty()) return result + "// type: " + text.type + "\nauto " + x.name + " = " + text.value + ";\n";
-  return result + "using " + x.name + "_t = " + text.type + ";\nconstexpr auto " + x.name + " = " + text.value + ";\n";
+  if (!dims.empty())
+    return result + "// type: " + text.type + "\nauto " + x.name + " = " + text.value + ";\n";
+  return result + "using " + x.name + "_t = " + text.type + ";\nconstexpr auto " + x.name + " = " +
+         text.value + ";\n";
 }
 
 }  // namespace lay::exports

@@ -1,5 +1,5 @@
 // CuTe DSL: the Python expression that makes the layout inside a @cute.jit function.
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 #include "frontend/export/dims.h"
 #include "frontend/export/export.h"
 #include "frontend/export/int_code.h"
@@ -27,7 +27,8 @@ std::string python(const Layout& l) {
   return "cute.make_layout(" + python(l.shape) + ", stride=" + python(l.stride) + ")";
 }
 std::string python(const Swizzle& s) {
-  return "cute.make_swizzle(" + std::to_string(s.b) + ", " + std::to_string(s.m) + ", " + std::to_string(s.s) + ")";
+  return "cute.make_swizzle(" + std::to_string(s.b) + ", " + std::to_string(s.m) + ", " +
+         std::to_string(s.s) + ")";
 }
 std::string python(const Composed& c) {
   const auto part = [](const auto& f) { return python(f); };
@@ -43,7 +44,8 @@ std::string to_cute_dsl(const Exported& x) {
   const auto* c = std::get_if<Composed>(&x.value);
   if (c && std::holds_alternative<Swizzle>(c->inner))
     notes +=
-        "# cannot be said in the CuTe DSL: an innermost swizzle has no shape, and make_composed_layout wants a layout "
+        "# cannot be said in the CuTe DSL: an innermost swizzle has no shape, and "
+        "make_composed_layout wants a layout "
         "there\n";
   for (const std::string& guard : x.guards)
     notes += "# cannot be said in the CuTe DSL: it holds only where " + guard + "\n";

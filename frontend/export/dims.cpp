@@ -1,6 +1,6 @@
 #include "frontend/export/dims.h"
 
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::exports {
 namespace {
@@ -37,7 +37,8 @@ Dims dims_of(const std::variant<Layout, Composed, Swizzle>& value) {
 std::string sizes_note(const Dims& dims, Code code) {
   std::string names;
   for (const auto& [id, name] : dims) names += (names.empty() ? "" : ", ") + size_name(name, code);
-  return names.empty() ? "" : names + (dims.size() == 1 ? " is an int" : " are ints") + " at run time";
+  return names.empty() ? ""
+                       : names + (dims.size() == 1 ? " is an int" : " are ints") + " at run time";
 }
 
 }  // namespace lay::exports

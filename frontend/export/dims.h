@@ -1,12 +1,13 @@
 #pragma once
 
-// The sizes that are not known in a layout: what an export leaves to its user, and a picture cannot be drawn without.
+// The sizes that are not known in a layout: what an export leaves to its user, and a picture cannot
+// be drawn without.
 
 #include <map>
 #include <string>
 #include <variant>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 #include "frontend/export/int_code.h"
 
 namespace lay::exports {

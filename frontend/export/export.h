@@ -3,21 +3,22 @@
 // Layouts in the words of other tools, each with what cannot be said there as comments:
 //
 //     Exported x{"a", layout(tuple(4, tuple(2, M)), ...)};
-//     to_cute(x)       using a_t = cute::Layout<...>;  auto a = cute::make_layout(...);       CuTe C++ (CUTLASS 3 and
-//     4) to_cute_dsl(x)   a = cute.make_layout((4, (2, M)), stride=...)                          CuTe DSL, Python
-//     to_triton(x)     a = gl.SharedLinearLayout(offset_bases=[...])                          Triton's Gluon: powers of
-//     two to_numpy(x)      a = np.lib.stride_tricks.as_strided(x, shape=..., strides=...)         NumPy to_latex(x) the
-//     picture, as TikZ
+//     to_cute(x)       using a_t = cute::Layout<...>;  auto a = cute::make_layout(...);       CuTe
+//     C++ (CUTLASS 3 and 4) to_cute_dsl(x)   a = cute.make_layout((4, (2, M)), stride=...) CuTe
+//     DSL, Python to_triton(x)     a = gl.SharedLinearLayout(offset_bases=[...]) Triton's Gluon:
+//     powers of two to_numpy(x)      a = np.lib.stride_tricks.as_strided(x, shape=..., strides=...)
+//     NumPy to_latex(x) the picture, as TikZ
 //
-// Law: what a text says has the values of the layout, at every coordinate, for all sizes that the guards allow. What it
-// does not say stands in a comment; where nothing can be said, Refusal "export" says why.
+// Law: what a text says has the values of the layout, at every coordinate, for all sizes that the
+// guards allow. What it does not say stands in a comment; where nothing can be said, Refusal
+// "export" says why.
 
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 
 namespace lay::exports {
 

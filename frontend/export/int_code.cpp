@@ -4,26 +4,28 @@
 #include <array>
 #include <string_view>
 
-#include "frontend/algebra/predicate.h"
+#include "frontend/algebra/integers/predicate.h"
 
 namespace lay::exports {
 namespace {
 
 constexpr std::array<std::string_view, 74> kCppWords = {
-    "alignas", "alignof", "and",      "asm",     "auto",     "bool",      "break",     "case",     "catch",
-    "char",    "class",   "concept",  "const",   "continue", "default",   "delete",    "do",       "double",
-    "else",    "enum",    "explicit", "export",  "extern",   "false",     "float",     "for",      "friend",
-    "goto",    "if",      "inline",   "int",     "long",     "mutable",   "namespace", "new",      "noexcept",
-    "not",     "nullptr", "operator", "or",      "private",  "protected", "public",    "register", "requires",
-    "return",  "short",   "signed",   "sizeof",  "static",   "struct",    "switch",    "template", "this",
-    "throw",   "true",    "try",      "typedef", "typeid",   "typename",  "union",     "unsigned", "using",
-    "virtual", "void",    "volatile", "wchar_t", "while",    "xor",       "cute",      "Int",      "C",
+    "alignas", "alignof",   "and",     "asm",      "auto",     "bool",     "break",    "case",
+    "catch",   "char",      "class",   "concept",  "const",    "continue", "default",  "delete",
+    "do",      "double",    "else",    "enum",     "explicit", "export",   "extern",   "false",
+    "float",   "for",       "friend",  "goto",     "if",       "inline",   "int",      "long",
+    "mutable", "namespace", "new",     "noexcept", "not",      "nullptr",  "operator", "or",
+    "private", "protected", "public",  "register", "requires", "return",   "short",    "signed",
+    "sizeof",  "static",    "struct",  "switch",   "template", "this",     "throw",    "true",
+    "try",     "typedef",   "typeid",  "typename", "union",    "unsigned", "using",    "virtual",
+    "void",    "volatile",  "wchar_t", "while",    "xor",      "cute",     "Int",      "C",
     "E",       "Shape"};
 constexpr std::array<std::string_view, 39> kPythonWords = {
-    "False",    "None",   "True",  "and",  "as",     "assert",   "async",   "await", "break", "class",
-    "continue", "def",    "del",   "elif", "else",   "except",   "finally", "for",   "from",  "global",
-    "if",       "import", "in",    "is",   "lambda", "nonlocal", "not",     "or",    "pass",  "raise",
-    "return",   "try",    "while", "with", "yield",  "cute",     "np",      "gl",    "x"};
+    "False",   "None",     "True",     "and",    "as",   "assert", "async",  "await",
+    "break",   "class",    "continue", "def",    "del",  "elif",   "else",   "except",
+    "finally", "for",      "from",     "global", "if",   "import", "in",     "is",
+    "lambda",  "nonlocal", "not",      "or",     "pass", "raise",  "return", "try",
+    "while",   "with",     "yield",    "cute",   "np",   "gl",     "x"};
 
 class Writer {
  public:
@@ -39,7 +41,8 @@ class Writer {
       sum += term(t);
     }
     if (p.denominator == 1) return sum;
-    return (p.terms.size() > 1 ? "(" + sum + ")" : sum) + " " + quotient() + " " + std::to_string(p.denominator);
+    return (p.terms.size() > 1 ? "(" + sum + ")" : sum) + " " + quotient() + " " +
+           std::to_string(p.denominator);
   }
 
  private:
@@ -75,11 +78,13 @@ class Writer {
       case AtomKind::min:
       case AtomKind::max: {
         const std::string word = a.kind == AtomKind::min ? "min" : "max";
-        return (code_ == Code::cpp ? "cute::" : "") + word + "(" + integer(a.a) + ", " + integer(a.b) + ")";
+        return (code_ == Code::cpp ? "cute::" : "") + word + "(" + integer(a.a) + ", " +
+               integer(a.b) + ")";
       }
       case AtomKind::select: {
         const std::string condition = predicate(*a.condition);
-        if (code_ == Code::cpp) return "(" + condition + " ? " + integer(a.a) + " : " + integer(a.b) + ")";
+        if (code_ == Code::cpp)
+          return "(" + condition + " ? " + integer(a.a) + " : " + integer(a.b) + ")";
         return "(" + integer(a.a) + " if " + condition + " else " + integer(a.b) + ")";
       }
     }
@@ -87,12 +92,15 @@ class Writer {
   }
 
   std::string predicate(const PredicateNode& n) const {
-    const auto compared = [&](const char* op) { return "(" + integer(n.a) + ") " + op + " (" + integer(n.b) + ")"; };
+    const auto compared = [&](const char* op) {
+      return "(" + integer(n.a) + ") " + op + " (" + integer(n.b) + ")";
+    };
     const auto remainder = [&](const char* op) {
       return "(" + integer(n.a) + ") % (" + integer(n.b) + ") " + op + " 0";
     };
     const auto joined = [&](const char* cpp, const char* python) {
-      return "(" + predicate(*n.left) + " " + (code_ == Code::cpp ? cpp : python) + " " + predicate(*n.right) + ")";
+      return "(" + predicate(*n.left) + " " + (code_ == Code::cpp ? cpp : python) + " " +
+             predicate(*n.right) + ")";
     };
     switch (n.kind) {
       case PredicateKind::always:
@@ -125,14 +133,17 @@ class Writer {
 }  // namespace
 
 const char* const floor_div_helper =
-    "auto floor_div = [](auto a, auto b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); };\n";
+    "auto floor_div = [](auto a, auto b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); "
+    "};\n";
 
 bool seen_not_negative(const Int& value) {
   if (value.is_literal()) return value.value() >= 0;
   const auto& terms = value.polynomial().terms;
   return std::all_of(terms.begin(), terms.end(), [](const Term& t) {
-    return t.coefficient > 0 && std::all_of(t.factors.begin(), t.factors.end(), [](const Factor& f) {
-             return f.atom->kind == AtomKind::dim || (seen_not_negative(f.atom->a) && seen_not_negative(f.atom->b));
+    return t.coefficient > 0 &&
+           std::all_of(t.factors.begin(), t.factors.end(), [](const Factor& f) {
+             return f.atom->kind == AtomKind::dim ||
+                    (seen_not_negative(f.atom->a) && seen_not_negative(f.atom->b));
            });
   });
 }
@@ -142,9 +153,10 @@ std::string code_of(const Int& value, Code code) {
 }
 
 std::string size_name(const std::string& name, Code code) {
-  const bool taken = code == Code::cpp
-                         ? std::find(kCppWords.begin(), kCppWords.end(), name) != kCppWords.end()
-                         : std::find(kPythonWords.begin(), kPythonWords.end(), name) != kPythonWords.end();
+  const bool taken =
+      code == Code::cpp
+          ? std::find(kCppWords.begin(), kCppWords.end(), name) != kCppWords.end()
+          : std::find(kPythonWords.begin(), kPythonWords.end(), name) != kPythonWords.end();
   return taken ? name + "_" : name;
 }
 

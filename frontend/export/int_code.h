@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 
 namespace lay::exports {
 
 enum class Code : uint8_t { cpp, python };
 
-// The integer as an expression. `M/128` is exact where it stands; `floor_div(a, b)` is a helper in C++
-// (floor_div_helper).
+// The integer as an expression. `M/128` is exact where it stands; `floor_div(a, b)` is a helper in
+// C++ (floor_div_helper).
 std::string code_of(const Int& value, Code code);
 
 // The C++ text of floor_div, for expressions that use it.

@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "frontend/algebra/operations.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::exports {
 
@@ -99,10 +99,10 @@ LinearMap of_swizzle(const Swizzle& s) {
 }  // namespace
 
 LinearMap bases_of(const std::variant<Layout, Composed, Swizzle>& value) {
-  return std::visit(
-      overloaded{[](const Layout& l) { return of_layout(l); }, [](const Composed& c) { return of_composed(c); },
-                 [](const Swizzle& s) { return of_swizzle(s); }},
-      value);
+  return std::visit(overloaded{[](const Layout& l) { return of_layout(l); },
+                               [](const Composed& c) { return of_composed(c); },
+                               [](const Swizzle& s) { return of_swizzle(s); }},
+                    value);
 }
 
 }  // namespace lay::exports

@@ -4,13 +4,14 @@
 //
 //     bases_of(((2,2),2):((4,1),2))      mode 0: 4, 1    mode 1: 2
 //
-// A layout is one exactly if its extents are powers of two and no two bases share a bit, so that adding never carries.
+// A layout is one exactly if its extents are powers of two and no two bases share a bit, so that
+// adding never carries.
 
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 
 namespace lay::exports {
 
@@ -23,7 +24,8 @@ struct LinearMap {
   std::vector<std::vector<Point>> modes;  // for each mode its bases, lowest bit first
 };
 
-// Refusal "export" with what stands in the way: an extent that is no power of two, bases that carry, an offset.
+// Refusal "export" with what stands in the way: an extent that is no power of two, bases that
+// carry, an offset.
 LinearMap bases_of(const std::variant<Layout, Composed, Swizzle>& value);
 
 // Refusal "export": this is no linear layout of Triton.

@@ -1,6 +1,6 @@
 // NumPy: a view by strides where strides can say it, an array of indices where they cannot.
-#include "frontend/algebra/operations.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/overloaded.h"
 #include "frontend/export/dims.h"
 #include "frontend/export/export.h"
 #include "frontend/export/int_code.h"
@@ -24,14 +24,15 @@ Axes axes_of(const Layout& l) {
   Axes axes;
   const int modes = l.shape.is_tuple() ? l.rank() : 1;
   for (int m = 0; m < modes; ++m) {
-    const Layout mode =
-        l.has_basis() ? flatten(l.shape.is_tuple() ? l[m] : l) : coalesce(facts, l.shape.is_tuple() ? l[m] : l);
+    const Layout mode = l.has_basis() ? flatten(l.shape.is_tuple() ? l[m] : l)
+                                      : coalesce(facts, l.shape.is_tuple() ? l[m] : l);
     const std::vector<Tuple> extents = leaves(mode.shape), strides = leaves(mode.stride);
     const size_t first = axes.list.size();
-    for (size_t k = 0; k < extents.size(); ++k) axes.list.push_back({extents[k].value(), strides[k]});
+    for (size_t k = 0; k < extents.size(); ++k)
+      axes.list.push_back({extents[k].value(), strides[k]});
     if (extents.size() != 1)
-      axes.split.push_back("mode " + std::to_string(m) + " is the axes " + std::to_string(first) + " to " +
-                           std::to_string(axes.list.size() - 1) + ", left-most fastest");
+      axes.split.push_back("mode " + std::to_string(m) + " is the axes " + std::to_string(first) +
+                           " to " + std::to_string(axes.list.size() - 1) + ", left-most fastest");
   }
   return axes;
 }
@@ -47,7 +48,8 @@ std::string factor(const Int& n) {
   return n.is_literal() && n.value() >= 0 ? text : n.dim_id() ? text : "(" + text + ")";
 }
 
-// The sum of arange * stride, each along its axis, of those whose stride counts component `mode` (-1: integers).
+// The sum of arange * stride, each along its axis, of those whose stride counts component `mode`
+// (-1: integers).
 std::string indices(const Axes& axes, int mode, const std::string& first) {
   std::string sum = first;
   for (size_t k = 0; k < axes.list.size(); ++k) {
@@ -56,16 +58,18 @@ std::string indices(const Axes& axes, int mode, const std::string& first) {
     std::vector<std::string> shape(axes.list.size(), "1");
     shape[k] = "-1";
     sum += (sum.empty() ? "" : " + ") +
-           ("np.arange(" + code_of(axis.extent, Code::python) + ").reshape" + tuple_text(shape)) + " * " +
-           (counts ? factor(axis.stride.value()) : "0");
+           ("np.arange(" + code_of(axis.extent, Code::python) + ").reshape" + tuple_text(shape)) +
+           " * " + (counts ? factor(axis.stride.value()) : "0");
   }
   return sum;
 }
 
 std::string notes_of(const Exported& x, const Axes& axes) {
   std::string text;
-  for (const std::string& split : axes.split) text += "# cannot be said in NumPy: nested modes; " + split + "\n";
-  for (const std::string& guard : x.guards) text += "# cannot be said in NumPy: it holds only where " + guard + "\n";
+  for (const std::string& split : axes.split)
+    text += "# cannot be said in NumPy: nested modes; " + split + "\n";
+  for (const std::string& guard : x.guards)
+    text += "# cannot be said in NumPy: it holds only where " + guard + "\n";
   return text;
 }
 
@@ -86,8 +90,8 @@ std::string view_of(const Exported& x, const Layout& l) {
     base = "x[" + code_of(lowest, Code::python) + ":]";
     text += "# strides run backwards: offset 0 is x[" + code_of(lowest, Code::python) + "]\n";
   }
-  return text + x.name + " = np.lib.stride_tricks.as_strided(" + base + ", shape=" + tuple_text(shape) +
-         ", strides=" + tuple_text(strides) + ")\n";
+  return text + x.name + " = np.lib.stride_tricks.as_strided(" + base +
+         ", shape=" + tuple_text(shape) + ", strides=" + tuple_text(strides) + ")\n";
 }
 
 std::string coordinates_of(const Exported& x, const Layout& l) {
@@ -100,7 +104,8 @@ std::string coordinates_of(const Exported& x, const Layout& l) {
     rank = std::max(rank, axis.stride.path()[0] + 1);
   }
   std::string text =
-      notes_of(x, axes) + "# cannot be said in NumPy: a map into coordinates; one array of indices for each\n";
+      notes_of(x, axes) +
+      "# cannot be said in NumPy: a map into coordinates; one array of indices for each\n";
   for (int mode = 0; mode < rank; ++mode)
     text += x.name + "_" + std::to_string(mode) + " = " + indices(axes, mode, "") + "\n";
   return text;
@@ -108,7 +113,8 @@ std::string coordinates_of(const Exported& x, const Layout& l) {
 
 std::string swizzle_of(const std::string& name, const Swizzle& s) {
   const std::string shift = s.s >= 0 ? " >> " + std::to_string(s.s) : " << " + std::to_string(-s.s);
-  return name + " ^= (" + name + " & " + std::to_string(s.source_mask()) + ")" + shift + "  # " + s.to_string() + "\n";
+  return name + " ^= (" + name + " & " + std::to_string(s.source_mask()) + ")" + shift + "  # " +
+         s.to_string() + "\n";
 }
 
 std::string gather_of(const Exported& x, const Composed& c) {
@@ -117,8 +123,10 @@ std::string gather_of(const Exported& x, const Composed& c) {
     throw refusal("export", "NumPy has no layout of a layout: " + c.to_string());
   const Axes axes = axes_of(c.layout());
   const std::string first = c.offset.is_literal(0) ? "" : factor(c.offset.value());
-  return notes_of(x, axes) + "# cannot be said in NumPy: a swizzle in strides; this is an array of indices, x[" +
-         x.name + "] a gather\n" + x.name + " = " + indices(axes, -1, first) + "\n" + swizzle_of(x.name, *swizzle);
+  return notes_of(x, axes) +
+         "# cannot be said in NumPy: a swizzle in strides; this is an array of indices, x[" +
+         x.name + "] a gather\n" + x.name + " = " + indices(axes, -1, first) + "\n" +
+         swizzle_of(x.name, *swizzle);
 }
 
 }  // namespace
@@ -126,11 +134,14 @@ std::string gather_of(const Exported& x, const Composed& c) {
 std::string to_numpy(const Exported& x) {
   const std::string sizes = sizes_note(dims_of(x.value), Code::python);
   return "import numpy as np\n" + (sizes.empty() ? "" : "# " + sizes + "\n") +
-         std::visit(
-             overloaded{[&](const Layout& l) { return l.has_basis() ? coordinates_of(x, l) : view_of(x, l); },
-                        [&](const Composed& c) { return gather_of(x, c); },
-                        [&](const Swizzle& s) { return "# an array of offsets, in place\n" + swizzle_of(x.name, s); }},
-             x.value);
+         std::visit(overloaded{[&](const Layout& l) {
+                                 return l.has_basis() ? coordinates_of(x, l) : view_of(x, l);
+                               },
+                               [&](const Composed& c) { return gather_of(x, c); },
+                               [&](const Swizzle& s) {
+                                 return "# an array of offsets, in place\n" + swizzle_of(x.name, s);
+                               }},
+                    x.value);
 }
 
 }  // namespace lay::exports

@@ -1,9 +1,9 @@
-// Triton: linear layouts by their bases, in the words of Gluon. A thread-value layout with its tile is a distributed
-// layout; any other bijective one a layout of shared memory, which Triton states the other way round: from offsets to
-// coordinates.
+// Triton: linear layouts by their bases, in the words of Gluon. A thread-value layout with its tile
+// is a distributed layout; any other bijective one a layout of shared memory, which Triton states
+// the other way round: from offsets to coordinates.
 #include <algorithm>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "frontend/export/export.h"
 #include "frontend/export/linear.h"
 
@@ -34,7 +34,8 @@ Point in_tile(const Point& value, const Point& extents) {
 }
 
 Point extents_of(const Tuple& tile) {
-  if (!tile.is_known()) throw refusal("export", "the tile " + tile.to_string() + " has sizes that are not known");
+  if (!tile.is_known())
+    throw refusal("export", "the tile " + tile.to_string() + " has sizes that are not known");
   Point extents;
   for (int m = 0; m < tile.rank(); ++m) extents.push_back(size(tile[m]).value());
   for (const std::int64_t n : extents)
@@ -45,8 +46,9 @@ Point extents_of(const Tuple& tile) {
 // Steps in the tile, of threads and of values.
 using Placed = std::vector<std::vector<Point>>;
 
-// Steps are powers of two that share no bit, or images of such under a swizzle, so those that move are independent:
-// the tile is covered if there are as many as it has bits, and left where one of them leaves it.
+// Steps are powers of two that share no bit, or images of such under a swizzle, so those that move
+// are independent: the tile is covered if there are as many as it has bits, and left where one of
+// them leaves it.
 Placed placed_in(const Tuple& tile, const Point& extents, const LinearMap& map) {
   std::int64_t all = 1;
   for (const std::int64_t n : extents) all = checked_mul(all, n);
@@ -69,26 +71,30 @@ Placed placed_in(const Tuple& tile, const Point& extents, const LinearMap& map) 
     }
   }
   if (covered != all)
-    cannot("threads and values reach " + std::to_string(covered) + " of the " + std::to_string(all) +
-           " elements of the tile " + tile.to_string());
+    cannot("threads and values reach " + std::to_string(covered) + " of the " +
+           std::to_string(all) + " elements of the tile " + tile.to_string());
   return placed;
 }
 
 std::string distributed(const Exported& x, const LinearMap& map) {
   constexpr size_t lane_bits = 5;
   if (map.modes.size() != 2)
-    throw refusal("export", "a thread-value layout has two modes, threads and values, and this has " +
-                                std::to_string(map.modes.size()));
+    throw refusal("export",
+                  "a thread-value layout has two modes, threads and values, and this has " +
+                      std::to_string(map.modes.size()));
   const Point extents = extents_of(*x.tile);
   if (map.coordinates && static_cast<size_t>(map.rank) != extents.size())
-    throw refusal("export", "the layout gives coordinates of rank " + std::to_string(map.rank) + ", and the tile " +
-                                x.tile->to_string() + " has rank " + std::to_string(extents.size()));
+    throw refusal("export", "the layout gives coordinates of rank " + std::to_string(map.rank) +
+                                ", and the tile " + x.tile->to_string() + " has rank " +
+                                std::to_string(extents.size()));
   Placed placed = placed_in(*x.tile, extents, map);
   std::vector<Point>& threads = placed[0];
   std::string notes;
   if (threads.size() < lane_bits) {
-    notes = "# cannot be said in Triton: fewer than 32 threads; the other lanes repeat what the first " +
-            std::to_string(1 << threads.size()) + " hold\n";
+    notes =
+        "# cannot be said in Triton: fewer than 32 threads; the other lanes repeat what the "
+        "first " +
+        std::to_string(1 << threads.size()) + " hold\n";
     threads.resize(lane_bits, Point(extents.size(), 0));
   }
   const auto split = threads.begin() + lane_bits;
@@ -103,7 +109,8 @@ struct Row {
   Point coordinate;     // the coordinate that reaches it
 };
 
-// Coordinates of the offsets 1, 2, 4, ... by elimination over bits; empty if the map is no bijection onto 0 .. 2^n-1.
+// Coordinates of the offsets 1, 2, 4, ... by elimination over bits; empty if the map is no
+// bijection onto 0 .. 2^n-1.
 std::vector<Point> inverse(const LinearMap& map) {
   std::vector<Row> rows;
   for (size_t m = 0; m < map.modes.size(); ++m)
@@ -121,7 +128,8 @@ std::vector<Point> inverse(const LinearMap& map) {
     for (size_t other = 0; other < rows.size(); ++other) {
       if (other == bit || !(rows[other].offset & mask)) continue;
       rows[other].offset ^= rows[bit].offset;
-      for (size_t k = 0; k < map.modes.size(); ++k) rows[other].coordinate[k] ^= rows[bit].coordinate[k];
+      for (size_t k = 0; k < map.modes.size(); ++k)
+        rows[other].coordinate[k] ^= rows[bit].coordinate[k];
     }
   }
   std::vector<Point> coordinates;
@@ -139,11 +147,14 @@ std::string to_triton(const Exported& x) {
   std::string text = "import triton.experimental.gluon.language as gl\n";
   const auto* layout = std::get_if<Layout>(&x.value);
   if (layout && layout->depth() > 1)
-    text += "# cannot be said in Triton: the nesting of modes; a dimension is a mode, its bits left-most fastest\n";
+    text +=
+        "# cannot be said in Triton: the nesting of modes; a dimension is a mode, its bits "
+        "left-most fastest\n";
   if (x.tile) return text + distributed(x, map);
   for (size_t m = 0; m < map.modes.size(); ++m)
     text += "# bases of mode " + std::to_string(m) + ": " + list_of(map.modes[m]) + "\n";
-  const bool one = std::all_of(map.modes.begin(), map.modes.end(), [](const auto& mode) { return mode.empty(); });
+  const bool one = std::all_of(map.modes.begin(), map.modes.end(),
+                               [](const auto& mode) { return mode.empty(); });
   const std::vector<Point> offsets = map.coordinates ? std::vector<Point>() : inverse(map);
   const std::string why = map.coordinates       ? "a map into coordinates without its tile"
                           : one                 ? "shared memory of one element"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::picture {
 namespace {
@@ -18,7 +18,8 @@ std::vector<Digit> digits_of(const Layout& mode) {
   std::vector<Digit> digits;
   for (size_t i = 0; i < extents.size(); ++i) {
     const std::int64_t extent = extents[i].value().value();
-    if (extent != 1) digits.push_back({extent, extents[i].to_string() + ":" + strides[i].to_string()});
+    if (extent != 1)
+      digits.push_back({extent, extents[i].to_string() + ":" + strides[i].to_string()});
   }
   if (digits.empty()) digits.push_back({1, mode.to_string()});
   return digits;
@@ -51,7 +52,8 @@ Side::Side(const Layout& mode, int count) {
     Level header{digits[level].caption, {}};
     for (std::int64_t at = 0; at < count; at += step) {
       const auto end = static_cast<int>(std::min<std::int64_t>(at + step, count));
-      header.bands.push_back({static_cast<int>(at), end, std::to_string(at / step % digits[level].extent)});
+      header.bands.push_back(
+          {static_cast<int>(at), end, std::to_string(at / step % digits[level].extent)});
       if (level > 0 && at > 0) ++axis_.weight[static_cast<size_t>(at)];
     }
     axis_.levels.push_back(std::move(header));
@@ -62,7 +64,8 @@ Axis counting(int count, std::int64_t first, std::int64_t step, const std::strin
   Axis axis;
   axis.weight.assign(static_cast<size_t>(count), 0);
   Level level{caption, {}};
-  for (int k = 0; k < count; ++k) level.bands.push_back({k, k + 1, std::to_string(first + k * step)});
+  for (int k = 0; k < count; ++k)
+    level.bands.push_back({k, k + 1, std::to_string(first + k * step)});
   axis.levels.push_back(std::move(level));
   return axis;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 #include "frontend/picture/picture.h"
 
 namespace lay::picture {

@@ -25,14 +25,16 @@ std::pair<int, std::string> element_bits(const AnyLayout& layout, const std::opt
   if (unit.counts == Counts::elements) return {bits(unit.element), ""};
   if (unit.counts == Counts::bytes) return {8, ""};
   const Swizzle* swizzle = swizzle_of(layout);
-  if (swizzle && swizzle->m <= 7) return {128 >> swizzle->m, ", for which this swizzle moves 16 bytes at a time"};
+  if (swizzle && swizzle->m <= 7)
+    return {128 >> swizzle->m, ", for which this swizzle moves 16 bytes at a time"};
   return {kBankBits, ""};
 }
 
 void by_bank(Box& box, const Tuple& value, int element) {
   if (!value.is_int()) throw refusal("view", "banks are of offsets, not of coordinates");
   const std::int64_t offset = value.value().value();
-  if (offset < 0) throw refusal("view", "banks are of offsets of at least 0, not " + value.to_string());
+  if (offset < 0)
+    throw refusal("view", "banks are of offsets of at least 0, not " + value.to_string());
   const std::int64_t per_word = kBankBits / element, per_element = element / kBankBits;
   const std::int64_t word = per_word > 0 ? offset / per_word : offset % kBanks * per_element;
   const auto bank = static_cast<int>(word % kBanks);
@@ -49,7 +51,8 @@ bool is_width(int element) {
 
 Picture draw_banks(const Named& value, const DrawOptions& options) {
   const auto [element, why] = element_bits(value.layout, options.bits);
-  if (!is_width(element)) throw refusal("view", "an element has 1, 2, 4 ... 128 bits, not " + std::to_string(element));
+  if (!is_width(element))
+    throw refusal("view", "an element has 1, 2, 4 ... 128 bits, not " + std::to_string(element));
   const Dress dress = [e = element](Box& box, const Place&, const Tuple& v) { by_bank(box, v, e); };
   Picture picture;
   picture.title = value.name;
@@ -59,7 +62,8 @@ Picture draw_banks(const Named& value, const DrawOptions& options) {
   picture.owner = "bank";
   const Swizzle* swizzle = swizzle_of(value.layout);
   if (swizzle)
-    picture.panels = grid_panels("before", Field(unswizzled(std::get<Composed>(value.layout)), options.limits), dress);
+    picture.panels = grid_panels(
+        "before", Field(unswizzled(std::get<Composed>(value.layout)), options.limits), dress);
   const Field field(value.layout, options.limits);
   for (Panel& panel : grid_panels(swizzle ? "after " + swizzle->to_string() : "", field, dress))
     picture.panels.push_back(std::move(panel));
@@ -87,12 +91,13 @@ Picture draw_swizzle(const std::string& name, const Swizzle& swizzle, const Draw
   picture.key = "the column a group lies in";
   picture.owner = "column";
   picture.panels = grid_panels("before", Field(block, options.limits), dress);
-  for (Panel& panel :
-       grid_panels("after " + swizzle.to_string(), Field(Composed{groups, 0, block}, options.limits), dress))
+  for (Panel& panel : grid_panels("after " + swizzle.to_string(),
+                                  Field(Composed{groups, 0, block}, options.limits), dress))
     picture.panels.push_back(std::move(panel));
   if (swizzle.m > 0)
     picture.notes.push_back("a box is a group of " + std::to_string(std::int64_t{1} << swizzle.m) +
-                            " neighbours, which a swizzle with M = " + std::to_string(swizzle.m) + " keeps together");
+                            " neighbours, which a swizzle with M = " + std::to_string(swizzle.m) +
+                            " keeps together");
   return picture;
 }
 

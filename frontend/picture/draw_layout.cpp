@@ -25,7 +25,8 @@ Picture titled(const Named& value, const Field& field) {
 
 Picture draw_layout(const Named& value, const DrawOptions& options) {
   const auto* composed = std::get_if<Composed>(&value.layout);
-  if (composed && std::holds_alternative<Swizzle>(composed->outer) && !composed->layout().has_basis())
+  if (composed && std::holds_alternative<Swizzle>(composed->outer) &&
+      !composed->layout().has_basis())
     return draw_banks(value, options);
   const Field field(value.layout, options.limits);
   Picture picture = titled(value, field);
@@ -45,7 +46,8 @@ Picture draw_line(const Named& value, const DrawOptions& options) {
   Picture picture = titled(value, field);
   picture.panels = line_panels("addresses", field, options.limits, by_offset);
   if (picture.panels.empty())
-    throw refusal("view", to_string(value.layout) + " gives coordinates, and an address line needs offsets",
+    throw refusal("view",
+                  to_string(value.layout) + " gives coordinates, and an address line needs offsets",
                   "without a view it is drawn as a grid");
   return picture;
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "frontend/picture/draw.h"
 #include "frontend/picture/palette.h"
 #include "frontend/picture/panels.h"
@@ -26,10 +26,12 @@ std::string heading(const Named& value) {
   return value.name.empty() || value.name == text ? text : value.name + " = " + text;
 }
 
-// Tells which box of the operand an element of the result comes from: by its origin, else by its value.
+// Tells which box of the operand an element of the result comes from: by its origin, else by its
+// value.
 class Matching {
  public:
-  Matching(const Operation& operation, const Field& operand, const Field& result, const Limits& limits)
+  Matching(const Operation& operation, const Field& operand, const Field& result,
+           const Limits& limits)
       : shape_(domain_of(operation.operands.front().layout).shape), result_(result) {
     if (operation.origin) origin_.emplace(*operation.origin, limits);
     for (int s = 0; s < operand.slices(); ++s)
@@ -58,8 +60,8 @@ class Matching {
   std::map<std::string, std::int64_t> index_;
 };
 
-// Whether the result has the operand's values where the origin says so. An operation may give other values (a recast),
-// or read what its operand's strides are. A part counts from where it begins.
+// Whether the result has the operand's values where the origin says so. An operation may give other
+// values (a recast), or read what its operand's strides are. A part counts from where it begins.
 bool origin_holds(const Operation& operation, const Limits& limits) {
   if (operation.is_part) return true;
   const Field result(operation.result.layout, limits), origin(*operation.origin, limits);
@@ -76,9 +78,11 @@ bool origin_holds(const Operation& operation, const Limits& limits) {
   return true;
 }
 
-using Numbers = std::map<std::int64_t, std::int64_t>;  // the operand's index -> the tile, or the element of the result
+using Numbers = std::map<std::int64_t, std::int64_t>;  // the operand's index -> the tile, or the
+                                                       // element of the result
 
-void draw_tiles(Picture& picture, const Operation& operation, const TileNumbers& tiles, const DrawOptions& options) {
+void draw_tiles(Picture& picture, const Operation& operation, const TileNumbers& tiles,
+                const DrawOptions& options) {
   const Field of_result(operation.result.layout, options.limits);
   const Field of_operand(operation.operands.front().layout, options.limits);
   // A product repeats its operand: what is not in it is no end but a copy.
@@ -111,15 +115,18 @@ void draw_tiles(Picture& picture, const Operation& operation, const TileNumbers&
     add_panels(picture, grid_panels(heading(operation.operands[1]), of_tiler, numbered));
   }
   add_panels(picture, std::move(result));
-  add_page_line(picture, "addresses of " + heading(operation.operands.front()), of_operand, options.limits, by_index);
+  add_page_line(picture, "addresses of " + heading(operation.operands.front()), of_operand,
+                options.limits, by_index);
   picture.key = tiles.are_copies() ? "the copy, #0 the first" : "the tile, #0 the first";
   picture.owner = tiles.are_copies() ? "copy" : "tile";
-  if (ended) picture.notes.push_back("* lies past the end of what is divided: the divide rounds up");
+  if (ended)
+    picture.notes.push_back("* lies past the end of what is divided: the divide rounds up");
 }
 
 // R(c) = A(B(c)): the element c in one colour in all of them.
 void draw_composition(Picture& picture, const Operation& operation, const DrawOptions& options) {
-  const Field a(operation.operands[0].layout, options.limits), r(operation.result.layout, options.limits);
+  const Field a(operation.operands[0].layout, options.limits),
+      r(operation.result.layout, options.limits);
   const Matching matching(operation, a, r, options.limits);
   Numbers picked;
   for (int s = 0; s < r.slices(); ++s)
@@ -132,15 +139,17 @@ void draw_composition(Picture& picture, const Operation& operation, const DrawOp
   };
   add_panels(picture, grid_panels(heading(operation.operands[0]), a, by_index));
   const auto by_own_index = [](const Field& field) {
-    return
-        [&field](Box& box, const Place& p, const Tuple&) { in_tile(box, field.index(p.slice, p.row, p.column), "@"); };
+    return [&field](Box& box, const Place& p, const Tuple&) {
+      in_tile(box, field.index(p.slice, p.row, p.column), "@");
+    };
   };
   if (operation.operands.size() > 1) {
     const Field b(operation.operands[1].layout, options.limits);
     add_panels(picture, grid_panels(heading(operation.operands[1]), b, by_own_index(b)));
   }
   add_panels(picture, grid_panels(heading(operation.result), r, by_own_index(r)));
-  add_page_line(picture, "addresses of " + heading(operation.operands[0]), a, options.limits, by_index);
+  add_page_line(picture, "addresses of " + heading(operation.operands[0]), a, options.limits,
+                by_index);
   picture.key = "the index @i of the result";
   picture.owner = "index";
   const Tuple begin = r.value(0, 0, 0);
@@ -149,25 +158,29 @@ void draw_composition(Picture& picture, const Operation& operation, const DrawOp
     const auto at = picked.find(a.index(p.slice, p.row, p.column));
     const Tuple value = a.value(p.slice, p.row, p.column);
     if (at == picked.end() || at->second != 0 || value == begin) continue;
-    picture.notes.push_back("the " + (operation.name == "slice" ? operation.name : "part") + " begins at " +
-                            value.to_string() + ", and its own offsets count from there");
+    picture.notes.push_back("the " + (operation.name == "slice" ? operation.name : "part") +
+                            " begins at " + value.to_string() +
+                            ", and its own offsets count from there");
   }
 }
 
 void draw_beside(Picture& picture, const Operation& operation, const DrawOptions& options) {
   const auto same_offset = [](Box& box, const Place&, const Tuple& v) {
-    if (v.is_int()) box.colour = static_cast<int>((v.value().value() % kColours + kColours) % kColours);
+    if (v.is_int())
+      box.colour = static_cast<int>((v.value().value() % kColours + kColours) % kColours);
   };
   for (const Named& operand : operation.operands)
-    add_panels(picture, grid_panels(heading(operand), Field(operand.layout, options.limits), same_offset));
-  add_panels(picture,
-             grid_panels(heading(operation.result), Field(operation.result.layout, options.limits), same_offset));
+    add_panels(picture,
+               grid_panels(heading(operand), Field(operand.layout, options.limits), same_offset));
+  add_panels(picture, grid_panels(heading(operation.result),
+                                  Field(operation.result.layout, options.limits), same_offset));
   picture.key = "the offset mod 32";
-  if (operation.is_part) picture.notes.push_back("the part's own offsets count from where it begins");
+  if (operation.is_part)
+    picture.notes.push_back("the part's own offsets count from where it begins");
 }
 
-// A layout and its complement side by side reach every offset once, as far as they go: the line shows it, one colour
-// for each copy of the layout.
+// A layout and its complement side by side reach every offset once, as far as they go: the line
+// shows it, one colour for each copy of the layout.
 void draw_together(Picture& picture, const Operation& operation, const DrawOptions& options) {
   const auto* a = std::get_if<Layout>(&operation.operands.front().layout);
   const auto* r = std::get_if<Layout>(&operation.result.layout);
@@ -176,8 +189,9 @@ void draw_together(Picture& picture, const Operation& operation, const DrawOptio
   const Field field(make_layout(both), options.limits);
   picture.key += "; of both together, the copy";
   const auto by_copy = [](Box& box, const Place& p, const Tuple&) { in_tile(box, p.column, "#"); };
-  add_panels(picture, line_panels("the offsets of both together, #0 the layout, the others its copies", field,
-                                  options.limits, by_copy));
+  add_panels(picture,
+             line_panels("the offsets of both together, #0 the layout, the others its copies",
+                         field, options.limits, by_copy));
 }
 
 }  // namespace

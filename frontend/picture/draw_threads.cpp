@@ -1,7 +1,7 @@
 // Thread-value layouts on the tile that they cover.
 #include <set>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "frontend/picture/draw.h"
 #include "frontend/picture/palette.h"
 #include "frontend/picture/panels.h"
@@ -20,10 +20,10 @@ class Target {
     if (!tile.is_known() || tile.has_basis() || tile.has_underscore())
       throw refusal("symbolic", "the tile " + tile.to_string() + " has sizes that are not known");
     if (tile.rank() > 2 || tile.rank() < 1)
-      throw refusal(
-          "view",
-          value.name + " covers a tile of rank " + std::to_string(tile.rank()) + ", and a picture has rows and columns",
-          "give the tile as (rows, columns)");
+      throw refusal("view",
+                    value.name + " covers a tile of rank " + std::to_string(tile.rank()) +
+                        ", and a picture has rows and columns",
+                    "give the tile as (rows, columns)");
     rows = tile.is_tuple() ? size(tile[0]).value() : size(tile).value();
     columns = tile.rank() == 2 ? size(tile[1]).value() : 1;
     shape = tile.rank() == 2 ? tile : tuple(tile.is_tuple() ? tile[0] : tile, 1);
@@ -94,18 +94,21 @@ void count_holders(Panel& panel, const std::vector<int>& holders, Tally& tally) 
   }
 }
 
-// For pages: a row for each thread, a column for each of its values, linked with the tile by the place they name.
+// For pages: a row for each thread, a column for each of its values, linked with the tile by the
+// place they name.
 void add_table(Picture& picture, const Field& field, const Target& target) {
   constexpr int most = 4096;
   if (!field.whole() || field.rows() * field.columns() > most) return;
   const auto dress = [&](Box& box, const Place& p, const Tuple& value) {
     const auto at = target.place(value);
-    box.label = at ? "(" + std::to_string(at->first) + "," + std::to_string(at->second) + ")" : "outside";
+    box.label =
+        at ? "(" + std::to_string(at->first) + "," + std::to_string(at->second) + ")" : "outside";
     box.offset = at ? std::to_string(at->first + target.rows * at->second) : "";
     box.colour = p.row % kColours;
     box.owner = std::to_string(p.row);
   };
-  for (Panel& panel : grid_panels("threads down, their values across: row and column of the tile", field, dress)) {
+  for (Panel& panel :
+       grid_panels("threads down, their values across: row and column of the tile", field, dress)) {
     panel.on_pages_only = true;
     picture.panels.push_back(std::move(panel));
   }
@@ -117,9 +120,10 @@ Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& o
   if (domain_of(value.layout).rank() != 2)
     throw refusal("view", to_string(value.layout) + " has no two modes, threads and values");
   const Target target(tile, value);
-  const Field field(
-      value.layout,
-      {.cells = 1 << 20, .side = 1 << 10, .slices = 1, .line = 0});  // all threads and values, also of a large atom
+  const Field field(value.layout, {.cells = 1 << 20,
+                                   .side = 1 << 10,
+                                   .slices = 1,
+                                   .line = 0});  // all threads and values, also of a large atom
   const Layout places = make_layout(target.shape);
   const Field grid(places, options.limits);
   Picture picture;
@@ -129,10 +133,11 @@ Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& o
   picture.key = "the thread; T is the thread, V its value";
   picture.owner = "thread";
   picture.marks_needed = true;
-  picture.panels = grid_panels("the tile " + tile.to_string(), grid, [](Box& box, const Place&, const Tuple&) {
-    box.kind = BoxKind::gap;
-    box.label = "";
-  });
+  picture.panels =
+      grid_panels("the tile " + tile.to_string(), grid, [](Box& box, const Place&, const Tuple&) {
+        box.kind = BoxKind::gap;
+        box.label = "";
+      });
   Panel& panel = picture.panels.front();
   Tally tally;
   std::vector<int> holders(panel.boxes.size(), 0);

@@ -6,8 +6,8 @@ namespace lay::picture {
 namespace {
 
 bool is_control(const Character& c) {
-  return !c.valid || c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0) || is_bidi_control(c.code) ||
-         c.code == 0xfffe || c.code == 0xffff;
+  return !c.valid || c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0) ||
+         is_bidi_control(c.code) || c.code == 0xfffe || c.code == 0xffff;
 }
 
 std::string tex_of(char32_t code) {

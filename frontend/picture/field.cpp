@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/operations.h"
-#include "frontend/algebra/overloaded.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::picture {
 namespace {
@@ -13,16 +13,18 @@ const Layout& known(const AnyLayout& layout) {
   const Layout& domain = domain_of(layout);
   const auto* composed = std::get_if<Composed>(&layout);
   const auto* outer = composed ? std::get_if<Layout>(&composed->outer) : nullptr;
-  const bool all_known =
-      domain.is_known() && (!composed || composed->offset.is_known()) && (!outer || outer->is_known());
+  const bool all_known = domain.is_known() && (!composed || composed->offset.is_known()) &&
+                         (!outer || outer->is_known());
   if (!all_known)
-    throw refusal("symbolic", to_string(layout) + " has sizes that are not known, and a picture needs numbers");
+    throw refusal("symbolic",
+                  to_string(layout) + " has sizes that are not known, and a picture needs numbers");
   return domain;
 }
 
 // Mode k as a layout; a missing one is 1:0. An integer, or a tuple of one, is a row.
 Layout mode_of(const Layout& domain, int mode) {
-  if (domain.rank() == 1) return mode == 1 ? (domain.shape.is_tuple() ? domain[0] : domain) : Layout();
+  if (domain.rank() == 1)
+    return mode == 1 ? (domain.shape.is_tuple() ? domain[0] : domain) : Layout();
   return mode < domain.rank() ? domain[mode] : Layout();
 }
 
@@ -32,8 +34,10 @@ std::int64_t extent_of(const Layout& domain, int mode) {
 
 // Rows and columns that fit: at most `side` of each, and more of one where the other is short.
 int shown(std::int64_t extent, std::int64_t other, const Limits& limits) {
-  const std::int64_t room = limits.cells / std::max<std::int64_t>(1, std::min<std::int64_t>(other, limits.side));
-  const std::int64_t most = std::max<std::int64_t>(limits.side, std::min<std::int64_t>(room, limits.longest));
+  const std::int64_t room =
+      limits.cells / std::max<std::int64_t>(1, std::min<std::int64_t>(other, limits.side));
+  const std::int64_t most =
+      std::max<std::int64_t>(limits.side, std::min<std::int64_t>(room, limits.longest));
   return static_cast<int>(std::min(extent, most));
 }
 
@@ -47,7 +51,8 @@ const Layout& domain_of(const AnyLayout& layout) {
 
 Field::Field(const AnyLayout& layout, const Limits& limits)
     : layout_(layout),
-      row_(mode_of(known(layout), 0), shown(extent_of(domain_of(layout), 0), extent_of(domain_of(layout), 1), limits)),
+      row_(mode_of(known(layout), 0),
+           shown(extent_of(domain_of(layout), 0), extent_of(domain_of(layout), 1), limits)),
       column_(mode_of(domain_of(layout), 1),
               shown(extent_of(domain_of(layout), 1), extent_of(domain_of(layout), 0), limits)),
       all_rows_(extent_of(domain_of(layout), 0)),
@@ -78,21 +83,23 @@ void Field::choose_slices(const Layout& domain, const Limits& limits) {
 Tuple Field::value(int slice, int row, int column) const {
   const Tuple &a = row_.values()[row], &b = column_.values()[column], &c = slices_[slice].value;
   const bool integers = a.is_int() && b.is_int() && c.is_int();
-  const Tuple inner = integers
-                          ? Tuple(checked_add(checked_add(a.value().value(), b.value().value()), c.value().value()))
-                          : add(add(a, b), c);
+  const Tuple inner =
+      integers
+          ? Tuple(checked_add(checked_add(a.value().value(), b.value().value()), c.value().value()))
+          : add(add(a, b), c);
   const auto* composed = std::get_if<Composed>(&layout_);
   if (!composed) return inner;
   Facts facts;
   const Tuple at = add(composed->offset, inner);
-  return std::visit(overloaded{[&](const Swizzle& s) -> Tuple {
-                                 if (!at.is_int() || at.value().value() < 0)
-                                   throw refusal("swizzle-negative",
-                                                 "a swizzle takes offsets of at least 0, not " + at.to_string());
-                                 return s(at.value().value());
-                               },
-                               [&](const Layout& l) { return evaluate(facts, l, at); }},
-                    composed->outer);
+  return std::visit(
+      overloaded{[&](const Swizzle& s) -> Tuple {
+                   if (!at.is_int() || at.value().value() < 0)
+                     throw refusal("swizzle-negative",
+                                   "a swizzle takes offsets of at least 0, not " + at.to_string());
+                   return s(at.value().value());
+                 },
+                 [&](const Layout& l) { return evaluate(facts, l, at); }},
+      composed->outer);
 }
 
 std::string Field::coordinate(int slice, int row, int column) const {

@@ -1,7 +1,8 @@
 #pragma once
 
-// The values of a layout on a grid: rows are mode 0, columns mode 1, slices count the modes beyond. A mode is evaluated
-// once for each of its positions; a box then costs an addition and what stands outside the layout (a swizzle).
+// The values of a layout on a grid: rows are mode 0, columns mode 1, slices count the modes beyond.
+// A mode is evaluated once for each of its positions; a box then costs an addition and what stands
+// outside the layout (a swizzle).
 //
 //     Field f((4,2):(1,4), limits);      f.rows() == 4   f.value(0, 1, 1) == 5
 
@@ -9,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/algebra/layout.h"
+#include "frontend/algebra/layouts/layout.h"
 #include "frontend/picture/axis.h"
 
 namespace lay::picture {
@@ -24,8 +25,11 @@ struct Limits {
 
   // Boxes of several pictures together: two grids and their address lines.
   std::size_t together() const { return 2 * static_cast<std::size_t>(cells + longest); }
-  // TeX's memory of 5 million words holds some 2,500 boxes of a picture, and no length of more than 16,383 points.
-  static Limits for_tex() { return {.cells = 1024, .side = 32, .longest = 64, .slices = 16, .line = 64}; }
+  // TeX's memory of 5 million words holds some 2,500 boxes of a picture, and no length of more than
+  // 16,383 points.
+  static Limits for_tex() {
+    return {.cells = 1024, .side = 32, .longest = 64, .slices = 16, .line = 64};
+  }
 };
 
 class Field {
@@ -39,7 +43,9 @@ class Field {
   std::int64_t all_rows() const { return all_rows_; }
   std::int64_t all_columns() const { return all_columns_; }
   std::int64_t all_slices() const { return all_slices_; }
-  bool whole() const { return rows() == all_rows_ && columns() == all_columns_ && slices() == all_slices_; }
+  bool whole() const {
+    return rows() == all_rows_ && columns() == all_columns_ && slices() == all_slices_;
+  }
   int rank() const { return rank_; }
 
   const Side& row() const { return row_; }

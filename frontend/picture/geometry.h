@@ -1,6 +1,7 @@
 #pragma once
 
-// Where everything of a picture lies, in pixels of 1/96 inch, y downwards. The renderers for paper and page share it.
+// Where everything of a picture lies, in pixels of 1/96 inch, y downwards. The renderers for paper
+// and page share it.
 
 #include <string>
 #include <vector>
@@ -33,8 +34,8 @@ struct Geometry {
 
 inline constexpr double kMargin = 16, kLine = 16;
 
-// On a page boxes leave room for the coordinate in place of the label, in small print; elsewhere the panels that are
-// for pages only take no room.
+// On a page boxes leave room for the coordinate in place of the label, in small print; elsewhere
+// the panels that are for pages only take no room.
 Geometry geometry_of(const Picture& picture, bool page = false);
 
 // The font size at which the text fits the width.

@@ -1,4 +1,5 @@
-// A picture as one HTML page. What it does is said in the script below; it asks nothing of any other place.
+// A picture as one HTML page. What it does is said in the script below; it asks nothing of any
+// other place.
 #include "frontend/picture/escape.h"
 #include "frontend/picture/render.h"
 #include "frontend/picture/svg.h"
@@ -105,8 +106,8 @@ restore();
 )";
 
 std::string choice(const std::string& value, const std::string& words, bool chosen) {
-  return "<label><input type=\"radio\" name=\"label\" value=\"" + value + "\"" + (chosen ? " checked" : "") + "> " +
-         words + "</label>\n";
+  return "<label><input type=\"radio\" name=\"label\" value=\"" + value + "\"" +
+         (chosen ? " checked" : "") + "> " + words + "</label>\n";
 }
 
 // Whether boxes say something else than their offsets.
@@ -121,14 +122,15 @@ std::string form(const Picture& picture) {
   const bool more = says_more(picture);
   std::string text = "<form>\n<fieldset>\n";
   if (more) text += choice("drawn", "as drawn", true);
-  text +=
-      choice("offset", "offset", !more) + choice("index", "index", false) + choice("coordinate", "coordinate", false);
+  text += choice("offset", "offset", !more) + choice("index", "index", false) +
+          choice("coordinate", "coordinate", false);
   text += "</fieldset>\n";
   if (!picture.owner.empty()) {
     const std::string owner = xml(picture.owner);
     text += "<label>only " + owner +
-            " <input name=\"only\" size=\"5\" autocomplete=\"off\"></label>\n<span>click a box to see its " + owner +
-            " alone</span>\n";
+            " <input name=\"only\" size=\"5\" autocomplete=\"off\"></label>\n<span>click a box to "
+            "see its " +
+            owner + " alone</span>\n";
   }
   return text + "</form>\n";
 }
@@ -136,9 +138,10 @@ std::string form(const Picture& picture) {
 }  // namespace
 
 std::string to_html(const Picture& picture) {
-  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + xml(picture.title) +
-         "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body data-owner=\"" + xml(picture.owner) +
-         "\">\n" + form(picture) + "<output></output>\n<div id=\"picture\">\n" + svg_element(picture, true) +
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" +
+         xml(picture.title) + "</title>\n<style>" + std::string(style) +
+         "</style>\n</head>\n<body data-owner=\"" + xml(picture.owner) + "\">\n" + form(picture) +
+         "<output></output>\n<div id=\"picture\">\n" + svg_element(picture, true) +
          "</div>\n<script>" + std::string(script) + "</script>\n</body>\n</html>\n";
 }
 

@@ -55,7 +55,8 @@ int terminal_colour(Colour c) {
 }
 
 double contrast_with_black(Colour c) {
-  const double luminance = 0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
+  const double luminance =
+      0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
   return (luminance + 0.05) / 0.05;
 }
 

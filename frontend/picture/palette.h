@@ -1,8 +1,8 @@
 #pragma once
 
-// The colours of a picture: eight hues for black text that people with any colour vision tell apart (Paul Tol's
-// "light" scheme, SRON technical note EPS/TN/09-002), each in four shades. Number n has hue n % 8 and shade n / 8 % 4,
-// so that neighbours differ in hue; numbers repeat after 32.
+// The colours of a picture: eight hues for black text that people with any colour vision tell apart
+// (Paul Tol's "light" scheme, SRON technical note EPS/TN/09-002), each in four shades. Number n has
+// hue n % 8 and shade n / 8 % 4, so that neighbours differ in hue; numbers repeat after 32.
 
 #include <cstdint>
 
@@ -17,7 +17,8 @@ struct Colour {
 
 Colour colour(int number);
 
-// The number of the colour of a bank of shared memory: the four banks of one 16-byte group share a hue.
+// The number of the colour of a bank of shared memory: the four banks of one 16-byte group share a
+// hue.
 int bank_colour(int bank);
 
 // The index of the nearest colour of the 256 of a terminal (the 6x6x6 cube).

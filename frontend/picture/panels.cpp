@@ -60,7 +60,8 @@ std::string joined(const Field& field, const std::vector<Place>& places, bool co
   std::string text;
   for (size_t k = 0; k < places.size() && k < most; ++k) {
     const auto& [s, i, j] = places[k];
-    text += (k ? " " : "") + (coordinates ? field.coordinate(s, i, j) : std::to_string(field.index(s, i, j)));
+    text += (k ? " " : "") +
+            (coordinates ? field.coordinate(s, i, j) : std::to_string(field.index(s, i, j)));
   }
   return places.size() > most ? text + " ..." : text;
 }
@@ -95,11 +96,13 @@ std::vector<Panel> grid_panels(const std::string& title, const Field& field, con
     const std::string slice = field.slice_text(s);
     panel.title = slice.empty() ? title : title.empty() ? slice : title + " " + slice;
   }
-  if (const std::string left_out = field.left_out(); !left_out.empty()) panels.back().notes.push_back(left_out);
+  if (const std::string left_out = field.left_out(); !left_out.empty())
+    panels.back().notes.push_back(left_out);
   return panels;
 }
 
-std::vector<Panel> line_panels(const std::string& title, const Field& field, const Limits& limits, const Dress& dress) {
+std::vector<Panel> line_panels(const std::string& title, const Field& field, const Limits& limits,
+                               const Dress& dress) {
   const Reached all = reached(field);
   if (!all.integers) return {};
   const bool cut = span_of(all) >= static_cast<std::uint64_t>(limits.line);
@@ -128,7 +131,8 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
     box.index = joined(field, places, false);
     box.coordinate = joined(field, places, true);
     dress(box, places.front(), Tuple(offset));
-    box.label = std::to_string(field.index(places.front().slice, places.front().row, places.front().column));
+    box.label = std::to_string(
+        field.index(places.front().slice, places.front().row, places.front().column));
     if (places.size() > 1) box.mark = "x" + std::to_string(places.size());
   }
   panel = broken(std::move(panel), std::min(count, kBrokenRow));
@@ -137,15 +141,17 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
   if (aliases) counts += "; " + std::to_string(aliases) + " reached more than once (xN)";
   panel.notes.push_back(counts);
   if (cut)
-    panel.notes.push_back("drawn: offsets up to " + std::to_string(last) + " of " + std::to_string(all.greatest));
+    panel.notes.push_back("drawn: offsets up to " + std::to_string(last) + " of " +
+                          std::to_string(all.greatest));
   if (!field.whole()) panel.notes.push_back("of the coordinates that are drawn");
   return {panel};
 }
 
-void add_page_line(Picture& picture, const std::string& title, const Field& field, const Limits& limits,
-                   const Dress& dress) {
+void add_page_line(Picture& picture, const std::string& title, const Field& field,
+                   const Limits& limits, const Dress& dress) {
   constexpr std::int64_t most = 1024;
-  if (!field.whole() || std::int64_t{1} * field.rows() * field.columns() * field.slices() > most) return;
+  if (!field.whole() || std::int64_t{1} * field.rows() * field.columns() * field.slices() > most)
+    return;
   for (Panel& panel : line_panels(title, field, limits, dress)) {
     panel.on_pages_only = true;
     picture.panels.push_back(std::move(panel));
@@ -156,8 +162,8 @@ bool worth_a_line(const Field& field) {
   if (!field.whole()) return false;
   const Reached all = reached(field);
   if (!all.integers || all.boxes.empty()) return false;
-  const bool aliases =
-      std::any_of(all.boxes.begin(), all.boxes.end(), [](const auto& b) { return b.second.size() > 1; });
+  const bool aliases = std::any_of(all.boxes.begin(), all.boxes.end(),
+                                   [](const auto& b) { return b.second.size() > 1; });
   return aliases || span_of(all) != all.boxes.size() - 1;
 }
 

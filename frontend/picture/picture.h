@@ -1,13 +1,14 @@
 #pragma once
 
-// A picture as data: what is drawn, before anybody asks whether it becomes characters, SVG, HTML or TeX.
+// A picture as data: what is drawn, before anybody asks whether it becomes characters, SVG, HTML or
+// TeX.
 //
 //     Picture p = draw_layout({"a", layout(tuple(4, 2), tuple(1, 4))});        draw.h
 //     p.panels[0].rows == 4   p.panels[0].at(1, 1).label == "5"
 //     to_text(p, {})   to_svg(p)   to_html(p)   to_tex(p)                      render.h
 //
-// A picture is a row of panels; a panel is a grid of boxes with headers above and to the left. The address line of a
-// layout is a panel as well: a box for each offset, in rows.
+// A picture is a row of panels; a panel is a grid of boxes with headers above and to the left. The
+// address line of a layout is a panel as well: a box for each offset, in rows.
 
 #include <cstdint>
 #include <string>
@@ -19,19 +20,22 @@ inline constexpr int kNoColour = -1;
 
 enum class BoxKind : uint8_t {
   cell,
-  nothing,       // no box: the end of a row that is not full
-  gap,           // nothing stands here: an offset that no coordinate reaches, an element that no thread holds
-  alias,         // several stand here
+  nothing,  // no box: the end of a row that is not full
+  gap,      // nothing stands here: an offset that no coordinate reaches, an element that no thread
+            // holds
+  alias,    // several stand here
   past_the_end,  // of an operand: what a divide that rounds up reaches beyond it
 };
 
-// What a box says, and what a page says of it when it is pointed at; texts that do not apply are empty.
+// What a box says, and what a page says of it when it is pointed at; texts that do not apply are
+// empty.
 struct Box {
   BoxKind kind = BoxKind::cell;
   std::string label;       // "5", "T3"
   std::string mark;        // a second, smaller line: "V1", the bank "b7", the tile "#2"
   int colour = kNoColour;  // a number of the palette (palette.h)
-  std::string offset;      // where it lies: "5", or the coordinate that a layout with basis strides gives
+  std::string
+      offset;  // where it lies: "5", or the coordinate that a layout with basis strides gives
   std::string index;       // the 1-D index of its coordinate
   std::string coordinate;  // "((1,0),1)"
   std::string owner;       // the thread, or the tile, that it belongs to
@@ -49,8 +53,8 @@ struct Level {
   std::vector<Band> bands;
 };
 
-// The headers along one side, slowest level first, and where nesting puts a line: `weight[k]` levels turn over before
-// position k.
+// The headers along one side, slowest level first, and where nesting puts a line: `weight[k]`
+// levels turn over before position k.
 struct Axis {
   std::vector<Level> levels;
   std::vector<int> weight;
@@ -63,11 +67,13 @@ struct Panel {
   Axis top, left;
   std::vector<std::string> notes;  // below the panel: what was left out
   bool is_line = false;            // the address line: one box an offset
-  bool is_row = false;             // boxes one behind the other, which a narrow terminal breaks where it must
-  std::int64_t first = 0;          // of a row: what its first box counts as
-  bool on_pages_only = false;      // of use only where boxes can be pointed at
+  bool is_row = false;  // boxes one behind the other, which a narrow terminal breaks where it must
+  std::int64_t first = 0;      // of a row: what its first box counts as
+  bool on_pages_only = false;  // of use only where boxes can be pointed at
 
-  Box& at(int row, int column) { return boxes[static_cast<size_t>(row) * static_cast<size_t>(columns) + column]; }
+  Box& at(int row, int column) {
+    return boxes[static_cast<size_t>(row) * static_cast<size_t>(columns) + column];
+  }
   const Box& at(int row, int column) const {
     return boxes[static_cast<size_t>(row) * static_cast<size_t>(columns) + column];
   }
@@ -77,10 +83,12 @@ struct Picture {
   std::string title;
   std::string subtitle;  // the value that is drawn
   std::vector<Panel> panels;
-  std::string key;  // what colour says, and marks: "the tile, #0 the first"; empty where they say nothing
+  std::string
+      key;  // what colour says, and marks: "the tile, #0 the first"; empty where they say nothing
 
-  std::string owner;          // what Box::owner names: "thread", "tile"; empty: nothing to isolate
-  bool marks_needed = false;  // marks say what colour does not: they stand also where there are colours
+  std::string owner;  // what Box::owner names: "thread", "tile"; empty: nothing to isolate
+  bool marks_needed =
+      false;  // marks say what colour does not: they stand also where there are colours
   std::vector<std::string> notes;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// A picture in the form of each target. Names and values are escaped for it: no text of a script becomes markup.
+// A picture in the form of each target. Names and values are escaped for it: no text of a script
+// becomes markup.
 
 #include <string>
 #include <string_view>
@@ -17,14 +18,16 @@ struct TextOptions {
   bool cut = false;  // a panel that is wider loses columns, with a note
 };
 
-// Lines for a terminal, without a newline at the end. Without colours the marks say what colour says.
+// Lines for a terminal, without a newline at the end. Without colours the marks say what colour
+// says.
 std::string to_text(const Picture& picture, const TextOptions& options);
 
 // A whole SVG document.
 std::string to_svg(const Picture& picture);
 
-// One HTML page that needs nothing else: the SVG with what the boxes mean, and a script (page.cpp) that links equal
-// offsets, isolates a thread, tile or bank, and switches between offset, index and coordinate.
+// One HTML page that needs nothing else: the SVG with what the boxes mean, and a script (page.cpp)
+// that links equal offsets, isolates a thread, tile or bank, and switches between offset, index and
+// coordinate.
 std::string to_html(const Picture& picture);
 
 // A LaTeX document of class standalone, the picture in TikZ.

@@ -15,7 +15,8 @@ namespace {
 // A tenth of a pixel is enough.
 std::string number(double value) {
   std::array<char, 32> buffer;
-  auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed, 1);
+  auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                    std::chars_format::fixed, 1);
   std::string text(buffer.data(), end);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text;
@@ -49,14 +50,16 @@ text{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-s
 
 class Writer {
  public:
-  Writer(const Picture& picture, bool boxes) : picture_(picture), boxes_(boxes), at_(geometry_of(picture, boxes)) {}
+  Writer(const Picture& picture, bool boxes)
+      : picture_(picture), boxes_(boxes), at_(geometry_of(picture, boxes)) {}
 
   std::string document() {
-    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(at_.width) + "\" height=\"" +
-           number(at_.height) + "\" viewBox=\"0 0 " + number(at_.width) + " " + number(at_.height) +
-           "\" role=\"img\">\n";
+    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(at_.width) +
+           "\" height=\"" + number(at_.height) + "\" viewBox=\"0 0 " + number(at_.width) + " " +
+           number(at_.height) + "\" role=\"img\">\n";
     out_ += "<title>" + xml(picture_.title) + "</title>\n<style>" + std::string(style);
-    for (int n = 0; n < kColours; ++n) out_ += ".k" + std::to_string(n) + "{fill:" + hexadecimal(colour(n)) + "}\n";
+    for (int n = 0; n < kColours; ++n)
+      out_ += ".k" + std::to_string(n) + "{fill:" + hexadecimal(colour(n)) + "}\n";
     out_ += "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
     if (!picture_.title.empty()) text("t", kMargin, at_.title_y, picture_.title);
     if (!picture_.subtitle.empty()) text("", kMargin, at_.subtitle_y, picture_.subtitle);
@@ -77,7 +80,8 @@ class Writer {
     return lines;
   }
 
-  void text(std::string_view style_class, double x, double y, const std::string& words, double font = 0) {
+  void text(std::string_view style_class, double x, double y, const std::string& words,
+            double font = 0) {
     out_ += "<text";
     if (!style_class.empty()) out_ += " class=\"" + std::string(style_class) + "\"";
     out_ += " x=\"" + number(x) + "\" y=\"" + number(y) + "\"";
@@ -113,8 +117,8 @@ class Writer {
         const double x = f.grid_x + band.begin * f.box_width;
         text("h", x + width / 2, y + 13, band.label, small(band.label, width));
         if (band.end - band.begin > 1)
-          out_ +=
-              "<path class=\"span\" d=\"M" + number(x + 3) + " " + number(y + 17) + "h" + number(width - 6) + "\"/>\n";
+          out_ += "<path class=\"span\" d=\"M" + number(x + 3) + " " + number(y + 17) + "h" +
+                  number(width - 6) + "\"/>\n";
       }
       y += f.level_height;
     }
@@ -123,7 +127,8 @@ class Writer {
       const double right = f.side_x[k] + f.side_width[k] - 5;
       if (!level.caption.empty()) text("c", right, f.grid_y - 4, level.caption);
       for (const Band& band : level.bands)
-        text("c", right, f.grid_y + (band.begin + band.end) * f.box_height / 2 + 4, band.label, kFont);
+        text("c", right, f.grid_y + (band.begin + band.end) * f.box_height / 2 + 4, band.label,
+             kFont);
     }
   }
 
@@ -142,8 +147,8 @@ class Writer {
   }
 
   static std::string outline(const Corner& c, const Frame& f) {
-    return "M" + number(c.x) + " " + number(c.y) + "h" + number(f.box_width) + "v" + number(f.box_height) + "h-" +
-           number(f.box_width) + "z";
+    return "M" + number(c.x) + " " + number(c.y) + "h" + number(f.box_width) + "v" +
+           number(f.box_height) + "h-" + number(f.box_width) + "z";
   }
 
   void labels(const Box& box, const Corner& c, const Frame& f) {
@@ -167,7 +172,8 @@ class Writer {
       (box.kind == BoxKind::past_the_end ? ends : grid) += path;
       if (box.colour != kNoColour) fills[box.colour % kColours] += path;
     }
-    for (const auto& [n, path] : fills) out_ += "<path class=\"k" + std::to_string(n) + "\" d=\"" + path + "\"/>\n";
+    for (const auto& [n, path] : fills)
+      out_ += "<path class=\"k" + std::to_string(n) + "\" d=\"" + path + "\"/>\n";
     if (!gaps.empty()) out_ += "<path class=\"gap\" d=\"" + gaps + "\"/>\n";
     if (!grid.empty()) out_ += "<path class=\"grid\" d=\"" + grid + "\"/>\n";
     if (!ends.empty()) out_ += "<path class=\"end\" d=\"" + ends + "\"/>\n";
@@ -191,9 +197,10 @@ class Writer {
       data("owner", box.owner);
       out_ += "><rect class=\"";
       out_ += box.kind == BoxKind::gap ? "gap" : box.kind == BoxKind::past_the_end ? "end" : "grid";
-      out_ += "\" x=\"" + number(c.x) + "\" y=\"" + number(c.y) + "\" width=\"" + number(f.box_width) + "\" height=\"" +
-              number(f.box_height) + "\"";
-      if (box.colour != kNoColour) out_ += " style=\"fill:" + hexadecimal(colour(box.colour)) + "\"";
+      out_ += "\" x=\"" + number(c.x) + "\" y=\"" + number(c.y) + "\" width=\"" +
+              number(f.box_width) + "\" height=\"" + number(f.box_height) + "\"";
+      if (box.colour != kNoColour)
+        out_ += " style=\"fill:" + hexadecimal(colour(box.colour)) + "\"";
       out_ += "/>";
       labels(box, c, f);
       out_ += "</g>\n";
@@ -203,19 +210,22 @@ class Writer {
   // Lines where the nesting turns over, thicker where several levels do, and one around the grid.
   void nesting(const Panel& p, const Frame& f) {
     const double width = p.columns * f.box_width, height = p.rows * f.box_height;
-    std::string once = "M" + number(f.grid_x) + " " + number(f.grid_y) + "h" + number(width) + "v" + number(height) +
-                       "h-" + number(width) + "z";
+    std::string once = "M" + number(f.grid_x) + " " + number(f.grid_y) + "h" + number(width) + "v" +
+                       number(height) + "h-" + number(width) + "z";
     std::string more;
     for (size_t j = 1; j < p.top.weight.size(); ++j)
       if (const int weight = p.top.weight[j])
-        (weight > 1 ? more : once) += "M" + number(f.grid_x + static_cast<double>(j) * f.box_width) + " " +
-                                      number(f.grid_y) + "v" + number(height);
+        (weight > 1 ? more : once) += "M" +
+                                      number(f.grid_x + static_cast<double>(j) * f.box_width) +
+                                      " " + number(f.grid_y) + "v" + number(height);
     for (size_t i = 1; i < p.left.weight.size(); ++i)
       if (const int weight = p.left.weight[i])
         (weight > 1 ? more : once) += "M" + number(f.grid_x) + " " +
-                                      number(f.grid_y + static_cast<double>(i) * f.box_height) + "h" + number(width);
+                                      number(f.grid_y + static_cast<double>(i) * f.box_height) +
+                                      "h" + number(width);
     out_ += "<path class=\"nest\" pointer-events=\"none\" d=\"" + once + "\"/>\n";
-    if (!more.empty()) out_ += "<path class=\"nest deep\" pointer-events=\"none\" d=\"" + more + "\"/>\n";
+    if (!more.empty())
+      out_ += "<path class=\"nest deep\" pointer-events=\"none\" d=\"" + more + "\"/>\n";
   }
 
   const Picture& picture_;

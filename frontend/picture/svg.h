@@ -1,6 +1,7 @@
 #pragma once
 
-// The SVG of a picture, for a file of its own or for a page that asks its boxes what they mean. Internal.
+// The SVG of a picture, for a file of its own or for a page that asks its boxes what they mean.
+// Internal.
 
 #include <string>
 
@@ -8,7 +9,8 @@
 
 namespace lay::picture {
 
-// `boxes` stands for one element a box, with data attributes; without it boxes of one colour are one path.
+// `boxes` stands for one element a box, with data attributes; without it boxes of one colour are
+// one path.
 std::string svg_element(const Picture& picture, bool boxes);
 
 }  // namespace lay::picture

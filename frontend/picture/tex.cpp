@@ -31,13 +31,17 @@ class Writer {
               std::to_string(c.green) + "," + std::to_string(c.blue) + "}\n";
     }
     out_ +=
-        "\\begin{tikzpicture}[x=0.75pt,y=-0.75pt,every node/.style={inner sep=0pt,font=\\ttfamily\\small},\n"
+        "\\begin{tikzpicture}[x=0.75pt,y=-0.75pt,every node/.style={inner "
+        "sep=0pt,font=\\ttfamily\\small},\n"
         "  small print/.style={font=\\ttfamily\\scriptsize},cell box/.style={draw=black!55,line "
         "width=0.4pt},empty box/.style={draw=black!35,dashed},\n"
-        "  nesting/.style={line width=1pt},deep/.style={line width=2pt},span/.style={draw=black!40,line "
+        "  nesting/.style={line width=1pt},deep/.style={line "
+        "width=2pt},span/.style={draw=black!40,line "
         "width=0.6pt},heading/.style={font=\\ttfamily\\bfseries}]\n";
-    if (!picture_.title.empty()) node("heading,anchor=base west", kMargin, at_.title_y, picture_.title);
-    if (!picture_.subtitle.empty()) node("anchor=base west", kMargin, at_.subtitle_y, picture_.subtitle);
+    if (!picture_.title.empty())
+      node("heading,anchor=base west", kMargin, at_.title_y, picture_.title);
+    if (!picture_.subtitle.empty())
+      node("anchor=base west", kMargin, at_.subtitle_y, picture_.subtitle);
     for (size_t k = 0; k < picture_.panels.size(); ++k)
       if (!picture_.panels[k].on_pages_only) panel(picture_.panels[k], at_.frames[k]);
     double y = at_.key_y;
@@ -54,7 +58,8 @@ class Writer {
 
  private:
   void node(const std::string& style, double x, double y, const std::string& words) {
-    out_ += "\\node" + (style.empty() ? "" : "[" + style + "]") + " at " + point(x, y) + " {" + tex(words) + "};\n";
+    out_ += "\\node" + (style.empty() ? "" : "[" + style + "]") + " at " + point(x, y) + " {" +
+            tex(words) + "};\n";
   }
 
   void panel(const Panel& p, const Frame& f) {
@@ -72,14 +77,17 @@ class Writer {
 
   void headers(const Panel& p, const Frame& f) {
     const bool captions = !p.left.levels.empty() && !p.left.levels.front().caption.empty();
-    double y = f.grid_y - static_cast<double>(p.top.levels.size()) * f.level_height - (captions ? 14 : 2);
+    double y =
+        f.grid_y - static_cast<double>(p.top.levels.size()) * f.level_height - (captions ? 14 : 2);
     for (const Level& level : p.top.levels) {
-      if (!level.caption.empty()) node("small print,anchor=base east", f.grid_x - 5, y + 13, level.caption);
+      if (!level.caption.empty())
+        node("small print,anchor=base east", f.grid_x - 5, y + 13, level.caption);
       for (const Band& band : level.bands) {
-        node("anchor=base", f.grid_x + (band.begin + band.end) * f.box_width / 2, y + 13, band.label);
+        node("anchor=base", f.grid_x + (band.begin + band.end) * f.box_width / 2, y + 13,
+             band.label);
         if (band.end - band.begin > 1)
-          out_ += "\\draw[span] " + point(f.grid_x + band.begin * f.box_width + 3, y + 17) + " -- " +
-                  point(f.grid_x + band.end * f.box_width - 3, y + 17) + ";\n";
+          out_ += "\\draw[span] " + point(f.grid_x + band.begin * f.box_width + 3, y + 17) +
+                  " -- " + point(f.grid_x + band.end * f.box_width - 3, y + 17) + ";\n";
       }
       y += f.level_height;
     }
@@ -88,7 +96,8 @@ class Writer {
       if (!p.left.levels[k].caption.empty())
         node("small print,anchor=base east", right, f.grid_y - 4, p.left.levels[k].caption);
       for (const Band& band : p.left.levels[k].bands)
-        node("anchor=east", right, f.grid_y + (band.begin + band.end) * f.box_height / 2, band.label);
+        node("anchor=east", right, f.grid_y + (band.begin + band.end) * f.box_height / 2,
+             band.label);
     }
   }
 
@@ -99,7 +108,8 @@ class Writer {
                         : b.kind == BoxKind::past_the_end ? "cell box,dashed"
                                                           : "cell box";
     if (b.colour != kNoColour) style += ",fill=k" + std::to_string(b.colour % kColours);
-    out_ += "\\path[" + style + "] " + point(x, y) + " rectangle " + point(x + f.box_width, y + f.box_height) + ";\n";
+    out_ += "\\path[" + style + "] " + point(x, y) + " rectangle " +
+            point(x + f.box_width, y + f.box_height) + ";\n";
     const double middle = x + f.box_width / 2;
     const bool two = f.box_height > 28 && !b.mark.empty();
     if (!b.label.empty()) node("", middle, y + (two ? 10 : f.box_height / 2), b.label);
@@ -108,8 +118,11 @@ class Writer {
 
   // Lines where the nesting turns over, thicker where several levels do, and one around the grid.
   void nesting(const Panel& p, const Frame& f) {
-    const double right = f.grid_x + p.columns * f.box_width, bottom = f.grid_y + p.rows * f.box_height;
-    std::string once = "\\draw[nesting] " + point(f.grid_x, f.grid_y) + " rectangle " + point(right, bottom), more;
+    const double right = f.grid_x + p.columns * f.box_width,
+                 bottom = f.grid_y + p.rows * f.box_height;
+    std::string once = "\\draw[nesting] " + point(f.grid_x, f.grid_y) + " rectangle " +
+                       point(right, bottom),
+                more;
     for (size_t j = 1; j < p.top.weight.size(); ++j) {
       const double x = f.grid_x + static_cast<double>(j) * f.box_width;
       if (const int weight = p.top.weight[j])

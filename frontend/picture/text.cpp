@@ -17,7 +17,8 @@ constexpr int kFoldedRows = 3;
 
 // Characters, each one column wide: what pictures hold are numbers, parentheses and names.
 int width_of(const std::string& text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
 std::string blanks(int count) {
@@ -49,14 +50,16 @@ class PanelText {
     for (const Level& level : panel.top.levels)
       for (const Band& band : level.bands)
         box_width_ =
-            std::max(box_width_, (width_of(plain(band.label)) + band.end - band.begin - 1) / (band.end - band.begin));
+            std::max(box_width_, (width_of(plain(band.label)) + band.end - band.begin - 1) /
+                                     (band.end - band.begin));
     for (const Level& level : panel.left.levels) {
       int width = width_of(plain(level.caption));
       for (const Band& band : level.bands) width = std::max(width, width_of(plain(band.label)));
       side_widths_.push_back(width);
       side_ += width + 2;
     }
-    for (const Level& level : panel.top.levels) side_ = std::max(side_, width_of(plain(level.caption)) + 2);
+    for (const Level& level : panel.top.levels)
+      side_ = std::max(side_, width_of(plain(level.caption)) + 2);
     columns_ = fitting();
   }
 
@@ -77,8 +80,8 @@ class PanelText {
     }
     for (const std::string& note : panel_.notes) lines.push_back(plain(note));
     if (columns_ < panel_.columns)
-      lines.push_back("... and " + std::to_string(panel_.columns - columns_) + " of " + std::to_string(panel_.columns) +
-                      " columns that do not fit here");
+      lines.push_back("... and " + std::to_string(panel_.columns - columns_) + " of " +
+                      std::to_string(panel_.columns) + " columns that do not fit here");
     return lines;
   }
 
@@ -148,8 +151,8 @@ class PanelText {
 
   std::string row_of(int row) const {
     std::string line = side([&](const Level& level) {
-      const auto band =
-          std::find_if(level.bands.begin(), level.bands.end(), [&](const Band& b) { return b.begin == row; });
+      const auto band = std::find_if(level.bands.begin(), level.bands.end(),
+                                     [&](const Band& b) { return b.begin == row; });
       return band == level.bands.end() ? std::string() : band->label;
     });
     for (int j = 0; j < columns_; ++j) {
@@ -173,7 +176,8 @@ Panel fitted(const Panel& panel, const TextOptions& options, bool marks) {
   int columns = 1;
   while (2 * columns < panel.columns) columns *= 2;
   for (; columns > 1; columns /= 2)
-    if (Panel narrower = broken(panel, columns); PanelText(narrower, options, marks).fits()) return narrower;
+    if (Panel narrower = broken(panel, columns); PanelText(narrower, options, marks).fits())
+      return narrower;
   return broken(panel, 1);
 }
 
@@ -231,7 +235,8 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
     const Panel shown = fitted(panel, options, marks);
     const PanelText text(shown, options, marks);
     Block block{text.lines(), text.width()};
-    for (const std::string& note : panel.notes) block.width = std::max(block.width, width_of(plain(note)));
+    for (const std::string& note : panel.notes)
+      block.width = std::max(block.width, width_of(plain(note)));
     const bool fits = options.columns == 0 || width + block.width <= options.columns;
     if (!fits || panel.is_line) flush();
     width += block.width + 4;
@@ -243,7 +248,8 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
 bool has_marks(const Picture& picture) {
   const auto marked = [](const Panel& panel) {
     return !panel.is_line && !panel.on_pages_only &&
-           std::any_of(panel.boxes.begin(), panel.boxes.end(), [](const Box& box) { return !box.mark.empty(); });
+           std::any_of(panel.boxes.begin(), panel.boxes.end(),
+                       [](const Box& box) { return !box.mark.empty(); });
   };
   return std::any_of(picture.panels.begin(), picture.panels.end(), marked);
 }
@@ -255,9 +261,12 @@ std::string to_text(const Picture& picture, const TextOptions& options) {
   if (!picture.title.empty()) lines.push_back(plain(picture.title));
   if (!picture.subtitle.empty()) lines.push_back("= " + plain(picture.subtitle));
   append_panels(lines, picture, options);
-  const bool has_key = !picture.key.empty() && (options.colours != Colours::none || has_marks(picture));
+  const bool has_key =
+      !picture.key.empty() && (options.colours != Colours::none || has_marks(picture));
   if (has_key || !picture.notes.empty()) lines.emplace_back();
-  if (has_key) lines.push_back((options.colours == Colours::none ? "marks: " : "colour: ") + plain(picture.key));
+  if (has_key)
+    lines.push_back((options.colours == Colours::none ? "marks: " : "colour: ") +
+                    plain(picture.key));
   for (const std::string& note : picture.notes) lines.push_back(plain(note));
   std::string text;
   for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;

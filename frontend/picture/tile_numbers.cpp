@@ -4,13 +4,13 @@
 #include <array>
 #include <string_view>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::picture {
 namespace {
 
-// Which parts of the result's coordinate number the tile. `blocks`: how many whole operands lie before it, mode by
-// mode.
+// Which parts of the result's coordinate number the tile. `blocks`: how many whole operands lie
+// before it, mode by mode.
 enum class Counts : uint8_t { second_mode, modes_beyond, second_parts, first_parts, blocks };
 
 struct Rule {
@@ -35,7 +35,8 @@ constexpr std::array<Rule, 12> kRules = {{
 }};
 
 const Rule* rule_of(const std::string& operation) {
-  const auto at = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) { return r.operation == operation; });
+  const auto at = std::find_if(kRules.begin(), kRules.end(),
+                               [&](const Rule& r) { return r.operation == operation; });
   return at == kRules.end() ? nullptr : &*at;
 }
 
@@ -56,7 +57,8 @@ std::vector<std::vector<int>> tile_paths(const Operation& operation, const Rule&
       if (shape.rank() > 1) paths.push_back({1});
       break;
     case Counts::modes_beyond:
-      for (int m = rule.operation.substr(0, 4) == "flat" ? modes_of_tile(operation, rule) : 1; m < shape.rank(); ++m)
+      for (int m = rule.operation.substr(0, 4) == "flat" ? modes_of_tile(operation, rule) : 1;
+           m < shape.rank(); ++m)
         paths.push_back({m});
       break;
     case Counts::blocks:
@@ -95,7 +97,8 @@ std::int64_t TileNumbers::of(std::int64_t index) const {
   const Tuple coordinate = idx2crd(facts, index, shape_);
   std::int64_t number = 0, step = 1;
   for (const Part& part : parts_) {
-    const std::int64_t at = crd2idx(facts, get(coordinate, part.path), get(shape_, part.path)).value() / part.block;
+    const std::int64_t at =
+        crd2idx(facts, get(coordinate, part.path), get(shape_, part.path)).value() / part.block;
     number = checked_add(number, checked_mul(step, at));
     const std::int64_t extent = size(get(shape_, part.path)).value();
     step = checked_mul(step, extent / part.block + (extent % part.block != 0));

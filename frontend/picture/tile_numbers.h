@@ -1,9 +1,10 @@
 #pragma once
 
-// Which tile an element of the result of a divide lies in, or which copy an element of a product: the number that the
-// rest of its coordinate counts, colexicographically.
+// Which tile an element of the result of a divide lies in, or which copy an element of a product:
+// the number that the rest of its coordinate counts, colexicographically.
 //
-//     zipped_divide((6,8):(1,6), (2,4)) = ((2,4),(3,2)):...      the tile of ((1,0),(2,1)) is 2 + 3*1
+//     zipped_divide((6,8):(1,6), (2,4)) = ((2,4),(3,2)):...      the tile of ((1,0),(2,1)) is 2 +
+//     3*1
 
 #include <cstdint>
 #include <optional>

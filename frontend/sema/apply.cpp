@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "frontend/sema/array_operations.h"
-#include "frontend/sema/call_repair.h"
-#include "frontend/sema/derivation.h"
-#include "frontend/sema/kernel_builder.h"
+#include "frontend/sema/builtins/array_operations.h"
+#include "frontend/sema/builtins/call_repair.h"
+#include "frontend/sema/explain/derivation.h"
+#include "frontend/sema/kernel/kernel_builder.h"
 
 namespace lay::sema {
 namespace {
@@ -17,7 +17,8 @@ std::vector<Span> spans_of(const std::vector<CallArgument>& arguments) {
 }
 
 bool any_unknown(const std::vector<CallArgument>& arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [](const CallArgument& a) { return a.value.is_unknown(); });
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const CallArgument& a) { return a.value.is_unknown(); });
 }
 
 // Coordinates by the names of modes; `_` for the modes that are left out.
@@ -32,14 +33,17 @@ Tuple named_coordinate(const std::vector<CallArgument>& arguments, const Layout&
            a.span, {}, {{"help", "names(L, (\"m\",\"k\")) names modes"}});
     }
     const Tuple* t = a.value.as<Tuple>();
-    if (!t) fail("argument-kind", "a coordinate is made of integers, not of " + kind_name(a.value), a.span);
+    if (!t)
+      fail("argument-kind", "a coordinate is made of integers, not of " + kind_name(a.value),
+           a.span);
     modes[static_cast<std::size_t>(*mode)] = *t;
   }
   return layout.shape.is_leaf() ? modes[0] : Tuple(std::move(modes));
 }
 
-// The coordinate that the arguments of a layout make. A tuple alone is the whole coordinate; where the shape is a tuple
-// of one that it cannot be a coordinate of, it is the coordinate of that mode: ((4,2),):((1,4),) takes ((3,1)).
+// The coordinate that the arguments of a layout make. A tuple alone is the whole coordinate; where
+// the shape is a tuple of one that it cannot be a coordinate of, it is the coordinate of that mode:
+// ((4,2),):((1,4),) takes ((3,1)).
 Tuple coordinate_of(const std::vector<CallArgument>& arguments, const Layout& layout, Span whole) {
   const Tuple& shape = layout.shape;
   if (!arguments.empty() && !arguments[0].name.empty()) return named_coordinate(arguments, layout);
@@ -47,12 +51,15 @@ Tuple coordinate_of(const std::vector<CallArgument>& arguments, const Layout& la
   for (const CallArgument& a : arguments) {
     if (!a.name.empty()) fail("argument-name", "a coordinate has no names", a.span);
     const Tuple* t = a.value.as<Tuple>();
-    if (!t) fail("argument-kind", "a coordinate is made of integers, not of " + kind_name(a.value), a.span);
+    if (!t)
+      fail("argument-kind", "a coordinate is made of integers, not of " + kind_name(a.value),
+           a.span);
     modes.push_back(*t);
   }
   if (modes.empty()) fail("argument-count", "a layout takes a coordinate", whole);
   if (modes.size() > 1) return Tuple(std::move(modes));
-  const bool of_mode = !shape.is_leaf() && shape.rank() == 1 && !modes[0].is_leaf() && modes[0].rank() != 1;
+  const bool of_mode =
+      !shape.is_leaf() && shape.rank() == 1 && !modes[0].is_leaf() && modes[0].rank() != 1;
   return of_mode ? Tuple(std::move(modes)) : modes[0];
 }
 
@@ -67,7 +74,8 @@ void note_past_the_end(Session& session, const Tuple& coordinate, const Tuple& s
   session.outcome->diagnostics.add(std::move(d));
 }
 
-Value apply_layout(Session& session, const Value& callee, const std::vector<CallArgument>& arguments, Span whole) {
+Value apply_layout(Session& session, const Value& callee,
+                   const std::vector<CallArgument>& arguments, Span whole) {
   if (any_unknown(arguments)) return Value(Unknown{});
   Facts& facts = session.facts;
   if (const Layout* l = callee.as<Layout>()) {
@@ -100,7 +108,8 @@ Value apply_swizzle(const Swizzle& s, const std::vector<CallArgument>& arguments
     fail("argument-kind", "a swizzle takes one integer", whole);
   }
   const Int& x = arguments[0].value.as<Tuple>()->value();
-  if (x.is_literal() && x.value() < 0) fail("argument-kind", "a swizzle takes an integer that is at least 0", whole);
+  if (x.is_literal() && x.value() < 0)
+    fail("argument-kind", "a swizzle takes an integer that is at least 0", whole);
   derive_value(s, Tuple(x));
   return Value(s(x));
 }
@@ -125,7 +134,8 @@ bool fits_type(const Value& value, const std::string& type) {
 // The parameters of a def or record with their values.
 std::vector<std::pair<std::string, Value>> bind(const std::string& callee,
                                                 const std::vector<syntax::Parameter>& parameters,
-                                                const std::vector<CallArgument>& arguments, Span whole) {
+                                                const std::vector<CallArgument>& arguments,
+                                                Span whole) {
   std::vector<std::string> names;
   for (const syntax::Parameter& p : parameters) names.push_back(p.name.text);
   std::vector<std::pair<std::string, Value>> bound;
@@ -133,7 +143,9 @@ std::vector<std::pair<std::string, Value>> bind(const std::string& callee,
     const syntax::Parameter& p = parameters[bound.size()];
     if (p.type && !fits_type(a->value, p.type->text)) {
       fail("argument-kind",
-           callee + " wants a " + p.type->text + " for " + p.name.text + ", not " + kind_name(a->value), a->span);
+           callee + " wants a " + p.type->text + " for " + p.name.text + ", not " +
+               kind_name(a->value),
+           a->span);
     }
     bound.emplace_back(p.name.text, a->value);
   }
@@ -167,8 +179,10 @@ bool is_library(const Session& session, const Closure& closure) {
   return session.sources[closure.tree->file].name.starts_with("stdlib/");
 }
 
-// What goes wrong inside a library's def is shown at the user's call, its labels at the call's arguments.
-[[noreturn]] void blame_call(Diagnostic d, const std::string& callee, const std::vector<Span>& operands, Span whole) {
+// What goes wrong inside a library's def is shown at the user's call, its labels at the call's
+// arguments.
+[[noreturn]] void blame_call(Diagnostic d, const std::string& callee,
+                             const std::vector<Span>& operands, Span whole) {
   std::vector<Label> labels;
   for (const Label& label : d.labels) {
     if (label.span.file == whole.file) {
@@ -193,7 +207,8 @@ Value run_closure(Session& session, const Closure& closure, const std::string& n
   try {
     return body();
   } catch (const DiagnosticError& error) {
-    if (library && entered.from_user()) blame_call(error.diagnostic, name, spans_of(arguments), whole);
+    if (library && entered.from_user())
+      blame_call(error.diagnostic, name, spans_of(arguments), whole);
     if (!library) {
       Diagnostic d = error.diagnostic;
       if (d.labels.size() < 3) d.labels.push_back({whole, "called here"});
@@ -215,34 +230,39 @@ trace::Begin begin_of(const Session& session, const Function& f,
   return begin;
 }
 
-// A claim of the algebra that was refused: its repairs are about the operands inside the def, and give way to those of
-// the call.
+// A claim of the algebra that was refused: its repairs are about the operands inside the def, and
+// give way to those of the call.
 bool is_refused(const Diagnostic& d) {
   return !d.witness.empty() || d.code == "refuted" || d.code.starts_with("composition-") ||
          d.code.starts_with("complement-");
 }
 
-Value apply_function(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole);
+Value apply_function(Session& session, const FunctionPtr& f,
+                     const std::vector<CallArgument>& arguments, Span whole);
 
 // What runs the call, and where it is refused what else would have worked.
 template <typename Run>
-Value repaired(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole,
-               const Run& run) {
+Value repaired(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments,
+               Span whole, const Run& run) {
   try {
     return run();
   } catch (DiagnosticError& error) {
     std::vector<Note>& notes = error.diagnostic.notes;
     if (!is_refused(error.diagnostic) || f->def->parameters.empty()) throw;
     std::erase_if(notes, [](const Note& note) { return note.kind == "works"; });
-    const auto retry = [&](const std::vector<CallArgument>& other) { apply_function(session, f, other, whole); };
-    for (const std::string& repair : call_repairs(session, f->def->parameters.back().name.text, arguments, retry)) {
+    const auto retry = [&](const std::vector<CallArgument>& other) {
+      apply_function(session, f, other, whole);
+    };
+    for (const std::string& repair :
+         call_repairs(session, f->def->parameters.back().name.text, arguments, retry)) {
       notes.push_back({"works", repair});
     }
     throw;
   }
 }
 
-Value apply_function(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments, Span whole) {
+Value apply_function(Session& session, const FunctionPtr& f,
+                     const std::vector<CallArgument>& arguments, Span whole) {
   const std::string& name = f->def->name.text;
   Frame frame{f->closure, bind(name, f->def->parameters, arguments, whole)};
   std::optional<trace::Operation> derived;
@@ -251,17 +271,19 @@ Value apply_function(Session& session, const FunctionPtr& f, const std::vector<C
     return run_closure(session, f->closure, name, arguments, whole,
                        [&] { return evaluate(session, frame, f->def->body); });
   };
-  Value result =
-      session.library.empty() && is_library(session, f->closure) ? repaired(session, f, arguments, whole, run) : run();
+  Value result = session.library.empty() && is_library(session, f->closure)
+                     ? repaired(session, f, arguments, whole, run)
+                     : run();
   if (f->def->result && !fits_type(result, f->def->result->text)) {
-    fail("argument-kind", name + " promises a " + f->def->result->text + " and gives " + kind_name(result), whole);
+    fail("argument-kind",
+         name + " promises a " + f->def->result->text + " and gives " + kind_name(result), whole);
   }
   if (derived) derived->gives(item_of(result));
   return result;
 }
 
-Value make_record(Session& session, const RecordMakerPtr& maker, const std::vector<CallArgument>& arguments,
-                  Span whole) {
+Value make_record(Session& session, const RecordMakerPtr& maker,
+                  const std::vector<CallArgument>& arguments, Span whole) {
   const std::string& name = maker->record->name.text;
   Frame frame{maker->closure, bind(name, maker->record->parameters, arguments, whole)};
   Record record{name, name + "(", {}, maker->library};
@@ -282,7 +304,8 @@ Value make_record(Session& session, const RecordMakerPtr& maker, const std::vect
 
 }  // namespace
 
-Value apply(Session& session, const Operand& callee, std::vector<CallArgument> arguments, Span whole) {
+Value apply(Session& session, const Operand& callee, std::vector<CallArgument> arguments,
+            Span whole) {
   session.charge(1, whole);
   const Value& f = callee.value;
   try {
@@ -291,11 +314,14 @@ Value apply(Session& session, const Operand& callee, std::vector<CallArgument> a
       Arguments list(session, (*builtin)->name, whole, std::move(arguments));
       return call_builtin(**builtin, list);
     }
-    if (const auto* function = f.as<FunctionPtr>()) return apply_function(session, *function, arguments, whole);
-    if (const auto* maker = f.as<RecordMakerPtr>()) return make_record(session, *maker, arguments, whole);
+    if (const auto* function = f.as<FunctionPtr>())
+      return apply_function(session, *function, arguments, whole);
+    if (const auto* maker = f.as<RecordMakerPtr>())
+      return make_record(session, *maker, arguments, whole);
     if (f.as<Layout>() || f.as<Composed>()) return apply_layout(session, f, arguments, whole);
     if (const auto* s = f.as<Swizzle>()) return apply_swizzle(*s, arguments, whole);
-    if (const auto* family = f.as<KernelFamilyPtr>()) return apply_kernel(session, *family, arguments, whole);
+    if (const auto* family = f.as<KernelFamilyPtr>())
+      return apply_kernel(session, *family, arguments, whole);
     if (const auto* type = f.as<ElementType>()) {
       arguments.push_back({"", Value(*type), callee.span});
       Arguments list(session, "cast", whole, std::move(arguments));
@@ -308,8 +334,10 @@ Value apply(Session& session, const Operand& callee, std::vector<CallArgument> a
   std::vector<Note> notes;
   const Tuple* t = f.as<Tuple>();
   if (t && t->is_tuple())
-    notes.push_back({"help", "a mode of a tuple is x[0]; a layout is called in parentheses: ((4,2):(1,4))(7)"});
-  if (f.as<RecordPtr>()) notes.push_back({"help", "without parameters a record is written by its name alone"});
+    notes.push_back(
+        {"help", "a mode of a tuple is x[0]; a layout is called in parentheses: ((4,2):(1,4))(7)"});
+  if (f.as<RecordPtr>())
+    notes.push_back({"help", "without parameters a record is written by its name alone"});
   fail("not-callable", kind_name(f) + " cannot be called", callee.span, {}, std::move(notes));
 }
 

@@ -1,8 +1,8 @@
 // Modes, elements and ranges x[i], fields r.f.
 
 #include "frontend/sema/apply.h"
-#include "frontend/sema/array_operations.h"
-#include "frontend/sema/kernel_builder.h"
+#include "frontend/sema/builtins/array_operations.h"
+#include "frontend/sema/kernel/kernel_builder.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -19,13 +19,16 @@ Value index_list(const List& list, const std::vector<Operand>& indices) {
   }
   std::int64_t i = first->value().value();
   if (i < 0 || i >= static_cast<std::int64_t>(list.elements.size())) {
-    fail("mode", "there is no mode " + std::to_string(i) + " in a tuple of " + count_text(list.elements.size()),
+    fail("mode",
+         "there is no mode " + std::to_string(i) + " in a tuple of " +
+             count_text(list.elements.size()),
          indices[0].span);
   }
   return list.elements[static_cast<std::size_t>(i)];
 }
 
-// X[i,j] is an element, X[0..10] a part: ranges keep their axis, integers drop it, axes not named are whole.
+// X[i,j] is an element, X[0..10] a part: ranges keep their axis, integers drop it, axes not named
+// are whole.
 Value index_array(const Array& array, const std::vector<Operand>& indices, Span whole) {
   if (static_cast<int>(indices.size()) > array.rank()) {
     fail("coordinate-rank",
@@ -48,7 +51,8 @@ Value index_array(const Array& array, const std::vector<Operand>& indices, Span 
     }
     std::int64_t i = t->value().value();
     if (i < 0 || i >= array.shape[k]) {
-      fail("bounds", std::to_string(i) + " lies outside 0.." + std::to_string(array.shape[k]), indices[k].span);
+      fail("bounds", std::to_string(i) + " lies outside 0.." + std::to_string(array.shape[k]),
+           indices[k].span);
     }
     part = cut(part, k, i, i + 1);
     dropped[k] = true;
@@ -65,13 +69,15 @@ Value index_array(const Array& array, const std::vector<Operand>& indices, Span 
 
 }  // namespace
 
-Value apply_index(Session& session, const Operand& object, const std::vector<Operand>& indices, Span whole) {
+Value apply_index(Session& session, const Operand& object, const std::vector<Operand>& indices,
+                  Span whole) {
   for (const Operand& index : indices) {
     if (index.value.is_unknown()) return index.value;
   }
   const Value& x = object.value;
   if (x.is_unknown()) return x;
-  if (const auto* tensor = x.as<TensorName>()) return session.kernel->load(tensor->tensor, indices, whole);
+  if (const auto* tensor = x.as<TensorName>())
+    return session.kernel->load(tensor->tensor, indices, whole);
   if (const auto* array = x.as<Array>()) return index_array(*array, indices, whole);
   if (const auto* list = x.as<ListPtr>()) {
     Value element = index_list(**list, indices);
@@ -94,17 +100,21 @@ Value named_mode(const Operand& object, const Layout& layout, const std::string&
   if (const auto mode = mode_named(layout, name)) return Value(layout[*mode]);
   std::string known;
   for (int k = 0; k < layout.rank(); ++k) {
-    if (const auto number = only_name(layout[k])) known += (known.empty() ? "" : ", ") + name_of_number(number);
+    if (const auto number = only_name(layout[k]))
+      known += (known.empty() ? "" : ", ") + name_of_number(number);
   }
-  fail("no-field", "no one mode of " + layout.to_string() + " is named " + name, where, {{object.span, "this layout"}},
-       {{"help", known.empty() ? "names(L, (\"m\",\"k\")) names modes" : "its modes are named " + known}});
+  fail("no-field", "no one mode of " + layout.to_string() + " is named " + name, where,
+       {{object.span, "this layout"}},
+       {{"help",
+         known.empty() ? "names(L, (\"m\",\"k\")) names modes" : "its modes are named " + known}});
 }
 
 }  // namespace
 
 Value member(Session& session, const Operand& object, const std::string& name, Span where) {
   if (object.value.is_unknown()) return object.value;
-  if (const auto* layout = object.value.as<Layout>()) return named_mode(object, *layout, name, where);
+  if (const auto* layout = object.value.as<Layout>())
+    return named_mode(object, *layout, name, where);
   if (const auto* composed = object.value.as<Composed>()) {
     Composed part = *composed;
     part.inner = *named_mode(object, composed->layout(), name, where).as<Layout>();

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "frontend/sema/builtins.h"
-#include "frontend/sema/derivation.h"
+#include "frontend/sema/builtins/builtins.h"
+#include "frontend/sema/explain/derivation.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -9,11 +9,13 @@ namespace lay::sema {
 void Arguments::wrong_kind(std::size_t i, std::string_view wanted) const {
   if (i >= list_.size()) {
     fail("argument-count",
-         std::string(callee_) + " needs " + std::string(wanted) + " as argument " + std::to_string(i + 1), whole_);
+         std::string(callee_) + " needs " + std::string(wanted) + " as argument " +
+             std::to_string(i + 1),
+         whole_);
   }
   fail("argument-kind",
-       std::string(callee_) + " takes " + std::string(wanted) + " as argument " + std::to_string(i + 1) + ", not " +
-           kind_name(list_[i].value),
+       std::string(callee_) + " takes " + std::string(wanted) + " as argument " +
+           std::to_string(i + 1) + ", not " + kind_name(list_[i].value),
        list_[i].span);
 }
 
@@ -47,13 +49,16 @@ Int Arguments::integer(std::size_t i) const {
 std::int64_t Arguments::literal(std::size_t i) const {
   Int n = integer(i);
   if (n.is_literal()) return n.value();
-  fail("symbolic", std::string(callee_) + " needs a known integer here, and " + n.to_string() + " is not known yet",
+  fail("symbolic",
+       std::string(callee_) + " needs a known integer here, and " + n.to_string() +
+           " is not known yet",
        list_[i].span);
 }
 
 int Arguments::small(std::size_t i) const {
   std::int64_t n = literal(i);
-  if (n < -1'000'000 || n > 1'000'000) fail("mode", "nothing has a mode or a rank " + std::to_string(n), list_[i].span);
+  if (n < -1'000'000 || n > 1'000'000)
+    fail("mode", "nothing has a mode or a rank " + std::to_string(n), list_[i].span);
   return static_cast<int>(n);
 }
 
@@ -148,8 +153,10 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments) {
   }
 }
 
-std::vector<const CallArgument*> bind_arguments(const std::string& callee, const std::vector<std::string>& parameters,
-                                                const std::vector<CallArgument>& arguments, Span whole) {
+std::vector<const CallArgument*> bind_arguments(const std::string& callee,
+                                                const std::vector<std::string>& parameters,
+                                                const std::vector<CallArgument>& arguments,
+                                                Span whole) {
   std::vector<const CallArgument*> bound(parameters.size(), nullptr);
   const auto signature = [&] {
     std::string all;
@@ -165,7 +172,8 @@ std::vector<const CallArgument*> bind_arguments(const std::string& callee, const
       auto at = std::find(parameters.begin(), parameters.end(), a.name);
       if (at == parameters.end()) {
         std::vector<Note> notes;
-        if (auto near = nearest(a.name, parameters)) notes.push_back({"help", "did you mean " + *near + "?"});
+        if (auto near = nearest(a.name, parameters))
+          notes.push_back({"help", "did you mean " + *near + "?"});
         fail("argument-name", callee + " has no parameter " + a.name, a.span, {}, std::move(notes));
       }
       k = static_cast<std::size_t>(at - parameters.begin());
@@ -173,14 +181,18 @@ std::vector<const CallArgument*> bind_arguments(const std::string& callee, const
     if (k >= parameters.size()) {
       fail("argument-count",
            callee + " takes " + std::to_string(parameters.size()) +
-               (parameters.size() == 1 ? " argument, not " : " arguments, not ") + std::to_string(arguments.size()),
+               (parameters.size() == 1 ? " argument, not " : " arguments, not ") +
+               std::to_string(arguments.size()),
            whole, {}, signature());
     }
-    if (bound[k]) fail("argument-name", "the parameter " + parameters[k] + " is given twice", a.span);
+    if (bound[k])
+      fail("argument-name", "the parameter " + parameters[k] + " is given twice", a.span);
     bound[k] = &a;
   }
   for (std::size_t k = 0; k < parameters.size(); ++k) {
-    if (!bound[k]) fail("argument-count", callee + " needs a value for " + parameters[k], whole, {}, signature());
+    if (!bound[k])
+      fail("argument-count", callee + " needs a value for " + parameters[k], whole, {},
+           signature());
   }
   return bound;
 }
@@ -197,9 +209,10 @@ const Builtin* find_builtin(const std::string& name) {
 
 std::vector<const Builtin*> all_builtins() {
   std::vector<const Builtin*> rows;
-  for (auto table : {tuple_builtins(), tuple_algorithm_builtins(), unit_builtins(), coordinate_builtins(),
-                     layout_builtins(), algebra_builtins(), proposition_builtins(), memory_builtins(), fit_builtins(),
-                     number_builtins(), array_builtins(), export_builtins()}) {
+  for (auto table :
+       {tuple_builtins(), tuple_algorithm_builtins(), unit_builtins(), coordinate_builtins(),
+        layout_builtins(), algebra_builtins(), proposition_builtins(), memory_builtins(),
+        fit_builtins(), number_builtins(), array_builtins(), export_builtins()}) {
     for (const Builtin& row : table) rows.push_back(&row);
   }
   return rows;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "frontend/sema/builtins.h"
-#include "frontend/sema/find.h"
+#include "frontend/sema/builtins/builtins.h"
+#include "frontend/sema/builtins/find.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/sema/statement.h"
 #include "frontend/syntax/parse.h"
@@ -15,7 +15,8 @@ Evaluator::Evaluator(Sources& sources, Host host, Options options)
 
 Evaluator::~Evaluator() = default;
 
-std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view text, int first_line) {
+std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view text,
+                                    int first_line) {
   int file = session_->sources.add(name, text, first_line);
   syntax::Parsed parsed = syntax::parse(session_->sources, file);
   std::vector<Outcome> outcomes;
@@ -25,7 +26,8 @@ std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view te
   }
   Module& names = *session_->main;
   for (const syntax::Identifier& broken : parsed.tree->broken) {
-    if (!names.find(broken.text, names.generation())) names.define(broken.text, std::nullopt, broken.span);
+    if (!names.find(broken.text, names.generation()))
+      names.define(broken.text, std::nullopt, broken.span);
   }
   for (const syntax::Statement& statement : parsed.tree->statements) {
     outcomes.push_back(evaluate(parsed.tree, statement));
@@ -33,7 +35,8 @@ std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view te
   return outcomes;
 }
 
-Outcome Evaluator::evaluate(const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement) {
+Outcome Evaluator::evaluate(const std::shared_ptr<const syntax::Tree>& tree,
+                            const syntax::Statement& statement) {
   return evaluate_statement(*session_, session_->main, tree, statement);
 }
 
@@ -86,7 +89,8 @@ namespace {
 
 constexpr std::size_t kMostShown = 200;  // of a value
 
-std::string signature_of(const std::string& name, const std::vector<syntax::Parameter>& parameters) {
+std::string signature_of(const std::string& name,
+                         const std::vector<syntax::Parameter>& parameters) {
   std::string signature = name + "(";
   for (const syntax::Parameter& p : parameters) {
     if (signature.back() != '(') signature += ", ";
@@ -103,7 +107,8 @@ std::optional<std::string> size_law(const Session& session, const Value& value) 
   const Int& size = t->value();
   std::string law = "a size of at least " + std::to_string(facts.lower(size).value_or(1));
   if (const auto most = facts.upper(size)) law += ", at most " + std::to_string(*most);
-  if (const int64_t by = facts.divisor(size); by > 1) law += ", a multiple of " + std::to_string(by);
+  if (const int64_t by = facts.divisor(size); by > 1)
+    law += ", a multiple of " + std::to_string(by);
   return law;
 }
 
@@ -128,7 +133,8 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
   if (!entry) entry = session_->prelude().find(name);
   if (!entry || !entry->value) {
     const auto type = parse_element(name);
-    return type ? std::optional(Help{name, name, "an element type of " + std::to_string(bits(*type)) + " bits"})
+    return type ? std::optional(Help{name, name,
+                                     "an element type of " + std::to_string(bits(*type)) + " bits"})
                 : std::nullopt;
   }
   if (const auto* function = entry->value->as<FunctionPtr>()) {
@@ -143,7 +149,9 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
     return Help{name, signature_of(name, (*maker)->record->parameters), "a record of " + fields};
   }
   if (const auto known = size_law(*session_, *entry->value)) return Help{name, name, *known};
-  return Help{name, name, kind_name(*entry->value) + ": " + one_line(text(*entry->value)).substr(0, kMostShown)};
+  return Help{
+      name, name,
+      kind_name(*entry->value) + ": " + one_line(text(*entry->value)).substr(0, kMostShown)};
 }
 
 std::vector<std::string> Evaluator::fields(const std::string& path) const {

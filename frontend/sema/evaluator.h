@@ -1,17 +1,17 @@
-// The one evaluator. A session: it takes statements one after the other, as the REPL does, or whole scripts, and gives
-// back what each is worth as data; `lay check`, `lay run`, `lay eval` and the REPL share it. Checking is evaluating
-// with sizes that are not known: in Mode::check host statements (load, save, kernel calls) are not executed, and what
-// only they would know is Unknown.
+// The one evaluator. A session: it takes statements one after the other, as the REPL does, or whole
+// scripts, and gives back what each is worth as data; `lay check`, `lay run`, `lay eval` and the
+// REPL share it. Checking is evaluating with sizes that are not known: in Mode::check host
+// statements (load, save, kernel calls) are not executed, and what only they would know is Unknown.
 //
 //   Sources sources;
 //   Evaluator evaluator(sources, host, {Mode::run});
 //   for (const Outcome& outcome : evaluator.run("tiles.lay", text)) ...
 //
-// The evaluator does no I/O: a Host does. One error does not hide the next: a failed statement leaves its name
-// poisoned, and what uses that name fails without a word.
+// The evaluator does no I/O: a Host does. One error does not hide the next: a failed statement
+// leaves its name poisoned, and what uses that name fails without a word.
 //
-// Every script ends, within limits: 20 million steps and 2^20 elements of a tuple a statement (error `limit`); no def
-// can reach itself (error `recursion`).
+// Every script ends, within limits: 20 million steps and 2^20 elements of a tuple a statement
+// (error `limit`); no def can reach itself (error `recursion`).
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/algebra/facts.h"
-#include "frontend/sema/kernel_call.h"
-#include "frontend/sema/value.h"
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/sema/kernel/kernel_call.h"
+#include "frontend/sema/values/value.h"
 #include "frontend/source/diagnostic.h"
 #include "frontend/source/source.h"
 #include "frontend/syntax/tree.h"
@@ -37,22 +37,24 @@ namespace lay::sema {
 
 enum class Mode { check, run };
 
-// What the evaluator asks of the world. A function may throw Refusal (its code and message are shown at the place of
-// the call); one that is empty makes its call an error `unavailable`.
+// What the evaluator asks of the world. A function may throw Refusal (its code and message are
+// shown at the place of the call); one that is empty makes its call an error `unavailable`.
 struct Host {
   std::function<void(const std::string&)> print;  // a line, or several with newlines between
   std::function<void(const picture::Picture&)> show;
   std::function<Array(const std::string&)> load;  // an .npy file
   std::function<void(const std::string&, const Array&)> save;
   std::function<KernelResult(const KernelCall&)> call;  // runs a kernel
-  std::function<std::string(const std::string&)> read;  // the text of a used file, a path beside the script
-  std::function<bool()> interrupted;                    // asked now and then: true ends the statement
+  std::function<std::string(const std::string&)>
+      read;                           // the text of a used file, a path beside the script
+  std::function<bool()> interrupted;  // asked now and then: true ends the statement
 };
 
 struct Options {
   Mode mode = Mode::run;
-  std::map<std::string, std::int64_t> sizes;  // --set M=128: dims of kernels that arrays leave open, and top-level dims
-  bool for_tex = false;                       // pictures have so few boxes that TeX has room for them
+  std::map<std::string, std::int64_t>
+      sizes;             // --set M=128: dims of kernels that arrays leave open, and top-level dims
+  bool for_tex = false;  // pictures have so few boxes that TeX has room for them
 };
 
 // An obligation that did not become an error, or a claim that was asked about.
@@ -70,8 +72,9 @@ struct Finding {
 struct Outcome {
   Span where;
   std::vector<std::string> names;  // that the statement defines, if it does and is no error
-  std::optional<Value> value;      // of an expression that stands alone or a let; nothing after an error
-  Diagnostics diagnostics;         // errors, warnings and notes
+  std::optional<Value>
+      value;                // of an expression that stands alone or a let; nothing after an error
+  Diagnostics diagnostics;  // errors, warnings and notes
   std::vector<Finding> findings;
   bool poisoned = false;  // not evaluated: it depends on a name whose statement failed
 
@@ -91,11 +94,12 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  // Parses and evaluates a whole text. Syntax errors come first, as an outcome of their own; the statements that parse
-  // are evaluated all the same.
+  // Parses and evaluates a whole text. Syntax errors come first, as an outcome of their own; the
+  // statements that parse are evaluated all the same.
   std::vector<Outcome> run(const std::string& name, std::string_view text, int first_line = 1);
   // One statement of a tree.
-  Outcome evaluate(const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement);
+  Outcome evaluate(const std::shared_ptr<const syntax::Tree>& tree,
+                   const syntax::Statement& statement);
 
   // Whether pictures from here on are drawn for TeX.
   void draw_for_tex(bool on);
@@ -105,12 +109,14 @@ class Evaluator {
 
   // The kernels defined so far, in order, each with the schedules given so far.
   std::vector<KernelPtr> kernels() const;
-  // How many times a kernel was called (a script that calls none leaves running them to the command).
+  // How many times a kernel was called (a script that calls none leaves running them to the
+  // command).
   int kernel_calls() const;
 
   // Guards as they read under what is known by now, without doubles.
   std::vector<Guard> simplified(const std::vector<Guard>& guards) const;
-  // The value with conditions that are decided by now in place of undecided ones: what a REPL shows.
+  // The value with conditions that are decided by now in place of undecided ones: what a REPL
+  // shows.
   Value settled(const Value& value) const;
   // What `print` writes for the value: its text, and for a layout of rank 2 the table.
   std::string printed(const Value& value) const;

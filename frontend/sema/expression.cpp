@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "frontend/sema/apply.h"
-#include "frontend/sema/builtins.h"
-#include "frontend/sema/find.h"
-#include "frontend/sema/kernel_builder.h"
-#include "frontend/sema/operators.h"
+#include "frontend/sema/builtins/builtins.h"
+#include "frontend/sema/builtins/find.h"
+#include "frontend/sema/kernel/kernel_builder.h"
 #include "frontend/sema/statement.h"
+#include "frontend/sema/values/operators.h"
 
 namespace lay::sema {
 namespace {
@@ -20,14 +20,17 @@ using syntax::ExpressionId;
 class Evaluation {
  public:
   Evaluation(Session& session, Frame& frame, Span where)
-      : session_(session), frame_(frame), where_(where), claim_(std::exchange(session.claiming, false)) {}
+      : session_(session),
+        frame_(frame),
+        where_(where),
+        claim_(std::exchange(session.claiming, false)) {}
 
   Value operator()(const syntax::Integer& e) { return Value(Int(e.value)); }
   Value operator()(const syntax::Float& e) { return Value(e.value); }
   Value operator()(const syntax::String& e) { return Value(e.value); }
   Value operator()(const syntax::Boolean& e) { return Value(Predicate(e.value)); }
-  // Where a script says what a size is, `assume M == 6`, its names are worth what they are for that number. A kernel
-  // keeps its sizes: the launcher checks them.
+  // Where a script says what a size is, `assume M == 6`, its names are worth what they are for that
+  // number. A kernel keeps its sizes: the launcher checks them.
   Value operator()(const syntax::Name& e) {
     Value value = look_up(session_, frame_, e.text, where_);
     const bool of_script = !session_.kernel && frame_.closure.module == session_.main;
@@ -44,9 +47,11 @@ class Evaluation {
 
   Value operator()(const syntax::Unary& e) {
     Operand operand = value_of(e.operand);
-    if (e.op == syntax::UnaryOperator::minus) return refusing([&] { return negated(session_, operand, where_); });
+    if (e.op == syntax::UnaryOperator::minus)
+      return refusing([&] { return negated(session_, operand, where_); });
     if (operand.value.is_unknown()) return operand.value;
-    if (operand.value.as<Element>()) return session_.kernel->apply(ElementFunction::not_, {operand}, where_);
+    if (operand.value.as<Element>())
+      return session_.kernel->apply(ElementFunction::not_, {operand}, where_);
     return Value(negate(as_condition(operand.value, operand.span)));
   }
 
@@ -61,7 +66,8 @@ class Evaluation {
   Value operator()(const syntax::Chain& e) {
     ChainOperator op = e.rest.front().op;
     if (op == ChainOperator::compose) return composition_chain(e);
-    if (op == ChainOperator::logical_and || op == ChainOperator::logical_or) return logical_chain(e);
+    if (op == ChainOperator::logical_and || op == ChainOperator::logical_or)
+      return logical_chain(e);
     Operand result = value_of(e.first);
     for (const syntax::Link& link : e.rest) {
       Operand right = value_of(link.operand);
@@ -82,12 +88,14 @@ class Evaluation {
     for (auto id = e.indices.rbegin(); id != e.indices.rend(); ++id) {
       Operand index = value_of(*id);
       const Tuple* t = index.value.as<Tuple>();
-      if (!t || !t->is_int() || !t->value().is_literal() || t->value().value() < 0 || t->value().value() > 255) {
+      if (!t || !t->is_int() || !t->value().is_literal() || t->value().value() < 0 ||
+          t->value().value() > 255) {
         fail("operand-kind", "the number of a mode, 0 to 255, stands after @", index.span);
       }
       path.push_back(static_cast<int>(t->value().value()));
     }
-    return refusing([&] { return Value(Tuple::basis(base.value.as<Tuple>()->value(), std::move(path))); });
+    return refusing(
+        [&] { return Value(Tuple::basis(base.value.as<Tuple>()->value(), std::move(path))); });
   }
 
   Value operator()(const syntax::Call& e) {
@@ -112,10 +120,13 @@ class Evaluation {
   }
 
   Value operator()(const syntax::Range&) {
-    fail("operand-kind", "a range stands in the brackets of an array or in a comprehension", where_);
+    fail("operand-kind", "a range stands in the brackets of an array or in a comprehension",
+         where_);
   }
 
-  Value operator()(const syntax::Member& e) { return member(session_, value_of(e.object), e.name.text, e.name.span); }
+  Value operator()(const syntax::Member& e) {
+    return member(session_, value_of(e.object), e.name.text, e.name.span);
+  }
 
   Value operator()(const syntax::If& e) {
     Operand condition = value_of(e.condition);
@@ -157,14 +168,16 @@ class Evaluation {
         frame_.locals[slot].second = Value(Int(i));
         elements.push_back(evaluate(session_, frame_, e.element));
         held += weight(elements.back());
-        if (held > kMaxElements) fail("limit", "a tuple that holds more than 2^20 integers", where_);
+        if (held > kMaxElements)
+          fail("limit", "a tuple that holds more than 2^20 integers", where_);
       }
     } catch (...) {
       frame_.locals.resize(slot);
       throw;
     }
     frame_.locals.resize(slot);
-    if (std::any_of(elements.begin(), elements.end(), [](const Value& v) { return v.is_unknown(); })) {
+    if (std::any_of(elements.begin(), elements.end(),
+                    [](const Value& v) { return v.is_unknown(); })) {
       return Value(Unknown{});
     }
     return refusing([&] { return make_tuple(std::move(elements)); });
@@ -197,14 +210,16 @@ class Evaluation {
   }
 
  private:
-  Operand value_of(ExpressionId id) { return {evaluate(session_, frame_, id), frame_.tree()[id].span}; }
+  Operand value_of(ExpressionId id) {
+    return {evaluate(session_, frame_, id), frame_.tree()[id].span};
+  }
 
   std::vector<CallArgument> arguments_of(const std::vector<syntax::Argument>& list) {
     std::vector<CallArgument> arguments;
     arguments.reserve(list.size());
     for (const syntax::Argument& a : list) {
-      arguments.push_back(
-          {a.name ? a.name->text : "", evaluate(session_, frame_, a.value), frame_.tree()[a.value].span});
+      arguments.push_back({a.name ? a.name->text : "", evaluate(session_, frame_, a.value),
+                           frame_.tree()[a.value].span});
     }
     return arguments;
   }
@@ -213,16 +228,21 @@ class Evaluation {
   Operand range_of(const syntax::Range& range, Span where) {
     Operand first = value_of(range.first), last = value_of(range.last);
     if (first.value.is_unknown() || last.value.is_unknown()) return {Value(Unknown{}), where};
-    return {Value(std::make_shared<const List>(List{{Value(Int(bound(first))), Value(Int(bound(last)))}, 8})), where};
+    return {Value(std::make_shared<const List>(
+                List{{Value(Int(bound(first))), Value(Int(bound(last)))}, 8})),
+            where};
   }
 
   std::int64_t bound(const Operand& operand) {
     const Tuple* t = operand.value.as<Tuple>();
     if (t && t->is_int() && t->value().is_literal()) return t->value().value();
     if (t && t->is_int()) {
-      fail("symbolic", "a range needs known bounds, and " + text(operand.value) + " is not known yet", operand.span);
+      fail("symbolic",
+           "a range needs known bounds, and " + text(operand.value) + " is not known yet",
+           operand.span);
     }
-    fail("operand-kind", "the bounds of a range are integers, not " + kind_name(operand.value), operand.span);
+    fail("operand-kind", "the bounds of a range are integers, not " + kind_name(operand.value),
+         operand.span);
   }
 
   Value composition_chain(const syntax::Chain& e) {
@@ -231,8 +251,8 @@ class Evaluation {
     return compose(session_, chain, where_);
   }
 
-  // The right side is evaluated under what the left side says, `b == 0 or a % b == 0`; not in a kernel, where both
-  // sides are computed.
+  // The right side is evaluated under what the left side says, `b == 0 or a % b == 0`; not in a
+  // kernel, where both sides are computed.
   Value logical_chain(const syntax::Chain& e) {
     bool conjunction = e.rest.front().op == ChainOperator::logical_and;
     session_.claiming = claim_ && conjunction;
@@ -250,7 +270,8 @@ class Evaluation {
       if (right.value.is_unknown()) return right.value;
       if (right.value.as<Element>()) {
         Operand left{Value(result), join(first.span, frame_.tree()[e.rest[i].operand].span)};
-        return element_chain(session_.kernel->apply(function(conjunction), {left, right}, where_), e, i + 1);
+        return element_chain(session_.kernel->apply(function(conjunction), {left, right}, where_),
+                             e, i + 1);
       }
       Predicate p = as_condition(right.value, right.span);
       result = conjunction ? both(result, p) : either(result, p);
@@ -268,7 +289,8 @@ class Evaluation {
   Value element_chain(Operand result, const syntax::Chain& e, std::size_t from) {
     bool conjunction = e.rest.front().op == ChainOperator::logical_and;
     for (std::size_t i = from; i < e.rest.size(); ++i) {
-      result.value = session_.kernel->apply(function(conjunction), {result, value_of(e.rest[i].operand)}, where_);
+      result.value = session_.kernel->apply(function(conjunction),
+                                            {result, value_of(e.rest[i].operand)}, where_);
     }
     return result.value;
   }
@@ -293,7 +315,8 @@ class Evaluation {
   Session& session_;
   Frame& frame_;
   Span where_;
-  bool claim_;  // the value is what `prove` asks about; so are both sides of `and`, and the body of a def
+  bool claim_;  // the value is what `prove` asks about; so are both sides of `and`, and the body of
+                // a def
 };
 
 }  // namespace

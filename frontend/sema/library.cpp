@@ -5,14 +5,14 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "frontend/algebra/memo.h"
-#include "frontend/algebra/overloaded.h"
-#include "frontend/algebra/refusal.h"
-#include "frontend/sema/copy_instruction.h"
+#include "frontend/algebra/support/memo.h"
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/evaluator.h"
-#include "frontend/sema/operators.h"
-#include "frontend/sema/schedule_entry.h"
+#include "frontend/sema/kernel/copy_instruction.h"
+#include "frontend/sema/kernel/schedule_entry.h"
 #include "frontend/sema/stdlib.h"
+#include "frontend/sema/values/operators.h"
 
 namespace lay::sema {
 namespace {
@@ -25,14 +25,18 @@ struct Added {
 // One evaluator for each library, and the values of the expressions that it was asked for.
 class Library {
  public:
-  explicit Library(const std::string& name) : evaluator_(sources_, Host{}) { value_of("library", "use " + name); }
+  explicit Library(const std::string& name) : evaluator_(sources_, Host{}) {
+    value_of("library", "use " + name);
+  }
   explicit Library(const Added& added) : path_(added.path), evaluator_(sources_, Host{}) {
     value_of(added.path, added.text);
   }
 
   const std::optional<Value>& evaluated(const std::string& expression) {
     const auto at = known_.find(expression);
-    return at != known_.end() ? at->second : known_.emplace(expression, value_of("library", expression)).first->second;
+    return at != known_.end()
+               ? at->second
+               : known_.emplace(expression, value_of("library", expression)).first->second;
   }
 
  private:
@@ -46,10 +50,12 @@ class Library {
     return value;
   }
 
-  // Of an error in a file of the user's: "/home/anna/.local/share/lay/policies/tuned_sm90.lay:12: ".
+  // Of an error in a file of the user's: "/home/anna/.local/share/lay/policies/tuned_sm90.lay:12:
+  // ".
   std::string place(const std::string& name, const Diagnostic& d) const {
     if (path_.empty()) return "";
-    const bool in_file = name == path_ && d.primary.known() && sources_[d.primary.file].name == path_;
+    const bool in_file =
+        name == path_ && d.primary.known() && sources_[d.primary.file].name == path_;
     return path_ + (in_file ? ":" + std::to_string(sources_.position(d.primary).line) : "") + ": ";
   }
 
@@ -94,7 +100,8 @@ std::optional<Policy> policy_of(const Record& row) {
     }
   }
   if (policy.when.is_never() && policy.copies.is_never()) return std::nullopt;
-  for (const auto& [field, value] : entries) policy.entries.push_back(schedule_entry(field, "", value, {}));
+  for (const auto& [field, value] : entries)
+    policy.entries.push_back(schedule_entry(field, "", value, {}));
   return policy;
 }
 
@@ -102,10 +109,12 @@ std::optional<Policy> policy_of(const Record& row) {
 
 namespace {
 
-// The record that a call gives, turned into data and proved by `made_of` the first time that it is asked for.
+// The record that a call gives, turned into data and proved by `made_of` the first time that it is
+// asked for.
 template <class Instruction>
 Instruction instruction_of(const std::string& library, const std::string& name,
-                           const std::vector<LibraryArgument>& arguments, Instruction (*made_of)(const Record&)) {
+                           const std::vector<LibraryArgument>& arguments,
+                           Instruction (*made_of)(const Record&)) {
   std::string call = library.substr(library.rfind('.') + 1) + "." + name + "(";
   for (const auto& [parameter, value] : arguments) {
     if (call.back() != '(') call += ", ";
@@ -126,7 +135,8 @@ Instruction instruction_of(const std::string& library, const std::string& name,
 
 }  // namespace
 
-Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments) {
+Atom library_atom(const std::string& library, const std::string& name,
+                  const std::vector<LibraryArgument>& arguments) {
   return instruction_of(library, name, arguments, atom_of);
 }
 
@@ -148,7 +158,8 @@ bool has_library(const std::string& name) {
 
 std::string library_path(const std::string& name) {
   const std::lock_guard lock(mutex_of_libraries);
-  if (const auto added = added_libraries.find(name); added != added_libraries.end()) return added->second.path;
+  if (const auto added = added_libraries.find(name); added != added_libraries.end())
+    return added->second.path;
   std::string path = "stdlib/" + name + ".lay";
   std::replace(path.begin(), path.end() - 4, '.', '/');
   return path;
@@ -160,7 +171,8 @@ std::vector<RecordPtr> library_records(const std::string& library, const std::st
     return refusal("file", library_path(library) + ": " + list + " " + what);
   };
   std::vector<RecordPtr> records;
-  if (const auto* none = value.as<Tuple>(); none && none->is_tuple() && none->rank() == 0) return records;
+  if (const auto* none = value.as<Tuple>(); none && none->is_tuple() && none->rank() == 0)
+    return records;
   const auto* all = value.as<ListPtr>();
   if (!all) throw wrong("is " + kind_name(value) + ", not a list of records");
   for (const Value& each : (*all)->elements) {
@@ -174,8 +186,11 @@ std::vector<RecordPtr> library_records(const std::string& library, const std::st
 Predicate under(const Predicate& condition, const Circumstances& given) {
   std::map<DimId, std::string> dims;
   condition.collect_dims(dims);
-  const std::map<std::string, Int> meant{
-      {"M", given.m}, {"N", given.n}, {"K", given.k}, {"L", given.batches}, {"multiprocessors", given.multiprocessors}};
+  const std::map<std::string, Int> meant{{"M", given.m},
+                                         {"N", given.n},
+                                         {"K", given.k},
+                                         {"L", given.batches},
+                                         {"multiprocessors", given.multiprocessors}};
   std::map<DimId, Int> numbers;
   for (const auto& [dim, word] : dims) numbers.emplace(dim, meant.at(word));
   return condition.substitute(numbers);
@@ -186,12 +201,14 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
   if (!stdlib_text(library)) return {};
   const auto word = [](ElementType type) { return std::string(element_name(type)); };
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
-  const Value rows =
-      ask(library, "policies(a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " + word(kind.accumulator) +
-                       ", arithmetic = " + std::to_string(kind.arithmetic) + ", masked = " + truth(kind.masked) +
-                       ", stored = " + std::to_string(kind.stored) + ", a_along_k = " + truth(kind.a_along_k) +
-                       ", b_along_k = " + truth(kind.b_along_k) + ", inputs = " + truth(kind.inputs) +
-                       ", in_parts = " + truth(kind.in_parts) + ", batched = " + truth(kind.batched) + ")");
+  const Value rows = ask(
+      library,
+      "policies(a = " + word(kind.a) + ", b = " + word(kind.b) +
+          ", acc = " + word(kind.accumulator) +
+          ", arithmetic = " + std::to_string(kind.arithmetic) + ", masked = " + truth(kind.masked) +
+          ", stored = " + std::to_string(kind.stored) + ", a_along_k = " + truth(kind.a_along_k) +
+          ", b_along_k = " + truth(kind.b_along_k) + ", inputs = " + truth(kind.inputs) +
+          ", in_parts = " + truth(kind.in_parts) + ", batched = " + truth(kind.batched) + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {

@@ -1,8 +1,9 @@
-// Records of the standard library for who has no script: the planner asks for an instruction by name, and for the
-// schedules that kernels get that have none.
+// Records of the standard library for who has no script: the planner asks for an instruction by
+// name, and for the schedules that kernels get that have none.
 //
-//   library_atom("atoms.sm90", "wgmma", {{"n", 256}, {"ab", ElementType::bf16}, {"acc", ElementType::f32}})
-//   library_policies("sm90", {ElementType::bf16, ElementType::bf16, ElementType::f32})
+//   library_atom("atoms.sm90", "wgmma", {{"n", 256}, {"ab", ElementType::bf16}, {"acc",
+//   ElementType::f32}}) library_policies("sm90", {ElementType::bf16, ElementType::bf16,
+//   ElementType::f32})
 //
 // Each library is evaluated once, each answer kept. May be called from several threads.
 #pragma once
@@ -13,51 +14,58 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/sema/kernel.h"
-#include "frontend/sema/value.h"
+#include "frontend/sema/kernel/kernel.h"
+#include "frontend/sema/values/value.h"
 
 namespace lay::sema {
 
-using LibraryArgument = std::pair<std::string, std::variant<std::int64_t, ElementType, std::string>>;
+using LibraryArgument =
+    std::pair<std::string, std::variant<std::int64_t, ElementType, std::string>>;
 
-// The record `name` of a library with these parameters as an atom. Refusal "not-an-atom" if there is no such
-// instruction, "atom-cover" if the record is wrong, and what else its evaluation refuses.
-Atom library_atom(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& arguments);
+// The record `name` of a library with these parameters as an atom. Refusal "not-an-atom" if there
+// is no such instruction, "atom-cover" if the record is wrong, and what else its evaluation
+// refuses.
+Atom library_atom(const std::string& library, const std::string& name,
+                  const std::vector<LibraryArgument>& arguments);
 
-// Text that is asked as a library under this name from now on, in place of what was: a file of the user's, read from
-// `path`, which messages name. What it refuses is known when it is asked.
+// Text that is asked as a library under this name from now on, in place of what was: a file of the
+// user's, read from `path`, which messages name. What it refuses is known when it is asked.
 void add_library(const std::string& name, const std::string& path, const std::string& text);
 
 // Whether there is such a library: one that was added, or an embedded one.
 bool has_library(const std::string& name);
-// Where its text stands: the path of one that was added, "stdlib/policies/sm90.lay" of an embedded one.
+// Where its text stands: the path of one that was added, "stdlib/policies/sm90.lay" of an embedded
+// one.
 std::string library_path(const std::string& name);
 
 // The records that a library lists under a name: `let gpus = (h200, h100)` of targets.sm90.
 std::vector<RecordPtr> library_records(const std::string& library, const std::string& list);
 
-// A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition holds. Conditions
-// are over the library's dims M, N, K, L and multiprocessors, which are `Circumstances`.
+// A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition
+// holds. Conditions are over the library's dims M, N, K, L and multiprocessors, which are
+// `Circumstances`.
 struct Policy {
   std::string name;
   Predicate when;
-  Predicate copies = Predicate(false);  // and where factors that cannot be read as they lie are copied for it
-  bool elements = true;                 // also where outputs have to be stored element by element
-  std::vector<ScheduleEntry> entries;   // tile, mma, groups, ...
+  Predicate copies =
+      Predicate(false);  // and where factors that cannot be read as they lie are copied for it
+  bool elements = true;  // also where outputs have to be stored element by element
+  std::vector<ScheduleEntry> entries;  // tile, mma, groups, ...
 };
 
-// What conditions are about: an output of m x n elements and `batches` of them, sums over k, a GPU of so many
-// multiprocessors.
+// What conditions are about: an output of m x n elements and `batches` of them, sums over k, a GPU
+// of so many multiprocessors.
 struct Circumstances {
   Int m, n, k, batches;
   int multiprocessors = 0;
 };
 Predicate under(const Predicate& condition, const Circumstances& given);
 
-// A sum of products of these types, an epilogue of so much arithmetic an element (`plan::arithmetic_outside`), whether
-// a mask skips products, the bits of the widest output's elements, which factors run along k, whether the epilogue reads
-// inputs of two modes or more, whether the sum is added up in parts beside the tensor cores' own, and whether there are
-// batches, be it one.
+// A sum of products of these types, an epilogue of so much arithmetic an element
+// (`plan::arithmetic_outside`), whether a mask skips products, the bits of the widest output's
+// elements, which factors run along k, whether the epilogue reads inputs of two modes or more,
+// whether the sum is added up in parts beside the tensor cores' own, and whether there are batches,
+// be it one.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
@@ -69,8 +77,8 @@ struct ProductKind {
   bool batched = false;
 };
 
-// The rows for such products in the library's order, without those whose conditions hold for no sizes; none where it
-// has none for them, or nothing for the target.
+// The rows for such products in the library's order, without those whose conditions hold for no
+// sizes; none where it has none for them, or nothing for the target.
 std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind);
 
 }  // namespace lay::sema

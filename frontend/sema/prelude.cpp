@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/trace.h"
+#include "frontend/algebra/support/trace.h"
 #include "frontend/sema/stdlib.h"
 
 namespace lay::sema {
 
 namespace {
 
-// The name that the line begins to define; empty where it goes on with what the lines before it began.
+// The name that the line begins to define; empty where it goes on with what the lines before it
+// began.
 std::string_view defined_by(std::string_view line) {
   for (const std::string_view word : {"def ", "record "}) {
     if (!line.starts_with(word)) continue;

@@ -1,5 +1,5 @@
-// The prelude: the names of stdlib/prelude.lay and stdlib/tiled.lay, which every script finds. A definition is read
-// when its name is first asked for, since a script uses few of them.
+// The prelude: the names of stdlib/prelude.lay and stdlib/tiled.lay, which every script finds. A
+// definition is read when its name is first asked for, since a script uses few of them.
 //
 //   session.prelude().find("zipped_divide")     reads zipped_divide, logical_divide, divide_by, ...
 #pragma once
@@ -24,8 +24,8 @@ class Prelude {
   void clear();
 
  private:
-  // A statement that defines one name: it begins a line with `def` or `record`, and ends where the next one begins. No
-  // two use each other.
+  // A statement that defines one name: it begins a line with `def` or `record`, and ends where the
+  // next one begins. No two use each other.
   struct Definition {
     std::string file;
     std::string_view text;

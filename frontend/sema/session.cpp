@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "frontend/algebra/interruption.h"
-#include "frontend/sema/builtins.h"
+#include "frontend/algebra/support/interruption.h"
+#include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/source/text.h"
 
@@ -23,7 +23,10 @@ const Module::Entry* Module::find(const std::string& name, int generation) const
 }
 
 Session::Session(Sources& s, Host h, Options o)
-    : sources(s), host(std::move(h)), options(std::move(o)), prelude_(std::make_unique<Prelude>(*this)) {}
+    : sources(s),
+      host(std::move(h)),
+      options(std::move(o)),
+      prelude_(std::make_unique<Prelude>(*this)) {}
 
 Session::~Session() {
   main->clear();
@@ -36,11 +39,13 @@ void Session::charge(std::int64_t n, Span where) {
   if (steps / between_questions != (steps + n) / between_questions) ask();
   steps += n;
   if (steps > kStepBudget) {
-    fail("limit", "this statement takes more than " + std::to_string(kStepBudget) + " steps", where);
+    fail("limit", "this statement takes more than " + std::to_string(kStepBudget) + " steps",
+         where);
   }
 }
 
-void fail(std::string code, std::string message, Span where, std::vector<Label> labels, std::vector<Note> notes) {
+void fail(std::string code, std::string message, Span where, std::vector<Label> labels,
+          std::vector<Note> notes) {
   Diagnostic d;
   d.code = std::move(code);
   d.message = std::move(message);
@@ -85,7 +90,8 @@ Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<S
     if (!w->due.empty()) d.witness.emplace_back("due", fact_json(w->due));
     if (!w->actual.empty()) d.witness.emplace_back("actual", fact_json(w->actual));
   }
-  for (const auto& [name, value] : refusal.sizes) d.witness.emplace_back(name, std::to_string(value));
+  for (const auto& [name, value] : refusal.sizes)
+    d.witness.emplace_back(name, std::to_string(value));
   return d;
 }
 
@@ -106,7 +112,8 @@ std::vector<Predicate> conjuncts(const Predicate& condition) {
   if (condition.is_always()) return {};
   if (condition.kind() != PredicateKind::both) return {condition};
   std::vector<Predicate> parts = conjuncts(Predicate::of(condition.node().left));
-  for (const Predicate& part : conjuncts(Predicate::of(condition.node().right))) parts.push_back(part);
+  for (const Predicate& part : conjuncts(Predicate::of(condition.node().right)))
+    parts.push_back(part);
   return parts;
 }
 
@@ -123,20 +130,23 @@ bool is_word(const std::string& name) {
   return std::find(std::begin(words), std::end(words), name) != std::end(words);
 }
 
-// The guard of a name is broken by what was assumed since: says by which assumption, the first that breaks it together
-// with those before it.
-[[noreturn]] void ruled_out(const Facts& facts, const std::string& name, const Guard& guard, Span where) {
+// The guard of a name is broken by what was assumed since: says by which assumption, the first that
+// breaks it together with those before it.
+[[noreturn]] void ruled_out(const Facts& facts, const std::string& name, const Guard& guard,
+                            Span where) {
   std::vector<Note> notes;
   Facts known;
   for (const Predicate& assumption : facts.assumptions()) {
     known.assume(assumption);
     if (!known.rules_out(guard)) continue;
-    notes.push_back({"help", "`assume " + assumption.to_string() + "` rules it out; state it before `let " + name +
+    notes.push_back({"help", "`assume " + assumption.to_string() +
+                                 "` rules it out; state it before `let " + name +
                                  "`, and the operation takes it into account or refuses"});
     break;
   }
-  fail("guard", name + " holds only where " + guard.to_string() + ", which what is known by now rules out", where, {},
-       std::move(notes));
+  fail("guard",
+       name + " holds only where " + guard.to_string() + ", which what is known by now rules out",
+       where, {}, std::move(notes));
 }
 
 // What a name of CuTe is in Lay, where that has no such name.
@@ -182,7 +192,9 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
       notes.push_back({"help", "did you mean " + *near + "?"});
     const Span slashes{where.file, where.begin < 3 ? 0 : where.begin - 3, where.begin};
     if (session.sources.text(slashes).find("//") != std::string_view::npos)
-      notes.push_back({"help", "a comment after code stands behind at least two blanks; a // b with fewer divides"});
+      notes.push_back(
+          {"help",
+           "a comment after code stands behind at least two blanks; a // b with fewer divides"});
     fail("unknown-name", "nothing is called " + name, where, {}, std::move(notes));
   }
   if (!entry->value) throw Poisoned{};

@@ -1,4 +1,5 @@
-// The state of one session and the frames of names that an expression is evaluated in. Internal to this folder.
+// The state of one session and the frames of names that an expression is evaluated in. Internal to
+// this folder.
 #pragma once
 
 #include <map>
@@ -10,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/algebra/propositions.h"
+#include "frontend/algebra/claims/propositions.h"
 #include "frontend/sema/evaluator.h"
 
 namespace lay::sema {
 
 class KernelBuilder;
 
-// The names of one file. A name may be given again; a def keeps the meaning that its names had when it was defined,
-// because it sees only what is not younger than itself.
+// The names of one file. A name may be given again; a def keeps the meaning that its names had when
+// it was defined, because it sees only what is not younger than itself.
 class Module {
  public:
   struct Entry {
@@ -73,9 +74,11 @@ class Session {
   int call_depth = 0;
   KernelBuilder* kernel = nullptr;  // while a kernel's body is evaluated
   std::vector<Guard> inherited;     // guards that came with names: reported where they were raised
-  bool claiming = false;            // what is evaluated is what `prove` asks: a claim may answer by one counterexample
+  bool claiming =
+      false;  // what is evaluated is what `prove` asks: a claim may answer by one counterexample
   std::optional<Judgement> refutation;  // of the last claim that was refuted
-  std::string library;  // name of the embedded library whose def is running; empty in the user's own text
+  std::string
+      library;  // name of the embedded library whose def is running; empty in the user's own text
 
   // Kernels by name in order of definition, with the schedules given so far.
   std::vector<std::string> kernel_order;
@@ -99,10 +102,11 @@ inline constexpr std::int64_t kStepBudget = 20'000'000;
 inline constexpr int kCallDepth = 100;
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 20;
 
-[[noreturn]] void fail(std::string code, std::string message, Span where, std::vector<Label> labels = {},
-                       std::vector<Note> notes = {});
+[[noreturn]] void fail(std::string code, std::string message, Span where,
+                       std::vector<Label> labels = {}, std::vector<Note> notes = {});
 
-// A refusal of the algebra as a diagnostic about the text: `whole` is the operation, `operands` its parts.
+// A refusal of the algebra as a diagnostic about the text: `whole` is the operation, `operands` its
+// parts.
 Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<Span>& operands);
 
 // Lay text of a number or of a tuple of numbers as JSON: 8, [2,1]; other text as a string.
@@ -126,9 +130,9 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
 // Every name that the frame can see.
 std::vector<std::string> visible_names(Session& session, const Frame& frame);
 
-// The names that a file defines; throws its first error (use.cpp). Files under "stdlib/" are the library's own. The
-// text may be a part of the file, which begins at that line.
-std::shared_ptr<Module> load_module(Session& session, const std::string& name, std::string_view text,
-                                    int first_line = 1);
+// The names that a file defines; throws its first error (use.cpp). Files under "stdlib/" are the
+// library's own. The text may be a part of the file, which begins at that line.
+std::shared_ptr<Module> load_module(Session& session, const std::string& name,
+                                    std::string_view text, int first_line = 1);
 
 }  // namespace lay::sema

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <new>
 
-#include "frontend/algebra/interruption.h"
-#include "frontend/sema/builtins.h"
-#include "frontend/sema/derivation.h"
-#include "frontend/sema/names.h"
-#include "frontend/sema/operators.h"
-#include "frontend/sema/refutation.h"
-#include "frontend/sema/show.h"
+#include "frontend/algebra/support/interruption.h"
+#include "frontend/sema/builtins/builtins.h"
+#include "frontend/sema/explain/derivation.h"
+#include "frontend/sema/explain/refutation.h"
+#include "frontend/sema/show/show.h"
+#include "frontend/sema/values/names.h"
+#include "frontend/sema/values/operators.h"
 #include "frontend/source/text.h"
 
 namespace lay::sema {
@@ -39,14 +39,15 @@ class StatementEvaluation {
       check_type_word(p.type);
     }
     check_type_word(s.result);
-    for_each_free_name(*frame_.closure.tree, s.body, bound, [&](const std::string& name, Span where) {
-      if (name == s.name.text) {
-        fail("recursion", name + " cannot use itself: every script ends", where, {},
-             {{"help", "a comprehension [f(i) for i in 0..n] repeats"}});
-      }
-      GuardScope ignored(session_.facts);
-      look_up(session_, frame_, name, where);
-    });
+    for_each_free_name(*frame_.closure.tree, s.body, bound,
+                       [&](const std::string& name, Span where) {
+                         if (name == s.name.text) {
+                           fail("recursion", name + " cannot use itself: every script ends", where,
+                                {}, {{"help", "a comprehension [f(i) for i in 0..n] repeats"}});
+                         }
+                         GuardScope ignored(session_.facts);
+                         look_up(session_, frame_, name, where);
+                       });
     auto function = std::make_shared<const Function>(Function{frame_.closure, &s});
     module_->define(s.name.text, Value(FunctionPtr(function)), s.name.span);
   }
@@ -63,7 +64,8 @@ class StatementEvaluation {
 
   void operator()(const syntax::Assume& s) {
     Value value = evaluate(session_, frame_, s.condition);
-    if (value.is_unknown()) fail("symbolic", "what only a run knows cannot be assumed", span(s.condition));
+    if (value.is_unknown())
+      fail("symbolic", "what only a run knows cannot be assumed", span(s.condition));
     session_.facts.assume(as_condition(value, span(s.condition)));
   }
 
@@ -94,7 +96,8 @@ class StatementEvaluation {
   void operator()(const syntax::Print& s) {
     std::vector<Value> values;
     for (syntax::ExpressionId id : s.values) values.push_back(guarded(id));
-    if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_unknown(); })) return;
+    if (std::any_of(values.begin(), values.end(), [](const Value& v) { return v.is_unknown(); }))
+      return;
     say({print_text(session_, values)});
   }
 
@@ -167,12 +170,17 @@ class StatementEvaluation {
       frame_.locals.emplace_back(field.name.text, value);
       record.fields.emplace_back(field.name.text, std::move(value));
     }
-    module_->define(s.name.text, Value(std::make_shared<const Record>(std::move(record))), s.name.span);
+    module_->define(s.name.text, Value(std::make_shared<const Record>(std::move(record))),
+                    s.name.span);
   }
 
-  void operator()(const syntax::Kernel& s) { define_kernel(session_, module_, frame_.closure, s, outcome_.where); }
+  void operator()(const syntax::Kernel& s) {
+    define_kernel(session_, module_, frame_.closure, s, outcome_.where);
+  }
 
-  void operator()(const syntax::Schedule& s) { add_schedule(session_, module_, frame_.closure, s, outcome_.where); }
+  void operator()(const syntax::Schedule& s) {
+    add_schedule(session_, module_, frame_.closure, s, outcome_.where);
+  }
 
   void operator()(const syntax::Evaluate& s) { outcome_.value = guarded(s.value); }
 
@@ -181,7 +189,8 @@ class StatementEvaluation {
     for (const Guard& guard : session_.facts.simplify(raised_)) {
       const std::vector<Guard>& old = session_.inherited;
       if (std::find(old.begin(), old.end(), guard) != old.end()) continue;
-      outcome_.findings.push_back({Standing::guarded, guard.to_string(), guard.origin, guard.breaks, outcome_.where});
+      outcome_.findings.push_back(
+          {Standing::guarded, guard.to_string(), guard.origin, guard.breaks, outcome_.where});
     }
   }
 
@@ -201,7 +210,8 @@ class StatementEvaluation {
   }
 
   void finding(Standing standing, const Predicate& claim, std::string origin, Sizes breaks) {
-    outcome_.findings.push_back({standing, claim.to_string(), std::move(origin), std::move(breaks), outcome_.where});
+    outcome_.findings.push_back(
+        {standing, claim.to_string(), std::move(origin), std::move(breaks), outcome_.where});
   }
 
   void say(const std::vector<std::string>& lines) {
@@ -216,7 +226,8 @@ class StatementEvaluation {
          {{"help", "print writes a layout and, if it has rank 2, its table"}});
   }
 
-  [[noreturn]] void refuted(const Predicate& claim, const Sizes& sizes, syntax::ExpressionId asked) {
+  [[noreturn]] void refuted(const Predicate& claim, const Sizes& sizes,
+                            syntax::ExpressionId asked) {
     Diagnostic d;
     d.code = "refuted";
     d.message = claim.is_never() ? "this never holds" : claim.to_string() + " does not always hold";
@@ -239,7 +250,8 @@ class StatementEvaluation {
   }
 
   // The two sides of a comparison that failed, as values.
-  std::vector<Note> sides(syntax::ExpressionId id, std::vector<std::pair<std::string, std::string>>* facts = nullptr) {
+  std::vector<Note> sides(syntax::ExpressionId id,
+                          std::vector<std::pair<std::string, std::string>>* facts = nullptr) {
     const auto* comparison = std::get_if<syntax::Binary>(&frame_.tree()[id].node);
     if (!comparison) return {};
     Value left = settle(session_, evaluate(session_, frame_, comparison->left));
@@ -265,25 +277,31 @@ class StatementEvaluation {
       check_type_word(p.type);
     }
     for (const syntax::Field& field : s.fields) {
-      for_each_free_name(frame_.tree(), field.value, bound, [&](const std::string& name, Span where) {
-        if (name == s.name.text) fail("recursion", "a record cannot use itself", where);
-        GuardScope ignored(session_.facts);
-        look_up(session_, frame_, name, where);
-      });
+      for_each_free_name(frame_.tree(), field.value, bound,
+                         [&](const std::string& name, Span where) {
+                           if (name == s.name.text)
+                             fail("recursion", "a record cannot use itself", where);
+                           GuardScope ignored(session_.facts);
+                           look_up(session_, frame_, name, where);
+                         });
       bound.push_back(field.name.text);
     }
   }
 
   static void check_type_word(const std::optional<syntax::Identifier>& type) {
-    static const std::vector<std::string> kWords = {"Any",  "Int",      "Tuple",  "Layout", "Bool",
-                                                    "Real", "String",   "Array",  "Record", "Kernel",
-                                                    "Type", "Function", "Swizzle"};
+    static const std::vector<std::string> kWords = {
+        "Any",   "Int",    "Tuple",  "Layout", "Bool",     "Real",   "String",
+        "Array", "Record", "Kernel", "Type",   "Function", "Swizzle"};
     if (!type || std::find(kWords.begin(), kWords.end(), type->text) != kWords.end()) return;
     std::vector<Note> notes;
-    if (auto near = nearest(type->text, kWords)) notes.push_back({"help", "did you mean " + *near + "?"});
+    if (auto near = nearest(type->text, kWords))
+      notes.push_back({"help", "did you mean " + *near + "?"});
     if (notes.empty())
-      notes.push_back({"help", "the kinds are Int, Tuple, Layout, Swizzle, Bool, Real, String, Array, Record, Type"});
-    fail("unknown-type", "there is no kind of value called " + type->text, type->span, {}, std::move(notes));
+      notes.push_back(
+          {"help",
+           "the kinds are Int, Tuple, Layout, Swizzle, Bool, Real, String, Array, Record, Type"});
+    fail("unknown-type", "there is no kind of value called " + type->text, type->span, {},
+         std::move(notes));
   }
 
   Session& session_;
@@ -309,7 +327,8 @@ std::vector<syntax::Identifier> defined_names(const syntax::Statement& statement
 }  // namespace
 
 Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& module,
-                           const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement) {
+                           const std::shared_ptr<const syntax::Tree>& tree,
+                           const syntax::Statement& statement) {
   Outcome outcome;
   outcome.where = statement.span;
   Outcome* outer = std::exchange(session.outcome, &outcome);
@@ -327,7 +346,8 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
     StatementEvaluation evaluation(session, module, tree, outcome);
     std::visit(evaluation, statement.node);
     evaluation.report_guards();
-    for (const syntax::Identifier& name : defined_names(statement)) outcome.names.push_back(name.text);
+    for (const syntax::Identifier& name : defined_names(statement))
+      outcome.names.push_back(name.text);
     failed = false;
   } catch (const DiagnosticError& error) {
     outcome.diagnostics.add(error.diagnostic);
@@ -344,7 +364,8 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   }
   if (failed) {
     outcome.value.reset();
-    for (const syntax::Identifier& name : defined_names(statement)) module->define(name.text, std::nullopt, name.span);
+    for (const syntax::Identifier& name : defined_names(statement))
+      module->define(name.text, std::nullopt, name.span);
   }
   if (outer) {  // what asked for a name goes on
     session.refutation = std::move(refutation);

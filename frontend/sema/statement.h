@@ -8,11 +8,14 @@
 
 namespace lay::sema {
 
-// Evaluates one statement with the names of `module`; everything that goes wrong ends up in the outcome.
+// Evaluates one statement with the names of `module`; everything that goes wrong ends up in the
+// outcome.
 Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& module,
-                           const std::shared_ptr<const syntax::Tree>& tree, const syntax::Statement& statement);
+                           const std::shared_ptr<const syntax::Tree>& tree,
+                           const syntax::Statement& statement);
 
-// `use`: the names of a library or file, as a record under its own name and each by itself (use.cpp).
+// `use`: the names of a library or file, as a record under its own name and each by itself
+// (use.cpp).
 void use_library(Session& session, Module& module, const syntax::Use& use, Span where);
 
 // The kernel statement and schedules given later (kernel_statement.cpp).

@@ -1,4 +1,5 @@
-// The standard library's text, embedded in the binary: `use atoms.sm90` reads stdlib/atoms/sm90.lay.
+// The standard library's text, embedded in the binary: `use atoms.sm90` reads
+// stdlib/atoms/sm90.lay.
 #pragma once
 
 #include <optional>

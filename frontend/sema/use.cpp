@@ -14,8 +14,10 @@ constexpr std::size_t kMostFiles = 1000, kDeepest = 64;
 
 // A relative path below the script's folder, of plain components.
 bool is_safe(const std::string& path) {
-  if (path.empty() || path.size() > 4096 || path.front() == '/' || !path.ends_with(".lay")) return false;
-  if (path.find_first_of("\\:\n\r") != std::string::npos || path.find('\0') != std::string::npos) return false;
+  if (path.empty() || path.size() > 4096 || path.front() == '/' || !path.ends_with(".lay"))
+    return false;
+  if (path.find_first_of("\\:\n\r") != std::string::npos || path.find('\0') != std::string::npos)
+    return false;
   std::size_t begin = 0;
   while (begin <= path.size()) {
     std::size_t end = std::min(path.find('/', begin), path.size());
@@ -34,8 +36,9 @@ std::string stem(const std::string& path) {
 
 bool is_identifier(const std::string& s) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !s.empty() && letter(s.front()) &&
-         std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  return !s.empty() && letter(s.front()) && std::all_of(s.begin(), s.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9');
+  });
 }
 
 std::string dotted(const std::vector<syntax::Identifier>& path) {
@@ -54,8 +57,9 @@ std::string read_library(const std::string& name, Span where) {
 
 std::string read_file(Session& session, const std::string& path, Span where) {
   if (!is_safe(path)) {
-    fail("use-path", "this is no path to a .lay file below the script's folder", where, {},
-         {{"help", "a relative path without . and .., such as \"tiles.lay\" or \"lib/tiles.lay\""}});
+    fail(
+        "use-path", "this is no path to a .lay file below the script's folder", where, {},
+        {{"help", "a relative path without . and .., such as \"tiles.lay\" or \"lib/tiles.lay\""}});
   }
   if (!session.host.read) fail("unavailable", "files cannot be used here", where);
   try {
@@ -65,8 +69,8 @@ std::string read_file(Session& session, const std::string& path, Span where) {
   }
 }
 
-std::shared_ptr<Module> load_once(Session& session, const std::string& key, const std::string& path, bool library,
-                                  Span where) {
+std::shared_ptr<Module> load_once(Session& session, const std::string& key, const std::string& path,
+                                  bool library, Span where) {
   if (auto found = session.loaded.find(key); found != session.loaded.end()) return found->second;
   auto open = std::find(session.loading.begin(), session.loading.end(), key);
   if (open != session.loading.end()) {
@@ -91,7 +95,8 @@ std::shared_ptr<Module> load_once(Session& session, const std::string& key, cons
 
 }  // namespace
 
-std::shared_ptr<Module> load_module(Session& session, const std::string& name, std::string_view text, int first_line) {
+std::shared_ptr<Module> load_module(Session& session, const std::string& name,
+                                    std::string_view text, int first_line) {
   int file = session.sources.add(name, text, first_line);
   syntax::Parsed parsed = syntax::parse(session.sources, file);
   auto module = std::make_shared<Module>();
@@ -126,7 +131,8 @@ void use_library(Session& session, Module& module, const syntax::Use& use, Span 
       value.data = std::make_shared<const RecordMaker>(std::move(from));
     }
     module.define(field, value, where);
-    if (&module == session.main.get() && value.as<KernelFamilyPtr>()) session.kernel_order.push_back(field);
+    if (&module == session.main.get() && value.as<KernelFamilyPtr>())
+      session.kernel_order.push_back(field);
   }
   if (named) {
     module.define(name, Value(std::make_shared<const Record>(std::move(record))), where);

@@ -1,20 +1,21 @@
 #pragma once
-// What went wrong in the user's text, as data. Facts first, words second: the code names the kind of error, the message
-// says it with the actual values in one lower-case sentence, the primary span is underlined with ^, each label
-// underlines the place where another part of the reason comes from, and the notes carry the smallest counterexample and
-// what works.
+// What went wrong in the user's text, as data. Facts first, words second: the code names the kind
+// of error, the message says it with the actual values in one lower-case sentence, the primary span
+// is underlined with ^, each label underlines the place where another part of the reason comes
+// from, and the notes carry the smallest counterexample and what works.
 //
 //   error[composition-carry]: this composition is not a layout
 //     --> tiles.lay:4:9
 //      |
 //    4 | let r = (6,2):(1,7) o (3,2):(2,3)
-//      |         ^^^^^^^^^^^   ----------- mode 1 steps by 3 and carries out of mode 0 of the left side
+//      |         ^^^^^^^^^^^   ----------- mode 1 steps by 3 and carries out of mode 0 of the left
+//      side
 //      |
-//      = at 5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but (3,2):(2,3) would give 7
-//      = works: the left side as 12:1, or the right side as (3,2):(2,6)
+//      = at 5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but
+//      (3,2):(2,3) would give 7 = works: the left side as 12:1, or the right side as (3,2):(2,6)
 //
-// A mistake of the user is a Diagnostic, thrown as DiagnosticError where the work cannot go on. A mistake of ours is an
-// assertion or std::logic_error and never a Diagnostic.
+// A mistake of the user is a Diagnostic, thrown as DiagnosticError where the work cannot go on. A
+// mistake of ours is an assertion or std::logic_error and never a Diagnostic.
 
 #include <cstddef>
 #include <exception>
@@ -36,7 +37,8 @@ struct Label {
 };
 
 struct Note {
-  std::string kind;  // "at" prints `= at TEXT`, "" prints `= TEXT`, any other ("works", "help") prints `= KIND: TEXT`
+  std::string kind;  // "at" prints `= at TEXT`, "" prints `= TEXT`, any other ("works", "help")
+                     // prints `= KIND: TEXT`
   std::string text;
 };
 
@@ -46,7 +48,8 @@ struct Diagnostic {
   Span primary;
   std::vector<Label> labels;
   std::vector<Note> notes;
-  std::vector<std::pair<std::string, std::string>> witness;  // name and JSON text of each fact, for tools
+  std::vector<std::pair<std::string, std::string>>
+      witness;  // name and JSON text of each fact, for tools
   Severity severity = Severity::error;
 };
 
@@ -82,11 +85,13 @@ class Diagnostics {
 
 enum class Colour { never, always };
 
-// The text above, with a final newline. Source lines are clipped to a window around what is underlined, and every
-// control and bidirectional character, in source or message, is escaped.
-std::string render(const Sources& sources, const Diagnostic& diagnostic, Colour colour = Colour::never);
+// The text above, with a final newline. Source lines are clipped to a window around what is
+// underlined, and every control and bidirectional character, in source or message, is escaped.
+std::string render(const Sources& sources, const Diagnostic& diagnostic,
+                   Colour colour = Colour::never);
 
 // All of them with an empty line between, then a line that counts what was dropped.
-std::string render(const Sources& sources, const Diagnostics& diagnostics, Colour colour = Colour::never);
+std::string render(const Sources& sources, const Diagnostics& diagnostics,
+                   Colour colour = Colour::never);
 
 }  // namespace lay

@@ -9,7 +9,8 @@ namespace lay {
 namespace {
 
 constexpr std::size_t kWindow = 140;  // characters of a source line that are shown
-constexpr std::size_t kBefore = 50;   // of them in front of the first underline, where the line must be clipped
+constexpr std::size_t kBefore =
+    50;  // of them in front of the first underline, where the line must be clipped
 
 struct Style {
   bool on;
@@ -29,13 +30,16 @@ struct Underline {
   std::string text;
 };
 
-// One source line as it is shown: `shown` is safe to print, and column(b) is where byte b of the line stands in it.
+// One source line as it is shown: `shown` is safe to print, and column(b) is where byte b of the
+// line stands in it.
 class ShownLine {
  public:
   ShownLine(std::string_view line, std::size_t first_underline) : line_(line) {
     std::size_t begin = 0;
     if (line.size() > kWindow && first_underline > kBefore) begin = first_underline - kBefore;
-    while (begin < line.size() && begin > 0 && (static_cast<unsigned char>(line[begin]) & 0xC0) == 0x80) ++begin;
+    while (begin < line.size() && begin > 0 &&
+           (static_cast<unsigned char>(line[begin]) & 0xC0) == 0x80)
+      ++begin;
     if (begin > 0) put("...", 3);
     begin_ = begin;
     for (std::size_t i = begin; i < line.size();) {
@@ -83,8 +87,8 @@ std::string row_of_marks(const ShownLine& line, const std::vector<Underline>& un
       if (u.primary != primary) continue;
       const std::size_t begin = line.column(u.begin), end = std::max(line.column(u.end), begin + 1);
       if (marks.size() < end) marks.resize(end, ' ');
-      std::fill(marks.begin() + static_cast<std::ptrdiff_t>(begin), marks.begin() + static_cast<std::ptrdiff_t>(end),
-                primary ? '^' : '-');
+      std::fill(marks.begin() + static_cast<std::ptrdiff_t>(begin),
+                marks.begin() + static_cast<std::ptrdiff_t>(end), primary ? '^' : '-');
     }
   }
   return marks;
@@ -105,7 +109,8 @@ std::string coloured(const std::string& marks, const Style& style, Severity seve
 
 class Renderer {
  public:
-  Renderer(const Sources& sources, const Diagnostic& d, Style style) : sources_(sources), d_(d), style_(style) {}
+  Renderer(const Sources& sources, const Diagnostic& d, Style style)
+      : sources_(sources), d_(d), style_(style) {}
 
   std::string text() {
     heading();
@@ -122,16 +127,19 @@ class Renderer {
 
  private:
   void heading() {
-    const char* word = d_.severity == Severity::error ? "error" : d_.severity == Severity::warning ? "warning" : "note";
-    out_ << style_.of(d_.severity) << word << '[' << escaped(d_.code) << ']' << style_.off() << style_.bold() << ": "
-         << escaped(d_.message) << style_.off() << '\n';
+    const char* word = d_.severity == Severity::error     ? "error"
+                       : d_.severity == Severity::warning ? "warning"
+                                                          : "note";
+    out_ << style_.of(d_.severity) << word << '[' << escaped(d_.code) << ']' << style_.off()
+         << style_.bold() << ": " << escaped(d_.message) << style_.off() << '\n';
   }
 
   void collect() {
     add(d_.primary, true, "");
     for (const Label& label : d_.labels) {
       if (label.span == d_.primary && d_.primary.known()) {
-        lines_[label.span.file][sources_.line_of(label.span.file, label.span.begin)].front().text = escaped(label.text);
+        lines_[label.span.file][sources_.line_of(label.span.file, label.span.begin)].front().text =
+            escaped(label.text);
       } else {
         add(label.span, false, label.text);
       }
@@ -149,7 +157,8 @@ class Renderer {
     const std::size_t start = sources_[span.file].lines[line];
     const std::size_t length = sources_.line_text(span.file, line).size();
     const std::size_t begin = std::min<std::size_t>(span.begin - start, length);
-    const std::size_t end = std::clamp<std::size_t>(span.end > span.begin ? span.end - start : begin, begin, length);
+    const std::size_t end =
+        std::clamp<std::size_t>(span.end > span.begin ? span.end - start : begin, begin, length);
     lines_[span.file][line].push_back({begin, end, primary, escaped(text)});
   }
 
@@ -162,12 +171,14 @@ class Renderer {
   void excerpt(int file, const char* arrow) {
     const auto& lines = lines_[file];
     if (lines.empty()) return;
-    const auto& [line, underlines] =
-        file == d_.primary.file ? *lines.find(sources_.line_of(file, d_.primary.begin)) : *lines.begin();
-    const std::uint32_t offset = sources_[file].lines[line] + static_cast<std::uint32_t>(underlines.front().begin);
+    const auto& [line, underlines] = file == d_.primary.file
+                                         ? *lines.find(sources_.line_of(file, d_.primary.begin))
+                                         : *lines.begin();
+    const std::uint32_t offset =
+        sources_[file].lines[line] + static_cast<std::uint32_t>(underlines.front().begin);
     const Position at = sources_.position(file, offset);
-    out_ << style_.blue() << margin_ << arrow << style_.off() << ' ' << escaped(sources_[file].name) << ':' << at.line
-         << ':' << at.column << '\n';
+    out_ << style_.blue() << margin_ << arrow << style_.off() << ' ' << escaped(sources_[file].name)
+         << ':' << at.line << ':' << at.column << '\n';
     bar();
     out_ << '\n';
     std::size_t last = lines.begin()->first;
@@ -180,11 +191,12 @@ class Renderer {
 
   void source_line(int file, std::size_t index, const std::vector<Underline>& unsorted) {
     std::vector<Underline> underlines = unsorted;
-    std::stable_sort(underlines.begin(), underlines.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+    std::stable_sort(underlines.begin(), underlines.end(),
+                     [](auto& a, auto& b) { return a.begin < b.begin; });
     const ShownLine line(sources_.line_text(file, index), underlines.front().begin);
     const std::string n = std::to_string(number(file, index));
-    out_ << style_.blue() << std::string(margin_.size() - n.size(), ' ') << n << " |" << style_.off()
-         << (line.shown().empty() ? "" : " ") << line.shown() << '\n';
+    out_ << style_.blue() << std::string(margin_.size() - n.size(), ' ') << n << " |"
+         << style_.off() << (line.shown().empty() ? "" : " ") << line.shown() << '\n';
     bar();
     out_ << ' ' << coloured(row_of_marks(line, underlines), style_, d_.severity);
     if (!underlines.back().text.empty()) out_ << ' ' << underlines.back().text;
@@ -192,7 +204,8 @@ class Renderer {
     for (std::size_t i = underlines.size() - 1; i-- > 0;) {
       if (underlines[i].text.empty()) continue;
       bar();
-      out_ << ' ' << std::string(line.column(underlines[i].begin), ' ') << underlines[i].text << '\n';
+      out_ << ' ' << std::string(line.column(underlines[i].begin), ' ') << underlines[i].text
+           << '\n';
     }
   }
 
@@ -234,7 +247,8 @@ std::string render(const Sources& sources, const Diagnostics& diagnostics, Colou
     if (!result.empty()) result += '\n';
     result += render(sources, d, colour);
   }
-  if (diagnostics.dropped() > 0) result += "\nand " + std::to_string(diagnostics.dropped()) + " more errors\n";
+  if (diagnostics.dropped() > 0)
+    result += "\nand " + std::to_string(diagnostics.dropped()) + " more errors\n";
   return result;
 }
 

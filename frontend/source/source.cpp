@@ -35,13 +35,16 @@ int Sources::add(std::string name, std::string_view text, int first_line) {
 
 std::size_t Sources::line_of(int file, std::uint32_t offset) const {
   const std::vector<std::uint32_t>& lines = (*this)[file].lines;
-  return static_cast<std::size_t>(std::upper_bound(lines.begin(), lines.end(), offset) - lines.begin()) - 1;
+  return static_cast<std::size_t>(std::upper_bound(lines.begin(), lines.end(), offset) -
+                                  lines.begin()) -
+         1;
 }
 
 std::string_view Sources::line_text(int file, std::size_t line) const {
   const Source& source = (*this)[file];
   std::size_t begin = source.lines.at(line);
-  std::size_t end = line + 1 < source.lines.size() ? source.lines[line + 1] - 1 : source.text.size();
+  std::size_t end =
+      line + 1 < source.lines.size() ? source.lines[line + 1] - 1 : source.text.size();
   return std::string_view(source.text).substr(begin, end - begin);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// A place in a source text: the half-open range [begin, end) of byte offsets into the text of one file of a `Sources`.
+// A place in a source text: the half-open range [begin, end) of byte offsets into the text of one
+// file of a `Sources`.
 
 #include <algorithm>
 #include <cstdint>

@@ -49,7 +49,8 @@ std::string escaped(std::string_view text) {
     } else if (!c.valid || c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0)) {
       std::snprintf(buffer, sizeof buffer, "\\x%02x", static_cast<unsigned>(c.code));
       result += buffer;
-    } else if (is_bidi_control(c.code) || c.code == 0x2028 || c.code == 0x2029 || c.code == 0xFEFF) {
+    } else if (is_bidi_control(c.code) || c.code == 0x2028 || c.code == 0x2029 ||
+               c.code == 0xFEFF) {
       std::snprintf(buffer, sizeof buffer, "\\u{%x}", static_cast<unsigned>(c.code));
       result += buffer;
     } else {
@@ -70,7 +71,8 @@ std::size_t edits(std::string_view a, std::string_view b, std::size_t limit) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     now[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      now[j] =
+          std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
       const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (swapped) now[j] = std::min(now[j], before[j - 2] + 1);
     }

@@ -53,7 +53,8 @@ class Adviser {
         if (expects(LayLexer::FOR)) return "write schedule KERNEL for TARGET { ... }";
         break;
       case LayLexer::DEF:
-        if (expects(LayLexer::ASSIGN) || expects(LayLexer::LEFT_PAREN)) return "write def f(x, y) = expression";
+        if (expects(LayLexer::ASSIGN) || expects(LayLexer::LEFT_PAREN))
+          return "write def f(x, y) = expression";
         break;
       case LayLexer::LET:
         if (found(LayLexer::LEFT_PAREN) && m_.before == LayLexer::LET) return "let names one value";
@@ -63,7 +64,8 @@ class Adviser {
         if (found(LayLexer::NAME)) return "write dim M, N";
         break;
       case LayLexer::USE:
-        if (found(LayLexer::DIVIDE)) return "write use atoms.sm90 for the library, use \"mine.lay\" for a file";
+        if (found(LayLexer::DIVIDE))
+          return "write use atoms.sm90 for the library, use \"mine.lay\" for a file";
         break;
       default:
         break;
@@ -72,15 +74,18 @@ class Adviser {
   }
 
   std::string in_brackets() const {
-    if (expects(LayLexer::LEFT_BRACKET) && !expects(LayLexer::PLUS) && !expects(LayLexer::INTEGER)) {
+    if (expects(LayLexer::LEFT_BRACKET) && !expects(LayLexer::PLUS) &&
+        !expects(LayLexer::INTEGER)) {
       return "a kernel assigns elements: " + std::string(m_.last) + "[m,n] = ...";
     }
     if (expects(LayLexer::ASSIGN) && m_.before == LayLexer::RIGHT_BRACKET) {
       return "each element of an output is assigned once, with =";
     }
-    if (expects(LayLexer::FOR) && found(LayLexer::COMMA)) return "a tuple stands in parentheses: (1,2,3)";
+    if (expects(LayLexer::FOR) && found(LayLexer::COMMA))
+      return "a tuple stands in parentheses: (1,2,3)";
     if (expects(LayLexer::RANGE)) return "a comprehension runs over a range: [a(i) for i in 0..4]";
-    if (expects(LayLexer::COMMA) && found(LayLexer::GREATER)) return "a swizzle is written Sw<bits,base,shift>";
+    if (expects(LayLexer::COMMA) && found(LayLexer::GREATER))
+      return "a swizzle is written Sw<bits,base,shift>";
     if (expects(LayLexer::ELSE)) return "every `if a then b` has an `else c`";
     return "";
   }
@@ -117,11 +122,13 @@ std::string advice(const Mistake& mistake) {
 
 std::string_view statement_meant_by(std::string_view word) {
   static constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
-      {"import", "use"},   {"include", "use"},  {"require", "use"},    {"from", "use"},      {"fn", "def"},
-      {"func", "def"},     {"fun", "def"},      {"function", "def"},   {"var", "let"},       {"const", "let"},
-      {"val", "let"},      {"set", "let"},      {"auto", "let"},       {"println", "print"}, {"echo", "print"},
-      {"printf", "print"}, {"puts", "print"},   {"struct", "record"},  {"class", "record"},  {"symbol", "dim"},
-      {"sym", "dim"},      {"check", "assert"}, {"require", "assert"}, {"draw", "show"},     {"plot", "show"}};
+      {"import", "use"}, {"include", "use"},   {"require", "use"},    {"from", "use"},
+      {"fn", "def"},     {"func", "def"},      {"fun", "def"},        {"function", "def"},
+      {"var", "let"},    {"const", "let"},     {"val", "let"},        {"set", "let"},
+      {"auto", "let"},   {"println", "print"}, {"echo", "print"},     {"printf", "print"},
+      {"puts", "print"}, {"struct", "record"}, {"class", "record"},   {"symbol", "dim"},
+      {"sym", "dim"},    {"check", "assert"},  {"require", "assert"}, {"draw", "show"},
+      {"plot", "show"}};
   for (const auto& [other, ours] : kMeanings) {
     if (word == other) return ours;
   }

@@ -1,6 +1,7 @@
 #pragma once
-// The generated parser's contexts -> the tree. Errors that the grammar cannot say are found here: numbers out of range,
-// comparisons in a chain, a call of a tuple literal, `sum` without index names, trees that are too high.
+// The generated parser's contexts -> the tree. Errors that the grammar cannot say are found here:
+// numbers out of range, comparisons in a chain, a call of a tuple literal, `sum` without index
+// names, trees that are too high.
 
 #include <string_view>
 #include <typeinfo>
@@ -43,7 +44,8 @@ class Builder {
   std::vector<Parameter> parameters(P::ParametersContext* context);
   KernelParameter kernel_parameter(P::Kernel_parameterContext* context);
 
-  // Expressions: operators (build_expressions.cpp) and what stands between them (build_operands.cpp).
+  // Expressions: operators (build_expressions.cpp) and what stands between them
+  // (build_operands.cpp).
   class ChainMaker;
   BinaryOperator comparison_operator(P::ComparisonContext* context);
   ExpressionId expression(P::ExpressionContext* context);
@@ -72,7 +74,9 @@ class Builder {
   Identifier identifier(antlr4::tree::TerminalNode* node) const;
   Span span(const antlr4::ParserRuleContext* context) const;
   Span span(const antlr4::Token* token) const;
-  std::string_view spelling(const Span& span) const { return text_.substr(span.begin, span.end - span.begin); }
+  std::string_view spelling(const Span& span) const {
+    return text_.substr(span.begin, span.end - span.begin);
+  }
 
   int file_;
   std::string_view text_;
@@ -80,7 +84,8 @@ class Builder {
   Diagnostics& diagnostics_;
   Tree tree_;
   std::vector<int> heights_;  // of the tree below each expression
-  // For each word, how many before it are CuTe's _8, and how many can stand in no CuTe text; empty if there is no _8.
+  // For each word, how many before it are CuTe's _8, and how many can stand in no CuTe text; empty
+  // if there is no _8.
   std::vector<std::uint32_t> cute_before_, other_before_;
   bool inside_cute_ = false;
   bool reported_height_ = false;  // of the statement that is being built

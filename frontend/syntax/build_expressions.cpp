@@ -36,11 +36,11 @@ ChainOperator chain_operator(std::size_t type) {
   }
 }
 
-// Contexts in which the operator's left side is what was read so far: they lean to the left without bound, so they are
-// walked in a loop.
+// Contexts in which the operator's left side is what was read so far: they lean to the left without
+// bound, so they are walked in a loop.
 bool leans_left(P::ArithmeticContext* c) {
-  return as<P::SumContext>(c) || as<P::ProductContext>(c) || as<P::CallContext>(c) || as<P::IndexContext>(c) ||
-         as<P::MemberContext>(c) || as<P::PathContext>(c);
+  return as<P::SumContext>(c) || as<P::ProductContext>(c) || as<P::CallContext>(c) ||
+         as<P::IndexContext>(c) || as<P::MemberContext>(c) || as<P::PathContext>(c);
 }
 bool leans_left(P::ExpressionContext* c) {
   return as<P::ComposeContext>(c) || as<P::CompareContext>(c) || as<P::ConjunctionContext>(c) ||
@@ -51,7 +51,8 @@ bool leans_left(P::ExpressionContext* c) {
 template <class Context>
 std::vector<Context*> spine(Context* context) {
   std::vector<Context*> result{context};
-  while (leans_left(result.back())) result.push_back(static_cast<Context*>(result.back()->children.front()));
+  while (leans_left(result.back()))
+    result.push_back(static_cast<Context*>(result.back()->children.front()));
   std::reverse(result.begin(), result.end());
   return result;
 }
@@ -63,7 +64,8 @@ class Builder::ChainMaker {
  public:
   ChainMaker(Builder& builder, ExpressionId first) : builder_(builder), current_(first) {}
 
-  void link(const std::type_info& level, ChainOperator op, const Span& op_span, ExpressionId operand) {
+  void link(const std::type_info& level, ChainOperator op, const Span& op_span,
+            ExpressionId operand) {
     if (level_ != &level) {
       finish();
       chain_ = {current_, {}};
@@ -75,7 +77,8 @@ class Builder::ChainMaker {
   // What was read so far as one node; the next link begins a chain of its own.
   ExpressionId finish() {
     if (level_ != nullptr) {
-      const Span where = join(builder_.span(chain_.first), builder_.span(chain_.rest.back().operand));
+      const Span where =
+          join(builder_.span(chain_.first), builder_.span(chain_.rest.back().operand));
       current_ = builder_.add(where, std::move(chain_));
       level_ = nullptr;
     }
@@ -94,7 +97,8 @@ class Builder::ChainMaker {
 ExpressionId Builder::add(const Span& where, decltype(Expression::node) node) {
   Expression expression{where, std::move(node)};
   int height = 1;
-  for_each_child(expression, [&](ExpressionId child) { height = std::max(height, heights_[child.index] + 1); });
+  for_each_child(expression,
+                 [&](ExpressionId child) { height = std::max(height, heights_[child.index] + 1); });
   if (height > limits_.height && !reported_height_) {
     reported_height_ = true;
     error(where, "nesting-too-deep",
@@ -130,13 +134,16 @@ ExpressionId Builder::expression(P::ExpressionContext* context) {
     if (auto* comparison = as<P::CompareContext>(c)) {
       const ExpressionId left = chain.finish(), right = expression(right_context);
       if (compared) {
-        error(span(comparison->comparison()), "comparison-chain", "comparisons do not chain", "write a < b and b < c");
+        error(span(comparison->comparison()), "comparison-chain", "comparisons do not chain",
+              "write a < b and b < c");
       }
-      chain.replace(add(span(c), Binary{comparison_operator(comparison->comparison()), left, right}));
+      chain.replace(
+          add(span(c), Binary{comparison_operator(comparison->comparison()), left, right}));
       compared = true;
     } else {
       auto* op = static_cast<antlr4::tree::TerminalNode*>(c->children[1]);
-      chain.link(typeid(*c), chain_operator(type_of(op)), span(op->getSymbol()), expression(right_context));
+      chain.link(typeid(*c), chain_operator(type_of(op)), span(op->getSymbol()),
+                 expression(right_context));
       compared = false;
     }
   }
@@ -175,7 +182,8 @@ ExpressionId Builder::operand(P::ExpressionContext* context) {
 }
 
 ExpressionId Builder::layout(P::LayoutContext* context) {
-  const ExpressionId left = arithmetic(static_cast<P::ArithmeticContext*>(context->children.front()));
+  const ExpressionId left =
+      arithmetic(static_cast<P::ArithmeticContext*>(context->children.front()));
   if (context->children.size() == 1) return left;
   const ExpressionId right = arithmetic(static_cast<P::ArithmeticContext*>(context->children[2]));
   return add(span(context), Binary{BinaryOperator::colon, left, right});

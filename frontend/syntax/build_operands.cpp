@@ -74,9 +74,11 @@ ExpressionId Builder::atom(P::AtomContext* context) {
 std::int64_t Builder::integer(const Span& where, std::string_view digits, bool negative) {
   std::uint64_t value = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const std::uint64_t largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const std::uint64_t largest =
+      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (failure != std::errc() || value > largest + (negative ? 1 : 0)) {
-    const std::string shown = digits.size() <= 40 ? std::string(digits) : std::string(digits.substr(0, 30)) + "...";
+    const std::string shown =
+        digits.size() <= 40 ? std::string(digits) : std::string(digits.substr(0, 30)) + "...";
     error(where, "overflow", (negative ? "-" : "") + shown + " does not fit a 64-bit integer",
           negative ? "the smallest is -9223372036854775808" : "the largest is 9223372036854775807");
     return 0;
@@ -95,7 +97,8 @@ ExpressionId Builder::minus(P::MinusContext* context) {
 }
 
 bool Builder::is_cute_text(antlr4::ParserRuleContext* context) const {
-  const std::size_t begin = context->start->getTokenIndex(), end = context->stop->getTokenIndex() + 1;
+  const std::size_t begin = context->start->getTokenIndex(),
+                    end = context->stop->getTokenIndex() + 1;
   return cute_before_[end] > cute_before_[begin] && other_before_[end] == other_before_[begin];
 }
 
@@ -118,7 +121,8 @@ std::vector<Argument> Builder::arguments(P::ArgumentsContext* context) {
     Argument argument{std::nullopt, expression(c->expression())};
     if (c->NAME() != nullptr) argument.name = identifier(c->NAME());
     if (!argument.name && !result.empty() && result.back().name) {
-      error(span(c), "argument-order", "a positional argument stands behind `" + result.back().name->text + " = ...`",
+      error(span(c), "argument-order",
+            "a positional argument stands behind `" + result.back().name->text + " = ...`",
             "put named arguments last");
     }
     result.push_back(std::move(argument));
@@ -138,7 +142,8 @@ ExpressionId Builder::call(P::CallContext* context, ExpressionId callee) {
 // A literal is never a function: (4,2):(1,4)(7) calls the tuple (1,4), where the layout is meant.
 void Builder::check_callee(P::CallContext* context, ExpressionId callee) {
   const auto& node = tree_[callee].node;
-  const bool is_tuple = std::holds_alternative<Tuple>(node), is_integer = std::holds_alternative<Integer>(node);
+  const bool is_tuple = std::holds_alternative<Tuple>(node),
+             is_integer = std::holds_alternative<Integer>(node);
   if (!is_tuple && !is_integer) return;
   const Span where = span(callee);
   std::string help = "call a layout: write ((4,2):(1,4))(7)";
@@ -147,10 +152,12 @@ void Builder::check_callee(P::CallContext* context, ExpressionId callee) {
     const Span shape = span(static_cast<antlr4::ParserRuleContext*>(layout->children[0]));
     const Span given{file_, where.end, span(context).end};
     if (given.end - shape.begin < 80) {
-      help = "write (" + std::string(spelling(join(shape, where))) + ")" + std::string(spelling(given));
+      help = "write (" + std::string(spelling(join(shape, where))) + ")" +
+             std::string(spelling(given));
     }
   }
-  error(where, "call-of-literal", std::string(is_tuple ? "a tuple" : "a number") + " cannot be called", help);
+  error(where, "call-of-literal",
+        std::string(is_tuple ? "a tuple" : "a number") + " cannot be called", help);
 }
 
 // sum[k, l : f16](body)
@@ -159,7 +166,8 @@ ExpressionId Builder::sum(P::CallContext* context, const Index& header) {
   const auto name = [&](ExpressionId id) -> Identifier {
     const auto* node = std::get_if<Name>(&tree_[id].node);
     if (node == nullptr) {
-      error(span(id), "sum-form", "`sum` runs over an index name here", "write sum[k](...) or sum[k : f32](...)");
+      error(span(id), "sum-form", "`sum` runs over an index name here",
+            "write sum[k](...) or sum[k : f32](...)");
       return {"", span(id)};
     }
     return {node->text, span(id)};
@@ -176,7 +184,8 @@ ExpressionId Builder::sum(P::CallContext* context, const Index& header) {
   }
   const std::vector<Argument> given = arguments(context->arguments());
   if (given.size() != 1 || given.front().name) {
-    error(span(context), "sum-form", "`sum[k](...)` takes one expression, not " + std::to_string(given.size()),
+    error(span(context), "sum-form",
+          "`sum[k](...)` takes one expression, not " + std::to_string(given.size()),
           "write sum[k](A[m,k] * B[n,k])");
   }
   result.body = given.empty() ? add(span(context), Tuple{}) : given.front().value;

@@ -7,8 +7,8 @@ namespace {
 // The words that may stand in a parenthesised group of CuTe's text beside its _8.
 bool belongs_to_cute(std::size_t type) {
   using L = generated::LayParser;
-  return type == L::CUTE || type == L::INTEGER || type == L::AT || type == L::COMMA || type == L::LEFT_PAREN ||
-         type == L::RIGHT_PAREN || type == L::MINUS;
+  return type == L::CUTE || type == L::INTEGER || type == L::AT || type == L::COMMA ||
+         type == L::LEFT_PAREN || type == L::RIGHT_PAREN || type == L::MINUS;
 }
 
 // A line whose words were wrong was reported and left half read.
@@ -18,11 +18,12 @@ bool is_broken(const antlr4::ParserRuleContext* context) {
 
 }  // namespace
 
-Builder::Builder(int file, std::string_view text, const std::vector<Word>& words, const Limits& limits,
-                 Diagnostics& diagnostics)
+Builder::Builder(int file, std::string_view text, const std::vector<Word>& words,
+                 const Limits& limits, Diagnostics& diagnostics)
     : file_(file), text_(text), limits_(limits), diagnostics_(diagnostics) {
   tree_.file = file;
-  tree_.expressions.reserve(words.size());  // more than there will be; what is not used is never touched
+  tree_.expressions.reserve(
+      words.size());  // more than there will be; what is not used is never touched
   heights_.reserve(words.size());
   std::uint32_t cute = 0, other = 0;
   for (const Word& word : words) {

@@ -163,7 +163,9 @@ class Dumper {
   }
   void list(const Record& n) { list("record", n.name, n.parameters, n.fields); }
   void list(const Assign& n) { list("assign", n.target, n.indices, n.value); }
-  void list(const Kernel& n) { list("kernel", n.name, n.generics, n.parameters, n.outputs, n.where, n.body); }
+  void list(const Kernel& n) {
+    list("kernel", n.name, n.generics, n.parameters, n.outputs, n.where, n.body);
+  }
   void list(const Schedule& n) { list("schedule", n.kernel, n.target, n.when, n.entries); }
   void list(const Evaluate& n) { put(n.value); }
 

@@ -13,7 +13,8 @@ bool is_name_character(char c) {
 // Whether the line holds the text where no longer name ends.
 bool has(std::string_view line, std::string_view text) {
   for (std::size_t at = line.find(text); at != line.npos; at = line.find(text, at + 1))
-    if (at == 0 || !is_name_character(line[at - 1]) || !is_name_character(text.front())) return true;
+    if (at == 0 || !is_name_character(line[at - 1]) || !is_name_character(text.front()))
+      return true;
   return false;
 }
 
@@ -25,12 +26,15 @@ bool has_one(std::string_view line, Texts... texts) {
 // Empty where the line has no sign of CuTe.
 std::string advice(std::string_view line) {
   if (line.find('"') != line.npos) return "";
-  if (has_one(line, "smem_ptr[", "gmem_ptr[", "rmem_ptr[", "tmem_ptr[", "_smem_ptr[", "ptr[", "tensor<",
-              "tensor(raw_ptr", "Layout<", "ComposedLayout<", "Shape<", "Stride<", "Swizzle<", "S<1,", "S<2,", "S<3,",
-              "Int<"))
+  if (has_one(line, "smem_ptr[", "gmem_ptr[", "rmem_ptr[", "tmem_ptr[", "_smem_ptr[", "ptr[",
+              "tensor<", "tensor(raw_ptr", "Layout<", "ComposedLayout<", "Shape<", "Stride<",
+              "Swizzle<", "S<1,", "S<2,", "S<3,", "Int<"))
     return "cute(\"...\") reads what CuTe prints, and the names of its types";
-  if (has_one(line, "(?", ",?")) return "a size that CuTe does not know has a name in Lay: dim N, then (8,N):(1,8)";
-  if (has(line, "{}")) return "numbers are static without {}, and a layout is (4,2):(1,4) or make_layout((4,2), (1,4))";
+  if (has_one(line, "(?", ",?"))
+    return "a size that CuTe does not know has a name in Lay: dim N, then (8,N):(1,8)";
+  if (has(line, "{}"))
+    return "numbers are static without {}, and a layout is (4,2):(1,4) or make_layout((4,2), "
+           "(1,4))";
   return "";
 }
 
@@ -47,7 +51,8 @@ void advise_on_cute(std::string_view text, std::vector<Diagnostic>& list) {
     const std::size_t at = std::min<std::size_t>(d.primary.begin, text.size());
     const std::size_t before = at == 0 ? text.npos : text.rfind('\n', at - 1);
     const std::size_t begin = before == text.npos ? 0 : before + 1;
-    const std::string help = is_of_words(d) ? advice(text.substr(begin, text.find('\n', at) - begin)) : "";
+    const std::string help =
+        is_of_words(d) ? advice(text.substr(begin, text.find('\n', at) - begin)) : "";
     if (!help.empty()) {
       if (begin == advised) continue;
       advised = begin;

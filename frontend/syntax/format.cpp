@@ -29,8 +29,9 @@ struct Line {
 
 // Columns: characters, not bytes.
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 class Formatter {
@@ -100,7 +101,8 @@ class Formatter {
     if (i >= words_.size()) return 0;
     const Mark& m = marks_[i];
     const bool closes = m.partner != kNowhere && m.partner < i;
-    if (closes && words_[i].first_on_line && line_.comment.empty() && at_line_start(i)) return indents_[m.partner];
+    if (closes && words_[i].first_on_line && line_.comment.empty() && at_line_start(i))
+      return indents_[m.partner];
     const std::size_t around = closes ? m.partner : m.inside;
     const std::size_t base = around == kNowhere ? 0 : indents_[around] + kIndent;
     const bool in_brackets = around != kNowhere && marks_[around].bracket != Bracket::brace;
@@ -122,7 +124,8 @@ class Formatter {
 
   bool in_kernel(std::size_t i) const {
     for (std::size_t k = marks_[i].inside; k-- > 0;) {
-      if (marks_[k].begins_statement && marks_[k].inside == kNowhere) return words_[k].type == LayLexer::KERNEL;
+      if (marks_[k].begins_statement && marks_[k].inside == kNowhere)
+        return words_[k].type == LayLexer::KERNEL;
     }
     return false;
   }
@@ -143,7 +146,8 @@ class Formatter {
     const bool opens_b = mb.bracket != Bracket::none && mb.partner > i;
     const bool closes_b = mb.bracket != Bracket::none && !opens_b;
     if (opens_a && closes_b) return false;
-    if (a == LayLexer::LEFT_BRACE || b == LayLexer::RIGHT_BRACE || b == LayLexer::LEFT_BRACE) return true;
+    if (a == LayLexer::LEFT_BRACE || b == LayLexer::RIGHT_BRACE || b == LayLexer::LEFT_BRACE)
+      return true;
     if (opens_a || closes_b) return false;
     if (b == LayLexer::COMMA || b == LayLexer::SEMICOLON) return false;
     if (a == LayLexer::COMMA) return !compact(i - 1);
@@ -151,12 +155,14 @@ class Formatter {
     if (b == LayLexer::ASSIGN && a == LayLexer::GREATER && words_[i - 1].end == words_[i].begin &&
         ma.partner == kNowhere)
       return false;
-    if (a == LayLexer::AT || b == LayLexer::AT || a == LayLexer::DOT || b == LayLexer::DOT) return false;
+    if (a == LayLexer::AT || b == LayLexer::AT || a == LayLexer::DOT || b == LayLexer::DOT)
+      return false;
     if (a == LayLexer::RANGE || b == LayLexer::RANGE) return false;
     if (a == LayLexer::COLON) return ma.names_type || ma.wide;
     if (b == LayLexer::COLON) return mb.wide;
     if (ma.sign) return false;
-    if (opens_b && (mb.bracket == Bracket::call || mb.bracket == Bracket::index || mb.bracket == Bracket::generic))
+    if (opens_b && (mb.bracket == Bracket::call || mb.bracket == Bracket::index ||
+                    mb.bracket == Bracket::generic))
       return a == LayLexer::ARROW;
     if (is_arithmetic(a) && compact(i - 1)) return false;
     if (is_arithmetic(b) && !mb.sign && compact(i)) return false;
@@ -164,8 +170,8 @@ class Formatter {
   }
 
   static bool is_arithmetic(std::size_t type) {
-    return type == LayLexer::PLUS || type == LayLexer::MINUS || type == LayLexer::TIMES || type == LayLexer::DIVIDE ||
-           type == LayLexer::FLOOR_DIVIDE || type == LayLexer::MODULO;
+    return type == LayLexer::PLUS || type == LayLexer::MINUS || type == LayLexer::TIMES ||
+           type == LayLexer::DIVIDE || type == LayLexer::FLOOR_DIVIDE || type == LayLexer::MODULO;
   }
 
   // At most one empty line in a row; none at either end, behind `{` or before `}`.
@@ -174,7 +180,8 @@ class Formatter {
     for (Line& line : lines_) {
       const bool closes = !line.code.empty() && line.code.front() == '}';
       if (closes && !kept.empty() && kept.back().blank()) kept.pop_back();
-      const bool opened = !kept.empty() && !kept.back().code.empty() && kept.back().code.back() == '{';
+      const bool opened =
+          !kept.empty() && !kept.back().code.empty() && kept.back().code.back() == '{';
       if (line.blank() && (kept.empty() || kept.back().blank() || opened)) continue;
       kept.push_back(std::move(line));
     }
@@ -187,7 +194,8 @@ class Formatter {
   void align(Has has, Column column, Shift shift) {
     for (std::size_t begin = 0; begin < lines_.size(); ++begin) {
       std::size_t end = begin, target = 0;
-      for (; end < lines_.size() && has(lines_[end]) && lines_[end].indent == lines_[begin].indent; ++end) {
+      for (; end < lines_.size() && has(lines_[end]) && lines_[end].indent == lines_[begin].indent;
+           ++end) {
         target = std::max(target, column(lines_[end]));
       }
       for (std::size_t i = begin; i < end; ++i) shift(lines_[i], target - column(lines_[i]));
@@ -200,7 +208,8 @@ class Formatter {
           [](const Line& l) { return width(std::string_view(l.code).substr(0, l.equals)); },
           [](Line& l, std::size_t by) { l.code.insert(l.equals, by, ' '); });
     align([](const Line& l) { return !l.code.empty() && !l.comment.empty(); },
-          [](const Line& l) { return width(l.code); }, [](Line& l, std::size_t by) { l.code.append(by, ' '); });
+          [](const Line& l) { return width(l.code); },
+          [](Line& l, std::size_t by) { l.code.append(by, ' '); });
   }
 
   std::string text() const {

@@ -1,6 +1,7 @@
 #pragma once
-// The one formatting of Lay text: what `lay fmt` writes. It keeps every comment and the lines the author broke, and it
-// is idempotent: format(format(t)) == format(t). The result is parsed again and compared with the tree of the input.
+// The one formatting of Lay text: what `lay fmt` writes. It keeps every comment and the lines the
+// author broke, and it is idempotent: format(format(t)) == format(t). The result is parsed again
+// and compared with the tree of the input.
 
 #include <string>
 
@@ -20,8 +21,8 @@ struct Formatted {
 // Text with syntax errors is refused with them, never touched.
 Formatted format(const Sources& sources, int file);
 
-// The tree as nested words, one statement a line, without places: `(let r (: (tuple 4 2) (tuple 1 4)))`. Two texts mean
-// the same exactly if their dumps are equal.
+// The tree as nested words, one statement a line, without places: `(let r (: (tuple 4 2) (tuple 1
+// 4)))`. Two texts mean the same exactly if their dumps are equal.
 std::string dump(const Tree& tree);
 
 }  // namespace lay::syntax

@@ -15,8 +15,8 @@ class LexerBase : public antlr4::Lexer {
   std::unique_ptr<antlr4::Token> nextToken() override;
 
  protected:
-  // Called with the input behind `//`. It divides where an operand ends on the line with at most one blank between and
-  // something other than a comment follows on the line.
+  // Called with the input behind `//`. It divides where an operand ends on the line with at most
+  // one blank between and something other than a comment follows on the line.
   bool begins_comment();
 
  private:

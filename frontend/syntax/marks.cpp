@@ -8,8 +8,8 @@ namespace {
 using generated::LayLexer;
 
 bool is_arithmetic(std::size_t type) {
-  return type == LayLexer::PLUS || type == LayLexer::MINUS || type == LayLexer::TIMES || type == LayLexer::DIVIDE ||
-         type == LayLexer::FLOOR_DIVIDE || type == LayLexer::MODULO;
+  return type == LayLexer::PLUS || type == LayLexer::MINUS || type == LayLexer::TIMES ||
+         type == LayLexer::DIVIDE || type == LayLexer::FLOOR_DIVIDE || type == LayLexer::MODULO;
 }
 
 class Marker {
@@ -21,7 +21,8 @@ class Marker {
     for (i_ = 0; i_ < words_.size(); ++i_) {
       Mark& m = marks_[i_];
       m.begins_statement = begins_[i_];
-      if (m.begins_statement && (open_.empty() || marks_[open_.back()].bracket == Bracket::brace)) statement_ = i_;
+      if (m.begins_statement && (open_.empty() || marks_[open_.back()].bracket == Bracket::brace))
+        statement_ = i_;
       word(m);
     }
     for (i_ = 0; i_ < words_.size(); ++i_) {
@@ -97,7 +98,8 @@ class Marker {
 
   // The type of a parameter ends before this word: A: f32 (M,K)
   bool type_before() const {
-    return type(1) == LayLexer::NAME && (type(2) == LayLexer::INOUT || (i_ >= 2 && marks_[i_ - 2].names_type));
+    return type(1) == LayLexer::NAME &&
+           (type(2) == LayLexer::INOUT || (i_ >= 2 && marks_[i_ - 2].names_type));
   }
 
   Bracket paren() const {
@@ -119,7 +121,8 @@ class Marker {
   // Looks from the colon to both sides, over brackets, for an operator that binds tighter.
   bool is_wide() const {
     const std::size_t bracket = marks_[i_].inside;
-    if (bracket != kNowhere && marks_[bracket].bracket == Bracket::index && is_sum(bracket)) return true;
+    if (bracket != kNowhere && marks_[bracket].bracket == Bracket::index && is_sum(bracket))
+      return true;
     for (std::size_t k = i_; k-- > 0;) {
       if (marks_[k].partner != kNowhere && marks_[k].partner < k)
         k = marks_[k].partner;
@@ -141,13 +144,15 @@ class Marker {
 
   bool continues_operand(std::size_t k) const {
     const std::size_t t = words_[k].type;
-    return t == LayLexer::NAME || t == LayLexer::INTEGER || t == LayLexer::CUTE || t == LayLexer::FLOAT ||
-           t == LayLexer::AT || t == LayLexer::DOT || t == LayLexer::UNDERSCORE || marks_[k].sign;
+    return t == LayLexer::NAME || t == LayLexer::INTEGER || t == LayLexer::CUTE ||
+           t == LayLexer::FLOAT || t == LayLexer::AT || t == LayLexer::DOT ||
+           t == LayLexer::UNDERSCORE || marks_[k].sign;
   }
 
   bool is_sum(std::size_t bracket) const {
     const Word& before = words_[bracket - 1];
-    return before.type == LayLexer::NAME && text_.substr(before.begin, before.end - before.begin) == "sum";
+    return before.type == LayLexer::NAME &&
+           text_.substr(before.begin, before.end - before.begin) == "sum";
   }
 
   std::string_view text_;
@@ -181,7 +186,8 @@ bool ends_operand(const Word& word, const Mark& mark) {
   }
 }
 
-std::vector<Mark> mark(std::string_view text, const std::vector<Word>& words, const std::vector<bool>& begins) {
+std::vector<Mark> mark(std::string_view text, const std::vector<Word>& words,
+                       const std::vector<bool>& begins) {
   return Marker(text, words, begins).run();
 }
 

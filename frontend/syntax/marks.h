@@ -1,5 +1,6 @@
 #pragma once
-// What the formatter knows of each word: the role of brackets, colons and signs, and where statements begin.
+// What the formatter knows of each word: the role of brackets, colons and signs, and where
+// statements begin.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,12 +31,13 @@ struct Mark {
   bool begins_statement = false;    // or entry, or field
   bool sign = false;                // a unary minus
   bool names_type = false;          // the colon of NAME: TYPE
-  bool wide = false;                // a layout's colon with blanks, next to an operator that binds tighter
+  bool wide = false;  // a layout's colon with blanks, next to an operator that binds tighter
 };
 
-// One mark for each word of `words`, which are the significant words of a text without syntax errors: no comments, no
-// newlines. `begins` tells which of them begin a statement.
-std::vector<Mark> mark(std::string_view text, const std::vector<Word>& words, const std::vector<bool>& begins);
+// One mark for each word of `words`, which are the significant words of a text without syntax
+// errors: no comments, no newlines. `begins` tells which of them begin a statement.
+std::vector<Mark> mark(std::string_view text, const std::vector<Word>& words,
+                       const std::vector<bool>& begins);
 
 // The last word of an operand stands there: a name, a literal, a closing bracket.
 bool ends_operand(const Word& word, const Mark& mark);

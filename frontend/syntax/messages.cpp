@@ -46,9 +46,10 @@ std::string joined(const std::vector<std::string>& items) {
 class Describer {
  public:
   explicit Describer(const Unexpected& where) : w_(where) {
-    found_ = w_.index < w_.words.size() ? w_.words[w_.index]
-                                        : Word{LayLexer::EOF, static_cast<std::uint32_t>(w_.text.size()),
-                                               static_cast<std::uint32_t>(w_.text.size()), false};
+    found_ = w_.index < w_.words.size()
+                 ? w_.words[w_.index]
+                 : Word{LayLexer::EOF, static_cast<std::uint32_t>(w_.text.size()),
+                        static_cast<std::uint32_t>(w_.text.size()), false};
     if (w_.index > 0) before_ = w_.words[w_.index - 1];
     start_ = w_.index;
     while (start_ > 0 && !ends_statement(w_.words[start_ - 1].type) &&
@@ -69,11 +70,17 @@ class Describer {
 
  private:
   bool expects(std::size_t type) const { return w_.expected.contains(static_cast<ssize_t>(type)); }
-  bool expects_expression() const { return expects(LayLexer::LEFT_PAREN) && expects(LayLexer::INTEGER); }
+  bool expects_expression() const {
+    return expects(LayLexer::LEFT_PAREN) && expects(LayLexer::INTEGER);
+  }
 
-  std::string_view spelling(const Word& word) const { return w_.text.substr(word.begin, word.end - word.begin); }
+  std::string_view spelling(const Word& word) const {
+    return w_.text.substr(word.begin, word.end - word.begin);
+  }
 
-  Span span(const Word& word) const { return {w_.file, word.begin, std::max(word.end, word.begin + 1)}; }
+  Span span(const Word& word) const {
+    return {w_.file, word.begin, std::max(word.end, word.begin + 1)};
+  }
 
   std::string quoted(const Word& word) const {
     if (word.type == LayLexer::NEWLINE) {
@@ -137,7 +144,8 @@ class Describer {
 
   // A `,` may stand there too, although the parser has already decided against it.
   bool inside_list() const {
-    return w_.expected.size() == 1 && (expects(LayLexer::RIGHT_PAREN) || expects(LayLexer::RIGHT_BRACKET));
+    return w_.expected.size() == 1 &&
+           (expects(LayLexer::RIGHT_PAREN) || expects(LayLexer::RIGHT_BRACKET));
   }
 
   bool in_header() const {
@@ -146,12 +154,14 @@ class Describer {
   }
 
   bool reserved() {
-    const bool name_wanted = expects(LayLexer::NAME) && !expects_expression() && !expects(LayLexer::RIGHT_BRACE);
+    const bool name_wanted =
+        expects(LayLexer::NAME) && !expects_expression() && !expects(LayLexer::RIGHT_BRACE);
     const bool operand_wanted = expects_expression() && found_.type == LayLexer::COMPOSE;
     if (found_.type == LayLexer::COMPOSE && (name_wanted || operand_wanted)) {
       diagnostic_.code = "reserved-name";
-      diagnostic_.message = name_wanted ? "`o` cannot be a name: it composes layouts, as in a o b"
-                                        : "expected an expression" + after() + ", found `o`, which composes layouts";
+      diagnostic_.message =
+          name_wanted ? "`o` cannot be a name: it composes layouts, as in a o b"
+                      : "expected an expression" + after() + ", found `o`, which composes layouts";
       help(name_wanted ? "choose another name" : "write a o b with an operand on each side");
       return true;
     }
@@ -166,10 +176,12 @@ class Describer {
 
   // Between the braces of a kernel, record or schedule, where a line should begin.
   bool misplaced() {
-    if (!expects(LayLexer::RIGHT_BRACE) || !expects(LayLexer::NAME) || found_.type == LayLexer::EOF) return false;
+    if (!expects(LayLexer::RIGHT_BRACE) || !expects(LayLexer::NAME) || found_.type == LayLexer::EOF)
+      return false;
     diagnostic_.code = "syntax";
     const bool body = expects(LayLexer::LET);
-    diagnostic_.message = quoted(found_) + (body ? " cannot begin a line of a kernel" : " cannot begin an entry");
+    diagnostic_.message =
+        quoted(found_) + (body ? " cannot begin a line of a kernel" : " cannot begin an entry");
     help(body ? "a kernel holds `let a = ...` and assignments such as `C[m,n] = ...`"
               : "an entry is written `name = ...`");
     if (begins_statement(found_.type)) help("is the `}` before it missing?");
@@ -192,8 +204,9 @@ class Describer {
 
   bool unclosed() {
     const bool next_line = found_.first_on_line && inside_list();
-    const bool ends = ends_statement(found_.type) || found_.type == LayLexer::EOF || begins_statement(found_.type) ||
-                      found_.type == LayLexer::RIGHT_BRACE || next_line;
+    const bool ends = ends_statement(found_.type) || found_.type == LayLexer::EOF ||
+                      begins_statement(found_.type) || found_.type == LayLexer::RIGHT_BRACE ||
+                      next_line;
     if (!ends) return false;
     if (found_.type == LayLexer::EOF && expects(LayLexer::RIGHT_BRACE)) {
       diagnostic_.code = "unclosed-bracket";
@@ -223,7 +236,9 @@ class Describer {
 
   bool unmatched() {
     const std::size_t type = found_.type;
-    if (type != LayLexer::RIGHT_PAREN && type != LayLexer::RIGHT_BRACKET && type != LayLexer::RIGHT_BRACE) return false;
+    if (type != LayLexer::RIGHT_PAREN && type != LayLexer::RIGHT_BRACKET &&
+        type != LayLexer::RIGHT_BRACE)
+      return false;
     const std::optional<Word> open = type == LayLexer::RIGHT_BRACE ? std::nullopt : opener();
     if (open && open->type == opening_of(type)) return false;
     diagnostic_.code = "unmatched-bracket";
@@ -242,9 +257,9 @@ class Describer {
     if (w_.index != start_ + 1 || !before_ || before_->type != LayLexer::NAME) return false;
     if (found_.type != LayLexer::NAME && found_.type != LayLexer::STRING) return false;
     if (!expects(LayLexer::NEWLINE)) return false;
-    static const std::vector<std::string> statements = {"let",    "def",    "dim",     "assume", "assert",
-                                                        "print",  "show",   "prove",   "use",    "explain",
-                                                        "record", "kernel", "schedule"};
+    static const std::vector<std::string> statements = {
+        "let",   "def", "dim",     "assume", "assert", "print",   "show",
+        "prove", "use", "explain", "record", "kernel", "schedule"};
     diagnostic_.code = "unknown-statement";
     diagnostic_.primary = span(*before_);
     diagnostic_.message = quoted(*before_) + " does not begin a statement";
@@ -254,7 +269,8 @@ class Describer {
       help("did you mean `" + *near + "`?");
     } else {
       help(
-          "a statement begins with let, def, dim, assume, assert, print, show, explain, prove, use, record, kernel or "
+          "a statement begins with let, def, dim, assume, assert, print, show, explain, prove, "
+          "use, record, kernel or "
           "schedule, or is an expression");
     }
     return true;
@@ -265,8 +281,9 @@ class Describer {
     const bool starts = start_ == w_.index;
     const Word& first = starts ? found_ : w_.words[start_];
     const auto before = starts ? std::nullopt : std::optional(before_->type);
-    const std::string text = advice({first.type, before, found_.type, spelling(first),
-                                     starts ? std::string_view() : spelling(*before_), w_.expected});
+    const std::string text =
+        advice({first.type, before, found_.type, spelling(first),
+                starts ? std::string_view() : spelling(*before_), w_.expected});
     if (!text.empty()) help(text);
   }
 

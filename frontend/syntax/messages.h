@@ -1,6 +1,6 @@
 #pragma once
-// Words for what the parser found: which token stands where which were expected -> a Diagnostic that says what to
-// write.
+// Words for what the parser found: which token stands where which were expected -> a Diagnostic
+// that says what to write.
 
 #include <antlr4-runtime.h>
 

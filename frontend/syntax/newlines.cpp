@@ -52,13 +52,14 @@ bool goes_on(std::size_t type) {
 
 // Goes on from the line before.
 bool comes_after(std::size_t type) {
-  return type == LayLexer::LEFT_BRACE || type == LayLexer::WHERE || type == LayLexer::ARROW || type == LayLexer::THEN ||
-         type == LayLexer::ELSE;
+  return type == LayLexer::LEFT_BRACE || type == LayLexer::WHERE || type == LayLexer::ARROW ||
+         type == LayLexer::THEN || type == LayLexer::ELSE;
 }
 
 class Filter {
  public:
-  Filter(const std::vector<Word>& words, int bracket_limit) : words_(words), limit_(bracket_limit) {}
+  Filter(const std::vector<Word>& words, int bracket_limit)
+      : words_(words), limit_(bracket_limit) {}
 
   Filtered run() {
     for (std::size_t i = 0; i < words_.size() && !result_.too_deep; ++i) {
@@ -83,13 +84,18 @@ class Filter {
   }
 
  private:
-  bool inside_brackets() const { return !result_.open.empty() && result_.open.back().type != LayLexer::LEFT_BRACE; }
+  bool inside_brackets() const {
+    return !result_.open.empty() && result_.open.back().type != LayLexer::LEFT_BRACE;
+  }
 
-  bool demands_more() const { return !result_.words.empty() && !closed_angle_ && goes_on(result_.words.back().type); }
+  bool demands_more() const {
+    return !result_.words.empty() && !closed_angle_ && goes_on(result_.words.back().type);
+  }
 
   std::size_t next_type(std::size_t i) {
     for (next_ = std::max(next_, i + 1); next_ < words_.size(); ++next_) {
-      if (words_[next_].type != LayLexer::NEWLINE && words_[next_].type != LayLexer::COMMENT) return words_[next_].type;
+      if (words_[next_].type != LayLexer::NEWLINE && words_[next_].type != LayLexer::COMMENT)
+        return words_[next_].type;
     }
     return LayLexer::EOF;
   }
@@ -100,7 +106,9 @@ class Filter {
     conditions_ = 0;
     if (result_.words.empty()) return;
     const Word& last = result_.words.back();
-    if (last.type == LayLexer::NEWLINE || last.type == LayLexer::SEMICOLON || last.type == LayLexer::LEFT_BRACE) return;
+    if (last.type == LayLexer::NEWLINE || last.type == LayLexer::SEMICOLON ||
+        last.type == LayLexer::LEFT_BRACE)
+      return;
     result_.words.push_back({LayLexer::NEWLINE, last.end, last.end, false});
   }
 
@@ -191,16 +199,17 @@ class Filter {
 
   // A kernel, record or schedule whose `{` has not come yet.
   bool opens_block_later() const {
-    return statement_ == LayLexer::KERNEL || statement_ == LayLexer::RECORD || statement_ == LayLexer::SCHEDULE;
+    return statement_ == LayLexer::KERNEL || statement_ == LayLexer::RECORD ||
+           statement_ == LayLexer::SCHEDULE;
   }
 
   const std::vector<Word>& words_;
   int limit_;
   Filtered result_;
   std::size_t next_ = 0;
-  int conditions_ = 0;                         // `if`s of the statement whose `else` has not come yet
+  int conditions_ = 0;  // `if`s of the statement whose `else` has not come yet
   std::size_t statement_ = LayLexer::NEWLINE;  // the first word of the statement that is being read
-  bool closed_angle_ = false;                  // the last word is a `>` that closes Sw< or kernel NAME<
+  bool closed_angle_ = false;  // the last word is a `>` that closes Sw< or kernel NAME<
 };
 
 }  // namespace

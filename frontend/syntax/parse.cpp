@@ -55,15 +55,16 @@ Diagnostic too_deep(int file, std::uint32_t begin, std::string message) {
 Diagnostic too_many_words(int file, std::size_t words, const Limits& limits) {
   Diagnostic d;
   d.code = "source-too-large";
-  d.message = "this text has " + std::to_string(words) + " words; the limit is " + std::to_string(limits.words);
+  d.message = "this text has " + std::to_string(words) + " words; the limit is " +
+              std::to_string(limits.words);
   d.primary = {file, 0, 1};
   d.notes.push_back({"help", "split it into files and take them in with use"});
   return d;
 }
 
 // The names that the statement defines which begins with the word: let a, dim M, N.
-std::vector<Identifier> defined_names(int file, std::string_view text, const std::vector<Word>& words,
-                                      std::size_t begin) {
+std::vector<Identifier> defined_names(int file, std::string_view text,
+                                      const std::vector<Word>& words, std::size_t begin) {
   std::vector<Identifier> names;
   if (begin >= words.size()) return names;
   const std::size_t head = words[begin].type;
@@ -90,8 +91,8 @@ std::vector<std::uint32_t> error_places(const Diagnostics& diagnostics) {
   return places;
 }
 
-Tree parse_words(int file, std::string_view text, const std::vector<Word>& words, const Limits& limits,
-                 Diagnostics& diagnostics) {
+Tree parse_words(int file, std::string_view text, const std::vector<Word>& words,
+                 const Limits& limits, Diagnostics& diagnostics) {
   WordSource source(words, static_cast<std::uint32_t>(text.size()));
   antlr4::CommonTokenStream tokens(&source);
   LayParser parser(&tokens);
@@ -108,15 +109,17 @@ Tree parse_words(int file, std::string_view text, const std::vector<Word>& words
       builder.line(parser.line());
       parser.getTreeTracker().reset();
     } catch (const TooDeep&) {
-      diagnostics.add(too_deep(file, static_cast<std::uint32_t>(tokens.LT(1)->getStartIndex()),
-                               "this expression is nested deeper than " + std::to_string(limits.height) + " levels"));
+      diagnostics.add(too_deep(
+          file, static_cast<std::uint32_t>(tokens.LT(1)->getStartIndex()),
+          "this expression is nested deeper than " + std::to_string(limits.height) + " levels"));
       recovery->skip_statement(&parser);
     }
     const std::uint32_t from = words[begin].begin, to = words[tokens.index() - 1].end;
     const auto next = std::lower_bound(wrong.begin(), wrong.end(), from);
     if (diagnostics.errors() > errors || (next != wrong.end() && *next < to)) {
       builder.tree().statements.resize(statements);
-      for (Identifier& name : defined_names(file, text, words, begin)) builder.tree().broken.push_back(std::move(name));
+      for (Identifier& name : defined_names(file, text, words, begin))
+        builder.tree().broken.push_back(std::move(name));
     }
   }
   return builder.take();
@@ -125,8 +128,9 @@ Tree parse_words(int file, std::string_view text, const std::vector<Word>& words
 // In the order of the text.
 Diagnostics sorted(std::string_view text, const Diagnostics& found, const Limits& limits) {
   std::vector<Diagnostic> list = found.list();
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return a.primary.begin < b.primary.begin; });
+  std::stable_sort(list.begin(), list.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return a.primary.begin < b.primary.begin;
+  });
   advise_on_cute(text, list);
   Diagnostics result(limits.errors);
   for (Diagnostic& d : list) result.add(std::move(d));
@@ -148,8 +152,9 @@ Parsed parse(const Sources& sources, int file, const Limits& limits) {
     if (filtered.words.size() > limits.words) {
       diagnostics.add(too_many_words(file, filtered.words.size(), limits));
     } else if (filtered.too_deep) {
-      diagnostics.add(too_deep(file, filtered.too_deep->begin,
-                               "brackets are nested deeper than " + std::to_string(limits.brackets)));
+      diagnostics.add(
+          too_deep(file, filtered.too_deep->begin,
+                   "brackets are nested deeper than " + std::to_string(limits.brackets)));
     } else {
       tree = parse_words(file, text, filtered.words, limits, diagnostics);
     }

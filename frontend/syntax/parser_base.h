@@ -1,6 +1,6 @@
 #pragma once
-// What the generated parser needs beside its rules: a limit to how deep expressions nest, so that no text can overflow
-// the stack.
+// What the generated parser needs beside its rules: a limit to how deep expressions nest, so that
+// no text can overflow the stack.
 
 #include <antlr4-runtime.h>
 

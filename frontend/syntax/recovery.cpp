@@ -12,15 +12,18 @@ namespace {
 using generated::LayParser;
 
 bool is_line_in_braces(std::size_t rule) {
-  return rule == LayParser::RuleField_line || rule == LayParser::RuleBody_line || rule == LayParser::RuleEntry_line;
+  return rule == LayParser::RuleField_line || rule == LayParser::RuleBody_line ||
+         rule == LayParser::RuleEntry_line;
 }
 
 // What may begin a line between braces; nothing for other rules.
 std::optional<antlr4::misc::IntervalSet> beginnings(std::size_t rule) {
   const bool body = rule == LayParser::RuleKernel_body;
-  if (!body && rule != LayParser::RuleRecord_body && rule != LayParser::RuleSchedule_body) return std::nullopt;
+  if (!body && rule != LayParser::RuleRecord_body && rule != LayParser::RuleSchedule_body)
+    return std::nullopt;
   antlr4::misc::IntervalSet set;
-  for (const std::size_t type : {LayParser::NAME, LayParser::NEWLINE, LayParser::SEMICOLON, LayParser::RIGHT_BRACE}) {
+  for (const std::size_t type :
+       {LayParser::NAME, LayParser::NEWLINE, LayParser::SEMICOLON, LayParser::RIGHT_BRACE}) {
     set.add(static_cast<ssize_t>(type));
   }
   set.add(static_cast<ssize_t>(body ? LayParser::LET : LayParser::COMMA));
@@ -29,7 +32,8 @@ std::optional<antlr4::misc::IntervalSet> beginnings(std::size_t rule) {
 
 }  // namespace
 
-void Recovery::report(antlr4::Parser* parser, std::size_t index, const antlr4::misc::IntervalSet& expected) {
+void Recovery::report(antlr4::Parser* parser, std::size_t index,
+                      const antlr4::misc::IntervalSet& expected) {
   const std::size_t type = parser->getTokenStream()->get(index)->getType();
   const bool reported_as_word =
       type == LayParser::UNKNOWN || type == LayParser::OPEN_TEXT || type == LayParser::BAD_NUMBER;
@@ -74,7 +78,8 @@ int Recovery::open_brackets(std::size_t index) const {
   int open = 0;
   for (std::size_t i = std::min(index, words_.size()); i-- > 0;) {
     const std::size_t type = words_[i].type;
-    if (type == LayParser::NEWLINE || type == LayParser::SEMICOLON || type == LayParser::LEFT_BRACE) break;
+    if (type == LayParser::NEWLINE || type == LayParser::SEMICOLON || type == LayParser::LEFT_BRACE)
+      break;
     if (type == LayParser::LEFT_PAREN || type == LayParser::LEFT_BRACKET) ++open;
     if (type == LayParser::RIGHT_PAREN || type == LayParser::RIGHT_BRACKET) --open;
   }

@@ -1,6 +1,7 @@
 #pragma once
-// What the parser does at a word that cannot stand where it stands: one diagnostic, then on to the next statement,
-// entry or field. Inside the rules the exception travels up to the rule of that line, which then returns.
+// What the parser does at a word that cannot stand where it stands: one diagnostic, then on to the
+// next statement, entry or field. Inside the rules the exception travels up to the rule of that
+// line, which then returns.
 
 #include <antlr4-runtime.h>
 
@@ -15,7 +16,8 @@ namespace lay::syntax {
 
 class Recovery : public antlr4::DefaultErrorStrategy {
  public:
-  Recovery(int file, std::string_view text, const std::vector<Word>& words, Diagnostics& diagnostics)
+  Recovery(int file, std::string_view text, const std::vector<Word>& words,
+           Diagnostics& diagnostics)
       : file_(file), text_(text), words_(words), diagnostics_(diagnostics) {}
 
   void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& e) override;

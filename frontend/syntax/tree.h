@@ -1,6 +1,7 @@
 #pragma once
-// The syntax tree: the whole schema. One tree per file; expressions live in one arena and refer to each other by id, so
-// that copying, destroying and walking a tree of a million terms never recurses deeper than the limits of parse.h.
+// The syntax tree: the whole schema. One tree per file; expressions live in one arena and refer to
+// each other by id, so that copying, destroying and walking a tree of a million terms never
+// recurses deeper than the limits of parse.h.
 //
 //   let r = (4,2):(1,n) o 2:1 + 1
 //   Let r  Chain[ o ]( Binary : (Tuple(4,2), Tuple(1,n)),  Binary : (2, Chain[ + ](1, 1)) )
@@ -64,13 +65,24 @@ struct Binary {  // comparisons, and shape : stride; these do not chain
   ExpressionId left, right;
 };
 
-enum class ChainOperator { logical_or, logical_and, compose, add, subtract, multiply, divide, floor_divide, modulo };
+enum class ChainOperator {
+  logical_or,
+  logical_and,
+  compose,
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  modulo
+};
 struct Link {
   ChainOperator op{};
   Span op_span;
   ExpressionId operand;
 };
-struct Chain {  // a - b + c: operators of one precedence, folded from the left. `rest` is never empty.
+struct Chain {  // a - b + c: operators of one precedence, folded from the left. `rest` is never
+                // empty.
   ExpressionId first;
   std::vector<Link> rest;
 };
@@ -122,8 +134,8 @@ struct Sum {  // sum[k](body), sum[k, l : f16](body)
 
 struct Expression {
   Span span;
-  std::variant<Integer, Float, String, Boolean, Name, Underscore, Tuple, Unary, Binary, Chain, Path, Call, Index, Range,
-               Member, If, Comprehension, Swizzle, Find, Sum>
+  std::variant<Integer, Float, String, Boolean, Name, Underscore, Tuple, Unary, Binary, Chain, Path,
+               Call, Index, Range, Member, If, Comprehension, Swizzle, Find, Sum>
       node;
 };
 
@@ -225,7 +237,8 @@ struct Evaluate {  // an expression that stands alone
 
 struct Statement {
   Span span;
-  std::variant<Let, Def, Dim, Assume, Assert, Print, Show, Explain, Prove, Use, Record, Kernel, Schedule, Evaluate>
+  std::variant<Let, Def, Dim, Assume, Assert, Print, Show, Explain, Prove, Use, Record, Kernel,
+               Schedule, Evaluate>
       node;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// The children of an expression, in the order of the text: for_each_child(tree[id], [](ExpressionId child) { ... }).
+// The children of an expression, in the order of the text: for_each_child(tree[id], [](ExpressionId
+// child) { ... }).
 
 #include <variant>
 

@@ -41,13 +41,15 @@ Diagnostic unknown_character(int file, std::string_view text, const Word& word) 
   const std::string shown = escaped(text.substr(word.begin, word.end - word.begin));
   if (is_bidi_control(c.code)) {
     Diagnostic d = at(file, word.begin, word.end, "bidi-control",
-                      "the character " + shown + " reorders the text on the screen and may stand in comments only");
+                      "the character " + shown +
+                          " reorders the text on the screen and may stand in comments only");
     d.notes.push_back({"help", "remove it"});
     return d;
   }
-  Diagnostic d =
-      at(file, word.begin, word.end, "unexpected-character", "the character `" + shown + "` has no meaning in Lay");
-  if (c.code >= 0x80) d.notes.push_back({"help", "names are made of the letters a to z, A to Z, digits and _"});
+  Diagnostic d = at(file, word.begin, word.end, "unexpected-character",
+                    "the character `" + shown + "` has no meaning in Lay");
+  if (c.code >= 0x80)
+    d.notes.push_back({"help", "names are made of the letters a to z, A to Z, digits and _"});
   if (c.code == '&') d.notes.push_back({"help", "write `and`"});
   if (c.code == '|') d.notes.push_back({"help", "write `or`"});
   if (c.code == '!') d.notes.push_back({"help", "write `not`"});
@@ -61,13 +63,15 @@ void check_string(int file, std::string_view text, const Word& word, Diagnostics
   for (std::size_t i = word.begin; i < word.end;) {
     const Character c = character_at(text, i);
     if (is_bidi_control(c.code)) {
-      diagnostics.add(unknown_character(
-          file, text, {word.type, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + c.length), false}));
+      diagnostics.add(unknown_character(file, text,
+                                        {word.type, static_cast<std::uint32_t>(i),
+                                         static_cast<std::uint32_t>(i + c.length), false}));
     }
     if (c.code == '\\') {
       const char escape = i + 1 < word.end ? text[i + 1] : ' ';
       if (std::string_view("\\\"nt").find(escape) == std::string_view::npos) {
-        Diagnostic d = at(file, i, i + 2, "bad-escape", "a string knows the escapes \\\\ \\\" \\n and \\t only");
+        Diagnostic d = at(file, i, i + 2, "bad-escape",
+                          "a string knows the escapes \\\\ \\\" \\n and \\t only");
         d.notes.push_back({"help", "a backslash is written \\\\"});
         diagnostics.add(std::move(d));
       }
@@ -117,9 +121,9 @@ std::vector<Word> lex(std::string_view text) {
 
 bool check_text(int file, std::string_view text, const Limits& limits, Diagnostics& diagnostics) {
   if (text.size() > limits.bytes) {
-    Diagnostic d =
-        at(file, 0, 0, "source-too-large",
-           "this text has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(limits.bytes));
+    Diagnostic d = at(file, 0, 0, "source-too-large",
+                      "this text has " + std::to_string(text.size()) + " bytes; the limit is " +
+                          std::to_string(limits.bytes));
     d.notes.push_back({"help", "split it into files and take them in with use"});
     diagnostics.add(std::move(d));
     return false;
@@ -132,8 +136,8 @@ bool check_text(int file, std::string_view text, const Limits& limits, Diagnosti
     ok = false;
   }
   if (const std::optional<std::size_t> bad = find_invalid_utf8(text)) {
-    Diagnostic d =
-        at(file, *bad, *bad + 1, "invalid-utf8", "the byte " + escaped(text.substr(*bad, 1)) + " here is not UTF-8");
+    Diagnostic d = at(file, *bad, *bad + 1, "invalid-utf8",
+                      "the byte " + escaped(text.substr(*bad, 1)) + " here is not UTF-8");
     d.notes.push_back({"help", "save the file as UTF-8"});
     diagnostics.add(std::move(d));
     ok = false;
@@ -141,36 +145,42 @@ bool check_text(int file, std::string_view text, const Limits& limits, Diagnosti
   return ok;
 }
 
-void check_words(int file, std::string_view text, const std::vector<Word>& words, Diagnostics& diagnostics) {
-  std::uint32_t unknown_end = 0;  // of the run of letters that holds the last unknown character: reported once
+void check_words(int file, std::string_view text, const std::vector<Word>& words,
+                 Diagnostics& diagnostics) {
+  std::uint32_t unknown_end =
+      0;  // of the run of letters that holds the last unknown character: reported once
   for (const Word& word : words) {
     if (diagnostics.full()) return;
     const std::string_view spelling = text.substr(word.begin, word.end - word.begin);
     const bool same_run = unknown_end > 0 && unknown_end == word.begin;
-    if (same_run && (word.type == LayLexer::NAME || word.type == LayLexer::UNKNOWN)) unknown_end = word.end;
+    if (same_run && (word.type == LayLexer::NAME || word.type == LayLexer::UNKNOWN))
+      unknown_end = word.end;
     switch (word.type) {
       case LayLexer::UNKNOWN:
         if (!same_run) diagnostics.add(unknown_character(file, text, word));
         unknown_end = word.end;
         break;
       case LayLexer::OPEN_TEXT: {
-        Diagnostic d = at(file, word.begin, word.end, "unterminated-string", "this string has no closing quote");
+        Diagnostic d = at(file, word.begin, word.end, "unterminated-string",
+                          "this string has no closing quote");
         d.notes.push_back({"help", "a string ends with \" on the line where it begins"});
         diagnostics.add(std::move(d));
         break;
       }
       case LayLexer::BAD_NUMBER: {
-        Diagnostic d = at(file, word.begin, word.end, "bad-number",
-                          "`" + escaped(spelling.substr(0, 40)) + "` is neither a number nor a name");
-        d.notes.push_back({"help", "numbers are decimal (8, 0.5, 1e-3); names begin with a letter or _"});
+        Diagnostic d =
+            at(file, word.begin, word.end, "bad-number",
+               "`" + escaped(spelling.substr(0, 40)) + "` is neither a number nor a name");
+        d.notes.push_back(
+            {"help", "numbers are decimal (8, 0.5, 1e-3); names begin with a letter or _"});
         diagnostics.add(std::move(d));
         break;
       }
       case LayLexer::NAME:
         if (spelling.size() > kLongestName) {
           diagnostics.add(at(file, word.begin, word.end, "name-too-long",
-                             "this name has " + std::to_string(spelling.size()) + " letters; the limit is " +
-                                 std::to_string(kLongestName)));
+                             "this name has " + std::to_string(spelling.size()) +
+                                 " letters; the limit is " + std::to_string(kLongestName)));
         }
         break;
       case LayLexer::STRING:

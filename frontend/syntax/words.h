@@ -1,6 +1,6 @@
 #pragma once
-// Text -> words: the lexer, and the filter that decides which newlines end a statement. Only sources of this folder
-// include it; the types of words are those of the generated lexer.
+// Text -> words: the lexer, and the filter that decides which newlines end a statement. Only
+// sources of this folder include it; the types of words are those of the generated lexer.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,26 +14,33 @@
 namespace lay::syntax {
 
 struct Word {
-  std::size_t type = 0;     // LayLexer::NAME ...
-  std::uint32_t begin = 0;  // bytes; an inserted NEWLINE is empty and stands at the end of the word before it
+  std::size_t type = 0;  // LayLexer::NAME ...
+  std::uint32_t begin =
+      0;  // bytes; an inserted NEWLINE is empty and stands at the end of the word before it
   std::uint32_t end = 0;
   bool first_on_line = false;
 };
 
-// All words of a text, with comments and every newline, in order. The text must be UTF-8 without NUL.
+// All words of a text, with comments and every newline, in order. The text must be UTF-8 without
+// NUL.
 std::vector<Word> lex(std::string_view text);
 
-// Reports what is no text (NUL, bytes that are not UTF-8, too long a file). False if it cannot be lexed.
+// Reports what is no text (NUL, bytes that are not UTF-8, too long a file). False if it cannot be
+// lexed.
 bool check_text(int file, std::string_view text, const Limits& limits, Diagnostics& diagnostics);
 
-// Reports words that no statement can hold: unknown characters, open strings, numbers and names out of range.
-void check_words(int file, std::string_view text, const std::vector<Word>& words, Diagnostics& diagnostics);
+// Reports words that no statement can hold: unknown characters, open strings, numbers and names out
+// of range.
+void check_words(int file, std::string_view text, const std::vector<Word>& words,
+                 Diagnostics& diagnostics);
 
-// What the parser reads: no comments, and a NEWLINE only where it ends a statement, before each `}` and at the end.
+// What the parser reads: no comments, and a NEWLINE only where it ends a statement, before each `}`
+// and at the end.
 //
-// A newline ends a statement unless it stands inside ( [ or <, after an infix operator, `=`, `,`, `->`, `then`, `else`,
-// or before `{`, `where`, `->`, `then`, `else`. A line that begins with a word like `let` or `kernel`, which cannot
-// stand inside brackets, ends whatever was left open before it, so that one missing bracket is one error.
+// A newline ends a statement unless it stands inside ( [ or <, after an infix operator, `=`, `,`,
+// `->`, `then`, `else`, or before `{`, `where`, `->`, `then`, `else`. A line that begins with a
+// word like `let` or `kernel`, which cannot stand inside brackets, ends whatever was left open
+// before it, so that one missing bracket is one error.
 struct Filtered {
   std::vector<Word> words;
   std::vector<Word> open;        // brackets that are open at the end of the text

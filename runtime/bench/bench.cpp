@@ -2,14 +2,14 @@
 
 #include <iostream>
 
-#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/support/refusal.h"
 #include "runtime/bench/host_memory.h"
 #include "runtime/bench/match.h"
 #include "runtime/bench/script_kernels.h"
 #include "runtime/bench/subject.h"
-#include "runtime/exit_code.h"
-#include "runtime/report.h"
-#include "runtime/stages.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/commands/report.h"
+#include "runtime/execute/stages.h"
 
 namespace lay::bench {
 namespace {
@@ -65,7 +65,8 @@ class Bench {
   }
 
  private:
-  Result measured(const Sources& sources, const plan::Plan& plan, const std::map<std::string, std::int64_t>& sizes) {
+  Result measured(const Sources& sources, const plan::Plan& plan,
+                  const std::map<std::string, std::int64_t>& sizes) {
     Result failed;
     failed.kernel = plan.kernel->name;
     failed.sizes.assign(sizes.begin(), sizes.end());
@@ -81,7 +82,9 @@ class Bench {
     return failed;
   }
 
-  void say(const std::string& text) const { (options_.json ? std::cerr : std::cout) << text << std::flush; }
+  void say(const std::string& text) const {
+    (options_.json ? std::cerr : std::cout) << text << std::flush;
+  }
 
   const Options& options_;
   runtime::Gpu& gpu_;

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "backend/plan/recognise.h"
-#include "frontend/algebra/convert.h"
-#include "frontend/sema/array.h"
+#include "frontend/algebra/memory/convert.h"
+#include "frontend/sema/values/array.h"
 #include "runtime/bench/factor.h"
 #include "runtime/bench/parallel.h"
 #include "runtime/bench/value.h"
@@ -19,8 +19,8 @@ namespace {
 
 using sema::NodeId;
 
-// What is needed of a contraction to compute it at any element: a sum over one index of a product of two loads, or
-// casts of loads, with bare coordinates.
+// What is needed of a contraction to compute it at any element: a sum over one index of a product
+// of two loads, or casts of loads, with bare coordinates.
 struct Sum {
   ElementType type = ElementType::f32;
   sema::IndexId k = -1;
@@ -55,7 +55,8 @@ class Checker {
     const auto& kernel = *problem.kernel;
     const auto live = plan::reachable(kernel);
     for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id)
-      if (live[static_cast<std::size_t>(id)] && std::holds_alternative<sema::Contraction>(node(id).what))
+      if (live[static_cast<std::size_t>(id)] &&
+          std::holds_alternative<sema::Contraction>(node(id).what))
         sums_.emplace(id, sum_of(id));
   }
 
@@ -68,7 +69,8 @@ class Checker {
   // For so many elements of an output.
   void expect(std::int64_t elements) {
     for (auto& [id, sum] : sums_)
-      for (Factor* factor : {&sum.left, &sum.right}) factor->keep_lines(problem_, sum.k, reader(*factor), elements);
+      for (Factor* factor : {&sum.left, &sum.right})
+        factor->keep_lines(problem_, sum.k, reader(*factor), elements);
   }
 
   // One element of one output.
@@ -76,13 +78,14 @@ class Checker {
                double extra_roundoff, Judgement& judgement) const {
     double pushed = 0;  // how far, in allowed errors, the sums are moved
     std::map<NodeId, SumValue> known;
-    ElementValue value(problem_,
-                       {[&](const sema::Load& load, const std::vector<std::int64_t>& c) { return load_at(load, c); },
-                        [&](NodeId id) {
-                          auto [found, fresh] = known.try_emplace(id);
-                          if (fresh) found->second = sum(sums_.at(id), at);
-                          return found->second.exact + pushed * moved(id, found->second);
-                        }});
+    ElementValue value(problem_, {[&](const sema::Load& load, const std::vector<std::int64_t>& c) {
+                                    return load_at(load, c);
+                                  },
+                                  [&](NodeId id) {
+                                    auto [found, fresh] = known.try_emplace(id);
+                                    if (fresh) found->second = sum(sums_.at(id), at);
+                                    return found->second.exact + pushed * moved(id, found->second);
+                                  }});
     const double due = value.of(assignment.value, at);
     const double rounded_off = value.rounding_error();
     pushed = 1;
@@ -93,21 +96,26 @@ class Checker {
     const double due_there =
         is_float(target.element) ? due : static_cast<double>(round_to_integer(target.element, due));
     const double allowed = std::max(std::abs(up - due), std::abs(down - due)) + rounded_off +
-                           (unit_roundoff(target.element) + extra_roundoff) * std::abs(due) + smallest(target.element);
-    const double rounded = is_float(target.element) ? sema::round_to(target.element, due) : due_there;
+                           (unit_roundoff(target.element) + extra_roundoff) * std::abs(due) +
+                           smallest(target.element);
+    const double rounded =
+        is_float(target.element) ? sema::round_to(target.element, due) : due_there;
     ++judgement.elements;
     const double error = std::abs(got - due_there);
     // Beyond the largest number both are infinite, or the largest where the type saturates.
-    const bool right =
-        error <= allowed || got == rounded || (std::isnan(due) && std::isnan(got)) ||
-        (beyond(target.element, std::abs(due) + allowed) && std::signbit(got) == std::signbit(due) && !std::isnan(got));
-    if (std::isfinite(error) && allowed > 0) judgement.worst = std::max(judgement.worst, error / allowed);
+    const bool right = error <= allowed || got == rounded || (std::isnan(due) && std::isnan(got)) ||
+                       (beyond(target.element, std::abs(due) + allowed) &&
+                        std::signbit(got) == std::signbit(due) && !std::isnan(got));
+    if (std::isfinite(error) && allowed > 0)
+      judgement.worst = std::max(judgement.worst, error / allowed);
     if (right) return;
     if (judgement.wrong++ == 0) judgement.first = words(assignment, at, got, due_there, allowed);
   }
 
  private:
-  const sema::Node& node(NodeId id) const { return problem_.kernel->nodes[static_cast<std::size_t>(id)]; }
+  const sema::Node& node(NodeId id) const {
+    return problem_.kernel->nodes[static_cast<std::size_t>(id)];
+  }
 
   // The smallest subnormal of the narrow types.
   static double smallest(ElementType type) {
@@ -128,13 +136,14 @@ class Checker {
     }
   }
 
-  std::string words(const sema::Assignment& assignment, const std::vector<std::int64_t>& at, double got, double due,
-                    double allowed) const {
+  std::string words(const sema::Assignment& assignment, const std::vector<std::int64_t>& at,
+                    double got, double due, double allowed) const {
     std::string where;
     for (const sema::IndexId index : assignment.indices)
       where += (where.empty() ? "" : ",") + std::to_string(at[static_cast<std::size_t>(index)]);
     char text[160];
-    std::snprintf(text, sizeof text, "[%s] is %.9g and should be %.9g, +- %.3g", where.c_str(), got, due, allowed);
+    std::snprintf(text, sizeof text, "[%s] is %.9g and should be %.9g, +- %.3g", where.c_str(), got,
+                  due, allowed);
     return problem_.tensors[static_cast<std::size_t>(assignment.target)].name + text;
   }
 
@@ -147,7 +156,8 @@ class Checker {
   double load_at(const sema::Load& load, const std::vector<std::int64_t>& coordinate) const {
     const Tensor& tensor = problem_.tensors[static_cast<std::size_t>(load.tensor)];
     std::int64_t offset = 0;
-    for (std::size_t i = 0; i < coordinate.size(); ++i) offset += tensor.modes[i].offset(coordinate[i]);
+    for (std::size_t i = 0; i < coordinate.size(); ++i)
+      offset += tensor.modes[i].offset(coordinate[i]);
     return readers_[static_cast<std::size_t>(load.tensor)][offset];
   }
 
@@ -191,12 +201,15 @@ class Checker {
     const auto* product = std::get_if<sema::Apply>(&node(contraction.body).what);
     Sum sum{node(id).type, contraction.indices[0], {}, {}, 0};
     if (contraction.indices.size() != 1 || !product || product->function != ElementFunction::mul)
-      throw std::runtime_error("its sum is not one of products over one index, which is what can be checked");
+      throw std::runtime_error(
+          "its sum is not one of products over one index, which is what can be checked");
     sum.left = factor_of(product->operands[0], sum.k);
     sum.right = factor_of(product->operands[1], sum.k);
     if (!sum.left.tensor || !sum.right.tensor)
-      throw std::runtime_error("its sum is not of plain elements of tensors, which is what can be checked");
-    sum.allowed = allowed_error(problem_.extent(sum.k), type_of(sum.left), type_of(sum.right), sum.type, accumulate_);
+      throw std::runtime_error(
+          "its sum is not of plain elements of tensors, which is what can be checked");
+    sum.allowed = allowed_error(problem_.extent(sum.k), type_of(sum.left), type_of(sum.right),
+                                sum.type, accumulate_);
     return sum;
   }
 
@@ -226,8 +239,10 @@ class Checker {
   std::map<NodeId, Sum> sums_;
 };
 
-// The values of all indices for the elements that are looked at: all of them, or the corners and others at random.
-std::vector<std::vector<std::int64_t>> samples(const Problem& problem, const sema::Assignment& assignment,
+// The values of all indices for the elements that are looked at: all of them, or the corners and
+// others at random.
+std::vector<std::vector<std::int64_t>> samples(const Problem& problem,
+                                               const sema::Assignment& assignment,
                                                std::int64_t most, std::uint64_t seed) {
   std::vector<std::vector<std::int64_t>> all;
   std::vector<std::int64_t> extents;
@@ -255,14 +270,16 @@ std::vector<std::vector<std::int64_t>> samples(const Problem& problem, const sem
     return all;
   }
   std::mt19937_64 random(seed);
-  for (std::uint64_t corner = 0; corner < (1ull << std::min<std::size_t>(extents.size(), 4)); ++corner) {
+  for (std::uint64_t corner = 0; corner < (1ull << std::min<std::size_t>(extents.size(), 4));
+       ++corner) {
     for (std::size_t mode = 0; mode < extents.size(); ++mode)
       coordinate[mode] = (corner >> mode & 1) != 0 ? extents[mode] - 1 : 0;
     add(coordinate);
   }
   while (static_cast<std::int64_t>(all.size()) < most) {
     for (std::size_t mode = 0; mode < extents.size(); ++mode)
-      coordinate[mode] = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(extents[mode]));
+      coordinate[mode] =
+          static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(extents[mode]));
     add(coordinate);
   }
   return all;
@@ -270,13 +287,15 @@ std::vector<std::vector<std::int64_t>> samples(const Problem& problem, const sem
 
 }  // namespace
 
-double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator, int accumulate) {
+double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator,
+                     int accumulate) {
   if (!is_float(accumulator)) return 0;
   const double n = static_cast<double>(k), u = unit_roundoff(accumulator);
   const int width = std::min(bits(left), bits(right));
   const bool is_simt = left == accumulator && right == accumulator;
   if (is_simt) return std::min(n * u / (1 - n * u), 8 * std::sqrt(n) * u);
-  // Tensor cores: steps of 32 bytes of K; their sums of 8-bit floats keep 13 bits of the significand.
+  // Tensor cores: steps of 32 bytes of K; their sums of 8-bit floats keep 13 bits of the
+  // significand.
   const auto steps_of = [&](double some) { return std::ceil(some * std::max(width, 8) / 256); };
   const double steps = steps_of(n);
   if (width <= 8) {
@@ -295,7 +314,8 @@ Judgement check(const Problem& problem, const HostData& before, const HostData& 
     const Tensor& tensor = problem.tensors[target];
     const Reader results(tensor.element, after[target]);
     const auto most = static_cast<std::int64_t>(sampling.most_products / checker.products());
-    const auto chosen = samples(problem, assignment, std::max<std::int64_t>(most, 256), sampling.seed);
+    const auto chosen =
+        samples(problem, assignment, std::max<std::int64_t>(most, 256), sampling.seed);
     checker.expect(std::ssize(chosen));
     std::vector<Judgement> parts(static_cast<std::size_t>(most_parts()));
     in_parts(std::ssize(chosen), 64, [&](int part, std::int64_t begin, std::int64_t end) {
@@ -303,8 +323,10 @@ Judgement check(const Problem& problem, const HostData& before, const HostData& 
         const auto& at = chosen[static_cast<std::size_t>(i)];
         std::int64_t offset = 0;
         for (std::size_t mode = 0; mode < assignment.indices.size(); ++mode)
-          offset += tensor.modes[mode].offset(at[static_cast<std::size_t>(assignment.indices[mode])]);
-        checker.compare(assignment, at, results[offset], extra_roundoff, parts[static_cast<std::size_t>(part)]);
+          offset +=
+              tensor.modes[mode].offset(at[static_cast<std::size_t>(assignment.indices[mode])]);
+        checker.compare(assignment, at, results[offset], extra_roundoff,
+                        parts[static_cast<std::size_t>(part)]);
       }
     });
     for (const Judgement& part : parts) {
@@ -317,7 +339,8 @@ Judgement check(const Problem& problem, const HostData& before, const HostData& 
   return judgement;
 }
 
-std::int64_t first_difference(const Tensor& tensor, const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+std::int64_t first_difference(const Tensor& tensor, const std::vector<std::byte>& a,
+                              const std::vector<std::byte>& b) {
   constexpr std::int64_t block = 1 << 16;  // bytes
   const std::int64_t bytes = std::ssize(a);
   std::vector<std::int64_t> first(static_cast<std::size_t>(most_parts()), -1);
@@ -326,12 +349,16 @@ std::int64_t first_difference(const Tensor& tensor, const std::vector<std::byte>
       const std::byte* const from = a.data() + at;
       const auto length = static_cast<std::size_t>(std::min(block, bytes - at));
       if (std::memcmp(from, b.data() + at, length) == 0) continue;
-      first[static_cast<std::size_t>(part)] = at + (std::mismatch(from, from + length, b.data() + at).first - from);
+      first[static_cast<std::size_t>(part)] =
+          at + (std::mismatch(from, from + length, b.data() + at).first - from);
       return;
     }
   });
-  const auto found = std::find_if(first.begin(), first.end(), [](std::int64_t at) { return at >= 0; });
-  return found == first.end() ? -1 : *found / static_cast<std::int64_t>(sema::element_bytes(tensor.element));
+  const auto found =
+      std::find_if(first.begin(), first.end(), [](std::int64_t at) { return at >= 0; });
+  return found == first.end()
+             ? -1
+             : *found / static_cast<std::int64_t>(sema::element_bytes(tensor.element));
 }
 
 }  // namespace lay::bench

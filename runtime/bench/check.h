@@ -1,13 +1,14 @@
-// Whether a result is right: elements of it against sums in f64 on the host, within what the additions and roundings of
-// a right kernel can do, judged by |A||B|.
+// Whether a result is right: elements of it against sums in f64 on the host, within what the
+// additions and roundings of a right kernel can do, judged by |A||B|.
 //
 //   |c - r| <= |e(r + d) - e(r)| + roundings of the epilogue and of the output,   d = t(K) * |A||B|
 //
-// with the exact sum r, the epilogue e, and t(K) the smaller of the worst case and 8 sqrt(K) unit roundoffs of the
-// accumulator; for tensor cores, which truncate, one more roundoff each step of theirs. NaN is never right.
+// with the exact sum r, the epilogue e, and t(K) the smaller of the worst case and 8 sqrt(K) unit
+// roundoffs of the accumulator; for tensor cores, which truncate, one more roundoff each step of
+// theirs. NaN is never right.
 //
-// Source: N. J. Higham, T. Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 41
-// (2019): the square root.
+// Source: N. J. Higham, T. Mary, "A new approach to probabilistic rounding error analysis", SIAM J.
+// Sci. Comput. 41 (2019): the square root.
 #pragma once
 
 #include <string>
@@ -31,17 +32,20 @@ struct Sampling {
   std::uint64_t seed = 1;
 };
 
-// `before` holds what every tensor held before the launch, `after` what the outputs hold now (by TensorId).
-// `exact` says that all sums are exact (integers), so that d is 0. `extra_roundoff` allows as much again of the result:
-// for an opponent that rounds between a product and its epilogue. `accumulate` is how many K tensor cores add up by
-// themselves, 0 for all of them.
+// `before` holds what every tensor held before the launch, `after` what the outputs hold now (by
+// TensorId). `exact` says that all sums are exact (integers), so that d is 0. `extra_roundoff`
+// allows as much again of the result: for an opponent that rounds between a product and its
+// epilogue. `accumulate` is how many K tensor cores add up by themselves, 0 for all of them.
 Judgement check(const Problem& problem, const HostData& before, const HostData& after, bool exact,
                 const Sampling& sampling = {}, double extra_roundoff = 0, int accumulate = 0);
 
 // t(K) for sums of products of these factors in this accumulator.
-double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator, int accumulate = 0);
+double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator,
+                     int accumulate = 0);
 
-// The first byte at which two blocks of a length differ, as the element it belongs to; -1 where they are the same.
-std::int64_t first_difference(const Tensor& tensor, const std::vector<std::byte>& a, const std::vector<std::byte>& b);
+// The first byte at which two blocks of a length differ, as the element it belongs to; -1 where
+// they are the same.
+std::int64_t first_difference(const Tensor& tensor, const std::vector<std::byte>& a,
+                              const std::vector<std::byte>& b);
 
 }  // namespace lay::bench

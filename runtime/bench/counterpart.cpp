@@ -27,9 +27,11 @@ Oriented orient(const Problem& problem, const Steps& steps, IndexId row, IndexId
 }
 
 // "bf16 K-major": along which index neighbours in memory lie.
-std::string words(const Problem& problem, const Steps& factor, IndexId k, const char* other, bool tf32) {
+std::string words(const Problem& problem, const Steps& factor, IndexId k, const char* other,
+                  bool tf32) {
   const ElementType element = problem.tensors[static_cast<std::size_t>(factor.tensor)].element;
-  return std::string(tf32 ? "tf32" : element_name(element)) + (factor.of(k) == 1 ? " K-major" : other);
+  return std::string(tf32 ? "tf32" : element_name(element)) +
+         (factor.of(k) == 1 ? " K-major" : other);
 }
 
 Counterpart made(const Problem& problem, const plan::GemmForm& form) {
@@ -42,16 +44,19 @@ Counterpart made(const Problem& problem, const plan::GemmForm& form) {
   const Steps c = steps_of(problem, assignment.target, assignment.indices);
   const bool tf32 = is_tf32(problem, form.a_value) && is_tf32(problem, form.b_value);
   Counterpart result;
-  result.words = words(problem, a, form.k, " M-major", tf32) + " x " + words(problem, b, form.k, " N-major", tf32);
+  result.words = words(problem, a, form.k, " M-major", tf32) + " x " +
+                 words(problem, b, form.k, " N-major", tf32);
   result.swapped = orient(problem, c, form.m, form.n).transposed;
   const IndexId rows = result.swapped ? form.n : form.m, columns = result.swapped ? form.m : form.n;
   if (result.swapped) std::swap(a, b);
-  const Oriented left = orient(problem, a, rows, form.k), right = orient(problem, b, form.k, columns);
+  const Oriented left = orient(problem, a, rows, form.k),
+                 right = orient(problem, b, form.k, columns);
   const Oriented output = orient(problem, c, rows, columns);
   const Batch batch = batch_of(problem, form.batch, {&c, &a, &b});
   MatmulDescription& d = result.matmul;
   d.a = left.matrix, d.b = right.matrix, d.d = output.matrix;
-  d.d.batch_stride = batch.strides[0], d.a.batch_stride = batch.strides[1], d.b.batch_stride = batch.strides[2];
+  d.d.batch_stride = batch.strides[0], d.a.batch_stride = batch.strides[1],
+  d.b.batch_stride = batch.strides[2];
   d.c = d.d;
   d.transpose_a = left.transposed, d.transpose_b = right.transposed;
   d.batches = batch.count;
@@ -59,7 +64,8 @@ Counterpart made(const Problem& problem, const plan::GemmForm& form) {
   d.tf32 = tf32;
   // What is added to a product of 8-bit floats is wider than they are.
   if (is_float(d.d.element) && bits(d.d.element) == 8) d.c.element = ElementType::bf16;
-  result.words += " -> " + std::string(element_name(d.d.element)) + (result.swapped ? " row-major" : " column-major") +
+  result.words += " -> " + std::string(element_name(d.d.element)) +
+                  (result.swapped ? " row-major" : " column-major") +
                   (d.batches > 1 ? ", " + std::to_string(d.batches) + " batches" : "");
   result.left = a.tensor, result.right = b.tensor, result.output = c.tensor;
   return result;
@@ -70,13 +76,15 @@ Counterpart made(const Problem& problem, const plan::GemmForm& form) {
 bool is_tf32(const Problem& problem, sema::NodeId value) {
   while (true) {
     if (problem.kernel->node(value).type == ElementType::tf32) return true;
-    const auto* cast = std::get_if<sema::Apply>(&problem.kernel->nodes[static_cast<std::size_t>(value)].what);
+    const auto* cast =
+        std::get_if<sema::Apply>(&problem.kernel->nodes[static_cast<std::size_t>(value)].what);
     if (!cast || cast->function != ElementFunction::cast) return false;
     value = cast->operands[0];
   }
 }
 
-std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem, const plan::GemmForm& form) {
+std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem,
+                                                        const plan::GemmForm& form) {
   try {
     return made(problem, form);
   } catch (const NoSteps& refused) {
@@ -84,9 +92,11 @@ std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem, 
   }
 }
 
-std::variant<MatmulDescription, NoCounterpart> with_epilogue(const Problem& problem, const Counterpart& counterpart,
+std::variant<MatmulDescription, NoCounterpart> with_epilogue(const Problem& problem,
+                                                             const Counterpart& counterpart,
                                                              const Epilogue& epilogue) {
-  if (epilogue.activation == "gelu") return NoCounterpart{"its gelu is that by tanh, and the kernel's the one by erf"};
+  if (epilogue.activation == "gelu")
+    return NoCounterpart{"its gelu is that by tanh, and the kernel's the one by erf"};
   MatmulDescription d = counterpart.matmul;
   d.alpha = epilogue.alpha;
   d.beta = epilogue.beta;
@@ -98,10 +108,13 @@ std::variant<MatmulDescription, NoCounterpart> with_epilogue(const Problem& prob
                  &output = problem.tensors[static_cast<std::size_t>(counterpart.output)];
     if (c.element != output.element || c.modes.size() != output.modes.size()) return false;
     for (std::size_t i = 0; i < c.modes.size(); ++i)
-      if (c.modes[i].size != output.modes[i].size || c.modes[i].stride() != output.modes[i].stride()) return false;
+      if (c.modes[i].size != output.modes[i].size ||
+          c.modes[i].stride() != output.modes[i].stride())
+        return false;
     return true;
   };
-  if (epilogue.c >= 0 && !same_place(epilogue.c)) return NoCounterpart{"what it adds is not laid out as its output"};
+  if (epilogue.c >= 0 && !same_place(epilogue.c))
+    return NoCounterpart{"what it adds is not laid out as its output"};
   if (epilogue.bias < 0) return d;
   const Tensor& bias = problem.tensors[static_cast<std::size_t>(epilogue.bias)];
   if (epilogue.bias_along_n != counterpart.swapped)

@@ -1,8 +1,8 @@
-// The product of matrices that a BLAS knows and that computes what a kernel computes, with the tensors that stand for
-// its matrices.
+// The product of matrices that a BLAS knows and that computes what a kernel computes, with the
+// tensors that stand for its matrices.
 //
-// A BLAS's matrices are column-major. A row-major output is the transpose of a column-major one, so there the factors
-// change places: D' = op(B') op(A').
+// A BLAS's matrices are column-major. A row-major output is the transpose of a column-major one, so
+// there the factors change places: D' = op(B') op(A').
 #pragma once
 
 #include <string>
@@ -28,10 +28,13 @@ struct NoCounterpart {
 // Whether a factor is multiplied as tf32: it lies in memory so, or is cast to it.
 bool is_tf32(const Problem& problem, sema::NodeId factor);
 
-std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem, const plan::GemmForm& form);
+std::variant<Counterpart, NoCounterpart> counterpart_of(const Problem& problem,
+                                                        const plan::GemmForm& form);
 
-// The counterpart with the epilogue fused, where cuBLASLt has it for this orientation; else why not.
-std::variant<MatmulDescription, NoCounterpart> with_epilogue(const Problem& problem, const Counterpart& counterpart,
+// The counterpart with the epilogue fused, where cuBLASLt has it for this orientation; else why
+// not.
+std::variant<MatmulDescription, NoCounterpart> with_epilogue(const Problem& problem,
+                                                             const Counterpart& counterpart,
                                                              const Epilogue& epilogue);
 
 }  // namespace lay::bench

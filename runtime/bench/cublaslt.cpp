@@ -2,11 +2,12 @@
 
 #include <utility>
 
-#include "runtime/library.h"
+#include "runtime/gpu/library.h"
 
 namespace lay::bench {
 
-// The part of the library's interface that is used here; handles are opaque, results are cublasStatus_t.
+// The part of the library's interface that is used here; handles are opaque, results are
+// cublasStatus_t.
 struct CublasLtApi {
   // cublasLtMatmulHeuristicResult_t
   struct Heuristic {
@@ -26,17 +27,19 @@ struct CublasLtApi {
   int (*matmul_create)(void**, int compute, int scale_type) = nullptr;
   int (*matmul_destroy)(void*) = nullptr;
   int (*matmul_set)(void*, int attribute, const void*, std::size_t) = nullptr;
-  int (*layout_create)(void**, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t leading) = nullptr;
+  int (*layout_create)(void**, int type, std::uint64_t rows, std::uint64_t columns,
+                       std::int64_t leading) = nullptr;
   int (*layout_destroy)(void*) = nullptr;
   int (*layout_set)(void*, int attribute, const void*, std::size_t) = nullptr;
   int (*preference_create)(void**) = nullptr;
   int (*preference_destroy)(void*) = nullptr;
   int (*preference_set)(void*, int attribute, const void*, std::size_t) = nullptr;
-  int (*heuristics)(void* handle, void* matmul, void* a, void* b, void* c, void* d, void* preference, int most,
-                    Heuristic*, int* found) = nullptr;
-  int (*matmul)(void* handle, void* matmul, const void* alpha, runtime::Address a, void* a_layout, runtime::Address b,
-                void* b_layout, const void* beta, runtime::Address c, void* c_layout, runtime::Address d,
-                void* d_layout, const std::uint64_t* algorithm, runtime::Address workspace, std::size_t workspace_bytes,
+  int (*heuristics)(void* handle, void* matmul, void* a, void* b, void* c, void* d,
+                    void* preference, int most, Heuristic*, int* found) = nullptr;
+  int (*matmul)(void* handle, void* matmul, const void* alpha, runtime::Address a, void* a_layout,
+                runtime::Address b, void* b_layout, const void* beta, runtime::Address c,
+                void* c_layout, runtime::Address d, void* d_layout, const std::uint64_t* algorithm,
+                runtime::Address workspace, std::size_t workspace_bytes,
                 runtime::StreamHandle) = nullptr;
 };
 
@@ -44,8 +47,10 @@ namespace {
 
 bool bind(CublasLtApi& api) {
   const runtime::Library& from = api.library;
-  return from.get(api.version, "cublasLtGetVersion") && from.get(api.status_name, "cublasLtGetStatusName") &&
-         from.get(api.create, "cublasLtCreate") && from.get(api.matmul_create, "cublasLtMatmulDescCreate") &&
+  return from.get(api.version, "cublasLtGetVersion") &&
+         from.get(api.status_name, "cublasLtGetStatusName") &&
+         from.get(api.create, "cublasLtCreate") &&
+         from.get(api.matmul_create, "cublasLtMatmulDescCreate") &&
          from.get(api.matmul_destroy, "cublasLtMatmulDescDestroy") &&
          from.get(api.matmul_set, "cublasLtMatmulDescSetAttribute") &&
          from.get(api.layout_create, "cublasLtMatrixLayoutCreate") &&
@@ -54,7 +59,8 @@ bool bind(CublasLtApi& api) {
          from.get(api.preference_create, "cublasLtMatmulPreferenceCreate") &&
          from.get(api.preference_destroy, "cublasLtMatmulPreferenceDestroy") &&
          from.get(api.preference_set, "cublasLtMatmulPreferenceSetAttribute") &&
-         from.get(api.heuristics, "cublasLtMatmulAlgoGetHeuristic") && from.get(api.matmul, "cublasLtMatmul");
+         from.get(api.heuristics, "cublasLtMatmulAlgoGetHeuristic") &&
+         from.get(api.matmul, "cublasLtMatmul");
 }
 
 // cudaDataType
@@ -103,7 +109,9 @@ int compute_type(const MatmulDescription& d) {
 // cublasLtEpilogue_t
 int epilogue(const MatmulDescription& d) {
   constexpr int plain = 1, relu = 2, bias = 4, gelu = 32;
-  const int of = d.activation == Activation::relu ? relu : d.activation == Activation::gelu ? gelu : 0;
+  const int of = d.activation == Activation::relu   ? relu
+                 : d.activation == Activation::gelu ? gelu
+                                                    : 0;
   const int all = of + (d.bias ? bias : 0);
   return all == 0 ? plain : all;
 }
@@ -142,7 +150,8 @@ static_assert(sizeof(Scale) == sizeof(double));
 
 std::optional<CublasLt> CublasLt::open(std::string* why_not) {
   auto api = std::make_shared<CublasLtApi>();
-  api->library = runtime::Library::find({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"});
+  api->library =
+      runtime::Library::find({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"});
   if (!api->library) {
     *why_not = "no cuBLASLt: " + api->library.why();
   } else if (!bind(*api)) {
@@ -152,8 +161,8 @@ std::optional<CublasLt> CublasLt::open(std::string* why_not) {
   } else {
     CublasLt made;
     const std::size_t version = api->version();
-    made.version_ = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-                    std::to_string(version % 100);
+    made.version_ = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+                    "." + std::to_string(version % 100);
     made.api_ = std::move(api);
     return made;
   }
@@ -180,7 +189,8 @@ struct Matmul::Descriptors {
   }
   template <class T>
   void set(MatmulAttribute attribute, const T& value) const {
-    require(api.matmul_set(matmul, attribute, &value, sizeof value), "cublasLtMatmulDescSetAttribute");
+    require(api.matmul_set(matmul, attribute, &value, sizeof value),
+            "cublasLtMatmulDescSetAttribute");
   }
   void add(std::size_t which, const Matrix& m) {
     void*& layout = layouts[which];
@@ -189,7 +199,8 @@ struct Matmul::Descriptors {
             "cublasLtMatrixLayoutCreate");
     if (description.batches == 1) return;
     const auto count = static_cast<std::int32_t>(description.batches);
-    require(api.layout_set(layout, batch_count, &count, sizeof count), "cublasLtMatrixLayoutSetAttribute");
+    require(api.layout_set(layout, batch_count, &count, sizeof count),
+            "cublasLtMatrixLayoutSetAttribute");
     require(api.layout_set(layout, batch_offset, &m.batch_stride, sizeof m.batch_stride),
             "cublasLtMatrixLayoutSetAttribute");
   }
@@ -205,8 +216,9 @@ struct Matmul::Descriptors {
 Matmul::Matmul(const CublasLt& library, const MatmulDescription& what)
     : made_(std::make_unique<Descriptors>(library, what)) {
   Descriptors& made = *made_;
-  made.require(made.api.matmul_create(&made.matmul, compute_type(what), data_type(what.accumulator)),
-               "cublasLtMatmulDescCreate");
+  made.require(
+      made.api.matmul_create(&made.matmul, compute_type(what), data_type(what.accumulator)),
+      "cublasLtMatmulDescCreate");
   const std::int32_t a = what.transpose_a, b = what.transpose_b, kind = epilogue(what);
   made.set(transa, a);
   made.set(transb, b);
@@ -239,26 +251,28 @@ std::vector<Algorithm> Matmul::algorithms(int most) const {
   std::vector<CublasLtApi::Heuristic> found(static_cast<std::size_t>(most));
   int count = 0;
   if (status == 0)
-    status = made.api.heuristics(made.api.handle, made.matmul, made.layouts[0], made.layouts[1], made.layouts[2],
-                                 made.layouts[3], preference, most, found.data(), &count);
+    status = made.api.heuristics(made.api.handle, made.matmul, made.layouts[0], made.layouts[1],
+                                 made.layouts[2], made.layouts[3], preference, most, found.data(),
+                                 &count);
   made.api.preference_destroy(preference);
   made.require(status, "cublasLtMatmulAlgoGetHeuristic");
   std::vector<Algorithm> algorithms;
   for (int i = 0; i < count; ++i)
     if (found[static_cast<std::size_t>(i)].state == 0)
-      algorithms.push_back(
-          {found[static_cast<std::size_t>(i)].algorithm, found[static_cast<std::size_t>(i)].workspace});
+      algorithms.push_back({found[static_cast<std::size_t>(i)].algorithm,
+                            found[static_cast<std::size_t>(i)].workspace});
   if (algorithms.empty()) throw MatmulRefused("cublasLtMatmulAlgoGetHeuristic: no algorithm");
   return algorithms;
 }
 
-void Matmul::launch(runtime::StreamHandle stream, const MatmulOperands& operands, const Algorithm& algorithm,
-                    runtime::Address workspace) const {
+void Matmul::launch(runtime::StreamHandle stream, const MatmulOperands& operands,
+                    const Algorithm& algorithm, runtime::Address workspace) const {
   const Descriptors& made = *made_;
   if (made.description.bias) made.set(bias_pointer, operands.bias);
-  made.require(made.api.matmul(made.api.handle, made.matmul, &made.alpha, operands.a, made.layouts[0], operands.b,
-                               made.layouts[1], &made.beta, operands.c, made.layouts[2], operands.d, made.layouts[3],
-                               algorithm.bits.data(), workspace, workspace_bytes, stream),
+  made.require(made.api.matmul(made.api.handle, made.matmul, &made.alpha, operands.a,
+                               made.layouts[0], operands.b, made.layouts[1], &made.beta, operands.c,
+                               made.layouts[2], operands.d, made.layouts[3], algorithm.bits.data(),
+                               workspace, workspace_bytes, stream),
                "cublasLtMatmul");
 }
 

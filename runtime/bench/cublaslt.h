@@ -1,4 +1,5 @@
-// cuBLASLt, loaded at run time: the opponent. D = f(alpha op(A) op(B) + beta C + bias), all matrices column-major.
+// cuBLASLt, loaded at run time: the opponent. D = f(alpha op(A) op(B) + beta C + bias), all
+// matrices column-major.
 //
 //   std::string why;
 //   if (auto library = CublasLt::open(&why)) {
@@ -7,7 +8,8 @@
 //     matmul.launch(stream, operands, algorithm, workspace)
 //   }
 //
-// Source: cuBLAS library documentation (the cuBLASLt API); numbers are those of cublasLt.h and library_types.h.
+// Source: cuBLAS library documentation (the cuBLASLt API); numbers are those of cublasLt.h and
+// library_types.h.
 #pragma once
 
 #include <array>
@@ -18,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "frontend/algebra/element.h"
-#include "runtime/driver.h"
+#include "frontend/algebra/memory/element.h"
+#include "runtime/gpu/driver.h"
 
 namespace lay::bench {
 
@@ -37,7 +39,8 @@ struct MatmulDescription {
   std::int64_t batches = 1;
   ElementType accumulator = ElementType::f32;
   bool tf32 = false;  // f32 operands are multiplied as tf32
-  bool fast = true;   // sums of 8-bit floats are the tensor cores' own, not promoted to f32 on the way
+  bool fast =
+      true;  // sums of 8-bit floats are the tensor cores' own, not promoted to f32 on the way
   Activation activation = Activation::none;
   std::optional<ElementType> bias;    // one number a row of D
   runtime::Address bias_address = 0;  // of one set of operands: the library looks at its alignment
@@ -58,8 +61,8 @@ struct CublasLtApi;
 
 class CublasLt {
  public:
-  // Nothing where the library is not on the machine or does not start: then `why_not` says so. A device's context must
-  // be current.
+  // Nothing where the library is not on the machine or does not start: then `why_not` says so. A
+  // device's context must be current.
   static std::optional<CublasLt> open(std::string* why_not);
 
   const std::string& version() const { return version_; }  // "13.1.0"
@@ -88,8 +91,8 @@ class Matmul {
   std::vector<Algorithm> algorithms(int most) const;
 
   // `workspace` has workspace_bytes bytes. MatmulRefused.
-  void launch(runtime::StreamHandle stream, const MatmulOperands& operands, const Algorithm& algorithm,
-              runtime::Address workspace) const;
+  void launch(runtime::StreamHandle stream, const MatmulOperands& operands,
+              const Algorithm& algorithm, runtime::Address workspace) const;
 
  private:
   struct Descriptors;

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "frontend/algebra/convert.h"
+#include "frontend/algebra/memory/convert.h"
 #include "runtime/bench/parallel.h"
 
 namespace lay::bench {
@@ -48,13 +48,15 @@ double number(ElementType element, Numbers numbers, std::uint64_t random) {
     case Numbers::uniform:
       if (is_float(element)) return static_cast<double>(random >> 11) * 0x1p-52 - 1;
       return below(1ull << std::min(bits(element), 16)) -
-             (is_signed(element) ? static_cast<double>(1ull << (std::min(bits(element), 16) - 1)) : 0);
+             (is_signed(element) ? static_cast<double>(1ull << (std::min(bits(element), 16) - 1))
+                                 : 0);
     case Numbers::small_integers:
       magnitude = 1 + below(3);
       break;
     case Numbers::wide_integers: {
       const Range range = wide_range(element);
-      magnitude = range.low + 2 * below(static_cast<std::uint64_t>((range.high - range.low) / 2 + 1));
+      magnitude =
+          range.low + 2 * below(static_cast<std::uint64_t>((range.high - range.low) / 2 + 1));
       break;
     }
     case Numbers::signs:
@@ -78,7 +80,8 @@ const std::vector<double>& values_of(ElementType element) {
 
 }  // namespace
 
-std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers, std::uint64_t seed) {
+std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers,
+                                    std::uint64_t seed) {
   const std::size_t width = sema::element_bytes(element);
   std::vector<std::byte> memory(static_cast<std::size_t>(count) * width);
   const std::uint64_t start = mixed(seed);
@@ -107,7 +110,9 @@ double largest(ElementType element, Numbers numbers) {
 }
 
 Reader::Reader(ElementType element, const std::vector<std::byte>& memory)
-    : element_(element), memory_(memory.data()), table_(bits(element) <= 16 ? &values_of(element) : nullptr) {}
+    : element_(element),
+      memory_(memory.data()),
+      table_(bits(element) <= 16 ? &values_of(element) : nullptr) {}
 
 double Reader::operator[](std::int64_t i) const {
   const std::size_t width = sema::element_bytes(element_);

@@ -1,10 +1,11 @@
-// What the tensors hold while a kernel is checked and measured: numbers made from a seed, one after another in memory.
+// What the tensors hold while a kernel is checked and measured: numbers made from a seed, one after
+// another in memory.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "frontend/algebra/element.h"
+#include "frontend/algebra/memory/element.h"
 #include "runtime/bench/problem.h"
 
 namespace lay::bench {
@@ -17,7 +18,8 @@ enum class Numbers {
 };
 
 // The bytes of `count` elements; element i depends on seed and i alone.
-std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers, std::uint64_t seed);
+std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers,
+                                    std::uint64_t seed);
 
 // The largest magnitude that make_numbers gives for the type.
 double largest(ElementType element, Numbers numbers);

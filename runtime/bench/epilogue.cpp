@@ -20,7 +20,10 @@ constexpr std::array<Activation1, 4> activations = {{
     {"none", [](double x) { return x; }},
     {"relu", [](double x) { return x > 0 ? x : 0; }},
     {"gelu", [](double x) { return 0.5 * x * (1 + std::erf(x * 0.7071067811865476)); }},
-    {"gelu_tanh", [](double x) { return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }},
+    {"gelu_tanh",
+     [](double x) {
+       return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+     }},
 }};
 
 class Finder {
@@ -28,10 +31,11 @@ class Finder {
   Finder(const Problem& problem, const plan::GemmForm& form)
       : problem_(problem),
         form_(form),
-        value_(problem, {[this](const sema::Load& load, const std::vector<std::int64_t>&) {
-                           return load.tensor == found_.c ? c_ : load.tensor == found_.bias ? bias_ : 0;
-                         },
-                         [this](NodeId) { return sum_; }}) {}
+        value_(problem,
+               {[this](const sema::Load& load, const std::vector<std::int64_t>&) {
+                  return load.tensor == found_.c ? c_ : load.tensor == found_.bias ? bias_ : 0;
+                },
+                [this](NodeId) { return sum_; }}) {}
 
   std::variant<Epilogue, NoEpilogue> run() {
     const sema::Kernel& kernel = *problem_.kernel;
@@ -76,8 +80,10 @@ class Finder {
       };
       const bool is_c = has(form_.m) && has(form_.n);
       sema::TensorId& role = is_c ? found_.c : found_.bias;
-      if (has(-1) || (!is_c && !has(form_.m) && !has(form_.n)) || (role >= 0 && role != load->tensor))
-        return "its epilogue reads " + problem_.tensors[static_cast<std::size_t>(load->tensor)].name +
+      if (has(-1) || (!is_c && !has(form_.m) && !has(form_.n)) ||
+          (role >= 0 && role != load->tensor))
+        return "its epilogue reads " +
+               problem_.tensors[static_cast<std::size_t>(load->tensor)].name +
                " in a way that cuBLASLt does not";
       role = load->tensor;
       if (!is_c) found_.bias_along_n = has(form_.n);
@@ -93,18 +99,22 @@ class Finder {
 
   bool fits(const Activation1& activation) {
     std::mt19937_64 random(1);
-    const auto any = [&](double scale) { return scale * (static_cast<double>(random() >> 11) * 0x1p-52 - 1); };
+    const auto any = [&](double scale) {
+      return scale * (static_cast<double>(random() >> 11) * 0x1p-52 - 1);
+    };
     for (int i = 0; i < 200; ++i) {
       index_.clear();
       for (std::size_t k = 0; k < problem_.kernel->indices.size(); ++k) {
-        const std::int64_t extent = std::max<std::int64_t>(problem_.extent(static_cast<sema::IndexId>(k)), 1);
+        const std::int64_t extent =
+            std::max<std::int64_t>(problem_.extent(static_cast<sema::IndexId>(k)), 1);
         const std::uint64_t place = random();
         index_.push_back(place % 4 == 0   ? 0
                          : place % 4 == 1 ? extent - 1
-                                          : static_cast<std::int64_t>(place / 4 % static_cast<std::uint64_t>(extent)));
+                                          : static_cast<std::int64_t>(
+                                                place / 4 % static_cast<std::uint64_t>(extent)));
       }
-      const double scale = i % 2 == 0 ? 3 : 30, sum = any(scale), c = found_.c >= 0 ? any(scale) : 0,
-                   bias = found_.bias >= 0 ? any(scale) : 0;
+      const double scale = i % 2 == 0 ? 3 : 30, sum = any(scale),
+                   c = found_.c >= 0 ? any(scale) : 0, bias = found_.bias >= 0 ? any(scale) : 0;
       const double due = activation.of(found_.alpha * sum + found_.beta * c + bias);
       if (!(std::abs(at(sum, c, bias) - due) <= 1e-6 * (1 + scale))) return false;
     }

@@ -1,8 +1,10 @@
-// Which epilogue a GEMM has, in the words of a BLAS: found by what it computes, not by how it is written.
+// Which epilogue a GEMM has, in the words of a BLAS: found by what it computes, not by how it is
+// written.
 //
 //   Y[m,n] = relu(acc + bias[n])                    alpha 1, bias along n, relu
-//   C[m,n] = if beta == 0 then alpha * acc else alpha * acc + beta * C[m,n]     with alpha = 2, beta = 0: alpha 2
-//   Y[m,n] = if n <= m then acc else 0              none: it depends on the coordinates
+//   C[m,n] = if beta == 0 then alpha * acc else alpha * acc + beta * C[m,n]     with alpha = 2,
+//   beta = 0: alpha 2 Y[m,n] = if n <= m then acc else 0              none: it depends on the
+//   coordinates
 #pragma once
 
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "frontend/sema/array.h"
+#include "frontend/sema/values/array.h"
 #include "runtime/bench/parallel.h"
 
 namespace lay::bench {
@@ -15,7 +15,8 @@ double through(const std::vector<ElementType>& casts, double x) {
 std::int64_t Factor::base(sema::IndexId k, const std::vector<std::int64_t>& at) const {
   std::int64_t offset = 0;
   for (std::size_t mode = 0; mode < indices.size(); ++mode)
-    if (indices[mode] != k) offset += tensor->modes[mode].offset(at[static_cast<std::size_t>(indices[mode])]);
+    if (indices[mode] != k)
+      offset += tensor->modes[mode].offset(at[static_cast<std::size_t>(indices[mode])]);
   return offset;
 }
 
@@ -27,11 +28,13 @@ const float* Factor::line(sema::IndexId k, const std::vector<std::int64_t>& at) 
   return lines_.data() + number * std::ssize(along_k);
 }
 
-void Factor::keep_lines(const Problem& problem, sema::IndexId k, const Reader& from, std::int64_t sums) {
+void Factor::keep_lines(const Problem& problem, sema::IndexId k, const Reader& from,
+                        std::int64_t sums) {
   constexpr std::int64_t most = std::int64_t{1} << 28;  // elements
   constexpr int width_of_f32 = 32, exact_in_f32 = 16;   // bits
   const ElementType element = tensor->element;
-  const bool held = is_float(element) ? bits(element) <= width_of_f32 : bits(element) <= exact_in_f32;
+  const bool held =
+      is_float(element) ? bits(element) <= width_of_f32 : bits(element) <= exact_in_f32;
   const std::int64_t length = std::ssize(along_k);
   std::int64_t count = 1;
   steps_.assign(indices.size(), 0);
@@ -40,7 +43,9 @@ void Factor::keep_lines(const Problem& problem, sema::IndexId k, const Reader& f
     steps_[mode] = count;
     if (__builtin_mul_overflow(count, problem.extent(indices[mode]), &count)) return;
   }
-  if (!held || !lines_.empty() || length == 0 || count == 0 || count > sums || count > most / length) return;
+  if (!held || !lines_.empty() || length == 0 || count == 0 || count > sums ||
+      count > most / length)
+    return;
   lines_.resize(static_cast<std::size_t>(count * length));
   constexpr std::int64_t together = 32;  // lines, whose elements may be neighbours in memory
   in_parts((count + together - 1) / together, 1, [&](int, std::int64_t begin, std::int64_t end) {
@@ -61,8 +66,9 @@ void Factor::keep_lines(const Problem& problem, sema::IndexId k, const Reader& f
       }
       for (std::int64_t i = 0; i < length; ++i)
         for (std::int64_t line = first; line < last; ++line)
-          lines_[static_cast<std::size_t>(line * length + i)] = static_cast<float>(through(
-              casts, from[bases[static_cast<std::size_t>(line - first)] + along_k[static_cast<std::size_t>(i)]]));
+          lines_[static_cast<std::size_t>(line * length + i)] =
+              static_cast<float>(through(casts, from[bases[static_cast<std::size_t>(line - first)] +
+                                                     along_k[static_cast<std::size_t>(i)]]));
     }
   });
 }

@@ -1,4 +1,5 @@
-// A factor of the sums that are computed on the host: elements of a tensor, perhaps cast, along the summed index.
+// A factor of the sums that are computed on the host: elements of a tensor, perhaps cast, along the
+// summed index.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@ struct Factor {
   std::vector<sema::IndexId> indices;  // by mode
   std::vector<std::int64_t> along_k;   // offsets, by k
 
-  // Reads every element once and keeps it, a line of memory for the values of the other indices, where so many sums
-  // would read them more often, one element of a line of the cache at a time perhaps. Not where that takes more than
-  // 1 GiB, or f32 does not hold the elements.
+  // Reads every element once and keeps it, a line of memory for the values of the other indices,
+  // where so many sums would read them more often, one element of a line of the cache at a time
+  // perhaps. Not where that takes more than 1 GiB, or f32 does not hold the elements.
   void keep_lines(const Problem& problem, sema::IndexId k, const Reader& from, std::int64_t sums);
 
   // The offset of the first element at these indices, by IndexId.

@@ -29,22 +29,25 @@ HostData numbers(const Problem& problem, const Kind& kind, std::uint64_t seed) {
   for (std::size_t i = 0; i < data.size(); ++i) {
     const Tensor& tensor = problem.tensors[i];
     if (tensor.access != sema::Access::output)
-      data[i] = make_numbers(tensor.element, tensor.elements, kind(static_cast<sema::TensorId>(i)), seed + 16 * i);
+      data[i] = make_numbers(tensor.element, tensor.elements, kind(static_cast<sema::TensorId>(i)),
+                             seed + 16 * i);
   }
   return data;
 }
 
 }  // namespace
 
-Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, const Problem& problem,
-             DeviceSets& sets)
+Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan,
+             const Problem& problem, DeviceSets& sets)
     : problem_(problem), sets_(sets) {
   const double operations =
       plan.variants.empty()
           ? 0
-          : static_cast<double>(plan.variants.front().prediction.flops.evaluate(problem.sizes).value_or(0));
+          : static_cast<double>(
+                plan.variants.front().prediction.flops.evaluate(problem.sizes).value_or(0));
   try {
-    if (operations <= most_plain_operations) plain_.emplace(gpu, sources, problem, plan, plain_variant());
+    if (operations <= most_plain_operations)
+      plain_.emplace(gpu, sources, problem, plan, plain_variant());
   } catch (const NotMeasured&) {  // no plain form for this GPU: then the host judges alone
     plain_.reset();
   }
@@ -61,7 +64,8 @@ Judge::Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, 
   const auto k = static_cast<double>(problem.extent(gemm->k));
   const auto exact = [&](sema::TensorId wide) {
     const Tensor& tensor = problem.tensors[static_cast<std::size_t>(wide)];
-    const ElementType output = problem.tensors[static_cast<std::size_t>(problem.kernel->assignments[0].target)].element;
+    const ElementType output =
+        problem.tensors[static_cast<std::size_t>(problem.kernel->assignments[0].target)].element;
     const double most = largest(tensor.element, Numbers::wide_integers);
     if (bits(tensor.element) == 8 && is_float(tensor.element)) return k <= 16384;
     return most * k < 0x1p24 && !(output == ElementType::f16 && most * 4 * std::sqrt(k) > 65504);
@@ -76,14 +80,19 @@ HostData uniform_numbers(const Problem& problem) {
 }
 
 void Judge::add_case(std::string name, Numbers a, Numbers b) {
-  const auto kind = [&](sema::TensorId id) { return id == a_ ? a : id == b_ ? b : Numbers::small_integers; };
+  const auto kind = [&](sema::TensorId id) {
+    return id == a_ ? a : id == b_ ? b : Numbers::small_integers;
+  };
   Case made{std::move(name), numbers(problem_, kind, 100 + cases_.size()), {}, {}};
   if (plain_) {
-    Ran ran =
-        result_of([&](int set, runtime::StreamHandle stream) { plain_->launch(sets_, set, stream); }, made.before);
+    Ran ran = result_of(
+        [&](int set, runtime::StreamHandle stream) { plain_->launch(sets_, set, stream); },
+        made.before);
     made.due = std::move(ran.outputs);
     const Judgement judgement = check(problem_, made.before, made.due, true);
-    made.plain = {judgement.right() && ran.written.empty(), ran.written.empty() ? judgement.first : ran.written, {}};
+    made.plain = {judgement.right() && ran.written.empty(),
+                  ran.written.empty() ? judgement.first : ran.written,
+                  {}};
   }
   cases_.push_back(std::move(made));
 }
@@ -113,8 +122,9 @@ std::string Judge::difference(const HostData& due, const HostData& got) const {
     const Tensor& tensor = problem_.tensors[i];
     const std::int64_t at = first_difference(tensor, due[i], got[i]);
     if (at < 0) continue;
-    return tensor.name + " at offset " + std::to_string(at) + " is " + part(Reader(tensor.element, got[i])[at]) +
-           " and should be " + part(Reader(tensor.element, due[i])[at]);
+    return tensor.name + " at offset " + std::to_string(at) + " is " +
+           part(Reader(tensor.element, got[i])[at]) + " and should be " +
+           part(Reader(tensor.element, due[i])[at]);
   }
   return "";
 }
@@ -123,11 +133,13 @@ Verdict Judge::judged(const Launch& launch, int accumulate, bool same_bits) {
   bool all_same = plain_.has_value();
   for (const Case& each : cases_) {
     const auto [got, written] = result_of(launch, each.before);
-    if (!each.plain.right) return {false, "WRONG even when run plainly, on " + each.name + ": " + each.plain.text, {}};
+    if (!each.plain.right)
+      return {false, "WRONG even when run plainly, on " + each.name + ": " + each.plain.text, {}};
     if (!written.empty()) return {false, "WRONG: " + written, {}};
     std::string wrong = each.due.empty() ? "" : difference(each.due, got);
     const bool same = !each.due.empty() && wrong.empty();
-    if (each.due.empty() || (!same && !same_bits)) wrong = check(problem_, each.before, got, true).first;
+    if (each.due.empty() || (!same && !same_bits))
+      wrong = check(problem_, each.before, got, true).first;
     if (!wrong.empty()) return {false, "WRONG on " + each.name + ": " + wrong, {}};
     all_same = all_same && same;
   }
@@ -136,12 +148,12 @@ Verdict Judge::judged(const Launch& launch, int accumulate, bool same_bits) {
   const Judgement judgement = check(problem_, uniform_, result, false, {}, 0, accumulate);
   if (!judgement.right())
     return {false,
-            "WRONG in " + std::to_string(judgement.wrong) + " of " + std::to_string(judgement.elements) +
-                " elements: " + judgement.first,
+            "WRONG in " + std::to_string(judgement.wrong) + " of " +
+                std::to_string(judgement.elements) + " elements: " + judgement.first,
             {}};
   return {true,
-          (all_same ? "same bits on integers, error " : "error ") + part(judgement.worst) + " of what is allowed in " +
-              std::to_string(judgement.elements) + " elements",
+          (all_same ? "same bits on integers, error " : "error ") + part(judgement.worst) +
+              " of what is allowed in " + std::to_string(judgement.elements) + " elements",
           std::move(result)};
 }
 
@@ -154,9 +166,10 @@ Verdict Judge::of_stated(const Launch& launch) {
 }
 
 Verdict Judge::of_opponent(const Launch& launch, bool rounds_between) {
-  // The library's gelu may be made of tanh.approx, which is within 2^-11 (PTX ISA); 2^-9 of the output covers that
-  // where the tanh is not near -1.
-  const ElementType output = problem_.tensors[static_cast<std::size_t>(problem_.kernel->assignments[0].target)].element;
+  // The library's gelu may be made of tanh.approx, which is within 2^-11 (PTX ISA); 2^-9 of the
+  // output covers that where the tanh is not near -1.
+  const ElementType output =
+      problem_.tensors[static_cast<std::size_t>(problem_.kernel->assignments[0].target)].element;
   const double extra = 0x1p-9 + (rounds_between ? 4 * unit_roundoff(output) : 0);
   const Ran ran = result_of(launch, uniform_);
   if (!ran.written.empty()) return {false, ran.written, {}};

@@ -1,8 +1,8 @@
 // Says of a launch whether its result is right, on several kinds of numbers:
 //
-//   integers, where every sum is exact: all elements, bit for bit, against the kernel run plainly, one thread an
-//   element, which is itself held against the host; over outputs full of NaN, between guards
-//   uniform numbers: elements against f64 on the host, within what rounding allows (check.h)
+//   integers, where every sum is exact: all elements, bit for bit, against the kernel run plainly,
+//   one thread an element, which is itself held against the host; over outputs full of NaN, between
+//   guards uniform numbers: elements against f64 on the host, within what rounding allows (check.h)
 //
 // and of every one of these launches that it left its inputs as they were.
 #pragma once
@@ -32,13 +32,16 @@ class Judge {
   using Launch = std::function<void(int set, runtime::StreamHandle)>;
 
   // Uses set 0 of the operands.
-  Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, const Problem& problem, DeviceSets& sets);
+  Judge(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan, const Problem& problem,
+        DeviceSets& sets);
 
   const HostData& uniform() const { return uniform_; }
 
-  // NotMeasured, where a launch fails. Tensor cores add up `accumulate` of K by themselves, 0: all of them.
+  // NotMeasured, where a launch fails. Tensor cores add up `accumulate` of K by themselves, 0: all
+  // of them.
   Verdict of_ours(const Launch& launch, int accumulate);
-  // The same of a kernel that others compiled: on integers too its epilogue may round where ours does not.
+  // The same of a kernel that others compiled: on integers too its epilogue may round where ours
+  // does not.
   Verdict of_stated(const Launch& launch);
   // Uniform numbers alone; `rounds_between` where it stores the product before the epilogue.
   Verdict of_opponent(const Launch& launch, bool rounds_between);
@@ -55,7 +58,8 @@ class Judge {
   void add_case(std::string name, Numbers a, Numbers b);
   struct Ran {
     HostData outputs;
-    std::string written;  // "writes its input A, at offset 5": of the first input that is not what it was
+    std::string
+        written;  // "writes its input A, at offset 5": of the first input that is not what it was
   };
   Ran result_of(const Launch& launch, const HostData& before) const;
   std::string written_input(const HostData& before) const;

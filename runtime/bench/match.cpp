@@ -5,14 +5,14 @@
 #include <numeric>
 #include <optional>
 
-#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
+#include "backend/plan/schedule/fitting.h"
 #include "runtime/bench/check.h"
 #include "runtime/bench/counterpart.h"
 #include "runtime/bench/judge.h"
 #include "runtime/bench/subject.h"
 #include "runtime/bench/unfused.h"
-#include "runtime/stream.h"
+#include "runtime/gpu/stream.h"
 
 namespace lay::bench {
 namespace {
@@ -27,7 +27,9 @@ struct LibrarySide {
   sema::TensorId a, b, c, d, bias;
 
   MatmulOperands operands(const DeviceSets& sets, int set) const {
-    const auto at = [&](sema::TensorId tensor) { return tensor < 0 ? 0 : sets.region(set, tensor).address; };
+    const auto at = [&](sema::TensorId tensor) {
+      return tensor < 0 ? 0 : sets.region(set, tensor).address;
+    };
     return {at(a), at(b), at(c < 0 ? d : c), at(d), at(bias)};
   }
 };
@@ -42,7 +44,8 @@ class Match {
     recognise();
     if (arena_.once) return run_once();
     Protocol protocol = arena_.protocol;
-    protocol.sets = result_.sets = sets_beyond_cache(problem_.bytes(), arena_.gpu.device().l2_bytes);
+    protocol.sets = result_.sets =
+        sets_beyond_cache(problem_.bytes(), arena_.gpu.device().l2_bytes);
     sets_ = std::make_unique<DeviceSets>(extended_, protocol.sets);
     judge_ = std::make_unique<Judge>(arena_.gpu, sources_, plan_, problem_, *sets_);
     add_ours();
@@ -70,11 +73,12 @@ class Match {
     result_.kernel = problem_.kernel->name;
     result_.sizes = problem_.named_sizes();
     for (std::size_t i = 0; i < problem_.scalars.size(); ++i)
-      result_.scalars.emplace_back(problem_.kernel->scalars[i].name, problem_.real(static_cast<sema::ScalarId>(i)));
+      result_.scalars.emplace_back(problem_.kernel->scalars[i].name,
+                                   problem_.real(static_cast<sema::ScalarId>(i)));
     result_.bytes = static_cast<double>(problem_.bytes());
     if (!plan_.variants.empty())
-      result_.operations =
-          static_cast<double>(plan_.variants.front().prediction.flops.evaluate(problem_.sizes).value_or(0));
+      result_.operations = static_cast<double>(
+          plan_.variants.front().prediction.flops.evaluate(problem_.sizes).value_or(0));
   }
 
   // Which product it is, and the kernel of its epilogue alone.
@@ -100,7 +104,8 @@ class Match {
       epilogue_ = *found;
       result_.form += epilogue_words(*found);
     } else {
-      result_.notes.push_back("no epilogue of cuBLASLt's: " + std::get<NoEpilogue>(epilogue).reason);
+      result_.notes.push_back("no epilogue of cuBLASLt's: " +
+                              std::get<NoEpilogue>(epilogue).reason);
     }
     const bool has_work = !epilogue_ || epilogue_->bias >= 0 || epilogue_->activation != "none";
     if (!has_work) return;
@@ -118,9 +123,10 @@ class Match {
     const auto fitting = plan::fitting_variants(plan_, problem_.sizes);
     const int accumulate = fitting.empty() ? 0 : accumulate_of(*fitting.front());
     counterpart_->matmul.fast = accumulate == 0;
-    result_.notes.push_back(accumulate == 0 ? "fast accumulation: tensor cores add up all of K"
-                                            : "promoted accumulation: the sum of every " + std::to_string(accumulate) +
-                                                  " of K goes on in f32; cuBLASLt without fast accumulation");
+    result_.notes.push_back(
+        accumulate == 0 ? "fast accumulation: tensor cores add up all of K"
+                        : "promoted accumulation: the sum of every " + std::to_string(accumulate) +
+                              " of K goes on in f32; cuBLASLt without fast accumulation");
   }
 
   static std::string epilogue_words(const Epilogue& epilogue) {
@@ -135,9 +141,11 @@ class Match {
     auto fitting = plan::fitting_variants(plan_, problem_.sizes);
     if (!arena_.variants.empty()) {
       std::erase_if(fitting, [&](const plan::Variant* variant) {
-        return std::find(arena_.variants.begin(), arena_.variants.end(), variant->name) == arena_.variants.end();
+        return std::find(arena_.variants.begin(), arena_.variants.end(), variant->name) ==
+               arena_.variants.end();
       });
-      if (fitting.empty()) result_.notes.push_back("none of the variants asked for fits these sizes");
+      if (fitting.empty())
+        result_.notes.push_back("none of the variants asked for fits these sizes");
     } else if (!arena_.all_variants && fitting.size() > 1) {
       fitting.resize(1);
     }
@@ -148,7 +156,9 @@ class Match {
         row.registers = subject->compiled().loaded.registers();
         row.local_bytes = subject->compiled().loaded.local_bytes();
         row.compile_seconds = subject->compile_seconds();
-        const auto launch = [this, subject](int set, StreamHandle stream) { subject->launch(*sets_, set, stream); };
+        const auto launch = [this, subject](int set, StreamHandle stream) {
+          subject->launch(*sets_, set, stream);
+        };
         Verdict verdict = judge_ ? judge_->of_ours(launch, accumulate_of(*variant)) : Verdict{};
         row.right = verdict.right;
         row.verdict = verdict.text;
@@ -172,13 +182,17 @@ class Match {
   void add_copy() {
     if (result_.operations > 0 || problem_.kernel->assignments.size() != 1) return;
     const sema::TensorId to = problem_.kernel->assignments[0].target;
-    const auto bytes = [&](sema::TensorId id) { return problem_.tensors[static_cast<std::size_t>(id)].bytes(); };
-    for (sema::TensorId from = 0; from < static_cast<sema::TensorId>(problem_.tensors.size()); ++from) {
+    const auto bytes = [&](sema::TensorId id) {
+      return problem_.tensors[static_cast<std::size_t>(id)].bytes();
+    };
+    for (sema::TensorId from = 0; from < static_cast<sema::TensorId>(problem_.tensors.size());
+         ++from) {
       if (from == to || bytes(from) != bytes(to)) continue;
       Row row;
       row.side = Side::copy;
       row.name = "copy of " + problem_.tensors[static_cast<std::size_t>(from)].name;
-      add(std::move(row), [this, from, to](int set, StreamHandle stream) { sets_->copy(set, from, to, stream); });
+      add(std::move(row),
+          [this, from, to](int set, StreamHandle stream) { sets_->copy(set, from, to, stream); });
       return;
     }
   }
@@ -191,7 +205,8 @@ class Match {
     }
     auto& matmul = std::get<MatmulDescription>(description);
     if (matmul.bias) matmul.bias_address = sets_->region(0, epilogue_->bias).address;
-    add_library(Side::library, "cuBLASLt", matmul, epilogue_->c, counterpart_->output, epilogue_->bias, nullptr);
+    add_library(Side::library, "cuBLASLt", matmul, epilogue_->c, counterpart_->output,
+                epilogue_->bias, nullptr);
   }
 
   void add_unfused() {
@@ -202,25 +217,30 @@ class Match {
     std::shared_ptr<Subject> epilogue;
     try {
       const auto fitting = plan::fitting_variants(*epilogue_plan_, extended_.sizes);
-      epilogue = std::make_shared<Subject>(arena_.gpu, sources_, extended_, *epilogue_plan_, *fitting.at(0));
+      epilogue = std::make_shared<Subject>(arena_.gpu, sources_, extended_, *epilogue_plan_,
+                                           *fitting.at(0));
     } catch (const NotMeasured& error) {
-      fail({Side::library_and_epilogue, "cuBLASLt, epilogue", {}, {}, {}, {}, true, 0, 0, 0}, error.what());
+      fail({Side::library_and_epilogue, "cuBLASLt, epilogue", {}, {}, {}, {}, true, 0, 0, 0},
+           error.what());
       return;
     }
-    add_library(Side::library_and_epilogue, "cuBLASLt, epilogue", matmul, -1, product, -1, epilogue);
+    add_library(Side::library_and_epilogue, "cuBLASLt, epilogue", matmul, -1, product, -1,
+                epilogue);
   }
 
   // The library's first choice and, where another of its algorithms is faster, that.
-  void add_library(Side side, const std::string& name, const MatmulDescription& what, sema::TensorId c,
-                   sema::TensorId d, sema::TensorId bias, const std::shared_ptr<Subject>& then) {
+  void add_library(Side side, const std::string& name, const MatmulDescription& what,
+                   sema::TensorId c, sema::TensorId d, sema::TensorId bias,
+                   const std::shared_ptr<Subject>& then) {
     Row row{side, name, {}, {}, {}, {}, true, 0, 0, 0};
     try {
-      auto library = std::make_shared<LibrarySide>(
-          LibrarySide{Matmul(*arena_.library, what), {}, counterpart_->left, counterpart_->right, c, d, bias});
+      auto library = std::make_shared<LibrarySide>(LibrarySide{
+          Matmul(*arena_.library, what), {}, counterpart_->left, counterpart_->right, c, d, bias});
       const auto algorithms = library->matmul.algorithms(arena_.algorithms);
       const auto launch_of = [&](const Algorithm& algorithm) {
         return [this, library, algorithm, then](int set, StreamHandle stream) {
-          library->matmul.launch(stream, library->operands(*sets_, set), algorithm, workspace_.address());
+          library->matmul.launch(stream, library->operands(*sets_, set), algorithm,
+                                 workspace_.address());
           if (then) then->launch(*sets_, set, stream);
         };
       };
@@ -235,7 +255,8 @@ class Match {
         return;
       }
       const std::size_t best = fastest(algorithms, launch_of);
-      for (const std::size_t which : best == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, best}) {
+      for (const std::size_t which :
+           best == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, best}) {
         Row each = row;
         each.name += which == 0 ? " first" : " best";
         each.detail = (best == 0    ? "the best of "
@@ -243,8 +264,10 @@ class Match {
                                     : "#" + std::to_string(which + 1) + " of ") +
                       std::to_string(algorithms.size());
         const auto kernels = kernels_of(launch_of(algorithms[which]));
-        for (const std::string& kernel : kernels) result_.notes.push_back(each.name + ": " + kernel);
-        const Verdict verdict = judge_->of_opponent(launch_of(algorithms[which]), side != Side::library);
+        for (const std::string& kernel : kernels)
+          result_.notes.push_back(each.name + ": " + kernel);
+        const Verdict verdict =
+            judge_->of_opponent(launch_of(algorithms[which]), side != Side::library);
         each.right = verdict.right;
         each.verdict = verdict.right ? "" : verdict.text;
         add(std::move(each), launch_of(algorithms[which]));
@@ -263,25 +286,28 @@ class Match {
   // The kernel and its epilogue in Triton: of the configurations that are right the fastest.
   void add_triton() {
     if (!form_ || !arena_.triton) return;
-    const auto request =
-        triton_request(problem_, *form_, arena_.gpu.target().capability, arena_.gpu.device().multiprocessors);
+    const auto request = triton_request(problem_, *form_, arena_.gpu.target().capability,
+                                        arena_.gpu.device().multiprocessors);
     if (const auto* no = std::get_if<NotStated>(&request)) {
       result_.notes.push_back("not stated in Triton: " + no->reason);
       return;
     }
     Row row{Side::triton, "Triton", {}, {}, {}, {}, true, 0, 0, 0};
     try {
-      auto compiled = arena_.triton->compiled(std::get<TritonRequest>(request), arena_.gpu.device().shared_per_block);
+      auto compiled = arena_.triton->compiled(std::get<TritonRequest>(request),
+                                              arena_.gpu.device().shared_per_block);
       std::vector<Launch> launches;
       for (const auto& kernel : compiled.kernels)
-        launches.push_back([this, kernel](int set, StreamHandle stream) { kernel->launch(*sets_, set, stream); });
+        launches.push_back(
+            [this, kernel](int set, StreamHandle stream) { kernel->launch(*sets_, set, stream); });
       const auto order = fastest_first(launches);
       Verdict verdict{false, "", {}};
       auto best = order.begin();
       for (; best != order.end() && !(verdict = judge_->of_stated(launches[*best])).right; ++best)
         compiled.failures.push_back(compiled.kernels[*best]->name() + ": " + verdict.text);
       std::string left_out;
-      for (const std::string& failure : compiled.failures) left_out += (left_out.empty() ? "" : "; ") + failure;
+      for (const std::string& failure : compiled.failures)
+        left_out += (left_out.empty() ? "" : "; ") + failure;
       if (!left_out.empty()) result_.notes.push_back("Triton: left out " + left_out);
       if (best == order.end()) throw NotMeasured("no configuration compiles and is right");
       const TritonKernel& kernel = *compiled.kernels[*best];
@@ -310,14 +336,15 @@ class Match {
     return times;
   }
 
-  // The order of launches by their times: those near the fastest are measured once more, as long as in a round, for at
-  // the limit of power short measurements mislead.
+  // The order of launches by their times: those near the fastest are measured once more, as long as
+  // in a round, for at the limit of power short measurements mislead.
   std::vector<std::size_t> fastest_first(const std::vector<Launch>& launches) {
     constexpr double brief = 10, near = 1.06;
     constexpr std::size_t most = 4;
     sets_->upload(judge_->uniform());
     const auto sorted = [](std::vector<std::size_t> which, const std::vector<double>& times) {
-      std::stable_sort(which.begin(), which.end(), [&](std::size_t i, std::size_t j) { return times[i] < times[j]; });
+      std::stable_sort(which.begin(), which.end(),
+                       [&](std::size_t i, std::size_t j) { return times[i] < times[j]; });
       return which;
     };
     std::vector<std::size_t> all(launches.size());
@@ -389,13 +416,15 @@ class Match {
   std::unique_ptr<Judge> judge_;
   runtime::DeviceMemory workspace_;
   std::vector<Contestant> contestants_;
-  std::vector<HostData> judged_;   // what it gave for the uniform numbers, by contestant; empty: not asked again
+  std::vector<HostData>
+      judged_;  // what it gave for the uniform numbers, by contestant; empty: not asked again
   std::vector<std::size_t> rows_;  // of the contestants
 };
 
 }  // namespace
 
-Result run_match(const Arena& arena, const Sources& sources, const plan::Plan& plan, const Problem& problem) {
+Result run_match(const Arena& arena, const Sources& sources, const plan::Plan& plan,
+                 const Problem& problem) {
   return Match(arena, sources, plan, problem).run();
 }
 

@@ -6,8 +6,8 @@
 #include "runtime/bench/cublaslt.h"
 #include "runtime/bench/problem.h"
 #include "runtime/bench/result.h"
-#include "runtime/bench/triton.h"
-#include "runtime/gpu.h"
+#include "runtime/bench/triton/triton.h"
+#include "runtime/gpu/gpu.h"
 
 namespace lay::bench {
 
@@ -17,14 +17,15 @@ struct Arena {
   const CublasLt* library = nullptr;
   const Nvml* sensors = nullptr;
   Triton* triton = nullptr;
-  Protocol protocol = {};                  // its sets are chosen by the problem
-  int algorithms = 12;                     // that are asked of the library
-  bool all_variants = false;               // every variant that fits, not only the one that a launch takes
+  Protocol protocol = {};     // its sets are chosen by the problem
+  int algorithms = 12;        // that are asked of the library
+  bool all_variants = false;  // every variant that fits, not only the one that a launch takes
   std::vector<std::string> variants = {};  // these, where there are any, of those that fit
   bool once = false;                       // each side is launched once, neither checked nor timed
 };
 
 // What is wrong with one side stands in its row; what is wrong with the problem, in the result.
-Result run_match(const Arena& arena, const Sources& sources, const plan::Plan& plan, const Problem& problem);
+Result run_match(const Arena& arena, const Sources& sources, const plan::Plan& plan,
+                 const Problem& problem);
 
 }  // namespace lay::bench

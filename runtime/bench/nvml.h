@@ -1,5 +1,5 @@
-// What the machine's sensors say of the GPU while it works: NVML, loaded at run time. Where it is missing, nothing is
-// said.
+// What the machine's sensors say of the GPU while it works: NVML, loaded at run time. Where it is
+// missing, nothing is said.
 //
 // Source: NVML API reference guide.
 #pragma once
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/library.h"
+#include "runtime/gpu/library.h"
 
 namespace lay::bench {
 
@@ -18,8 +18,8 @@ struct Reading {
 
 class Nvml {
  public:
-  // For the device with that PCI address. Nothing where there is no NVML, or it does not know the device: then
-  // `why_not` says so.
+  // For the device with that PCI address. Nothing where there is no NVML, or it does not know the
+  // device: then `why_not` says so.
   static std::optional<Nvml> open(const std::string& pci_bus_id, std::string* why_not);
 
   // Nothing where a sensor does not answer.

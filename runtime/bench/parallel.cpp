@@ -11,7 +11,8 @@ int most_parts() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-int in_parts(std::int64_t count, std::int64_t least, const std::function<void(int, std::int64_t, std::int64_t)>& run) {
+int in_parts(std::int64_t count, std::int64_t least,
+             const std::function<void(int, std::int64_t, std::int64_t)>& run) {
   const auto parts = static_cast<int>(std::clamp<std::int64_t>(count / least, 1, most_parts()));
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(parts));
   const auto part = [&](int i) {

@@ -1,7 +1,7 @@
 #include "runtime/bench/problem.h"
 
-#include "frontend/algebra/refusal.h"
-#include "frontend/algebra/tuple_operations.h"
+#include "frontend/algebra/support/refusal.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::bench {
 namespace {
@@ -19,7 +19,8 @@ Mode mode_of(const Layout& layout, const Binding& sizes) {
     const Mode::Leaf leaf{number(extents[i].value(), sizes), number(strides[i].value(), sizes)};
     mode.size *= leaf.extent;
     if (leaf.extent == 1) continue;
-    if (!mode.leaves.empty() && mode.leaves.back().extent * mode.leaves.back().stride == leaf.stride)
+    if (!mode.leaves.empty() &&
+        mode.leaves.back().extent * mode.leaves.back().stride == leaf.stride)
       mode.leaves.back().extent *= leaf.extent;
     else
       mode.leaves.push_back(leaf);
@@ -28,7 +29,8 @@ Mode mode_of(const Layout& layout, const Binding& sizes) {
 }
 
 Tensor tensor_of(const sema::Tensor& source, const Binding& sizes) {
-  Tensor tensor{source.name, source.element, source.access, {}, sema::memory_elements(source, sizes)};
+  Tensor tensor{
+      source.name, source.element, source.access, {}, sema::memory_elements(source, sizes)};
   if (!source.layout.shape.is_tuple()) tensor.modes.push_back(mode_of(source.layout, sizes));
   for (int i = 0; source.layout.shape.is_tuple() && i < source.layout.rank(); ++i)
     tensor.modes.push_back(mode_of(source.layout[i], sizes));
@@ -82,26 +84,29 @@ Problem problem_of(const sema::KernelPtr& kernel, const std::map<std::string, st
   for (const auto& [name, value] : sizes)
     if (!has(kernel->dims, name)) throw refusal("no-parameter", "it has no size `" + name + "`");
   for (const auto& [name, value] : scalars)
-    if (!has(kernel->scalars, name)) throw refusal("no-parameter", "it has no scalar `" + name + "`");
+    if (!has(kernel->scalars, name))
+      throw refusal("no-parameter", "it has no scalar `" + name + "`");
   for (const sema::Tensor& tensor : kernel->tensors)
     if (tensor.is_swizzled())
-      throw refusal("unsupported",
-                    "a tensor that is swizzled in global memory, " + tensor.name + ", is not measured yet");
+      throw refusal("unsupported", "a tensor that is swizzled in global memory, " + tensor.name +
+                                       ", is not measured yet");
   Problem problem;
   problem.sizes = sema::solve_sizes(*kernel, {}, sizes);
   sema::check_guards(*kernel, problem.sizes);
   for (const sema::Scalar& scalar : kernel->scalars) {
     const auto given = scalars.find(scalar.name);
     const double value = given != scalars.end() ? given->second : scalar.name == "beta" ? 0 : 1;
-    problem.scalars.push_back(is_float(scalar.type) ? sema::Number(value)
-                                                    : sema::Number(static_cast<std::int64_t>(value)));
+    problem.scalars.push_back(is_float(scalar.type)
+                                  ? sema::Number(value)
+                                  : sema::Number(static_cast<std::int64_t>(value)));
   }
   return with_kernel(problem, kernel);
 }
 
 Problem with_kernel(const Problem& problem, sema::KernelPtr kernel) {
   Problem made{std::move(kernel), problem.sizes, problem.scalars, {}};
-  for (const sema::Tensor& tensor : made.kernel->tensors) made.tensors.push_back(tensor_of(tensor, made.sizes));
+  for (const sema::Tensor& tensor : made.kernel->tensors)
+    made.tensors.push_back(tensor_of(tensor, made.sizes));
   return made;
 }
 

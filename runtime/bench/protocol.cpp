@@ -5,7 +5,7 @@
 #include <cmath>
 #include <thread>
 
-#include "runtime/stream.h"
+#include "runtime/gpu/stream.h"
 
 namespace lay::bench {
 namespace {
@@ -14,7 +14,8 @@ using runtime::Event;
 using runtime::Graph;
 using runtime::Stream;
 
-// A contestant's launches, recorded: graphs that visit one set after another, all sets before the first again.
+// A contestant's launches, recorded: graphs that visit one set after another, all sets before the
+// first again.
 struct Recorded {
   std::vector<Graph> graphs;
   int replays = 1;  // of all graphs, in a round
@@ -22,8 +23,12 @@ struct Recorded {
 
 class Measurement {
  public:
-  Measurement(const std::vector<Contestant>& contestants, const Protocol& protocol, const Nvml* sensors)
-      : contestants_(contestants), protocol_(protocol), sensors_(sensors), timings_(contestants.size()) {
+  Measurement(const std::vector<Contestant>& contestants, const Protocol& protocol,
+              const Nvml* sensors)
+      : contestants_(contestants),
+        protocol_(protocol),
+        sensors_(sensors),
+        timings_(contestants.size()) {
     for (const Contestant& contestant : contestants) recorded_.push_back(record(contestant));
   }
 
@@ -41,14 +46,16 @@ class Measurement {
 
  private:
   Recorded record(const Contestant& contestant) const {
-    for (int set = 0; set < std::min(2, protocol_.sets); ++set) contestant.launch(set, stream_.handle());
+    for (int set = 0; set < std::min(2, protocol_.sets); ++set)
+      contestant.launch(set, stream_.handle());
     stream_.wait();  // what is made for a first launch is made
     Recorded made;
     const int count = (protocol_.sets + protocol_.launches - 1) / protocol_.launches;
     int next = 0;
     for (int graph = 0; graph < count; ++graph)
       made.graphs.push_back(Graph::of(stream_, [&] {
-        for (int i = 0; i < protocol_.launches; ++i) contestant.launch(next++ % protocol_.sets, stream_.handle());
+        for (int i = 0; i < protocol_.launches; ++i)
+          contestant.launch(next++ % protocol_.sets, stream_.handle());
       }));
     return made;
   }
@@ -61,8 +68,8 @@ class Measurement {
     return order;
   }
 
-  // Until no contestant's time differs by more than 2 % from one a second of work before, or for some seconds. The
-  // rounds also say how often the graphs fit into a round's time.
+  // Until no contestant's time differs by more than 2 % from one a second of work before, or for
+  // some seconds. The rounds also say how often the graphs fit into a round's time.
   void warm_up() {
     constexpr double settled = 0.02, apart = 1000, most = 6000;  // milliseconds
     std::vector<double> now(contestants_.size(), 0), before;
@@ -71,9 +78,11 @@ class Measurement {
       double worked = 0;
       for (const std::size_t at : order(round)) {
         now[at] = time_graphs(at, nullptr);
-        const double all = now[at] * protocol_.launches * static_cast<double>(recorded_[at].graphs.size());
+        const double all =
+            now[at] * protocol_.launches * static_cast<double>(recorded_[at].graphs.size());
         worked += all * recorded_[at].replays;
-        recorded_[at].replays = static_cast<int>(std::clamp(protocol_.milliseconds / std::max(all, 1e-4), 1.0, 1e4));
+        recorded_[at].replays =
+            static_cast<int>(std::clamp(protocol_.milliseconds / std::max(all, 1e-4), 1.0, 1e4));
       }
       spent += worked, since += worked;
       double change = before.empty() ? 1 : 0;
@@ -102,11 +111,13 @@ class Measurement {
     end_.record(stream_.handle());
     if (readings && sensors_) watch(*readings);
     end_.wait();
-    const auto launches = recorded.replays * protocol_.launches * static_cast<int>(recorded.graphs.size());
+    const auto launches =
+        recorded.replays * protocol_.launches * static_cast<int>(recorded.graphs.size());
     return end_.milliseconds_since(begin_) / launches;
   }
 
-  // Reads the sensors while the device works; the last reading counts, when clocks and power have settled most.
+  // Reads the sensors while the device works; the last reading counts, when clocks and power have
+  // settled most.
   void watch(std::vector<Reading>& readings) const {
     std::optional<Reading> last;
     do {
@@ -177,7 +188,8 @@ std::optional<Reading> Timing::median_reading() const {
   return Reading{median_of(clocks), median_of(powers)};
 }
 
-std::vector<Timing> measure(const std::vector<Contestant>& contestants, const Protocol& protocol, const Nvml* sensors) {
+std::vector<Timing> measure(const std::vector<Contestant>& contestants, const Protocol& protocol,
+                            const Nvml* sensors) {
   return Measurement(contestants, protocol, sensors).run();
 }
 

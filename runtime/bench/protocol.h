@@ -1,12 +1,13 @@
 // How contestants are timed: in one process, on the same operands, taking turns.
 //
-// A launch is timed inside a graph of launches on one set of operands after another, together larger than the
-// second-level cache, so that neither the host nor warm caches count; and, in a second column, alone between two
-// events. The contestants warm up until their times are those of a second before, for a device comes to its limit of
-// power in seconds; then in every round each is timed once, another one first in each round, two rounds in one order
-// and two in the opposite one. At its limit of power a device slows down by what it did before, so a contestant runs
-// untimed for as long first: then the clocks are those of its own work. What is told of a contestant is the median of
-// the rounds and their spread.
+// A launch is timed inside a graph of launches on one set of operands after another, together
+// larger than the second-level cache, so that neither the host nor warm caches count; and, in a
+// second column, alone between two events. The contestants warm up until their times are those of a
+// second before, for a device comes to its limit of power in seconds; then in every round each is
+// timed once, another one first in each round, two rounds in one order and two in the opposite one.
+// At its limit of power a device slows down by what it did before, so a contestant runs untimed for
+// as long first: then the clocks are those of its own work. What is told of a contestant is the
+// median of the rounds and their spread.
 #pragma once
 
 #include <functional>
@@ -15,13 +16,14 @@
 #include <vector>
 
 #include "runtime/bench/nvml.h"
-#include "runtime/driver.h"
+#include "runtime/gpu/driver.h"
 
 namespace lay::bench {
 
 struct Contestant {
   std::string name;
-  // Gives one launch on the operands of that set to the stream; throws where it cannot. Called again while recorded.
+  // Gives one launch on the operands of that set to the stream; throws where it cannot. Called
+  // again while recorded.
   std::function<void(int set, runtime::StreamHandle)> launch;
 };
 
@@ -34,14 +36,16 @@ struct Protocol {
   int most_warm_ups = 100;    // rounds that come before, at most
 };
 
-// Sets of operands of so many bytes that are together at least twice the cache; at least 2 and at most 200.
+// Sets of operands of so many bytes that are together at least twice the cache; at least 2 and at
+// most 200.
 int sets_beyond_cache(std::size_t bytes, std::int64_t cache_bytes);
 
 struct Timing {
-  std::vector<double> graph, single;  // milliseconds a launch, one entry a round; single: the round's median
-  std::vector<Reading> readings;      // of the sensors, while the graphs ran
-  int warm_ups = 0;                   // rounds before the first one counted
-  bool settled = true;                // the last warm-up differed by less than 2 % from one a second before
+  std::vector<double> graph,
+      single;  // milliseconds a launch, one entry a round; single: the round's median
+  std::vector<Reading> readings;  // of the sensors, while the graphs ran
+  int warm_ups = 0;               // rounds before the first one counted
+  bool settled = true;  // the last warm-up differed by less than 2 % from one a second before
 
   double median() const;
   double single_median() const;

@@ -13,7 +13,8 @@ std::string formatted(const char* format, auto... values) {
 }
 
 std::string time_text(double milliseconds) {
-  return milliseconds < 10 ? formatted("%9.2f us", milliseconds * 1e3) : formatted("%9.3f ms", milliseconds);
+  return milliseconds < 10 ? formatted("%9.2f us", milliseconds * 1e3)
+                           : formatted("%9.3f ms", milliseconds);
 }
 
 bool is_opponent(const Row& row) {
@@ -33,7 +34,8 @@ const Row* best_of(const Result& result, bool (*wanted)(const Row&)) {
   return best;
 }
 
-std::string mean_text(const std::vector<Result>& results, bool (*wanted)(const Row&), const char* to_whom) {
+std::string mean_text(const std::vector<Result>& results, bool (*wanted)(const Row&),
+                      const char* to_whom) {
   double logarithms = 0, worst = 0;
   int count = 0, wins = 0, losses = 0;
   for (const Result& result : results) {
@@ -47,20 +49,23 @@ std::string mean_text(const std::vector<Result>& results, bool (*wanted)(const R
     losses += ratio < 0.99;
   }
   if (count < 2) return "";
-  return formatted("geometric mean of %d ratios to %s %.3f; %d above 1.01, %d below 0.99, least %.3f\n", count, to_whom,
-                   std::exp(logarithms / count), wins, losses, worst);
+  return formatted(
+      "geometric mean of %d ratios to %s %.3f; %d above 1.01, %d below 0.99, least %.3f\n", count,
+      to_whom, std::exp(logarithms / count), wins, losses, worst);
 }
 
 std::string row_text(const Result& result, const Row& row) {
   std::string text = formatted("  %-26s", row.name.c_str());
   if (!row.failure.empty()) return text + " " + row.failure + "\n";
-  if (row.timing.graph.empty()) return text + " launched" + (row.detail.empty() ? "" : "  " + row.detail) + "\n";
+  if (row.timing.graph.empty())
+    return text + " launched" + (row.detail.empty() ? "" : "  " + row.detail) + "\n";
   const double ms = row.timing.median();
   text += time_text(ms);
   // A rate says something where the work is in a product; else the memory's.
   text += result.operations > 0 ? formatted(" %8.2f TF/s", result.operations / ms / 1e9)
                                 : formatted(" %8.1f GB/s", result.bytes / ms / 1e6);
-  text += formatted("  +-%4.1f%%  single", row.timing.spread() * 50) + time_text(row.timing.single_median());
+  text += formatted("  +-%4.1f%%  single", row.timing.spread() * 50) +
+          time_text(row.timing.single_median());
   if (const auto reading = row.timing.median_reading())
     text += formatted("  %4.0f MHz %4.0f W", reading->sm_mhz, reading->watts);
   if (row.side == Side::ours)
@@ -76,7 +81,8 @@ std::string row_text(const Result& result, const Row& row) {
 }  // namespace
 
 bool Result::right() const {
-  return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.side != Side::ours || row.right; });
+  return std::all_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.side != Side::ours || row.right; });
 }
 
 const Row* Result::ours() const {
@@ -90,18 +96,22 @@ double Result::ratio(const Row& opponent) const {
 
 double Result::single_ratio(const Row& opponent) const {
   const Row* best = ours();
-  return best && best->timing.single_median() > 0 ? opponent.timing.single_median() / best->timing.single_median() : 0;
+  return best && best->timing.single_median() > 0
+             ? opponent.timing.single_median() / best->timing.single_median()
+             : 0;
 }
 
 std::string table_head(const Setting& setting) {
-  std::string text = setting.device.name + ", driver " + std::to_string(setting.driver_version / 1000) + "." +
-                     std::to_string(setting.driver_version % 1000 / 10) +
-                     (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) +
-                     (setting.triton.empty() ? "" : ", Triton " + setting.triton) + "; " +
-                     (setting.once ? "each side launched once, neither checked nor timed\n"
-                                   : formatted("graphs of %d launches, medians of %d interleaved rounds\n",
-                                               setting.protocol.launches, setting.protocol.rounds));
-  for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+  std::string text =
+      setting.device.name + ", driver " + std::to_string(setting.driver_version / 1000) + "." +
+      std::to_string(setting.driver_version % 1000 / 10) +
+      (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) +
+      (setting.triton.empty() ? "" : ", Triton " + setting.triton) + "; " +
+      (setting.once ? "each side launched once, neither checked nor timed\n"
+                    : formatted("graphs of %d launches, medians of %d interleaved rounds\n",
+                                setting.protocol.launches, setting.protocol.rounds));
+  for (const std::string* missing :
+       {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
     if (!missing->empty()) text += *missing + "\n";
   return text;
 }
@@ -109,7 +119,8 @@ std::string table_head(const Setting& setting) {
 std::string table(const Result& result) {
   std::string text = result.kernel;
   for (const auto& [name, value] : result.sizes) text += " " + name + "=" + std::to_string(value);
-  for (const auto& [name, value] : result.scalars) text += " " + name + "=" + formatted("%g", value);
+  for (const auto& [name, value] : result.scalars)
+    text += " " + name + "=" + formatted("%g", value);
   if (!result.form.empty()) text += "  " + result.form;
   text += "\n";
   if (!result.failure.empty()) return text + "  not measured: " + result.failure + "\n";
@@ -119,7 +130,8 @@ std::string table(const Result& result) {
 }
 
 std::string table_foot(const std::vector<Result>& results) {
-  return mean_text(results, is_opponent, "the best opponent") + mean_text(results, is_triton, "Triton");
+  return mean_text(results, is_opponent, "the best opponent") +
+         mean_text(results, is_triton, "Triton");
 }
 
 }  // namespace lay::bench

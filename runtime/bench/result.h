@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/bench/protocol.h"
-#include "runtime/driver.h"
+#include "runtime/gpu/driver.h"
 
 namespace lay::bench {
 
@@ -39,7 +39,8 @@ struct Result {
   bool right() const;
   // The best of ours; null where none was measured.
   const Row* ours() const;
-  // The time of the opponent over the best of ours: above 1 we are faster. 0 where one of them is missing.
+  // The time of the opponent over the best of ours: above 1 we are faster. 0 where one of them is
+  // missing.
   double ratio(const Row& opponent) const;
   double single_ratio(const Row& opponent) const;
 };
@@ -57,8 +58,8 @@ struct Setting {
 
 std::string table_head(const Setting& setting);
 std::string table(const Result& result);
-// The geometric mean of the ratios to the best opponent of each result, wins, losses and the worst, and the same of
-// those to Triton, which is no opponent that these count; empty for fewer than two.
+// The geometric mean of the ratios to the best opponent of each result, wins, losses and the worst,
+// and the same of those to Triton, which is no opponent that these count; empty for fewer than two.
 std::string table_foot(const std::vector<Result>& results);
 
 std::string to_json(const Setting& setting, const std::vector<Result>& results);

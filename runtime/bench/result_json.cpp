@@ -1,5 +1,5 @@
 #include "runtime/bench/result.h"
-#include "runtime/json.h"
+#include "runtime/io/json.h"
 
 namespace lay::bench {
 namespace {
@@ -44,9 +44,12 @@ std::string row_json(const Result& result, const Row& row) {
   if (!row.failure.empty()) return object.string("failure", row.failure).text();
   const Timing& timing = row.timing;
   if (timing.graph.empty()) return object.boolean("launched", true).text();
-  object.raw("ms", json_number(timing.median())).raw("single_ms", json_number(timing.single_median()));
+  object.raw("ms", json_number(timing.median()))
+      .raw("single_ms", json_number(timing.single_median()));
   object.raw("spread", json_number(timing.spread())).raw("graph", numbers(timing.graph));
-  object.raw("single", numbers(timing.single)).integer("warm_ups", timing.warm_ups).boolean("settled", timing.settled);
+  object.raw("single", numbers(timing.single))
+      .integer("warm_ups", timing.warm_ups)
+      .boolean("settled", timing.settled);
   if (const auto reading = timing.median_reading())
     object.raw("sm_mhz", json_number(reading->sm_mhz)).raw("watts", json_number(reading->watts));
   object.boolean("right", row.right).string("verdict", row.verdict);
@@ -55,7 +58,8 @@ std::string row_json(const Result& result, const Row& row) {
   if (row.side == Side::ours)
     object.raw("compile_seconds", json_number(row.compile_seconds));
   else
-    object.raw("ratio", json_number(result.ratio(row))).raw("single_ratio", json_number(result.single_ratio(row)));
+    object.raw("ratio", json_number(result.ratio(row)))
+        .raw("single_ratio", json_number(result.single_ratio(row)));
   return object.text();
 }
 
@@ -94,7 +98,8 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
       .integer("singles", setting.protocol.singles)
       .raw("milliseconds", json_number(setting.protocol.milliseconds));
   std::vector<std::string> missing;
-  for (const std::string* each : {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+  for (const std::string* each :
+       {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
     if (!each->empty()) missing.push_back(*each);
   return runtime::json_indented(JsonObject()
                                     .integer("bench", 1)  // the version of this format

@@ -1,8 +1,8 @@
 #include "runtime/bench/script_kernels.h"
 
-#include "frontend/sema/kernel_call.h"
-#include "runtime/exit_code.h"
-#include "runtime/report.h"
+#include "frontend/sema/kernel/kernel_call.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/commands/report.h"
 
 namespace lay::bench {
 
@@ -24,8 +24,8 @@ std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const
   throw DiagnosticError(std::move(d));
 }
 
-std::vector<std::map<std::string, std::int64_t>> problems_for(const sema::Kernel& kernel,
-                                                              const std::vector<SizeArgument>& given) {
+std::vector<std::map<std::string, std::int64_t>> problems_for(
+    const sema::Kernel& kernel, const std::vector<SizeArgument>& given) {
   constexpr std::int64_t usual = 4096;
   std::vector<std::map<std::string, std::int64_t>> problems;
   for (const SizeArgument& each : given.empty() ? std::vector<SizeArgument>{{{"", usual}}} : given)

@@ -18,7 +18,8 @@ Steps steps_of(const Problem& problem, sema::TensorId tensor, const std::vector<
   const Tensor& what = problem.tensors[static_cast<std::size_t>(tensor)];
   for (const Mode& mode : what.modes) {
     const auto stride = mode.stride();
-    if (!stride) throw NoSteps{what.name + " is stored in pieces that no leading dimension describes"};
+    if (!stride)
+      throw NoSteps{what.name + " is stored in pieces that no leading dimension describes"};
     steps.strides.push_back(*stride);
   }
   return steps;
@@ -32,7 +33,8 @@ Steps steps_of_load(const Problem& problem, sema::NodeId load) {
   return steps_of(problem, what.tensor, indices);
 }
 
-Batch batch_of(const Problem& problem, const std::vector<IndexId>& indices, const std::vector<const Steps*>& tensors) {
+Batch batch_of(const Problem& problem, const std::vector<IndexId>& indices,
+               const std::vector<const Steps*>& tensors) {
   std::vector<IndexId> order;
   for (const IndexId index : indices)
     if (problem.extent(index) != 1) order.push_back(index);
@@ -43,7 +45,8 @@ Batch batch_of(const Problem& problem, const std::vector<IndexId>& indices, cons
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const std::int64_t step = tensors[i]->of(index);
       if (batch.count == 1) batch.strides[i] = step;
-      if (step != batch.strides[i] * batch.count) throw NoSteps{"its batches are not one strided batch"};
+      if (step != batch.strides[i] * batch.count)
+        throw NoSteps{"its batches are not one strided batch"};
     }
     batch.count *= problem.extent(index);
   }

@@ -1,4 +1,5 @@
-// By which strides indices step through a tensor, at a problem's sizes: what libraries are told of a matrix.
+// By which strides indices step through a tensor, at a problem's sizes: what libraries are told of
+// a matrix.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace lay::bench {
 
-// Thrown where strides do not describe a tensor: "A is stored in pieces that no leading dimension describes".
+// Thrown where strides do not describe a tensor: "A is stored in pieces that no leading dimension
+// describes".
 struct NoSteps {
   std::string reason;
 };
@@ -24,16 +26,18 @@ struct Steps {
 };
 
 // Of a tensor whose coordinates are these indices; -1 for a coordinate that is no bare index.
-Steps steps_of(const Problem& problem, sema::TensorId tensor, const std::vector<sema::IndexId>& indices);
+Steps steps_of(const Problem& problem, sema::TensorId tensor,
+               const std::vector<sema::IndexId>& indices);
 Steps steps_of_load(const Problem& problem, sema::NodeId load);
 
-// Several indices as one, and the stride with which each tensor steps through it: 0 all along is a stride too.
+// Several indices as one, and the stride with which each tensor steps through it: 0 all along is a
+// stride too.
 struct Batch {
   std::int64_t count = 1;
   std::vector<std::int64_t> strides;
 };
-// NoSteps where one of the tensors does not step evenly through all of them; the first tensor says which index is the
-// fastest.
+// NoSteps where one of the tensors does not step evenly through all of them; the first tensor says
+// which index is the fastest.
 Batch batch_of(const Problem& problem, const std::vector<sema::IndexId>& indices,
                const std::vector<const Steps*>& tensors);
 

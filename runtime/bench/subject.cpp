@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/stages.h"
+#include "runtime/execute/stages.h"
 
 namespace lay::bench {
 
@@ -16,12 +16,14 @@ constexpr std::size_t guard_bytes = 4096;
 sema::TensorId tensor_named(const Problem& problem, const std::string& name) {
   for (std::size_t i = 0; i < problem.tensors.size(); ++i)
     if (problem.tensors[i].name == name) return static_cast<sema::TensorId>(i);
-  throw std::logic_error("internal: the lowered kernel has a `" + name + "` that the script's has not");
+  throw std::logic_error("internal: the lowered kernel has a `" + name +
+                         "` that the script's has not");
 }
 
 }  // namespace
 
-DeviceSets::DeviceSets(const Problem& problem, int sets) : problem_(problem), sets_(static_cast<std::size_t>(sets)) {
+DeviceSets::DeviceSets(const Problem& problem, int sets)
+    : problem_(problem), sets_(static_cast<std::size_t>(sets)) {
   for (auto& set : sets_)
     for (const Tensor& tensor : problem.tensors) {
       set.emplace_back(tensor.bytes() + 2 * guard_bytes);
@@ -30,8 +32,10 @@ DeviceSets::DeviceSets(const Problem& problem, int sets) : problem_(problem), se
 }
 
 Region DeviceSets::region(int set, sema::TensorId tensor) const {
-  const DeviceMemory& memory = sets_.at(static_cast<std::size_t>(set)).at(static_cast<std::size_t>(tensor));
-  return {memory.address() + guard_bytes, static_cast<std::int64_t>(memory.bytes() - 2 * guard_bytes)};
+  const DeviceMemory& memory =
+      sets_.at(static_cast<std::size_t>(set)).at(static_cast<std::size_t>(tensor));
+  return {memory.address() + guard_bytes,
+          static_cast<std::int64_t>(memory.bytes() - 2 * guard_bytes)};
 }
 
 void DeviceSets::upload(int set, sema::TensorId tensor, const std::vector<std::byte>& bytes) {
@@ -53,9 +57,11 @@ void DeviceSets::upload(const HostData& data) {
   for (int set = 0; set < count(); ++set) upload(set, data);
 }
 
-void DeviceSets::copy(int set, sema::TensorId from, sema::TensorId to, runtime::StreamHandle stream) {
+void DeviceSets::copy(int set, sema::TensorId from, sema::TensorId to,
+                      runtime::StreamHandle stream) {
   auto& memory = sets_.at(static_cast<std::size_t>(set));
-  memory[static_cast<std::size_t>(to)].copy(memory[static_cast<std::size_t>(from)], stream);  // guards are alike
+  memory[static_cast<std::size_t>(to)].copy(memory[static_cast<std::size_t>(from)],
+                                            stream);  // guards are alike
 }
 
 HostData DeviceSets::download(int set) const {
@@ -67,19 +73,22 @@ HostData DeviceSets::download(int set) const {
 
 std::vector<std::byte> DeviceSets::download(int set, sema::TensorId id) const {
   const Tensor& tensor = problem_.tensors[static_cast<std::size_t>(id)];
-  const DeviceMemory& memory = sets_.at(static_cast<std::size_t>(set))[static_cast<std::size_t>(id)];
+  const DeviceMemory& memory =
+      sets_.at(static_cast<std::size_t>(set))[static_cast<std::size_t>(id)];
   std::vector<std::byte> guards(guard_bytes), data(tensor.bytes());
   memory.download(data.data(), tensor.bytes(), guard_bytes);
   for (const std::size_t at : {std::size_t{0}, guard_bytes + tensor.bytes()}) {
     memory.download(guards.data(), guard_bytes, at);
-    if (!std::all_of(guards.begin(), guards.end(), [](std::byte b) { return b == std::byte{0xff}; }))
-      throw NotMeasured("it writes " + std::string(at == 0 ? "before" : "behind") + " the memory of " + tensor.name);
+    if (!std::all_of(guards.begin(), guards.end(),
+                     [](std::byte b) { return b == std::byte{0xff}; }))
+      throw NotMeasured("it writes " + std::string(at == 0 ? "before" : "behind") +
+                        " the memory of " + tensor.name);
   }
   return data;
 }
 
-Subject::Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& problem, const plan::Plan& plan,
-                 const plan::Variant& variant)
+Subject::Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& problem,
+                 const plan::Plan& plan, const plan::Variant& variant)
     : Subject(gpu, problem, runtime::lowered(sources, plan, variant)) {
   name_ = variant.name;
 }
@@ -98,7 +107,8 @@ Subject::Subject(runtime::Gpu& gpu, const Problem& problem, runtime::Launches la
         continue;
       }
       for (std::size_t i = 0; i < problem.kernel->scalars.size(); ++i)
-        if (problem.kernel->scalars[i].name == param.name) arguments_.scalars[param.name] = problem.scalars[i];
+        if (problem.kernel->scalars[i].name == param.name)
+          arguments_.scalars[param.name] = problem.scalars[i];
     }
     for (const ir::Buffer& buffer : kernel.buffers)
       if (buffer.space == ir::Space::global && !buffer.workspace)

@@ -10,7 +10,7 @@
 #include "frontend/source/source.h"
 #include "runtime/bench/data.h"
 #include "runtime/bench/problem.h"
-#include "runtime/gpu.h"
+#include "runtime/gpu/gpu.h"
 
 namespace lay::bench {
 
@@ -19,7 +19,8 @@ struct NotMeasured : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The tensors of a problem on the device, several times over, each between two guards that nobody may write to.
+// The tensors of a problem on the device, several times over, each between two guards that nobody
+// may write to.
 class DeviceSets {
  public:
   DeviceSets(const Problem& problem, int sets);
@@ -28,12 +29,14 @@ class DeviceSets {
   runtime::Region region(int set, sema::TensorId tensor) const;
 
   void upload(int set, sema::TensorId tensor, const std::vector<std::byte>& bytes);
-  // Every set: the data given, and 0xff (a NaN of every floating-point type) in outputs that are only written.
+  // Every set: the data given, and 0xff (a NaN of every floating-point type) in outputs that are
+  // only written.
   void upload(const HostData& data);
   void upload(int set, const HostData& data);
   // One tensor of a set to another of as many bytes.
   void copy(int set, sema::TensorId from, sema::TensorId to, runtime::StreamHandle stream);
-  // The outputs of a set, empty for inputs; one tensor of a set. NotMeasured where a guard was written to.
+  // The outputs of a set, empty for inputs; one tensor of a set. NotMeasured where a guard was
+  // written to.
   HostData download(int set) const;
   std::vector<std::byte> download(int set, sema::TensorId tensor) const;
 
@@ -42,7 +45,8 @@ class DeviceSets {
   std::vector<std::vector<runtime::DeviceMemory>> sets_;
 };
 
-// A variant of a plan, or kernels in the IR with the tensors and scalars of a problem, compiled and loaded.
+// A variant of a plan, or kernels in the IR with the tensors and scalars of a problem, compiled and
+// loaded.
 class Subject {
  public:
   Subject(runtime::Gpu& gpu, const Sources& sources, const Problem& problem, const plan::Plan& plan,
@@ -67,7 +71,8 @@ class Subject {
   runtime::NamedArguments arguments_;              // without the tensors' regions
   std::map<std::string, sema::TensorId> tensors_;  // by name, those of the launches
   runtime::DeviceMemory workspace_;
-  mutable std::map<std::vector<runtime::Address>, runtime::BoundLaunches> bound_;  // by the tensors' addresses
+  mutable std::map<std::vector<runtime::Address>, runtime::BoundLaunches>
+      bound_;  // by the tensors' addresses
 };
 
 // The kernel as its definition says, one thread an output element: for what is compared bit by bit.

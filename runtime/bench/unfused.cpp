@@ -4,15 +4,16 @@
 
 namespace lay::bench {
 
-sema::KernelPtr epilogue_kernel(const sema::Kernel& kernel, const plan::GemmForm& form, ElementType product) {
+sema::KernelPtr epilogue_kernel(const sema::Kernel& kernel, const plan::GemmForm& form,
+                                ElementType product) {
   auto made = std::make_shared<sema::Kernel>(kernel);
   const sema::Assignment& assignment = kernel.assignments.at(0);
   made->name += "_epilogue";
   made->schedules.clear();
   sema::Tensor tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
   tensor.name = "product";
-  while (
-      std::any_of(kernel.tensors.begin(), kernel.tensors.end(), [&](const auto& t) { return t.name == tensor.name; }))
+  while (std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
+                     [&](const auto& t) { return t.name == tensor.name; }))
     tensor.name += "_";
   tensor.element = product;
   tensor.access = sema::Access::input;
@@ -20,7 +21,8 @@ sema::KernelPtr epilogue_kernel(const sema::Kernel& kernel, const plan::GemmForm
   made->tensors.push_back(tensor);
   made->signature.push_back({false, id});
 
-  // The factors' coordinates stand before the sum; the sum's body becomes the load, the sum its conversion.
+  // The factors' coordinates stand before the sum; the sum's body becomes the load, the sum its
+  // conversion.
   sema::Load load{id, {}};
   for (const sema::IndexId index : assignment.indices)
     for (sema::NodeId node = 0; node < form.contraction; ++node)

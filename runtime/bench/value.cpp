@@ -3,8 +3,8 @@
 #include <cmath>
 #include <utility>
 
-#include "frontend/algebra/overloaded.h"
-#include "frontend/sema/element_arithmetic.h"
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/sema/kernel/element_arithmetic.h"
 
 namespace lay::bench {
 
@@ -34,7 +34,8 @@ double unit_roundoff(ElementType type) {
   }
 }
 
-ElementValue::ElementValue(const Problem& problem, Leaves leaves) : problem_(problem), leaves_(std::move(leaves)) {}
+ElementValue::ElementValue(const Problem& problem, Leaves leaves)
+    : problem_(problem), leaves_(std::move(leaves)) {}
 
 namespace {
 
@@ -45,7 +46,8 @@ double own_error(ElementFunction function, ElementType type, double x, double re
   if (type == ElementType::f32 && function == ElementFunction::sigmoid)
     return (7 + 1.3 * std::abs(x)) * std::abs(result) * u + least_normal;
   if (type == ElementType::f32 && function == ElementFunction::normcdf) return 4 * u;
-  const double units = function == ElementFunction::sigmoid || function == ElementFunction::normcdf ? 16 : 4;
+  const double units =
+      function == ElementFunction::sigmoid || function == ElementFunction::normcdf ? 16 : 4;
   return units * std::abs(result) * u;
 }
 
@@ -60,31 +62,33 @@ double ElementValue::of(NodeId node, const std::vector<std::int64_t>& at) {
 
 ElementValue::Bounded ElementValue::value(NodeId id) {
   const sema::Node& node = problem_.kernel->nodes[static_cast<std::size_t>(id)];
-  return std::visit(overloaded{
-                        [](const sema::Literal& literal) {
-                          return Bounded{std::visit([](auto x) { return static_cast<double>(x); }, literal.value), 0};
-                        },
-                        [&](const sema::IndexValue& index) {
-                          return Bounded{static_cast<double>((*at_)[static_cast<std::size_t>(index.index)]), 0};
-                        },
-                        [&](const sema::SizeValue& size) {
-                          return Bounded{static_cast<double>(size.value.evaluate(problem_.sizes).value_or(0)), 0};
-                        },
-                        [&](const sema::ScalarValue& scalar) {
-                          return Bounded{problem_.real(scalar.scalar), 0};
-                        },
-                        [&](const sema::Load& load) {
-                          std::vector<std::int64_t> coordinate;
-                          for (const NodeId each : load.coordinate)
-                            coordinate.push_back(static_cast<std::int64_t>(value(each).value));
-                          return Bounded{leaves_.load(load, coordinate), 0};
-                        },
-                        [&](const sema::Contraction&) {
-                          return Bounded{leaves_.contraction(id), 0};
-                        },
-                        [&](const sema::Apply& each) { return apply(each, node); },
-                    },
-                    node.what);
+  return std::visit(
+      overloaded{
+          [](const sema::Literal& literal) {
+            return Bounded{std::visit([](auto x) { return static_cast<double>(x); }, literal.value),
+                           0};
+          },
+          [&](const sema::IndexValue& index) {
+            return Bounded{static_cast<double>((*at_)[static_cast<std::size_t>(index.index)]), 0};
+          },
+          [&](const sema::SizeValue& size) {
+            return Bounded{static_cast<double>(size.value.evaluate(problem_.sizes).value_or(0)), 0};
+          },
+          [&](const sema::ScalarValue& scalar) {
+            return Bounded{problem_.real(scalar.scalar), 0};
+          },
+          [&](const sema::Load& load) {
+            std::vector<std::int64_t> coordinate;
+            for (const NodeId each : load.coordinate)
+              coordinate.push_back(static_cast<std::int64_t>(value(each).value));
+            return Bounded{leaves_.load(load, coordinate), 0};
+          },
+          [&](const sema::Contraction&) {
+            return Bounded{leaves_.contraction(id), 0};
+          },
+          [&](const sema::Apply& each) { return apply(each, node); },
+      },
+      node.what);
 }
 
 ElementValue::Bounded ElementValue::apply(const sema::Apply& apply, const sema::Node& node) {
@@ -104,7 +108,8 @@ ElementValue::Bounded ElementValue::apply(const sema::Apply& apply, const sema::
     case cast: {
       const Bounded from = value(operands[0]);
       if (!is_float(node.type)) return {std::nearbyint(from.value), from.error};
-      return {from.value, from.error + std::abs(from.value) * std::max(unit_roundoff(node.type), 0x1p-53)};
+      return {from.value,
+              from.error + std::abs(from.value) * std::max(unit_roundoff(node.type), 0x1p-53)};
     }
     default:
       break;
@@ -118,9 +123,13 @@ ElementValue::Bounded ElementValue::apply(const sema::Apply& apply, const sema::
     numbers.push_back(is_float(type) ? sema::Computed{number, 0}
                                      : sema::Computed{0, static_cast<std::int64_t>(number)});
   }
-  if (!is_float(type)) return {static_cast<double>(sema::on_integers(apply.function, node.type, numbers).integer), 0};
-  if (!is_float(node.type)) return truth(sema::on_reals(apply.function, node.type, numbers).integer != 0);
-  const auto computed = [&] { return sema::on_reals(apply.function, ElementType::f64, numbers).real; };
+  if (!is_float(type))
+    return {static_cast<double>(sema::on_integers(apply.function, node.type, numbers).integer), 0};
+  if (!is_float(node.type))
+    return truth(sema::on_reals(apply.function, node.type, numbers).integer != 0);
+  const auto computed = [&] {
+    return sema::on_reals(apply.function, ElementType::f64, numbers).real;
+  };
   Bounded result{computed(), 0};
   // What the errors of the operands become: each is moved by its own.
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -1,18 +1,19 @@
-// One element of a kernel's output in f64, with what stands at the leaves given by the caller: how epilogues are
-// recognised by what they compute, and how far a result may be from the exact one.
+// One element of a kernel's output in f64, with what stands at the leaves given by the caller: how
+// epilogues are recognised by what they compute, and how far a result may be from the exact one.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "frontend/sema/kernel.h"
+#include "frontend/sema/kernel/kernel.h"
 #include "runtime/bench/problem.h"
 
 namespace lay::bench {
 
 struct Leaves {
-  std::function<double(const sema::Load&, const std::vector<std::int64_t>&)> load;  // at this coordinate
+  std::function<double(const sema::Load&, const std::vector<std::int64_t>&)>
+      load;  // at this coordinate
   std::function<double(sema::NodeId)> contraction;
 };
 
@@ -23,9 +24,10 @@ class ElementValue {
   // At the value of every index, by IndexId (summed ones are not looked at).
   double of(sema::NodeId node, const std::vector<std::int64_t>& at);
 
-  // Of the last `of`: how far from it the roundings of each step can have put what a GPU computes, to first order in
-  // them; the leaves count as exact. A step in f32 is within 4 units of roundoff, elementary functions too, but
-  // sigmoid and normcdf, which are made of approximate instructions (PTX ISA, ex2.approx and rcp.approx).
+  // Of the last `of`: how far from it the roundings of each step can have put what a GPU computes,
+  // to first order in them; the leaves count as exact. A step in f32 is within 4 units of roundoff,
+  // elementary functions too, but sigmoid and normcdf, which are made of approximate instructions
+  // (PTX ISA, ex2.approx and rcp.approx).
   double rounding_error() const { return error_; }
 
  private:

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "backend/interpret/launches.h"
-#include "runtime/host_run.h"
-#include "runtime/packed_call.h"
+#include "runtime/execute/host_run.h"
+#include "runtime/execute/packed_call.h"
 
 namespace lay::test {
 
@@ -21,7 +21,10 @@ sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& size
   sema::KernelCall call;
   call.kernel = kernel;
   for (const sema::Dim& dim : kernel->dims) {
-    const std::int64_t value = dim.name == "M" ? sizes.m : dim.name == "N" ? sizes.n : dim.name == "K" ? sizes.k : 2;
+    const std::int64_t value = dim.name == "M"   ? sizes.m
+                               : dim.name == "N" ? sizes.n
+                               : dim.name == "K" ? sizes.k
+                                                 : 2;
     call.sizes[*dim.symbol.dim_id()] = value;
   }
   auto state = static_cast<std::uint64_t>(sizes.m * 1000003 + sizes.n * 1009 + sizes.k);
@@ -50,8 +53,10 @@ std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call, cons
                     std::uint64_t seed) {
   runtime::PackedCall packed = runtime::packed(call);
   const auto arguments = runtime::named_arguments(packed);
-  const interpret::Report report = interpret::run_all({kernel}, arguments, {.write_once = true, .seed = seed});
-  if (report.fault) return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
+  const interpret::Report report =
+      interpret::run_all({kernel}, arguments, {.write_once = true, .seed = seed});
+  if (report.fault)
+    return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
   return difference(runtime::unpacked_outputs(call, packed)[0], due);
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backend/ir/ir.h"
-#include "runtime/executor.h"
+#include "runtime/execute/executor.h"
 
 namespace lay::test {
 
@@ -12,15 +12,15 @@ struct Extents {
   std::int64_t m, n, k;
 };
 
-// Inputs from -3 to 3, outputs of NaN; scalars, where there are two, -1 and 2. Sums stay exact in 24 bits, and below
-// 256, which bf16 holds, where K is at most 28.
+// Inputs from -3 to 3, outputs of NaN; scalars, where there are two, -1 and 2. Sums stay exact in
+// 24 bits, and below 256, which bf16 holds, where K is at most 28.
 sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& sizes);
 
 // The first element that differs, NaN from everything; empty if none.
 std::string difference(const sema::Array& got, const sema::Array& due);
 
-// What is wrong with a run of the kernel on the host: the fault, or the first element that is not the due one; empty if
-// nothing. The seed varies the order of warps.
+// What is wrong with a run of the kernel on the host: the fault, or the first element that is not
+// the due one; empty if nothing. The seed varies the order of warps.
 std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call, const sema::Array& due,
                     std::uint64_t seed = 0);
 

@@ -1,5 +1,6 @@
-// The same kernels in the host interpreter, on a GPU and in plain loops: bit for bit, on integers that need every
-// significand bit (odd numbers times plus or minus one, exact sums), for every operand order and ragged sizes.
+// The same kernels in the host interpreter, on a GPU and in plain loops: bit for bit, on integers
+// that need every significand bit (odd numbers times plus or minus one, exact sums), for every
+// operand order and ragged sizes.
 //
 //   test_agreement              a slice, on the host
 //   test_agreement "[all]"      every size of {1,7,64,127,128,129}^3 and 1000^3, on the host
@@ -14,8 +15,8 @@
 #include <vector>
 
 #include "frontend/sema/evaluator.h"
-#include "frontend/sema/reference.h"
-#include "runtime/executor.h"
+#include "frontend/sema/kernel/reference.h"
+#include "runtime/execute/executor.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -41,19 +42,23 @@ Array integers(ElementType type, std::vector<std::int64_t> shape, int bits, std:
   for (std::int64_t i = 0; i < array.size(); ++i) {
     const std::uint64_t random = next(seed);
     const auto top = std::int64_t{1} << (bits - 1);
-    const std::int64_t magnitude = top | static_cast<std::int64_t>(random % static_cast<std::uint64_t>(top)) | 1;
+    const std::int64_t magnitude =
+        top | static_cast<std::int64_t>(random % static_cast<std::uint64_t>(top)) | 1;
     array.set_real(i, static_cast<double>(random >> 63 ? -magnitude : magnitude));
   }
   return array;
 }
 
 Array poisoned(Array array) {
-  for (std::int64_t i = 0; i < array.size(); ++i) array.set_real(i, std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    array.set_real(i, std::numeric_limits<double>::quiet_NaN());
   return array;
 }
 
-// A call of a kernel of gemm.lay. The odd operand is A or, for the other role, B; sums stay exact in the element type.
-sema::KernelCall make_call(const sema::KernelPtr& kernel, const Extents& sizes, bool wide_a, std::int64_t padding) {
+// A call of a kernel of gemm.lay. The odd operand is A or, for the other role, B; sums stay exact
+// in the element type.
+sema::KernelCall make_call(const sema::KernelPtr& kernel, const Extents& sizes, bool wide_a,
+                           std::int64_t padding) {
   sema::KernelCall call;
   call.kernel = kernel;
   const auto [m, n, k] = sizes;
@@ -74,7 +79,8 @@ sema::KernelCall make_call(const sema::KernelPtr& kernel, const Extents& sizes, 
     int bits = 10;
     if (tensor.name == "A") bits = wide_a ? wide : 1;
     if (tensor.name == "B") bits = wide_a ? 1 : wide;
-    Array array = integers(tensor.element, shape, bits, static_cast<std::uint64_t>(m * 1000003 + n * 1009 + k));
+    Array array = integers(tensor.element, shape, bits,
+                           static_cast<std::uint64_t>(m * 1000003 + n * 1009 + k));
     if (tensor.access == sema::Access::output) array = poisoned(array);
     call.tensors.push_back(std::move(array));
   }
@@ -82,7 +88,8 @@ sema::KernelCall make_call(const sema::KernelPtr& kernel, const Extents& sizes, 
   return call;
 }
 
-// The obvious loops, in 64-bit integers. They know the kernels of gemm.lay by name and nothing else of Lay.
+// The obvious loops, in 64-bit integers. They know the kernels of gemm.lay by name and nothing else
+// of Lay.
 std::vector<double> plain(const sema::KernelCall& call, const Extents& sizes) {
   const Array &a = call.tensors[0], &b = call.tensors[1], &third = call.tensors[2];
   std::vector<double> c(static_cast<std::size_t>(sizes.m * sizes.n));
@@ -90,7 +97,8 @@ std::vector<double> plain(const sema::KernelCall& call, const Extents& sizes) {
     for (std::int64_t n = 0; n < sizes.n; ++n) {
       std::int64_t sum = 0;
       for (std::int64_t k = 0; k < sizes.k; ++k) {
-        sum += static_cast<std::int64_t>(a.real(m * sizes.k + k)) * static_cast<std::int64_t>(b.real(k * sizes.n + n));
+        sum += static_cast<std::int64_t>(a.real(m * sizes.k + k)) *
+               static_cast<std::int64_t>(b.real(k * sizes.n + n));
       }
       const std::int64_t i = m * sizes.n + n;
       double& result = c[static_cast<std::size_t>(i)];
@@ -112,8 +120,8 @@ std::string difference(const Array& got, const std::vector<double>& due, const E
   for (std::int64_t i = 0; i < got.size(); ++i) {
     const double value = got.real(i), want = due[static_cast<std::size_t>(i)];
     if (value == want) continue;  // NaN differs from everything
-    return "C[" + std::to_string(i / sizes.n) + "," + std::to_string(i % sizes.n) + "] is " + std::to_string(value) +
-           ", due is " + std::to_string(want);
+    return "C[" + std::to_string(i / sizes.n) + "," + std::to_string(i % sizes.n) + "] is " +
+           std::to_string(value) + ", due is " + std::to_string(want);
   }
   return "";
 }
@@ -123,8 +131,9 @@ void agree(lay::test::Kernels& kernels, const Extents& sizes, bool with_gpu) {
     for (const bool wide_a : {true, false}) {
       const sema::KernelCall call = make_call(kernel, sizes, wide_a, wide_a ? 0 : 3);
       const std::vector<double> due = plain(call, sizes);
-      INFO(kernel->name << " of " << element_name(kernel->tensors[0].element) << ", " << sizes.m << " x " << sizes.n
-                        << " x " << sizes.k << (wide_a ? ", A wide" : ", B wide, rows padded"));
+      INFO(kernel->name << " of " << element_name(kernel->tensors[0].element) << ", " << sizes.m
+                        << " x " << sizes.n << " x " << sizes.k
+                        << (wide_a ? ", A wide" : ", B wide, rows padded"));
       CHECK(difference(kernels.host().run(call).outputs[0], due, sizes) == "");
       if (with_gpu) CHECK(difference(kernels.gpu().run(call).outputs[0], due, sizes) == "");
     }

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "backend/ir/parse.h"
+#include "backend/ir/text/parse.h"
 #include "tests/agreement/calls.h"
 
 namespace lay::test {
@@ -14,7 +14,8 @@ void find_planted(const std::string& text, const sema::KernelCall& call, const s
     INFO(fault.what << ": " << fault.from << " in\n" << text);
     const size_t at = text.find(fault.from, fault.where), length = std::string(fault.from).size();
     REQUIRE(at != std::string::npos);
-    const std::string found = trouble(ir::parse(text.substr(0, at) + fault.to + text.substr(at + length)), call, due);
+    const std::string found =
+        trouble(ir::parse(text.substr(0, at) + fault.to + text.substr(at + length)), call, due);
     INFO(found);
     CHECK(found.starts_with(fault.found));
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/executor.h"
+#include "runtime/execute/executor.h"
 
 namespace lay::test {
 

@@ -1,5 +1,5 @@
-// The kernels of relayout.lay on small integers, which all their types hold: by plain loops, by the host interpreter
-// and on a GPU, over sizes that take every variant.
+// The kernels of relayout.lay on small integers, which all their types hold: by plain loops, by the
+// host interpreter and on a GPU, over sizes that take every variant.
 //
 //   test_agreement "changes of layout*"          a few sizes, on the host
 //   test_agreement "[gpu]"                       all of them on a GPU as well
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "frontend/sema/evaluator.h"
-#include "frontend/sema/reference.h"
-#include "runtime/executor.h"
+#include "frontend/sema/kernel/reference.h"
+#include "runtime/execute/executor.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -18,15 +18,16 @@ namespace {
 using namespace lay;
 
 sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int64_t n) {
-  const std::map<std::string, std::int64_t> named{{"M", m},         {"N", n},     {"B", 3},
-                                                  {"p", n + m % 5}, {"q", m + n}, {"W", n < 3 ? 1 : 3}};
+  const std::map<std::string, std::int64_t> named{
+      {"M", m}, {"N", n}, {"B", 3}, {"p", n + m % 5}, {"q", m + n}, {"W", n < 3 ? 1 : 3}};
   sema::KernelCall call;
   call.kernel = kernel;
   for (const sema::Dim& dim : kernel->dims) call.sizes[*dim.symbol.dim_id()] = named.at(dim.name);
   std::int64_t count = m * 31 + n;
   for (const sema::Tensor& tensor : kernel->tensors) {
     sema::Array array = sema::Array::make(tensor.element, sema::array_shape(tensor, call.sizes));
-    for (std::int64_t i = 0; i < array.size(); ++i) array.set_real(i, static_cast<double>(++count * 7919 % 63 - 31));
+    for (std::int64_t i = 0; i < array.size(); ++i)
+      array.set_real(i, static_cast<double>(++count * 7919 % 63 - 31));
     call.tensors.push_back(std::move(array));
   }
   for (std::size_t i = 0; i < kernel->scalars.size(); ++i) call.scalars.emplace_back(2.0);
@@ -43,7 +44,8 @@ void agree(lay::test::Kernels& kernels, std::int64_t m, std::int64_t n, bool wit
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const sema::KernelCall call = call_of(kernel, m, n);
     const sema::KernelResult due = sema::run_reference(call);
-    INFO(kernel->name << " of " << element_name(kernel->tensors[0].element) << ", " << m << " x " << n);
+    INFO(kernel->name << " of " << element_name(kernel->tensors[0].element) << ", " << m << " x "
+                      << n);
     CHECK(same(kernels.host().run(call), due));
     if (with_gpu) CHECK(same(kernels.gpu().run(call), due));
   }

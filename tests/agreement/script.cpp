@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "frontend/source/diagnostic.h"
+#include "generated/tests/paths.h"
 
 namespace lay::test {
 namespace {
@@ -21,7 +22,8 @@ std::string read(const std::string& file) {
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
   return text;
 }
@@ -43,7 +45,8 @@ Kernels::Kernels(const std::string& file, bool in_f64_too) {
 
 std::vector<sema::KernelPtr> Kernels::part(int first, int parts) const {
   std::vector<sema::KernelPtr> made;
-  for (auto i = static_cast<std::size_t>(first); i < kernels_.size(); i += static_cast<std::size_t>(parts))
+  for (auto i = static_cast<std::size_t>(first); i < kernels_.size();
+       i += static_cast<std::size_t>(parts))
     made.push_back(kernels_[i]);
   return made;
 }

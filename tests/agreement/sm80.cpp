@@ -1,14 +1,15 @@
-// GEMMs by mma.sync (sm80.lay) in the host interpreter, with all its checks, and on a GPU against the kernels'
-// reference meaning, bit for bit on integers, over outputs of NaN.
+// GEMMs by mma.sync (sm80.lay) in the host interpreter, with all its checks, and on a GPU against
+// the kernels' reference meaning, bit for bit on integers, over outputs of NaN.
 //
 //   test_agreement "mma.sync*"        on the host
-//   test_agreement "[gpu][sm80]"      on a GPU, with larger sizes; in parts, whose names end in - 0 to - 3
+//   test_agreement "[gpu][sm80]"      on a GPU, with larger sizes; in parts, whose names end in - 0
+//   to - 3
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "backend/plan/make.h"
-#include "frontend/sema/reference.h"
-#include "runtime/executor.h"
+#include "frontend/sema/kernel/reference.h"
+#include "runtime/execute/executor.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
 
@@ -17,11 +18,13 @@ namespace {
 using namespace lay;
 using sema::Array;
 
-void agree(lay::test::Kernels& kernels, const sema::KernelPtr& kernel, const lay::test::Extents& sizes, bool with_gpu) {
+void agree(lay::test::Kernels& kernels, const sema::KernelPtr& kernel,
+           const lay::test::Extents& sizes, bool with_gpu) {
   INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
   const sema::KernelCall call = lay::test::integer_call(kernel, sizes);
   const Array due = sema::run_reference(call).outputs[0];
-  CHECK(lay::test::difference((with_gpu ? kernels.gpu() : kernels.host()).run(call).outputs[0], due) == "");
+  CHECK(lay::test::difference((with_gpu ? kernels.gpu() : kernels.host()).run(call).outputs[0],
+                              due) == "");
 }
 
 void agree(lay::test::Kernels& kernels, const lay::test::Extents& sizes) {
@@ -43,8 +46,8 @@ TEST_CASE("mma.sync: every schedule agrees with the reference on ragged sizes") 
   agree(kernels, {129, 10, 131});
 }
 
-TEMPLATE_TEST_CASE_SIG("on a GPU: mma.sync: it agrees with the reference", "[.][gpu][sm80]", ((int part), part), 0, 1,
-                       2, 3) {
+TEMPLATE_TEST_CASE_SIG("on a GPU: mma.sync: it agrees with the reference", "[.][gpu][sm80]",
+                       ((int part), part), 0, 1, 2, 3) {
   lay::test::Kernels kernels("tests/agreement/sm80.lay");
   for (const sema::KernelPtr& kernel : kernels.part(part, 4))
     for (const std::int64_t m : {1, 67, 128, 520})

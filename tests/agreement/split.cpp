@@ -1,12 +1,12 @@
-// GEMMs whose K is shared by blocks of a cluster: what each block multiplies and adds up, and mistakes in how they give
-// each other their parts, which the host finds.
+// GEMMs whose K is shared by blocks of a cluster: what each block multiplies and adds up, and
+// mistakes in how they give each other their parts, which the host finds.
 #include <catch2/catch.hpp>
 #include <regex>
 
-#include "backend/ir/lower.h"
-#include "backend/ir/parse.h"
-#include "backend/ir/print.h"
-#include "backend/ir/verify.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/text/print.h"
+#include "backend/ir/verify/verify.h"
 #include "backend/plan/make.h"
 #include "tests/agreement/script.h"
 #include "tests/ir/mistakes.h"
@@ -62,18 +62,23 @@ TEST_CASE("planted faults of blocks that share K are found on the host") {
       {"the parts are not waited for", "wait given[0] phase phase(take)", "", uninitialised},
       {"the parts of the last tile are waited for", "wait given[0] phase phase(take)",
        "wait given[0] phase 1 - phase(take)", uninitialised},
-      {"parts are given before those of the last tile are read", "wait taken[0] phase phase(give)", "", in_flight},
+      {"parts are given before those of the last tile are read", "wait taken[0] phase phase(give)",
+       "", in_flight},
       {"nobody says what has been read", "arrive taken[0] remote lane", "", deadlock},
-      {"the other blocks are not told what has been read", "arrive taken[0] remote lane", "arrive taken[0]", in_flight},
-      {"an arrival too few is expected", "taken mbarrier count 16", "taken mbarrier count 15", race},
-      {"an arrival too many is expected", "taken mbarrier count 16", "taken mbarrier count 17", deadlock},
+      {"the other blocks are not told what has been read", "arrive taken[0] remote lane",
+       "arrive taken[0]", in_flight},
+      {"an arrival too few is expected", "taken mbarrier count 16", "taken mbarrier count 15",
+       race},
+      {"an arrival too many is expected", "taken mbarrier count 16", "taken mbarrier count 17",
+       deadlock},
       {"parts of all go to one block", "remote pass", "remote 0", in_flight},
       {"parts go to no block", "remote pass", "remote pass + 4", out_of_bounds},
-      {"parts of two blocks go to one place", "select(part < pass, part, part - 1)", "0", in_flight},
+      {"parts of two blocks go to one place", "select(part < pass, part, part - 1)", "0",
+       in_flight},
       {"too few bytes are expected", "bytes 24576", "bytes 24560", bytes},
       {"nobody waits for the initialisation", "sync blocks", "", race},
-      {"blocks leave before they are told", "wait taken[0] phase phase(give)\n    if warp % 4", "if warp % 4",
-       block_ended},
+      {"blocks leave before they are told", "wait taken[0] phase phase(give)\n    if warp % 4",
+       "if warp % 4", block_ended},
   };
   for (const Mistake& mistake : mistakes) {
     INFO(mistake.what);
@@ -84,7 +89,8 @@ TEST_CASE("planted faults of blocks that share K are found on the host") {
 }
 
 TEST_CASE("parts of K that overlap, and parts that go to another block, give wrong numbers") {
-  const Mistake overlapping{"", "tiles_k * cluster_rank / 4", "tiles_k * cluster_rank / 5", {}, true};
+  const Mistake overlapping{
+      "", "tiles_k * cluster_rank / 4", "tiles_k * cluster_rank / 5", {}, true};
   const Mistake astray{"", "remote pass", "remote (pass + 1) % 4", {}};
   for (const Mistake& mistake : {overlapping, astray}) {
     Product product(rows, columns, 1096);

@@ -1,5 +1,6 @@
-// What goes through shared memory on both sides of a Hopper epilogue, against the kernel's reference meaning, bit for
-// bit on integers, over outputs of NaN; and mistakes in it, which the host finds.
+// What goes through shared memory on both sides of a Hopper epilogue, against the kernel's
+// reference meaning, bit for bit on integers, over outputs of NaN; and mistakes in it, which the
+// host finds.
 //
 //   test_agreement "staged*"             on the host
 //   test_agreement "[gpu][staged]"       on a GPU too, with larger sizes
@@ -7,14 +8,14 @@
 #include <regex>
 
 #include "backend/interpret/launches.h"
-#include "backend/ir/lower.h"
-#include "backend/ir/print.h"
-#include "backend/ir/verify.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/ir/text/print.h"
+#include "backend/ir/verify/verify.h"
 #include "backend/plan/make.h"
-#include "frontend/sema/reference.h"
-#include "runtime/executor.h"
-#include "runtime/host_run.h"
-#include "runtime/packed_call.h"
+#include "frontend/sema/kernel/reference.h"
+#include "runtime/execute/executor.h"
+#include "runtime/execute/host_run.h"
+#include "runtime/execute/packed_call.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/planted.h"
 #include "tests/agreement/script.h"
@@ -39,7 +40,8 @@ const sema::KernelPtr& kernel_of(const test::Kernels& kernels, const std::string
 ir::Kernel lowered(const sema::KernelPtr& kernel, std::size_t variant, int clusters) {
   Target target = default_target();
   const plan::Plan first = plan::make_plan(kernel, target);
-  target.multiprocessors = clusters * std::get<plan::Sm90Gemm>(first.variants[variant].how).blocks();
+  target.multiprocessors =
+      clusters * std::get<plan::Sm90Gemm>(first.variants[variant].how).blocks();
   const plan::Plan plan = plan::make_plan(kernel, target);
   return ir::lower(plan, plan.variants[variant]);
 }
@@ -50,12 +52,14 @@ std::string text_of(const sema::KernelPtr& kernel, std::size_t variant) {
   return std::regex_replace(ir::print(lowered(kernel, variant, 1)), note, "\n");
 }
 
-std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call, const std::vector<sema::Array>& due,
-                    std::uint64_t seed) {
+std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call,
+                    const std::vector<sema::Array>& due, std::uint64_t seed) {
   runtime::PackedCall packed = runtime::packed(call);
   const auto arguments = runtime::named_arguments(packed);
-  const interpret::Report report = interpret::run_all({kernel}, arguments, {.write_once = true, .seed = seed});
-  if (report.fault) return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
+  const interpret::Report report =
+      interpret::run_all({kernel}, arguments, {.write_once = true, .seed = seed});
+  if (report.fault)
+    return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
   const auto got = runtime::unpacked_outputs(call, packed);
   for (std::size_t i = 0; i < due.size(); ++i) {
     if (const std::string found = difference(got[i], due[i]); !found.empty())
@@ -77,13 +81,16 @@ void agree(runtime::Executor& executor, const sema::KernelPtr& kernel, const Ext
 TEST_CASE("staged: epilogues agree with the reference on ragged sizes", "[staged]") {
   test::Kernels kernels(file);
   for (const sema::KernelPtr& kernel : kernels.all()) {
-    for (const Extents& sizes : {Extents{208, 144, 80}, {64, 64, 16}, {16, 16, 208}, {70, 37, 48}, {136, 280, 16}})
+    for (const Extents& sizes :
+         {Extents{208, 144, 80}, {64, 64, 16}, {16, 16, 208}, {70, 37, 48}, {136, 280, 16}})
       agree(kernels.host(), kernel, sizes);
   }
 }
 
-TEST_CASE("staged: what has the output's shape goes through shared memory, by TMA where strides are whole 16 bytes",
-          "[staged]") {
+TEST_CASE(
+    "staged: what has the output's shape goes through shared memory, by TMA where strides are "
+    "whole 16 bytes",
+    "[staged]") {
   test::Kernels kernels(file);
   for (const sema::KernelPtr& kernel : kernels.all()) {
     INFO(kernel->name);
@@ -91,7 +98,8 @@ TEST_CASE("staged: what has the output's shape goes through shared memory, by TM
     for (const auto& problem : plan.problems) FAIL(problem.message);
     std::size_t full = 0, vectors = 0;
     for (const sema::Tensor& tensor : kernel->tensors) {
-      const bool factor = tensor.name == "A" || tensor.name == "B" || tensor.access == sema::Access::output;
+      const bool factor =
+          tensor.name == "A" || tensor.name == "B" || tensor.access == sema::Access::output;
       (tensor.layout.rank() == 1 ? vectors : full) += !factor;
     }
     int taken = 0;
@@ -105,14 +113,20 @@ TEST_CASE("staged: what has the output's shape goes through shared memory, by TM
       const bool any = variant.name.ends_with("_any");
       CHECK(gemm->store->vectors.size() == vectors);
       for (const plan::StagedVector& each : gemm->store->vectors) {
-        const bool in_pairs = !any && each.axis == 1 && kernel->loaded(each.load).layout.stride.is_literal(1);
+        const bool in_pairs =
+            !any && each.axis == 1 && kernel->loaded(each.load).layout.stride.is_literal(1);
         CHECK(each.together == (in_pairs ? 2 : 1));
         CHECK(size(each.held).is(gemm->store->step()));
-        CHECK(size(each.read).is(gemm->store->step() / (each.axis == 1 ? 2 : gemm->store->step() / 2)));
+        CHECK(size(each.read).is(gemm->store->step() /
+                                 (each.axis == 1 ? 2 : gemm->store->step() / 2)));
       }
       for (const plan::StagedTensor& each : gemm->store->inputs) {
-        const bool ends = each.along_n && gemm->store->width * kernel->tensor(each.tensor).element_bytes() % 16 != 0;
-        CHECK(each.tma == !(any || ends || gemm->store->rest * kernel->tensor(each.tensor).element_bytes() % 16 != 0));
+        const bool ends =
+            each.along_n &&
+            gemm->store->width * kernel->tensor(each.tensor).element_bytes() % 16 != 0;
+        CHECK(each.tma ==
+              !(any || ends ||
+                gemm->store->rest * kernel->tensor(each.tensor).element_bytes() % 16 != 0));
       }
       ++taken;
     }
@@ -136,7 +150,8 @@ TEST_CASE("staged: many tiles of a block agree in any order of warps", "[staged]
   }
 }
 
-TEST_CASE("staged: banks of shared memory are met as often as must be, and as the plan says", "[staged]") {
+TEST_CASE("staged: banks of shared memory are met as often as must be, and as the plan says",
+          "[staged]") {
   test::Kernels kernels(file);
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const plan::Plan plan = plan::make_plan(kernel);
@@ -148,11 +163,13 @@ TEST_CASE("staged: banks of shared memory are met as often as must be, and as th
         CHECK(access.wavefronts <= access.least);
       }
       const interpret::Report report =
-          interpret::run_all({lowered(kernel, variant, 1)}, runtime::named_arguments(packed), {.bank_conflicts = true});
+          interpret::run_all({lowered(kernel, variant, 1)}, runtime::named_arguments(packed),
+                             {.bank_conflicts = true});
       REQUIRE(!report.fault);
       int met = 0;
       for (const interpret::BankConflicts& access : report.banks) {
-        if (access.buffer == "A_stage" || access.buffer == "B_stage" || access.buffer == "parts") continue;
+        if (access.buffer == "A_stage" || access.buffer == "B_stage" || access.buffer == "parts")
+          continue;
         INFO(access.statement);
         ++met;
         CHECK(access.wavefronts <= access.least);
@@ -167,23 +184,27 @@ TEST_CASE("staged: faults of inputs that TMA brings are found", "[staged]") {
   const sema::KernelPtr& kernel = kernel_of(kernels, "residual");
   const sema::KernelCall call = integer_call(kernel, {512, 256, 64});
   const std::string text = text_of(kernel, 0);
-  const size_t epilogue = text.find("for pass"), next = text.find("arrive_expect_bytes arrived", epilogue);
+  const size_t epilogue = text.find("for pass"),
+               next = text.find("arrive_expect_bytes arrived", epilogue);
   test::find_planted(
       text, call, sema::run_reference(call).outputs[0],
       {
           {"nobody waits for them",
-           "wait arrived[(consumer * 4 + warp % 4) * 3 + slot(`arrive`)] phase phase(`arrive`)", "", "in-flight",
-           epilogue},
+           "wait arrived[(consumer * 4 + warp % 4) * 3 + slot(`arrive`)] phase phase(`arrive`)", "",
+           "in-flight", epilogue},
           {"the buffer that comes next is read", "put_column_2 + step * 8 * 2,slot(`arrive`)",
            "put_column_2 + step * 8 * 2,(slot(`arrive`) + 1) % 3", "in-flight", epilogue},
           {"the bytes of half of a box", "bytes 2048", "bytes 1024", "bytes"},
-          {"the rows of another warp", "R_in1_stage[warp % 4 * 16", "R_in1_stage[(warp + 1) % 4 * 16", "race"},
+          {"the rows of another warp", "R_in1_stage[warp % 4 * 16",
+           "R_in1_stage[(warp + 1) % 4 * 16", "race"},
           {"another warp's rows come", "consumer % 2 * 128 + ahead / 2 * 64 + warp % 4 * 16",
            "consumer % 2 * 128 + ahead / 2 * 64 + (warp + 1) % 4 * 16", "element"},
           {"the last pass is not brought", "+ 3 < 4", "+ 3 < 3", "deadlock", epilogue},
-          {"a buffer is filled before it has been read", "fence warp", "", "race", text.find("advance `arrive`")},
-          {"the next pass' columns are those of this one", "n_first + (pass / 2 * 2 + pass % 2 + 3) % 2 * 64",
-           "n_first + pass % 2 * 64", "element", next},
+          {"a buffer is filled before it has been read", "fence warp", "", "race",
+           text.find("advance `arrive`")},
+          {"the next pass' columns are those of this one",
+           "n_first + (pass / 2 * 2 + pass % 2 + 3) % 2 * 64", "n_first + pass % 2 * 64", "element",
+           next},
           {"the barrier of another buffer is told",
            "then mbarrier arrived[(consumer * 4 + warp % 4) * 3 + slot(bring)]",
            "then mbarrier arrived[(consumer * 4 + warp % 4) * 3]", "bytes", next},
@@ -196,21 +217,22 @@ TEST_CASE("staged: faults of inputs that threads bring are found", "[staged]") {
   const sema::KernelCall call = integer_call(kernel, {136, 112, 16});
   const std::string text = text_of(kernel, 1);
   const size_t epilogue = text.find("for some"), rest = text.find("< 40 and", epilogue);
-  test::find_planted(
-      text, call, sema::run_reference(call).outputs[0],
-      {
-          {"others' parts are not waited for", "sync stored[consumer]", "", "uninitialised", epilogue},
-          {"the buffer is filled while others read it", "sync stored[consumer]", "", "race",
-           text.find("copy stmatrix", epilogue)},
-          {"rows beyond the tensor are read", "when m < M and n < N", "when n < N", "out-of-bounds", epilogue},
-          {"rows are not transposed", " transpose", "", "element", epilogue},
-          {"the rest is a whole pass", "n_first + 64 + (run_column_2", "n_first + (run_column_2", "element",
-           text.rfind("let n", rest)},
-      });
+  test::find_planted(text, call, sema::run_reference(call).outputs[0],
+                     {
+                         {"others' parts are not waited for", "sync stored[consumer]", "",
+                          "uninitialised", epilogue},
+                         {"the buffer is filled while others read it", "sync stored[consumer]", "",
+                          "race", text.find("copy stmatrix", epilogue)},
+                         {"rows beyond the tensor are read", "when m < M and n < N", "when n < N",
+                          "out-of-bounds", epilogue},
+                         {"rows are not transposed", " transpose", "", "element", epilogue},
+                         {"the rest is a whole pass", "n_first + 64 + (run_column_2",
+                          "n_first + (run_column_2", "element", text.rfind("let n", rest)},
+                     });
 }
 
-TEMPLATE_TEST_CASE_SIG("on a GPU: staged: epilogues agree with the reference", "[.][gpu][staged]", ((int part), part),
-                       0, 1, 2, 3) {
+TEMPLATE_TEST_CASE_SIG("on a GPU: staged: epilogues agree with the reference", "[.][gpu][staged]",
+                       ((int part), part), 0, 1, 2, 3) {
   constexpr int parts = 4;  // so that several processes share the work
   test::Kernels kernels(file);
   for (const sema::KernelPtr& kernel : kernels.part(part, parts)) {

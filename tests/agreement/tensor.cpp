@@ -1,23 +1,24 @@
-// GEMMs on tensor cores, each by its schedule: the host interpreter, with all its checks, and a GPU against the
-// kernel's reference meaning, bit for bit on integers, over outputs of NaN.
+// GEMMs on tensor cores, each by its schedule: the host interpreter, with all its checks, and a GPU
+// against the kernel's reference meaning, bit for bit on integers, over outputs of NaN.
 //
 //   test_agreement "tensor*"             on the host
-//   test_agreement "[gpu][tensor]"       on a GPU too, with larger sizes; in parts, whose names end in - 0 to - 3
+//   test_agreement "[gpu][tensor]"       on a GPU too, with larger sizes; in parts, whose names end
+//   in - 0 to - 3
 #include <catch2/catch.hpp>
 
 #include "backend/interpret/launches.h"
-#include "backend/ir/lower.h"
-#include "backend/ir/parse.h"
-#include "backend/ir/print.h"
-#include "backend/ir/verify.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/text/print.h"
+#include "backend/ir/verify/verify.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/make.h"
-#include "backend/plan/simt.h"
-#include "frontend/sema/reference.h"
-#include "runtime/executor.h"
-#include "runtime/host_run.h"
-#include "runtime/launches.h"
-#include "runtime/packed_call.h"
+#include "backend/plan/simt/simt.h"
+#include "frontend/sema/kernel/reference.h"
+#include "runtime/execute/executor.h"
+#include "runtime/execute/host_run.h"
+#include "runtime/execute/packed_call.h"
+#include "runtime/gpu/launches.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/planted.h"
 #include "tests/agreement/script.h"
@@ -33,7 +34,8 @@ using test::find_planted;
 using test::integer_call;
 using test::trouble;
 
-void agree(lay::test::Kernels& kernels, const sema::KernelPtr& kernel, const Extents& sizes, bool with_gpu) {
+void agree(lay::test::Kernels& kernels, const sema::KernelPtr& kernel, const Extents& sizes,
+           bool with_gpu) {
   INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
   const sema::KernelCall call = integer_call(kernel, sizes);
   const Array due = sema::run_reference(call).outputs[0];
@@ -63,8 +65,8 @@ TEST_CASE("tensor cores: every schedule agrees with the reference on ragged size
   agree(kernels, {200, 144, 80});
   agree(kernels, {64, 64, 16});
   agree(kernels, {8, 16, 208});
-  // Where the output's rows are no whole 16 bytes it leaves element by element; the operands that run along it are not
-  // there then.
+  // Where the output's rows are no whole 16 bytes it leaves element by element; the operands that
+  // run along it are not there then.
   agree(kernels, {70, 37, 48});
 }
 
@@ -77,8 +79,8 @@ TEST_CASE("tensor cores: tiles that a mask empties have no products", "[tensor]"
     CHECK(std::get<plan::Sm90Gemm>(plan.variants.front().how).mask);
     const std::string text = ir::print(ir::lower(plan, plan.variants.front()));
     // The least column of the cluster's tile against its greatest row, as far as the output goes.
-    CHECK(text.find("let steps : s32 block = select(tile_n * 64 <= min(tile_m * 128 + 127, [M - 1]), tiles_k, 0)") !=
-          std::string::npos);
+    CHECK(text.find("let steps : s32 block = select(tile_n * 64 <= min(tile_m * 128 + 127, [M - "
+                    "1]), tiles_k, 0)") != std::string::npos);
     return;
   }
   FAIL("no kernel `masked`");
@@ -102,7 +104,9 @@ TEST_CASE("tensor cores: what is copied depends on the sizes", "[tensor]") {
       const plan::Plan plan = plan::make_plan(kernel);
       Binding bound;
       for (const sema::Dim& dim : kernel->dims) {
-        bound[*dim.symbol.dim_id()] = dim.name == "M" ? sizes.m : dim.name == "N" ? sizes.n : sizes.k;
+        bound[*dim.symbol.dim_id()] = dim.name == "M"   ? sizes.m
+                                      : dim.name == "N" ? sizes.n
+                                                        : sizes.k;
       }
       return runtime::chosen_variant(plan, bound).name;
     }
@@ -120,7 +124,8 @@ TEST_CASE("tensor cores: what is copied depends on the sizes", "[tensor]") {
   CHECK(chosen("gram", {70, 0, 45}) == "sm90_any_copy_A");
 }
 
-TEST_CASE("tensor cores: pointers that are not aligned are for the variant that copies", "[tensor]") {
+TEST_CASE("tensor cores: pointers that are not aligned are for the variant that copies",
+          "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/copied.lay");
   for (const sema::KernelPtr& kernel : kernels.all()) {
     if (kernel->name != "along") continue;
@@ -141,7 +146,8 @@ TEST_CASE("tensor cores: pointers that are not aligned are for the variant that 
       arguments.workspace = {workspace, *bytes};
       runtime::Status status = runtime::Status::ok;
       for (const ir::Kernel& launch : launches) {
-        const auto checked = runtime::check_launch(launch, runtime::arguments_of(launch, arguments), {}, 0);
+        const auto checked =
+            runtime::check_launch(launch, runtime::arguments_of(launch, arguments), {}, 0);
         if (!checked.outcome.ok()) status = checked.outcome.status;
       }
       INFO(variant.name);
@@ -152,8 +158,8 @@ TEST_CASE("tensor cores: pointers that are not aligned are for the variant that 
       CHECK(variant.workspace.evaluate(arguments.sizes) == (m + n) * 128);
       arguments.workspace.bytes = *bytes - 1;
       const auto& last = launches.back();
-      CHECK(runtime::check_launch(last, runtime::arguments_of(last, arguments), {}, 0).outcome.status ==
-            runtime::Status::too_small);
+      CHECK(runtime::check_launch(last, runtime::arguments_of(last, arguments), {}, 0)
+                .outcome.status == runtime::Status::too_small);
     }
     CHECK(copying == 2);
   }
@@ -168,7 +174,8 @@ TEST_CASE("tensor cores: to multiply before the copies is found", "[tensor]") {
   runtime::Launches launches = ir::lower_all(plan, runtime::chosen_variant(plan, call.sizes));
   REQUIRE(launches.size() == 2);
   std::swap(launches[0], launches[1]);
-  CHECK_THROWS_WITH(runtime::run_on_host(launches, packed, true), Catch::Contains("nothing has been written"));
+  CHECK_THROWS_WITH(runtime::run_on_host(launches, packed, true),
+                    Catch::Contains("nothing has been written"));
 }
 
 namespace {
@@ -198,7 +205,8 @@ TEST_CASE("tensor cores: teams that take the tiles in turns, in any order of war
       const sema::KernelCall call = integer_call(kernel_of(kernels, name), sizes);
       const Array due = sema::run_reference(call).outputs[0];
       for (const int clusters : {1, 3}) {
-        INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k << ", clusters " << clusters);
+        INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k << ", clusters "
+                  << clusters);
         const ir::Kernel lowered = lowered_for_few(kernel_of(kernels, name), clusters);
         for (const std::uint64_t seed : {0, 1}) CHECK(trouble(lowered, call, due, seed) == "");
       }
@@ -214,16 +222,19 @@ TEST_CASE("tensor cores: every other tile goes through K from its end", "[tensor
       INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
       const sema::KernelCall call = integer_call(kernel, sizes);
       const Array due = sema::run_reference(call).outputs[0];
-      for (const std::uint64_t seed : {0, 1}) CHECK(trouble(lowered_for_few(kernel, 2), call, due, seed) == "");
+      for (const std::uint64_t seed : {0, 1})
+        CHECK(trouble(lowered_for_few(kernel, 2), call, due, seed) == "");
     }
   }
   const sema::KernelPtr& kernel = kernel_of(kernels, "serpentine_parts");
   const sema::KernelCall call = integer_call(kernel, {264, 136, 464});
-  find_planted(ir::print(lowered_for_few(kernel, 1)), call, sema::run_reference(call).outputs[0],
-               {
-                   {"back from beyond the end", "tiles_k - 1 - tile_k)", "tiles_k - tile_k)", "element"},
-                   {"always to the end", "select(phase(way) == 0, tile_k,", "select(phase(way) == 0, 0,", "element"},
-               });
+  find_planted(
+      ir::print(lowered_for_few(kernel, 1)), call, sema::run_reference(call).outputs[0],
+      {
+          {"back from beyond the end", "tiles_k - 1 - tile_k)", "tiles_k - tile_k)", "element"},
+          {"always to the end", "select(phase(way) == 0, tile_k,", "select(phase(way) == 0, 0,",
+           "element"},
+      });
 }
 
 TEST_CASE("tensor cores: faults of teams in turns are found", "[tensor]") {
@@ -235,20 +246,27 @@ TEST_CASE("tensor cores: faults of teams in turns are found", "[tensor]") {
   find_planted(
       text, call, due,
       {
-          {"the stages of another's tile are not skipped", "advance use by steps", "advance use by 0", "deadlock"},
-          {"skipped as if every tile had products", "advance use by steps", "advance use by tiles_k", "in-flight"},
-          {"one stage too few", "advance use by steps", "advance use by max(steps - 1, 0)", "in-flight"},
-          {"one stage too many", "advance use by steps", "advance use by steps + 1", "deadlock"},
-          {"stages that another uses are given back", "advance freed by steps", "advance freed by 0", "deadlock"},
-          // A phase of the ring's barriers is known by its parity, so that nobody may be two rounds ahead.
-          {"nobody waits for the turn",
-           "wait turns[consumer] phase select(consumer == 0, 1 - phase(turn), phase(turn))", "", "in-flight"},
-          {"the turn is passed on to oneself", "arrive turns[(consumer + 1) % 3]", "arrive turns[consumer]",
+          {"the stages of another's tile are not skipped", "advance use by steps",
+           "advance use by 0", "deadlock"},
+          {"skipped as if every tile had products", "advance use by steps",
+           "advance use by tiles_k", "in-flight"},
+          {"one stage too few", "advance use by steps", "advance use by max(steps - 1, 0)",
            "in-flight"},
+          {"one stage too many", "advance use by steps", "advance use by steps + 1", "deadlock"},
+          {"stages that another uses are given back", "advance freed by steps",
+           "advance freed by 0", "deadlock"},
+          // A phase of the ring's barriers is known by its parity, so that nobody may be two rounds
+          // ahead.
+          {"nobody waits for the turn",
+           "wait turns[consumer] phase select(consumer == 0, 1 - phase(turn), phase(turn))", "",
+           "in-flight"},
+          {"the turn is passed on to oneself", "arrive turns[(consumer + 1) % 3]",
+           "arrive turns[consumer]", "in-flight"},
           {"the turn is not passed on", "arrive turns[(consumer + 1) % 3]", "", "deadlock"},
-          {"a stage is given back by all teams", "drained mbarrier slots 4 count 1", "drained mbarrier slots 4 count 3",
-           "deadlock"},
-          {"everybody begins with the first tile", "if slot(turn) == consumer {", "if slot(turn) == 0 {", "deadlock"},
+          {"a stage is given back by all teams", "drained mbarrier slots 4 count 1",
+           "drained mbarrier slots 4 count 3", "deadlock"},
+          {"everybody begins with the first tile", "if slot(turn) == consumer {",
+           "if slot(turn) == 0 {", "deadlock"},
       });
 }
 
@@ -258,19 +276,26 @@ TEST_CASE("tensor cores: faults of warps that store their own rows are found", "
   const sema::KernelCall call = integer_call(kernel, {264, 144, 64});
   const Array due = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
-  // Where whole spans are stored, where the rest is, and where that has been put into shared memory.
-  const size_t epilogue = text.find("wait_group bulk"), rest = text.find("wait_group bulk", epilogue + 1),
+  // Where whole spans are stored, where the rest is, and where that has been put into shared
+  // memory.
+  const size_t epilogue = text.find("wait_group bulk"),
+               rest = text.find("wait_group bulk", epilogue + 1),
                put = text.find("fence proxy_async", rest);
   find_planted(
       text, call, due,
       {
-          {"what is being read is overwritten", "wait_group bulk pending 1 read", "", "in-flight", epilogue},
+          {"what is being read is overwritten", "wait_group bulk pending 1 read", "", "in-flight",
+           epilogue},
           {"the others do not know that it has been read", "fence warp", "", "race", epilogue},
-          {"TMA does not see what was put there", "fence proxy_async", "", "missing-fence", epilogue},
+          {"TMA does not see what was put there", "fence proxy_async", "", "missing-fence",
+           epilogue},
           {"TMA does not see the rest", "fence proxy_async", "", "missing-fence", rest},
-          {"it is taken away before the other lanes have put it there", "fence warp", "", "race", put},
-          {"the rows of another warp", "C_stage[warp % 4 * 16", "C_stage[(warp + 1) % 4 * 16", "uninitialised", rest},
-          {"the rest is as wide as the others", "map C_rest_map", "map C_map", "uninitialised", rest},
+          {"it is taken away before the other lanes have put it there", "fence warp", "", "race",
+           put},
+          {"the rows of another warp", "C_stage[warp % 4 * 16", "C_stage[(warp + 1) % 4 * 16",
+           "uninitialised", rest},
+          {"the rest is as wide as the others", "map C_rest_map", "map C_map", "uninitialised",
+           rest},
           {"the rest goes where the others went", "n_first + 64", "n_first", "element", rest},
       });
 }
@@ -297,7 +322,8 @@ TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[
       const int shares = !output.matrices && store.rest > 0 ? 2 : 1;
       for (const plan::BankConflicts& access : variant.prediction.conflicts) {
         // Single elements on their way to registers lie where TMA puts them.
-        const bool single = gemm->a.fragment && gemm->a.fragment->matrices == 0 && access.access == "read A";
+        const bool single =
+            gemm->a.fragment && gemm->a.fragment->matrices == 0 && access.access == "read A";
         CHECK((single || access.wavefronts <= shares * access.least));
       }
       const ir::Kernel lowered = ir::lower(plan, variant);
@@ -349,8 +375,10 @@ TEST_CASE("tensor cores: faults of an operand on its way to registers are found"
   find_planted(
       text, call, due,
       {
-          {"registers are overwritten while they are multiplied", "wait_group wgmma pending 3", "", "in-flight"},
-          {"a group too few is waited for", "wait_group wgmma pending 3", "wait_group wgmma pending 4", "in-flight"},
+          {"registers are overwritten while they are multiplied", "wait_group wgmma pending 3", "",
+           "in-flight"},
+          {"a group too few is waited for", "wait_group wgmma pending 3",
+           "wait_group wgmma pending 4", "in-flight"},
           {"the products are not told of the registers", "fence wgmma", "", "missing-fence"},
           {"a warp that reads the stage is not waited for", "drained mbarrier slots 3 count 4",
            "drained mbarrier slots 3 count 3", "race"},
@@ -360,7 +388,8 @@ TEST_CASE("tensor cores: faults of an operand on its way to registers are found"
            "A_stage[a_row + i * 64,a_row_k + step * 16,(slot(use) + 2) % 3]", "in-flight"},
           {"fragments are swapped", "a[0,i,step] <- A_stage[a_row + i * 64",
            "a[0,i,step] <- A_stage[a_row + (1 - i) * 64", "element"},
-          {"every warp reads the first one's rows", "at(4:16, warp % 4)", "at(4:0, warp % 4)", "element"},
+          {"every warp reads the first one's rows", "at(4:16, warp % 4)", "at(4:0, warp % 4)",
+           "element"},
           {"rows are not transposed", " transpose", "", "element"},
       });
 }
@@ -371,22 +400,25 @@ TEST_CASE("tensor cores: faults of sums that go on in registers are found", "[te
   const sema::KernelCall call = integer_call(kernel, {128, 128, 400});
   const Array due = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
-  find_planted(text, call, due,
-               {
-                   {"they are added up before they are complete", "wait_group wgmma pending 0", "", "in-flight"},
-                   {"the next ones begin before they have been read", "fence wgmma", "", "missing-fence"},
-                   {"the next ones go on from them", "zero step == 0", "zero tile_k == 0 and step == 0", "element"},
-                   {"only the last ones count", "total[v,0,0] + acc[v,0,0]", "acc[v,0,0]", "element"},
-                   {"totals begin with what was there", "fill total = 0.0", "", "uninitialised"},
-               });
+  find_planted(
+      text, call, due,
+      {
+          {"they are added up before they are complete", "wait_group wgmma pending 0", "",
+           "in-flight"},
+          {"the next ones begin before they have been read", "fence wgmma", "", "missing-fence"},
+          {"the next ones go on from them", "zero step == 0", "zero tile_k == 0 and step == 0",
+           "element"},
+          {"only the last ones count", "total[v,0,0] + acc[v,0,0]", "acc[v,0,0]", "element"},
+          {"totals begin with what was there", "fill total = 0.0", "", "uninitialised"},
+      });
 }
 
-TEMPLATE_TEST_CASE_SIG("on a GPU: tensor cores: it agrees with the reference", "[.][gpu][tensor]", ((int part), part),
-                       0, 1, 2, 3) {
+TEMPLATE_TEST_CASE_SIG("on a GPU: tensor cores: it agrees with the reference", "[.][gpu][tensor]",
+                       ((int part), part), 0, 1, 2, 3) {
   agree_on_gpu("tests/agreement/tensor.lay", part, {64, 200}, {37, 96, 336}, {16, 208});
 }
 
-TEMPLATE_TEST_CASE_SIG("on a GPU: tensor cores: factors that TMA cannot read are copied first", "[.][gpu][tensor]",
-                       ((int part), part), 0, 1, 2, 3) {
+TEMPLATE_TEST_CASE_SIG("on a GPU: tensor cores: factors that TMA cannot read are copied first",
+                       "[.][gpu][tensor]", ((int part), part), 0, 1, 2, 3) {
   agree_on_gpu("tests/agreement/copied.lay", part, {1, 64, 201}, {37, 96, 336}, {1, 45, 208});
 }

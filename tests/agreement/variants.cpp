@@ -6,7 +6,7 @@
 #include <random>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "tests/bench/kernels.h"
 
@@ -29,7 +29,8 @@ struct View {
 Binding sizes_of(const Gemm& gemm, const Problem& p) {
   Binding sizes;
   for (const sema::Dim& dim : gemm.kernel->dims) {
-    const bool transposed_a = gemm.kernel->name[5] == 't', transposed_b = gemm.kernel->name[6] == 't';
+    const bool transposed_a = gemm.kernel->name[5] == 't',
+               transposed_b = gemm.kernel->name[6] == 't';
     std::int64_t value = dim.name == "M" ? p.m : dim.name == "N" ? p.n : p.k;
     if (dim.name == "lda") value = (transposed_a ? p.m : p.k) + p.padding;
     if (dim.name == "ldb") value = (transposed_b ? p.k : p.n) + p.padding;
@@ -89,13 +90,15 @@ std::string difference(const Memory& got, const Memory& due, const View& view) {
   for (std::size_t i = 0; i < due.size(); ++i)
     if (std::memcmp(&got[i], &due[i], sizeof(float)) != 0) {
       const auto offset = static_cast<std::int64_t>(i);
-      return "C[" + std::to_string(offset / view.row_stride) + "," + std::to_string(offset % view.row_stride) +
-             "] is " + std::to_string(got[i]) + ", due is " + std::to_string(due[i]);
+      return "C[" + std::to_string(offset / view.row_stride) + "," +
+             std::to_string(offset % view.row_stride) + "] is " + std::to_string(got[i]) +
+             ", due is " + std::to_string(due[i]);
     }
   return "";
 }
 
-std::vector<std::variant<std::int64_t, double>> scalars_of(const ir::Kernel& kernel, const Problem& p) {
+std::vector<std::variant<std::int64_t, double>> scalars_of(const ir::Kernel& kernel,
+                                                           const Problem& p) {
   std::vector<std::variant<std::int64_t, double>> scalars;
   for (const ir::Param& param : kernel.params)
     if (!param.is_size) scalars.emplace_back(param.name == "alpha" ? p.alpha : p.beta);
@@ -112,8 +115,9 @@ std::string on_host(const ir::Kernel& kernel, const Problem& p, Data data, const
       arguments.emplace_back(param.name == "alpha" ? p.alpha : p.beta);
   }
   for (std::size_t i = 0; i < 3; ++i)
-    arguments.emplace_back(interpret::Memory{data.memory[i].data(),
-                                             static_cast<std::int64_t>(data.memory[i].size() * sizeof(float)), i < 2});
+    arguments.emplace_back(
+        interpret::Memory{data.memory[i].data(),
+                          static_cast<std::int64_t>(data.memory[i].size() * sizeof(float)), i < 2});
   interpret::Options options;
   options.threads = machines.host_threads;
   options.checks = machines.checks;
@@ -122,7 +126,8 @@ std::string on_host(const ir::Kernel& kernel, const Problem& p, Data data, const
   return report.fault ? report.fault->message : difference(data.memory[2], due, data.views[2]);
 }
 
-std::string on_gpu(const ir::Kernel& kernel, const Problem& p, const Data& data, const Memory& due, runtime::Gpu& gpu) {
+std::string on_gpu(const ir::Kernel& kernel, const Problem& p, const Data& data, const Memory& due,
+                   runtime::Gpu& gpu) {
   std::vector<std::vector<std::byte>> memory;
   for (const Memory& each : data.memory) {
     const auto* bytes = reinterpret_cast<const std::byte*>(each.data());
@@ -135,8 +140,8 @@ std::string on_gpu(const ir::Kernel& kernel, const Problem& p, const Data& data,
   return difference(got, due, data.views[2]);
 }
 
-// A variant asks for large enough sizes because it would be slow on small ones, not because it would be wrong: here it
-// runs on those too.
+// A variant asks for large enough sizes because it would be slow on small ones, not because it
+// would be wrong: here it runs on those too.
 bool is_preference(const Predicate& condition) {
   return condition.kind() == PredicateKind::less_equal && condition.node().a.is_literal();
 }
@@ -145,7 +150,8 @@ bool is_preference(const Predicate& condition) {
 
 std::string Problem::words() const {
   return "M=" + std::to_string(m) + " N=" + std::to_string(n) + " K=" + std::to_string(k) +
-         " padding=" + std::to_string(padding) + " alpha=" + std::to_string(alpha) + " beta=" + std::to_string(beta);
+         " padding=" + std::to_string(padding) + " alpha=" + std::to_string(alpha) +
+         " beta=" + std::to_string(beta);
 }
 
 Gemm::Gemm(sema::KernelPtr checked) : kernel(std::move(checked)), plan(plan::make_plan(kernel)) {
@@ -164,7 +170,8 @@ void check(const Gemm& gemm, const Problem& problem, const Machines& machines, T
     if (!std::all_of(variant.when.begin(), variant.when.end(), holds)) continue;
     const auto fail = [&](const std::string& where, const std::string& what) {
       if (!what.empty())
-        tally.failures.push_back(gemm.variants[i].name + " " + problem.words() + " " + where + ": " + what);
+        tally.failures.push_back(gemm.variants[i].name + " " + problem.words() + " " + where +
+                                 ": " + what);
     };
     if (machines.host) {
       fail("host", on_host(gemm.variants[i], problem, data, due, machines));

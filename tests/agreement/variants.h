@@ -1,6 +1,6 @@
-// The kernels of variants.lay, in every variant of their plans, on integer-valued data: by a plain triple loop, by the
-// host interpreter, and on the GPU. All three must give the same bits, in every variant whose conditions hold, and
-// touch nothing but the elements of C.
+// The kernels of variants.lay, in every variant of their plans, on integer-valued data: by a plain
+// triple loop, by the host interpreter, and on the GPU. All three must give the same bits, in every
+// variant whose conditions hold, and touch nothing but the elements of C.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backend/plan/plan.h"
-#include "frontend/sema/kernel.h"
-#include "runtime/gpu.h"
+#include "frontend/sema/kernel/kernel.h"
+#include "runtime/gpu/gpu.h"
 
 namespace lay::agreement {
 
@@ -32,7 +32,8 @@ struct Gemm {
 
 struct Tally {
   std::int64_t on_host = 0, on_gpu = 0;  // comparisons made
-  std::vector<std::string> failures;     // each with kernel, variant, sizes and the first element that differs
+  std::vector<std::string>
+      failures;  // each with kernel, variant, sizes and the first element that differs
 };
 
 struct Machines {

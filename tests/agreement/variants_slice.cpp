@@ -1,6 +1,7 @@
 // A slice of what `lay_agreement` checks in full.
 #include <catch2/catch.hpp>
 
+#include "generated/tests/paths.h"
 #include "tests/agreement/variants.h"
 
 TEST_CASE("interpreter and triple loop give the same bits") {

@@ -1,5 +1,5 @@
-// lay_agreement: tests/agreement/variants.lay by a plain triple loop, the host interpreter and the GPU, bit for bit,
-// for every operand order and M, N, K in {1, 7, 64, 127, 128, 129}, and 1000^3.
+// lay_agreement: tests/agreement/variants.lay by a plain triple loop, the host interpreter and the
+// GPU, bit for bit, for every operand order and M, N, K in {1, 7, 64, 127, 128, 129}, and 1000^3.
 //
 //   lay_agreement [tests/agreement/variants.lay]   both machines
 //   lay_agreement --no-host                    the GPU only
@@ -28,15 +28,19 @@ int main(int argc, char** argv) try {
   agreement::Tally tally;
   const auto start = std::chrono::steady_clock::now();
   for (const auto& gemm : agreement::gemms(script)) {
-    for (const auto& problem : agreement::all_problems()) agreement::check(gemm, problem, machines, tally);
+    for (const auto& problem : agreement::all_problems())
+      agreement::check(gemm, problem, machines, tally);
     machines.checks = false;  // of the largest: they take five times as long
     agreement::check(gemm, {1000, 1000, 1000, 0, 1, 0}, machines, tally);
     machines.checks = true;
-    std::cout << gemm.kernel->name << ": so far " << tally.on_host << " results of the interpreter and " << tally.on_gpu
-              << " of the GPU compared, " << tally.failures.size() << " differ, "
-              << std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() << " s" << std::endl;
+    std::cout << gemm.kernel->name << ": so far " << tally.on_host
+              << " results of the interpreter and " << tally.on_gpu << " of the GPU compared, "
+              << tally.failures.size() << " differ, "
+              << std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()
+              << " s" << std::endl;
   }
-  for (std::size_t i = 0; i < tally.failures.size() && i < 20; ++i) std::cout << tally.failures[i] << "\n";
+  for (std::size_t i = 0; i < tally.failures.size() && i < 20; ++i)
+    std::cout << tally.failures[i] << "\n";
   return tally.failures.empty() ? 0 : 1;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

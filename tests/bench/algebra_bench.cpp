@@ -2,9 +2,9 @@
 //
 //   lay_algebra_bench
 //
-// Composition of typical literal layouts; evaluation of a layout over its whole domain; the decisions of typical
-// symbolic divides and products; and how each grows with rank, depth and the number of symbols. Processor
-// time, the median of five rounds.
+// Composition of typical literal layouts; evaluation of a layout over its whole domain; the
+// decisions of typical symbolic divides and products; and how each grows with rank, depth and the
+// number of symbols. Processor time, the median of five rounds.
 
 #include <cstdint>
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "tests/bench/processor_time.h"
 
 namespace {
@@ -48,11 +48,13 @@ void composition_rate() {
     const Pair& p = pairs[static_cast<size_t>(i) % pairs.size()];
     used += static_cast<size_t>(composition(facts, p.a, p.b).rank());
   });
-  std::printf("composition, typical literal layouts     %10.0f ns   %.2f s a million\n", seconds * 1e9, seconds * 1e6);
+  std::printf("composition, typical literal layouts     %10.0f ns   %.2f s a million\n",
+              seconds * 1e9, seconds * 1e6);
   for (const Pair& p : pairs) {
-    const double one =
-        bench::median_seconds(20'000, [&](int) { used += static_cast<size_t>(composition(facts, p.a, p.b).rank()); });
-    std::printf("  %-62s %6.0f ns\n", (p.a.to_string() + " o " + p.b.to_string()).c_str(), one * 1e9);
+    const double one = bench::median_seconds(
+        20'000, [&](int) { used += static_cast<size_t>(composition(facts, p.a, p.b).rank()); });
+    std::printf("  %-62s %6.0f ns\n", (p.a.to_string() + " o " + p.b.to_string()).c_str(),
+                one * 1e9);
   }
 }
 
@@ -71,7 +73,8 @@ void evaluation_rate() {
 }
 
 void time(const char* name, const std::function<void()>& operation) {
-  std::printf("%-40s %10.1f us\n", name, bench::median_seconds(200, [&](int) { operation(); }) * 1e6);
+  std::printf("%-40s %10.1f us\n", name,
+              bench::median_seconds(200, [&](int) { operation(); }) * 1e6);
 }
 
 void symbolic_divides() {
@@ -79,27 +82,28 @@ void symbolic_divides() {
     Facts facts;
     const Int M = facts.dim("M"), K = facts.dim("K");
     facts.assume(both(divides(M, 128), divides(K, 64)));
-    used +=
-        static_cast<size_t>(zipped_divide(facts, Layout(tuple(M, K), tuple(K, 1)), Tiler::of(tuple(128, 64))).rank());
+    used += static_cast<size_t>(
+        zipped_divide(facts, Layout(tuple(M, K), tuple(K, 1)), Tiler::of(tuple(128, 64))).rank());
   });
   time("symbolic divide, rounds up", [] {
     Facts facts;
     const Int M = facts.dim("M"), K = facts.dim("K");
-    used +=
-        static_cast<size_t>(zipped_divide(facts, Layout(tuple(M, K), tuple(K, 1)), Tiler::of(tuple(96, 64))).rank());
+    used += static_cast<size_t>(
+        zipped_divide(facts, Layout(tuple(M, K), tuple(K, 1)), Tiler::of(tuple(96, 64))).rank());
   });
   time("symbolic divide, guarded", [] {
     Facts facts;
     const Int M = facts.dim("M"), N = facts.dim("N");
     GuardScope scope(facts);
-    used += static_cast<size_t>(composition(facts, Layout(tuple(96, N), tuple(1, 100)), Layout(4, M)).rank());
+    used += static_cast<size_t>(
+        composition(facts, Layout(tuple(96, N), tuple(1, 100)), Layout(4, M)).rank());
   });
   time("symbolic divide, leading dimension", [] {
     Facts facts;
     const Int M = facts.dim("M"), N = facts.dim("N"), lda = facts.dim("lda");
     facts.assume(both(divides(M, 128), less_equal(N, lda)));
-    used +=
-        static_cast<size_t>(zipped_divide(facts, Layout(tuple(M, N), tuple(lda, 1)), Tiler::of(tuple(128, 32))).rank());
+    used += static_cast<size_t>(
+        zipped_divide(facts, Layout(tuple(M, N), tuple(lda, 1)), Tiler::of(tuple(128, 32))).rank());
   });
 }
 
@@ -107,22 +111,22 @@ void symbolic_products() {
   time("symbolic product, block of numbers", [] {
     Facts facts;
     const Layout block(tuple(8, 8), tuple(8, 1));
-    used +=
-        static_cast<size_t>(blocked_product(facts, block, make_layout(tuple(facts.dim("M"), facts.dim("N")))).rank());
+    used += static_cast<size_t>(
+        blocked_product(facts, block, make_layout(tuple(facts.dim("M"), facts.dim("N")))).rank());
   });
   time("symbolic product, both of symbols", [] {
     Facts facts;
     const Int M = facts.dim("M"), N = facts.dim("N"), K = facts.dim("K"), L = facts.dim("L");
-    used +=
-        static_cast<size_t>(blocked_product(facts, Layout(tuple(M, N), tuple(N, 1)), make_layout(tuple(K, L))).rank());
+    used += static_cast<size_t>(
+        blocked_product(facts, Layout(tuple(M, N), tuple(N, 1)), make_layout(tuple(K, L))).rank());
   });
   time("symbolic product, leading dimension", [] {
     Facts facts;
     const Int M = facts.dim("M"), N = facts.dim("N"), K = facts.dim("K"), ld = facts.dim("ld");
     facts.assume(less_equal(M, ld));
     GuardScope scope(facts);
-    used +=
-        static_cast<size_t>(raked_product(facts, Layout(tuple(M, N), tuple(1, ld)), make_layout(tuple(K, 4))).rank());
+    used += static_cast<size_t>(
+        raked_product(facts, Layout(tuple(M, N), tuple(1, ld)), make_layout(tuple(K, 4))).rank());
   });
 }
 
@@ -149,8 +153,8 @@ void growth() {
   for (const int rank : {1, 2, 4, 8, 16}) {
     std::vector<Tuple> shape(static_cast<size_t>(rank), Tuple(2));
     const Layout a = make_layout_right(Tuple(shape)), b = make_layout_right(Tuple(shape));
-    const double seconds =
-        bench::median_seconds(5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
+    const double seconds = bench::median_seconds(
+        5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
     std::printf("  %d: %.2f us", rank, seconds * 1e6);
   }
   std::printf("\n                                   depth");
@@ -158,12 +162,13 @@ void growth() {
     Tuple shape = tuple(2, 2);
     for (int i = 1; i < depth; ++i) shape = tuple(shape, 2);
     const Layout a = make_layout_right(shape), b = make_layout_right(shape);
-    const double seconds =
-        bench::median_seconds(5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
+    const double seconds = bench::median_seconds(
+        5000, [&](int) { used += static_cast<size_t>(composition(facts, a, b).rank()); });
     std::printf("  %d: %.2f us", depth, seconds * 1e6);
   }
   for (const bool nested : {false, true}) {
-    std::printf(nested ? "\n                                   depth" : "\ngrowth of a symbolic divide:        rank");
+    std::printf(nested ? "\n                                   depth"
+                       : "\ngrowth of a symbolic divide:        rank");
     for (const int modes : {1, 2, 4, 8, 16})
       std::printf("  %d: %.0f us", modes, seconds_of_divide(modes, nested) * 1e6);
   }

@@ -1,11 +1,13 @@
-// lay_compile_bench: processor time from a script's text to a cubin, for every kernel that its plans launch, without a
-// GPU; the cache is not used.
+// lay_compile_bench: processor time from a script's text to a cubin, for every kernel that its
+// plans launch, without a GPU; the cache is not used.
 //
-//   lay_compile_bench tests/bench/hopper.lay [SCRIPT...] [--arch sm_90a] [--rounds 2] [--kernel NAME] [--variant NAME]
+//   lay_compile_bench tests/bench/hopper.lay [SCRIPT...] [--arch sm_90a] [--rounds 2] [--kernel
+//   NAME] [--variant NAME]
 //
-// Every round is a process of its own, since NVRTC keeps what it has compiled; NVRTC is loaded before, and loading it
-// is the first line. What counts is the best round; where that is late there are up to four times as many, since what
-// else the machine does only adds. Exits with 1 where it stays half a second, or where ptxas remarks on a kernel.
+// Every round is a process of its own, since NVRTC keeps what it has compiled; NVRTC is loaded
+// before, and loading it is the first line. What counts is the best round; where that is late there
+// are up to four times as many, since what else the machine does only adds. Exits with 1 where it
+// stays half a second, or where ptxas remarks on a kernel.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,11 +19,11 @@
 #include <iostream>
 #include <set>
 
-#include "backend/ir/lower.h"
-#include "backend/ir/print.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/ir/text/print.h"
 #include "backend/plan/make.h"
-#include "runtime/compile.h"
-#include "runtime/device.h"
+#include "runtime/compile/compile.h"
+#include "runtime/gpu/device.h"
 #include "tests/bench/kernels.h"
 
 namespace {
@@ -54,7 +56,8 @@ double processor_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-// From the script to the image of one launch; every other kernel of the script is read and checked too.
+// From the script to the image of one launch; every other kernel of the script is read and checked
+// too.
 Times compile_one(const std::string& script, const Place& place, const Target& target) {
   const double begin = processor_seconds();
   const auto kernels = bench::kernels_of(script);
@@ -99,7 +102,8 @@ Times compile_apart(const std::string& script, const Place& place, const Target&
 Times best(const std::string& script, const Place& place, const Target& target, int rounds) {
   Times least;
   constexpr int patience = 4;
-  for (int round = 0; round < rounds || (least.all >= aim_seconds && round < patience * rounds); ++round) {
+  for (int round = 0; round < rounds || (least.all >= aim_seconds && round < patience * rounds);
+       ++round) {
     const Times times = compile_apart(script, place, target);
     if (round == 0 || !times.compiled || times.all < least.all) least = times;
     if (!times.compiled) break;
@@ -125,8 +129,8 @@ bool measure(const std::string& script, const Asked& asked, const Target& target
         if (!known.insert(ir::print(launches[l])).second) continue;
         const Times times = best(script, {k, v, l}, target, asked.rounds);
         const bool late = times.all >= aim_seconds;
-        std::printf("%-16s %-28s %6.3f %6.3f%s\n", name.c_str(), launches[l].name.substr(name.size() + 1).c_str(),
-                    times.front, times.all,
+        std::printf("%-16s %-28s %6.3f %6.3f%s\n", name.c_str(),
+                    launches[l].name.substr(name.size() + 1).c_str(), times.front, times.all,
                     !times.compiled ? "  does not compile"
                     : times.remarks ? "  ptxas remarks"
                     : late          ? "  late"
@@ -171,11 +175,13 @@ int main(int argc, char** argv) try {
     return 3;
   }
   std::printf(
-      "%s; NVRTC loaded in %.3f s; up to the text, and up to the cubin, seconds of processor time, better of %d\n",
+      "%s; NVRTC loaded in %.3f s; up to the text, and up to the cubin, seconds of processor time, "
+      "better of %d\n",
       target.architecture.c_str(), processor_seconds() - begin, asked.rounds);
   double worst = 0;
   bool well = true;
-  for (const std::string& script : asked.scripts) well = measure(script, asked, target, worst) && well;
+  for (const std::string& script : asked.scripts)
+    well = measure(script, asked, target, worst) && well;
   std::printf("largest %.3f s, aim %.3f s\n", worst, aim_seconds);
   return well ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,9 +1,11 @@
-// How fast the host interpreter is, in lane operations a second on one core, with and without checks:
+// How fast the host interpreter is, in lane operations a second on one core, with and without
+// checks:
 //
 //   interpret_bench
 //
-// Two kernels: a SIMT GEMM (128x128x8 tiles, 8x8 a lane), where nearly all work is in the fused outer product, and a
-// pointwise kernel of index arithmetic and single loads and stores, where nearly all of it is decoding.
+// Two kernels: a SIMT GEMM (128x128x8 tiles, 8x8 a lane), where nearly all work is in the fused
+// outer product, and a pointwise kernel of index arithmetic and single loads and stores, where
+// nearly all of it is decoding.
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
@@ -11,7 +13,7 @@
 #include <vector>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/parse.h"
+#include "backend/ir/text/parse.h"
 
 namespace {
 
@@ -85,8 +87,8 @@ Memory memory(std::vector<float>& v, bool constant) {
   return {v.data(), static_cast<std::int64_t>(v.size() * sizeof(float)), constant};
 }
 
-void measure(const char* name, const ir::Kernel& kernel, const std::vector<interpret::Argument>& arguments,
-             bool checks) {
+void measure(const char* name, const ir::Kernel& kernel,
+             const std::vector<interpret::Argument>& arguments, bool checks) {
   const std::clock_t start = std::clock();  // the processor's time: the machine may have other work
   const interpret::Report report = interpret::run(kernel, arguments, {.checks = checks});
   const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -94,9 +96,11 @@ void measure(const char* name, const ir::Kernel& kernel, const std::vector<inter
     std::printf("%s: %s\n", name, report.fault->message.c_str());
     return;
   }
-  const double operations = static_cast<double>(report.lane_operations), steps = static_cast<double>(report.steps);
+  const double operations = static_cast<double>(report.lane_operations),
+               steps = static_cast<double>(report.steps);
   std::printf("%-10s %-15s %8.3f s %8.0f M lane operations/s %7.1f ns an instruction\n", name,
-              checks ? "with checks" : "without checks", taken, operations / taken / 1e6, taken / steps * 1e9);
+              checks ? "with checks" : "without checks", taken, operations / taken / 1e6,
+              taken / steps * 1e9);
 }
 
 }  // namespace
@@ -105,8 +109,9 @@ int main() {
   constexpr std::int64_t kSize = 512;
   std::vector<float> a(kSize * kSize, 1.0f), b(kSize * kSize, 2.0f), c(kSize * kSize);
   for (const bool checks : {false, true}) {
-    measure("gemm", ir::parse(kGemm), {kSize, kSize, kSize, memory(a, true), memory(b, true), memory(c, false)},
+    measure("gemm", ir::parse(kGemm),
+            {kSize, kSize, kSize, memory(a, true), memory(b, true), memory(c, false)}, checks);
+    measure("pointwise", ir::parse(kPointwise), {kSize, kSize, memory(a, true), memory(c, false)},
             checks);
-    measure("pointwise", ir::parse(kPointwise), {kSize, kSize, memory(a, true), memory(c, false)}, checks);
   }
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/sema/kernel.h"
+#include "frontend/sema/kernel/kernel.h"
 
 namespace lay::bench {
 

@@ -1,4 +1,5 @@
-// Timing of contestants in one process: on the same buffers, interleaved, by events; medians of rounds.
+// Timing of contestants in one process: on the same buffers, interleaved, by events; medians of
+// rounds.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/driver.h"
+#include "runtime/gpu/driver.h"
 
 namespace lay::bench {
 
@@ -33,7 +34,8 @@ struct Protocol {
   double round_milliseconds = 30;  // launches are repeated until a round takes about so long
 };
 
-// A warm-up round, then the rounds; the contestants take turns within a round, another one first in each.
+// A warm-up round, then the rounds; the contestants take turns within a round, another one first in
+// each.
 inline void measure(std::vector<Contestant>& contestants, const Protocol& protocol) {
   const runtime::Event begin, end;
   std::vector<int> launches(contestants.size(), 2 * protocol.sets);
@@ -47,7 +49,8 @@ inline void measure(std::vector<Contestant>& contestants, const Protocol& protoc
       end.wait();
       const double each = end.milliseconds_since(begin) / launches[at];
       if (round >= 0) now.milliseconds.push_back(each);
-      const int wanted = static_cast<int>(protocol.round_milliseconds / std::max(each, 1e-4)) / protocol.sets + 1;
+      const int wanted =
+          static_cast<int>(protocol.round_milliseconds / std::max(each, 1e-4)) / protocol.sets + 1;
       if (round < 0) launches[at] = std::clamp(wanted, 1, 1000) * protocol.sets;
     }
   runtime::synchronize();

@@ -1,4 +1,5 @@
-// Timing on one core by processor time, to which other work on the machine adds little. Shared by the benches here.
+// Timing on one core by processor time, to which other work on the machine adds little. Shared by
+// the benches here.
 #pragma once
 
 #include <algorithm>

@@ -3,9 +3,10 @@
 //   lay_relayout_bench tests/bench/relayout.lay --sizes 16384 --rounds 7 --json relayout.json
 //   ... --kernel transpose_f32 --variant bytes16 --every 61      one in 61 rows is checked
 //
-// Every kernel of the script is Y[..] = X[..] over bare indices. First every element is compared with what its place in
-// X says, on integers over an output of 0xff; then every variant whose conditions hold is timed. The ratio is of
-// bytes read and written a second: the kernel's to those of the copy of as many bytes as Y has.
+// Every kernel of the script is Y[..] = X[..] over bare indices. First every element is compared
+// with what its place in X says, on integers over an output of 0xff; then every variant whose
+// conditions hold is timed. The ratio is of bytes read and written a second: the kernel's to those
+// of the copy of as many bytes as Y has.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -13,13 +14,13 @@
 #include <random>
 #include <sstream>
 
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "backend/plan/recognise.h"
-#include "frontend/algebra/convert.h"
-#include "frontend/algebra/operations.h"
-#include "frontend/sema/kernel_call.h"
-#include "runtime/gpu.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/convert.h"
+#include "frontend/sema/kernel/kernel_call.h"
+#include "runtime/gpu/gpu.h"
 #include "tests/bench/kernels.h"
 #include "tests/bench/measure.h"
 
@@ -53,7 +54,8 @@ Options options_of(int argc, char** argv) {
     if (word == "--sizes") {
       options.sizes.clear();
       std::istringstream list(value());
-      for (std::string size; std::getline(list, size, ',');) options.sizes.push_back(std::atoi(size.c_str()));
+      for (std::string size; std::getline(list, size, ',');)
+        options.sizes.push_back(std::atoi(size.c_str()));
     } else if (word == "--rounds") {
       options.protocol.rounds = std::atoi(value().c_str());
     } else if (word == "--json") {
@@ -82,7 +84,8 @@ std::vector<std::int64_t> offsets(const Layout& mode, const Binding& sizes) {
 struct Places {
   std::map<sema::IndexId, std::vector<std::int64_t>> of;
 
-  void add(const sema::Tensor& tensor, std::size_t mode, sema::IndexId index, const Binding& sizes) {
+  void add(const sema::Tensor& tensor, std::size_t mode, sema::IndexId index,
+           const Binding& sizes) {
     of[index] = offsets(tensor.layout[static_cast<int>(mode)], sizes);
   }
   std::int64_t at(sema::IndexId first, std::size_t i, sema::IndexId second, std::size_t j) const {
@@ -128,13 +131,15 @@ class Bench {
     const sema::Assignment& assignment = kernel->assignments.at(0);
     const sema::Tensor& y = kernel->tensors[static_cast<std::size_t>(assignment.target)];
     sema::NodeId value = assignment.value;
-    while (const auto* cast = std::get_if<sema::Apply>(&kernel->nodes[static_cast<std::size_t>(value)].what)) {
+    while (const auto* cast =
+               std::get_if<sema::Apply>(&kernel->nodes[static_cast<std::size_t>(value)].what)) {
       value = cast->operands.at(0);
     }
     const auto& load = std::get<sema::Load>(kernel->nodes[static_cast<std::size_t>(value)].what);
     const sema::Tensor& x = kernel->tensors[static_cast<std::size_t>(load.tensor)];
     const auto input = integers(sema::memory_elements(x, sizes), x.element);
-    std::vector<std::byte> output(static_cast<std::size_t>(sema::memory_elements(y, sizes) * bits(y.element) / 8));
+    std::vector<std::byte> output(
+        static_cast<std::size_t>(sema::memory_elements(y, sizes) * bits(y.element) / 8));
     DeviceMemory from(input.size()), to(output.size()), copied(output.size());
     from.upload(input.data(), input.size());
     copied.fill(1);
@@ -145,7 +150,8 @@ class Bench {
     for (const plan::Variant& variant : plan.variants) {
       if (!options_.variant.empty() && variant.name != options_.variant) continue;
       const auto holds = [&](const Predicate& p) { return p.evaluate(sizes) == true; };
-      if (std::all_of(variant.when.begin(), variant.when.end(), holds)) lowered.push_back(ir::lower(plan, variant));
+      if (std::all_of(variant.when.begin(), variant.when.end(), holds))
+        lowered.push_back(ir::lower(plan, variant));
     }
     for (const ir::Kernel& each : lowered) {
       runtime::Outcome outcome;
@@ -155,7 +161,8 @@ class Bench {
         runtime::LaunchArguments arguments{sizes, {}, {}};
         arguments.buffers.push_back({from.address(), static_cast<std::int64_t>(from.bytes())});
         arguments.buffers.push_back({to.address(), static_cast<std::int64_t>(to.bytes())});
-        if (const auto bad = gpu_.launch(each, *prepared, arguments); !bad.ok()) throw std::runtime_error(bad.message);
+        if (const auto bad = gpu_.launch(each, *prepared, arguments); !bad.ok())
+          throw std::runtime_error(bad.message);
       };
       to.fill(0xff);
       launch(0);
@@ -173,7 +180,8 @@ class Bench {
     for (std::size_t i = 0; i < results.size(); ++i) {
       results[i].ms = contestants[i + 1].median();
       results[i].spread = contestants[i + 1].spread();
-      results[i].gigabytes = static_cast<double>(input.size() + output.size()) / results[i].ms / 1e6;
+      results[i].gigabytes =
+          static_cast<double>(input.size() + output.size()) / results[i].ms / 1e6;
       results[i].copy_gigabytes = copy;
       report(results[i]);
     }
@@ -187,22 +195,26 @@ class Bench {
       const Result& r = all_[i];
       out << "  {\"kernel\": \"" << r.kernel << "\", \"size\": " << r.size
           << ", \"right\": " << (r.right ? "true" : "false") << ", \"ms\": " << r.ms
-          << ", \"gigabytes_per_second\": " << r.gigabytes << ", \"copy_gigabytes_per_second\": " << r.copy_gigabytes
+          << ", \"gigabytes_per_second\": " << r.gigabytes
+          << ", \"copy_gigabytes_per_second\": " << r.copy_gigabytes
           << ", \"ratio\": " << r.gigabytes / r.copy_gigabytes << ", \"spread\": " << r.spread
           << ", \"registers\": " << r.registers << ", \"local_bytes\": " << r.local_bytes
-          << ", \"blocks_per_multiprocessor\": " << r.blocks << "}" << (i + 1 < all_.size() ? "," : "") << "\n";
+          << ", \"blocks_per_multiprocessor\": " << r.blocks << "}"
+          << (i + 1 < all_.size() ? "," : "") << "\n";
     }
     out << "]\n";
   }
 
   bool all_right() const {
-    return !all_.empty() && std::all_of(all_.begin(), all_.end(), [](const Result& r) { return r.right; });
+    return !all_.empty() &&
+           std::all_of(all_.begin(), all_.end(), [](const Result& r) { return r.right; });
   }
 
  private:
   // Every element of Y is the one of X.
   bool same(const sema::Kernel& kernel, const sema::Assignment& assignment, const sema::Load& load,
-            const std::vector<std::byte>& input, const std::vector<std::byte>& output, const Binding& sizes) const {
+            const std::vector<std::byte>& input, const std::vector<std::byte>& output,
+            const Binding& sizes) const {
     const sema::Tensor &x = kernel.tensors[static_cast<std::size_t>(load.tensor)],
                        &y = kernel.tensors[static_cast<std::size_t>(assignment.target)];
     Places in, out;
@@ -222,9 +234,11 @@ class Bench {
 
   void report(const Result& r) {
     std::printf(
-        "%-26s %6d %9.1f us %7.0f GB/s  copy %7.0f GB/s  ratio %.3f  +-%4.1f%%  %3d regs %3d local %2d blocks  %s\n",
-        r.kernel.c_str(), r.size, r.ms * 1e3, r.gigabytes, r.copy_gigabytes, r.gigabytes / r.copy_gigabytes,
-        r.spread * 50, r.registers, r.local_bytes, r.blocks, r.right ? "right" : "WRONG");
+        "%-26s %6d %9.1f us %7.0f GB/s  copy %7.0f GB/s  ratio %.3f  +-%4.1f%%  %3d regs %3d local "
+        "%2d blocks  %s\n",
+        r.kernel.c_str(), r.size, r.ms * 1e3, r.gigabytes, r.copy_gigabytes,
+        r.gigabytes / r.copy_gigabytes, r.spread * 50, r.registers, r.local_bytes, r.blocks,
+        r.right ? "right" : "WRONG");
     std::fflush(stdout);
     all_.push_back(r);
   }
@@ -244,7 +258,8 @@ int main(int argc, char** argv) try {
     std::cerr << "no GPU to measure on: " << why << "\n";
     return 1;
   }
-  std::cout << gpu->device().name << ", medians of " << options.protocol.rounds << " interleaved rounds" << std::endl;
+  std::cout << gpu->device().name << ", medians of " << options.protocol.rounds
+            << " interleaved rounds" << std::endl;
   Bench bench(*gpu, options);
   for (const auto& kernel : bench::kernels_of(options.script)) {
     if (!options.kernel.empty() && kernel->name != options.kernel) continue;

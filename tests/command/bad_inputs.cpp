@@ -1,4 +1,5 @@
-// What a script may hold, and must not bring down: each ends in the right answer or in an error with exit code 1.
+// What a script may hold, and must not bring down: each ends in the right answer or in an error
+// with exit code 1.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -25,17 +26,19 @@ struct Case {
 const std::string big = "1000000000000000000";
 
 const std::vector<Case> cases = {
-    {"100,000 nested parentheses", "print " + repeated("(", 100000) + "1" + repeated(")", 100000), "",
-     "nesting-too-deep"},
+    {"100,000 nested parentheses", "print " + repeated("(", 100000) + "1" + repeated(")", 100000),
+     "", "nesting-too-deep"},
     {"100,000 open parentheses", "print " + repeated("(", 100000), "", "nesting-too-deep"},
-    {"100,000 nested tuples", "print " + repeated("(1,", 100000) + "1" + repeated(")", 100000), "", "nesting-too-deep"},
+    {"100,000 nested tuples", "print " + repeated("(1,", 100000) + "1" + repeated(")", 100000), "",
+     "nesting-too-deep"},
     {"100,000 minus signs", "print " + repeated("- ", 100000) + "1", "", "nesting-too-deep"},
     {"100,000 nots", "print " + repeated("not ", 100000) + "true", "", "nesting-too-deep"},
     {"a sum of a million terms", "print " + repeated("1+", 999999) + "1", "1000000", ""},
     {"a product of a million factors", "print " + repeated("1*", 999999) + "1", "1\n", ""},
     {"a chain of 100,000 compositions", "print " + repeated("4:1 o ", 100000) + "4:1", "4:1", ""},
     {"a tuple of 300,000", "print size((" + repeated("1,", 300000) + "))", "1", ""},
-    {"a layout of 10^18 x 10^18", "let l = (" + big + "," + big + "):(1," + big + ")\nprint size(l)", "", "overflow"},
+    {"a layout of 10^18 x 10^18",
+     "let l = (" + big + "," + big + "):(1," + big + ")\nprint size(l)", "", "overflow"},
     {"a large layout that is broadcast", "print cosize((4611686018427387904,1):(0,0))", "1", ""},
     {"an integer of a million digits", "print " + repeated("9", 1000000), "", ""},
     {"2^63", "print 9223372036854775808", "", ""},
@@ -51,7 +54,8 @@ const std::vector<Case> cases = {
     {"a string that does not end", "print \"abc", "", ""},
     {"recursion", "def f(x) = f(x)\nprint f(1)", "", ""},
     {"mutual recursion", "def f(x) = g(x)\ndef g(x) = f(x)\nprint f(1)", "", ""},
-    {"tuples that double 60 times", "let a = (1,1)\n" + repeated("let a = (a,a)\n", 60) + "print size(a)", "", ""},
+    {"tuples that double 60 times",
+     "let a = (1,1)\n" + repeated("let a = (a,a)\n", 60) + "print size(a)", "", ""},
     {"functions that double 60 times",
      "def f0(x) = (x,x)\n" +
          [] {
@@ -63,9 +67,10 @@ const std::vector<Case> cases = {
          }(),
      "", ""},
     {"a comprehension without end", "print [i for i in 0..1000000000000]", "", ""},
-    {"nested comprehensions", "print [[[[i for i in 0..1000] for j in 0..1000] for k in 0..1000] for l in 0..1000]", "",
-     ""},
-    {"a picture of a large layout", "print (100000,100000):(1,100000)", "(100000,100000):(1,100000)", ""},
+    {"nested comprehensions",
+     "print [[[[i for i in 0..1000] for j in 0..1000] for k in 0..1000] for l in 0..1000]", "", ""},
+    {"a picture of a large layout", "print (100000,100000):(1,100000)",
+     "(100000,100000):(1,100000)", ""},
     {"a swizzle of 10^18", "print Sw<60,60,60>", "", ""},
     {"a carriage return alone", "print 1\rprint 2", "2", ""},
     {"a byte order mark", "\xef\xbb\xbfprint 7", "7", ""},
@@ -93,7 +98,8 @@ TEST_CASE("hostile scripts end in an answer or in an error") {
   for (const auto& c : cases) DYNAMIC_SECTION(c.name) {
       put(folder / "script.lay", c.text);
       for (const std::string command : {"run", "check", "fmt"}) {
-        const auto ended = run_lay({command, "script.lay"}, {"", folder.path().string(), {}, 120, 4096});
+        const auto ended =
+            run_lay({command, "script.lay"}, {"", folder.path().string(), {}, 120, 4096});
         INFO(command << ": " << ended.error.substr(0, 600));
         REQUIRE(ended.signal == 0);
         CHECK(ended.cpu_seconds < 20);
@@ -109,7 +115,8 @@ TEST_CASE("hostile scripts end in an answer or in an error") {
         if (legal)
           CHECK(ended.error == "");
         else
-          CHECK(ended.error.find(c.code.empty() ? "error[" : "error[" + c.code + "]") != std::string::npos);
+          CHECK(ended.error.find(c.code.empty() ? "error[" : "error[" + c.code + "]") !=
+                std::string::npos);
       }
     }
 }
@@ -130,7 +137,8 @@ TEST_CASE("a script cut off at any byte is run or refused") {
       "schedule k for simt when M >= 4 { tile = (64,64,8) }\n";
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     put(folder / "script.lay", whole.substr(0, length));
-    const auto ended = run_lay({"check", "script.lay"}, {"", folder.path().string(), {}, 120, 4096});
+    const auto ended =
+        run_lay({"check", "script.lay"}, {"", folder.path().string(), {}, 120, 4096});
     INFO(length << ": " << ended.error);
     REQUIRE(ended.signal == 0);
     CHECK((ended.code == 0 || ended.code == 1));

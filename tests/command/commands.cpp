@@ -35,7 +35,8 @@ TEST_CASE("exit codes tell whose fault it is") {
   CHECK(folder.lay({"run", "absent.lay"}).error.find("there is no such file") != std::string::npos);
   CHECK(folder.lay({"run"}).code == 2);
   CHECK(folder.lay({"rnu", "right.lay"}).code == 2);
-  CHECK(folder.lay({"rnu", "right.lay"}).error.find("Did you mean `lay run`?") != std::string::npos);
+  CHECK(folder.lay({"rnu", "right.lay"}).error.find("Did you mean `lay run`?") !=
+        std::string::npos);
   CHECK(folder.lay({"right.lay"}).code == 2);
   CHECK(folder.lay({"right.lay"}).error.find("`lay run right.lay`") != std::string::npos);
   CHECK(folder.lay({"run", "right.lay", "--on", "moon"}).code == 2);
@@ -59,8 +60,10 @@ TEST_CASE("run counts wavefronts and sectors beside the plan's, and takes anothe
   CHECK(counted.error.find("X_shared: ") != std::string::npos);
   CHECK(counted.error.find("wavefronts an access of a warp") != std::string::npos);
   CHECK(counted.error.find("  predicted, ") != std::string::npos);
-  CHECK(counted.error.find("line 1, Y: 16 sectors an access of a warp, 16 at the least") != std::string::npos);
-  CHECK(counted.error.find("  32768 bytes in sectors of global memory, boxes of TMA not counted; predicted with them: "
+  CHECK(counted.error.find("line 1, Y: 16 sectors an access of a warp, 16 at the least") !=
+        std::string::npos);
+  CHECK(counted.error.find("  32768 bytes in sectors of global memory, boxes of TMA not counted; "
+                           "predicted with them: "
                            "32768 through the second-level cache") != std::string::npos);
   CHECK(folder.lay({"run", "turn.lay", "--on", "host"}).error.find("sectors") == std::string::npos);
 }
@@ -74,7 +77,8 @@ TEST_CASE("bench reads sizes and numbers, and says where there is nothing to mea
   CHECK(folder.lay({"bench", "scale.lay", "--set", "a=much"}).code == 2);
   CHECK(folder.lay({"bench", "scale.lay", "--rounds", "0"}).code == 2);
   CHECK(folder.lay({"bench", "none.lay"}).code == 1);
-  CHECK(folder.lay({"bench", "scale.lay", "--kernel", "other"}).error.find("it has `scale`") != std::string::npos);
+  CHECK(folder.lay({"bench", "scale.lay", "--kernel", "other"}).error.find("it has `scale`") !=
+        std::string::npos);
   const auto hidden = run_lay({"bench", "scale.lay", "--size", "M=8,N=8"},
                               {"", folder.path().string(), {"CUDA_VISIBLE_DEVICES="}, 60, 0});
   CHECK(hidden.code == 3);
@@ -84,8 +88,8 @@ TEST_CASE("bench reads sizes and numbers, and says where there is nothing to mea
 TEST_CASE("run takes arrays and numbers, or makes them, and writes arrays") {
   Folder folder;
   put(folder / "scale.lay", scale);
-  const auto made = folder.lay({"run", "scale.lay", "--random", "--set", "M=3", "--set", "N=5", "--set", "a=1", "--out",
-                                "Y=y.npy", "--on", "host"});
+  const auto made = folder.lay({"run", "scale.lay", "--random", "--set", "M=3", "--set", "N=5",
+                                "--set", "a=1", "--out", "Y=y.npy", "--on", "host"});
   INFO(made.error);
   CHECK(made.code == 0);
   CHECK(made.error.find("scale: ") != std::string::npos);
@@ -93,11 +97,13 @@ TEST_CASE("run takes arrays and numbers, or makes them, and writes arrays") {
   const std::string y = slurp(folder / "y.npy");
   CHECK(y.size() == 128 + 3 * 5 * 4);
   // Y times 1 is Y: the arrays go in and out unchanged, and twice the seed is twice the same.
-  CHECK(folder.lay({"run", "scale.lay", "--in", "X=y.npy", "--set", "a=1", "--out", "Y=z.npy", "--on", "host"}).code ==
-        0);
+  CHECK(folder
+            .lay({"run", "scale.lay", "--in", "X=y.npy", "--set", "a=1", "--out", "Y=z.npy", "--on",
+                  "host"})
+            .code == 0);
   CHECK(slurp(folder / "z.npy") == y);
-  folder.lay({"run", "scale.lay", "--random", "--seed", "2", "--set", "M=3", "--set", "N=5", "--set", "a=1", "--out",
-              "Y=z.npy", "--on", "host"});
+  folder.lay({"run", "scale.lay", "--random", "--seed", "2", "--set", "M=3", "--set", "N=5",
+              "--set", "a=1", "--out", "Y=z.npy", "--on", "host"});
   CHECK(slurp(folder / "z.npy") != y);
 }
 
@@ -111,8 +117,10 @@ TEST_CASE("run says what is missing") {
     return ended.error;
   };
   CHECK(complaint({}).find("needs `X`: --in X=FILE.npy, or --random") != std::string::npos);
-  CHECK(complaint({"--random", "--set", "M=3"}).find("nothing says what N of scale is") != std::string::npos);
-  CHECK(complaint({"--random", "--set", "M=3", "--set", "N=4"}).find("--set a=") != std::string::npos);
+  CHECK(complaint({"--random", "--set", "M=3"}).find("nothing says what N of scale is") !=
+        std::string::npos);
+  CHECK(complaint({"--random", "--set", "M=3", "--set", "N=4"}).find("--set a=") !=
+        std::string::npos);
   CHECK(complaint({"--random", "--set", "Q=3"}).find("no size or scalar `Q`") != std::string::npos);
   CHECK(complaint({"--in", "Q=x.npy"}).find("no input `Q`") != std::string::npos);
   CHECK(complaint({"--random", "--out", "X=x.npy"}).find("no output `X`") != std::string::npos);
@@ -136,11 +144,16 @@ TEST_CASE("check reports every verdict") {
 TEST_CASE("every stage can be dumped") {
   Folder folder;
   put(folder / "scale.lay", scale);
-  CHECK(folder.lay({"check", "scale.lay", "--dump", "tree"}).out.find("(kernel scale") != std::string::npos);
-  CHECK(folder.lay({"check", "scale.lay", "--dump", "typed"}).out.find("Y[m,n] = %") != std::string::npos);
-  CHECK(folder.lay({"check", "scale.lay", "--dump", "plan"}).out.find("// variant bytes16") != std::string::npos);
-  CHECK(folder.lay({"check", "scale.lay", "--dump", "ir"}).out.find("kernel scale") != std::string::npos);
-  CHECK(folder.lay({"check", "scale.lay", "--dump", "cuda"}).out.find("__global__") != std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "tree"}).out.find("(kernel scale") !=
+        std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "typed"}).out.find("Y[m,n] = %") !=
+        std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "plan"}).out.find("// variant bytes16") !=
+        std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "ir"}).out.find("kernel scale") !=
+        std::string::npos);
+  CHECK(folder.lay({"check", "scale.lay", "--dump", "cuda"}).out.find("__global__") !=
+        std::string::npos);
   CHECK(folder.lay({"plan", "scale.lay"}).out.find("// variant bytes16") != std::string::npos);
 }
 
@@ -157,33 +170,40 @@ TEST_CASE("build writes the source and the manifest, whole or not at all") {
     CHECK((entry.path().extension() == ".cu" || entry.path().extension() == ".json"));
   CHECK(folder.lay({"build", "scale.lay", "-o", "scale.lay"}).code == 1);
   CHECK(slurp(folder / "scale.lay") == scale);
-  CHECK(folder.lay({"build", "scale.lay", "-o", "out", "--arch", "sm_1"}).error.find("unknown-target") !=
-        std::string::npos);
+  CHECK(folder.lay({"build", "scale.lay", "-o", "out", "--arch", "sm_1"})
+            .error.find("unknown-target") != std::string::npos);
   CHECK(folder.lay({"build", "scale.lay"}).code == 2);
 }
 
 TEST_CASE("plan says what binds at given sizes, on a GPU that is named") {
   Folder folder;
-  put(folder / "turn.lay", "kernel turn<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1)\n{ Y[i,j] = X[j,i] }\n");
+  put(folder / "turn.lay",
+      "kernel turn<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1)\n{ Y[i,j] = X[j,i] }\n");
   const auto large = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096"});
   CHECK(large.code == 0);
   // 2 * 4 * 8192 * 4096 bytes at 4.8 TB/s.
-  CHECK(large.out.find("// at M = 8192, N = 4096 on h200, 132 multiprocessors:\n") != std::string::npos);
-  CHECK(large.out.find("//   global memory             55.92 us       268.44 MB\n") != std::string::npos);
+  CHECK(large.out.find("// at M = 8192, N = 4096 on h200, 132 multiprocessors:\n") !=
+        std::string::npos);
+  CHECK(large.out.find("//   global memory             55.92 us       268.44 MB\n") !=
+        std::string::npos);
   CHECK(large.out.find("//   at least 58.42 us, bound by global memory\n") != std::string::npos);
   const auto slow = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096", "--gpu", "a40"});
   CHECK(slow.out.find("on a40, 84 multiprocessors:\n") != std::string::npos);
-  CHECK(slow.out.find("//   global memory            385.68 us       268.44 MB\n") != std::string::npos);
-  CHECK(folder.lay({"plan", "turn.lay", "--size", "64"}).out.find("bound by the launch") != std::string::npos);
+  CHECK(slow.out.find("//   global memory            385.68 us       268.44 MB\n") !=
+        std::string::npos);
+  CHECK(folder.lay({"plan", "turn.lay", "--size", "64"}).out.find("bound by the launch") !=
+        std::string::npos);
   CHECK(folder.lay({"plan", "turn.lay"}).out.find("// at ") == std::string::npos);
   CHECK(folder.lay({"plan", "turn.lay", "--size", "M=8"}).code == 1);
-  CHECK(folder.lay({"plan", "turn.lay", "--gpu", "tpu"}).error.find("unknown-target") != std::string::npos);
+  CHECK(folder.lay({"plan", "turn.lay", "--gpu", "tpu"}).error.find("unknown-target") !=
+        std::string::npos);
 }
 
 TEST_CASE("plan takes one of several kernels, whose sizes the others need not have") {
   Folder folder;
   put(folder / "two.lay",
-      std::string(scale) + "kernel turn<P, Q>(X: f32 (P,Q):(Q,1)) -> Y: f32 (Q,P):(P,1)\n{ Y[i,j] = X[j,i] }\n");
+      std::string(scale) +
+          "kernel turn<P, Q>(X: f32 (P,Q):(Q,1)) -> Y: f32 (Q,P):(P,1)\n{ Y[i,j] = X[j,i] }\n");
   put(folder / "none.lay", "print 1\n");
   const std::string both = folder.lay({"plan", "two.lay"}).out;
   CHECK(both.find("schedule scale") != std::string::npos);
@@ -198,14 +218,16 @@ TEST_CASE("plan takes one of several kernels, whose sizes the others need not ha
   of_turn.insert(of_turn.end(), {"--kernel", "turn"});
   CHECK(folder.lay(of_turn).code == 0);
   CHECK(folder.lay(of_turn).out.find("// at P = 512, Q = 256 on h200") != std::string::npos);
-  const auto misspelt = folder.lay({"plan", "two.lay", "--kernel", "turn", "--size", "P=512,Q=256,O=4"});
+  const auto misspelt =
+      folder.lay({"plan", "two.lay", "--kernel", "turn", "--size", "P=512,Q=256,O=4"});
   CHECK(misspelt.code == 1);
   CHECK(misspelt.error.find("no kernel here has a size `O`") != std::string::npos);
   const auto other = folder.lay({"plan", "two.lay", "--kernel", "other"});
   CHECK(other.code == 1);
   CHECK(other.error.find("it has `scale`, `turn`") != std::string::npos);
   CHECK(folder.lay({"plan", "none.lay"}).code == 0);
-  CHECK(folder.lay({"plan", "none.lay", "--kernel", "turn"}).error.find("no-kernel") != std::string::npos);
+  CHECK(folder.lay({"plan", "none.lay", "--kernel", "turn"}).error.find("no-kernel") !=
+        std::string::npos);
 }
 
 TEST_CASE("the manifest has every kernel of a script, each with its variants") {
@@ -217,7 +239,8 @@ TEST_CASE("the manifest has every kernel of a script, each with its variants") {
               "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
   }
   put(folder / "five.lay", script);
-  const auto ended = folder.lay({"build", "five.lay", "-o", "out", "--source-only", "--arch", "sm_90a"});
+  const auto ended =
+      folder.lay({"build", "five.lay", "-o", "out", "--source-only", "--arch", "sm_90a"});
   INFO(ended.error);
   REQUIRE(ended.code == 0);
   const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
@@ -233,12 +256,16 @@ TEST_CASE("what a GPU cannot do is named with all reasons, and the rest is built
   Folder folder;
   std::string script = scale;
   for (const char* name : {"one", "two"})
-    script += std::string("kernel ") + name + "<M>(X: e4m3 M:1) -> Y: f32 M:1\n{ Y[i] = 2 * X[i] }\n";
+    script +=
+        std::string("kernel ") + name + "<M>(X: e4m3 M:1) -> Y: f32 M:1\n{ Y[i] = 2 * X[i] }\n";
   // Bytes that are moved and not computed with.
   script += "kernel turn<M, N>(X: e4m3 (M,N):(N,1)) -> Y: e4m3 (N,M):(M,1)\n{ Y[i,j] = X[j,i] }\n";
   put(folder / "mixed.lay", script);
-  const std::string refused = "[unsupported]: kernel `one` for sm_80: `f32_from_e4m3` needs compute capability 8.9",
-                    second = "[unsupported]: kernel `two` for sm_80: ", help = "architectures that have it: sm_89";
+  const std::string
+      refused =
+          "[unsupported]: kernel `one` for sm_80: `f32_from_e4m3` needs compute capability 8.9",
+      second = "[unsupported]: kernel `two` for sm_80: ",
+      help = "architectures that have it: sm_89";
   const auto kernels = [&](const std::string& out) {
     std::string names;
     const auto manifest = nlohmann::json::parse(slurp(folder / (out + "/manifest.json")));
@@ -246,7 +273,8 @@ TEST_CASE("what a GPU cannot do is named with all reasons, and the rest is built
     return names;
   };
 
-  const auto old = folder.lay({"build", "mixed.lay", "-o", "old", "--source-only", "--arch", "sm_80"});
+  const auto old =
+      folder.lay({"build", "mixed.lay", "-o", "old", "--source-only", "--arch", "sm_80"});
   CHECK(old.code == 1);
   CHECK(old.error.find("error" + refused) != std::string::npos);
   CHECK(old.error.find("error" + second) != std::string::npos);
@@ -256,8 +284,8 @@ TEST_CASE("what a GPU cannot do is named with all reasons, and the rest is built
   for (const auto& entry : std::filesystem::directory_iterator(folder / "old"))
     CHECK(entry.path().filename().string().find("one") == std::string::npos);
 
-  const auto both =
-      folder.lay({"build", "mixed.lay", "-o", "both", "--source-only", "--arch", "sm_80", "--arch", "sm_90a"});
+  const auto both = folder.lay(
+      {"build", "mixed.lay", "-o", "both", "--source-only", "--arch", "sm_80", "--arch", "sm_90a"});
   CHECK(both.code == 0);
   CHECK(both.error.find("warning" + refused) != std::string::npos);
   CHECK(both.error.find("error[") == std::string::npos);
@@ -281,7 +309,8 @@ TEST_CASE("what ptxas remarks is a warning of build, and with --strict an error"
   put(folder / "scale.lay", scale);
   CHECK(folder.lay({"build", "scale.lay", "-o", "out", "--strict", "--source-only"}).code == 2);
   CHECK(folder.lay({"build", "scale.lay", "-o", "out", "--strict", "--ptx"}).code == 2);
-  const auto clean = folder.lay({"build", "scale.lay", "-o", "out", "--strict", "--arch", "sm_90a"});
+  const auto clean =
+      folder.lay({"build", "scale.lay", "-o", "out", "--strict", "--arch", "sm_90a"});
   if (clean.code == 3) {
     CHECK(clean.error.find("--strict: nothing can be compiled here") != std::string::npos);
     WARN("skipped: " << clean.error);
@@ -291,7 +320,8 @@ TEST_CASE("what ptxas remarks is a warning of build, and with --strict an error"
   const std::vector<std::string> tight = {"build", "tight.lay", "-o", "tight", "--arch", "sm_90a"};
   const auto warned = folder.lay(tight);
   CHECK(warned.code == 0);
-  const std::string remark = "[ptxas-remark]: kernel `f`, variant `simt_any` for sm_90a: ptxas: spills registers: ";
+  const std::string remark =
+      "[ptxas-remark]: kernel `f`, variant `simt_any` for sm_90a: ptxas: spills registers: ";
   CHECK(warned.error.find("warning" + remark) != std::string::npos);
   auto strict = tight;
   strict.push_back("--strict");
@@ -397,8 +427,8 @@ TEST_CASE("an array of other elements is refused with a way out") {
 TEST_CASE("a GPU that is not there is no mistake of the script") {
   Folder folder;
   put(folder / "scale.lay", scale);
-  const auto ended =
-      folder.lay({"run", "scale.lay", "--random", "--set", "M=2", "--set", "N=2", "--set", "a=1", "--on", "gpu"});
+  const auto ended = folder.lay({"run", "scale.lay", "--random", "--set", "M=2", "--set", "N=2",
+                                 "--set", "a=1", "--on", "gpu"});
   CHECK((ended.code == 0 || ended.code == 3));
   if (ended.code == 3) CHECK(ended.error.find("lay: --on gpu: ") != std::string::npos);
 }
@@ -417,12 +447,13 @@ TEST_CASE("a script may give the names that lowered kernels have for variables o
   Folder folder;
   for (const char* type : {"f32", "bf16"}) {
     const std::string t = type;
-    put(folder / "names.lay", "kernel names<M, N, K>(i: " + t + " (M,K):(K,1), j: " + t +
-                                  " (N,K):(K,1), v: f32 M:1, step: f32 N:1, s: f32, e: f32) -> pass: " + t +
-                                  " (M,N):(N,1)\n{ pass[m,n] = sum[k](i[m,k] * j[n,k]) * v[m] * s + step[n] * e }\n"
-                                  "kernel turned<M, N>(access: " +
-                                  t + " (M,N):(N,1)) -> element: " + t +
-                                  " (N,M):(M,1)\n{ element[a,b] = access[b,a] }\n");
+    put(folder / "names.lay",
+        "kernel names<M, N, K>(i: " + t + " (M,K):(K,1), j: " + t +
+            " (N,K):(K,1), v: f32 M:1, step: f32 N:1, s: f32, e: f32) -> pass: " + t +
+            " (M,N):(N,1)\n{ pass[m,n] = sum[k](i[m,k] * j[n,k]) * v[m] * s + step[n] * e }\n"
+            "kernel turned<M, N>(access: " +
+            t + " (M,N):(N,1)) -> element: " + t +
+            " (N,M):(M,1)\n{ element[a,b] = access[b,a] }\n");
     const Finished ended = folder.lay({"check", "names.lay", "--dump", "ir"});
     INFO(ended.error);
     CHECK(ended.code == 0);

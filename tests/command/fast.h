@@ -10,12 +10,15 @@
 
 namespace lay::test {
 
-// That it takes less than so many milliseconds, on a machine of its own: the best of several tries, and of four
-// times as many where those are too slow, since the machine may be busy with something else.
-inline void check_fast(const std::string& what, double limit, int tries, const std::function<double()>& seconds) {
+// That it takes less than so many milliseconds, on a machine of its own: the best of several tries,
+// and of four times as many where those are too slow, since the machine may be busy with something
+// else.
+inline void check_fast(const std::string& what, double limit, int tries,
+                       const std::function<double()>& seconds) {
   const double enough = limit * patience;
   double best = 1e9;
-  for (int i = 0; i < tries || (best >= enough && i < 4 * tries); ++i) best = std::min(best, seconds() * 1e3);
+  for (int i = 0; i < tries || (best >= enough && i < 4 * tries); ++i)
+    best = std::min(best, seconds() * 1e3);
   WARN(what << ": " << best << " ms");
   CHECK(best < enough);
 }

@@ -1,4 +1,5 @@
-// What tools read: the manifest, and `lay eval`: a line in, a line of JSON out. Transcripts in tests/language/*.eval:
+// What tools read: the manifest, and `lay eval`: a line in, a line of JSON out. Transcripts in
+// tests/language/*.eval:
 // `> ` before a line, below it the answer. LAY_BLESS=1 rewrites the answers.
 #include <array>
 #include <catch2/catch.hpp>
@@ -11,6 +12,7 @@
 #include <sstream>
 #include <string>
 
+#include "generated/tests/paths.h"
 #include "tests/command/process.h"
 #include "tests/runtime/temporary.h"
 
@@ -38,7 +40,8 @@ std::vector<std::string> eval(const std::string& lines) {
 TEST_CASE("check --json says errors, verdicts and guards, an object a line") {
   TemporaryFolder folder;
   put(folder / "a.lay",
-      "dim M\nassume M % 4 == 0\nprove M % 2 == 0\nprove M % 8 == 0\nlet D = divide_exactly(M:1, 8)\n"
+      "dim M\nassume M % 4 == 0\nprove M % 2 == 0\nprove M % 8 == 0\nlet D = divide_exactly(M:1, "
+      "8)\n"
       "kernel f<N, L>(X: f32 N:1) -> Y: f32 L:1 { Y[i] = X[i] }\n"
       "schedule f for simt { threads = 100 }\nlet e = 7 / 2\n");
   const auto ended = run_lay({"check", "--json", "a.lay"}, {"", folder.path().string(), {}, 60, 0});
@@ -49,7 +52,9 @@ TEST_CASE("check --json says errors, verdicts and guards, an object a line") {
     INFO(line);
     const auto object = nlohmann::json::parse(line);
     const std::string kind = object["kind"];
-    const std::string word = kind == "verdict" ? object["verdict"] : kind == "error" ? object["code"] : "";
+    const std::string word = kind == "verdict" ? object["verdict"]
+                             : kind == "error" ? object["code"]
+                                               : "";
     first.emplace(kind + (word.empty() ? "" : " ") + word, object);
   }
   CHECK(first.at("verdict proved")["claim"] == "M % 2 == 0");
@@ -103,7 +108,8 @@ TEST_CASE("a line without a statement is answered too, and one without an end") 
 TEST_CASE("an answer is valid JSON whatever the line holds") {
   std::string all;
   for (int c = 0; c < 256; ++c)
-    if (c != '\n') all += std::string("\"") + static_cast<char>(c) + "\"\n" + static_cast<char>(c) + "\n";
+    if (c != '\n')
+      all += std::string("\"") + static_cast<char>(c) + "\"\n" + static_cast<char>(c) + "\n";
   const auto answers = eval(all);
   CHECK(answers.size() == 510);
   for (const auto& answer : answers) {
@@ -115,7 +121,8 @@ TEST_CASE("an answer is valid JSON whatever the line holds") {
 }
 
 TEST_CASE("each line is answered before the next is read") {
-  const auto ended = run_lay({"eval"}, {"1\n" + std::string(2000000, '(') + "\n2\n", ".", {}, 60, 0});
+  const auto ended =
+      run_lay({"eval"}, {"1\n" + std::string(2000000, '(') + "\n2\n", ".", {}, 60, 0});
   CHECK(ended.code == 0);
   CHECK(lines_of(ended.out).size() == 3);
   CHECK(ended.out.ends_with("{\"ok\":true,\"kind\":\"int\",\"text\":\"2\",\"value\":2}\n"));
@@ -138,22 +145,28 @@ TEST_CASE("the manifest says all that a launcher needs") {
     CHECK(variant.at("workspace_bytes") == "0");
     REQUIRE(variant.at("launches").size() == 1);
     const auto& launch = variant.at("launches").at(0);
-    const std::string source = slurp(folder / launch.at("files").at(0).at("name").get<std::string>());
+    const std::string source =
+        slurp(folder / launch.at("files").at(0).at("name").get<std::string>());
     CHECK(source.find(launch.at("function").get<std::string>() + "(") != std::string::npos);
     CHECK(launch.at("arguments").size() == 7);  // four pointers, three sizes
     CHECK(launch.at("launch").at("threads") > 0);
   }
   CHECK(variants.back().at("when").empty());  // every launch finds a variant
   CHECK(variants.back().at("aligned").empty());
-  CHECK(slurp(folder / "manifest.json").find(LAY_SOURCE_DIR) == std::string::npos);  // no path of this machine
+  CHECK(slurp(folder / "manifest.json").find(LAY_SOURCE_DIR) ==
+        std::string::npos);  // no path of this machine
 }
 
-TEST_CASE("every target has a plan of its own, and the manifest says which variants are whose, in its order") {
+TEST_CASE(
+    "every target has a plan of its own, and the manifest says which variants are whose, in its "
+    "order") {
   TemporaryFolder folder;
-  std::ofstream(folder / "gemm.lay") << "kernel gemm<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 "
-                                        "(M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+  std::ofstream(folder / "gemm.lay")
+      << "kernel gemm<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 "
+         "(M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
   const std::vector<std::string> targets = {"a100", "sm_86", "sm_90a"};
-  std::vector<std::string> words = {"build", folder / "gemm.lay", "-o", folder / "out", "--source-only"};
+  std::vector<std::string> words = {"build", folder / "gemm.lay", "-o", folder / "out",
+                                    "--source-only"};
   for (const auto& target : targets) words.insert(words.end(), {"--arch", target});
   REQUIRE(run_lay(words).code == 0);
   const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
@@ -167,8 +180,8 @@ TEST_CASE("every target has a plan of its own, and the manifest says which varia
       std::set<std::string> seen;
       for (const auto& file : launch.at("files")) {
         seen.insert(file.at("target"));
-        CHECK(slurp(folder / ("out/" + file.at("name").get<std::string>())).find(launch.at("function")) !=
-              std::string::npos);
+        CHECK(slurp(folder / ("out/" + file.at("name").get<std::string>()))
+                  .find(launch.at("function")) != std::string::npos);
       }
       CHECK(seen == variant.at("targets").get<std::set<std::string>>());
     }
@@ -182,16 +195,19 @@ TEST_CASE("every target has a plan of its own, and the manifest says which varia
     std::istringstream lines(run_lay({"plan", folder / "gemm.lay", "--gpu", target}).out);
     const std::string head = "// variant ";
     for (std::string line; std::getline(lines, line);)
-      if (line.starts_with(head) && !line.starts_with(head + "copy")) planned.push_back(line.substr(head.size()));
+      if (line.starts_with(head) && !line.starts_with(head + "copy"))
+        planned.push_back(line.substr(head.size()));
     CHECK(planned == of.at(target));
   }
 }
 
 TEST_CASE("the manifest says what is launched before, and how much workspace that takes") {
   TemporaryFolder folder;
-  std::ofstream(folder / "odd.lay") << "kernel odd<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 "
-                                       "(M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
-  const auto made = run_lay({"build", folder / "odd.lay", "-o", folder / "out", "--source-only", "--arch", "sm_90a"});
+  std::ofstream(folder / "odd.lay")
+      << "kernel odd<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 "
+         "(M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+  const auto made = run_lay(
+      {"build", folder / "odd.lay", "-o", folder / "out", "--source-only", "--arch", "sm_90a"});
   REQUIRE(made.code == 0);
   const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
   int copying = 0;
@@ -202,7 +218,8 @@ TEST_CASE("the manifest says what is launched before, and how much workspace tha
     const auto& copies = variant.at("launches").at(0).at("arguments");
     const auto& product = variant.at("launches").at(1).at("arguments");
     // Both name the same places: the first writes there, the second reads.
-    const nlohmann::json rows_of_b{{"kind", "workspace"}, {"name", "B_rows"}, {"offset_bytes", "128*M*ceil_div(K,64)"}};
+    const nlohmann::json rows_of_b{
+        {"kind", "workspace"}, {"name", "B_rows"}, {"offset_bytes", "128*M*ceil_div(K,64)"}};
     CHECK(copies.at(0) == nlohmann::json{{"kind", "pointer"}, {"name", "A"}});
     CHECK(copies.at(3) == rows_of_b);
     CHECK(product.at(1) == rows_of_b);

@@ -28,10 +28,11 @@ std::string on_terminal(const std::vector<std::string>& environment) {
 TEST_CASE("show writes the form that the file's name says") {
   Folder folder;
   const std::string divide = "zipped_divide((6,8):(8,1), (2,4))";
-  for (const auto& [file, start] : std::vector<std::pair<std::string, std::string>>{{"a.svg", "<svg "},
-                                                                                    {"a.html", "<!DOCTYPE html>"},
-                                                                                    {"a.tex", "\\documentclass"},
-                                                                                    {"a.txt", "zipped_divide("}}) {
+  for (const auto& [file, start] :
+       std::vector<std::pair<std::string, std::string>>{{"a.svg", "<svg "},
+                                                        {"a.html", "<!DOCTYPE html>"},
+                                                        {"a.tex", "\\documentclass"},
+                                                        {"a.txt", "zipped_divide("}}) {
     INFO(file);
     const Finished run = folder.lay({"show", divide, "-o", file});
     CHECK(run.code == 0);
@@ -51,22 +52,27 @@ TEST_CASE("LaTeX gets no more boxes than TeX has room for, and says what is left
     for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++n;
     return n;
   };
-  for (const char* expression : {"Sw<3,3,3> o 0 o (64,64):(64,1)", "(1,1000000):(0,1000000000000)",
-                                 "blocked_product((128,128):(1,128), (128,128):(1,128))", "[99999:1 for i in 0..64]",
-                                 "((4,8),(2,2,64)):((32,1),(16,8,128)), tile = (16,512)"}) {
+  for (const char* expression :
+       {"Sw<3,3,3> o 0 o (64,64):(64,1)", "(1,1000000):(0,1000000000000)",
+        "blocked_product((128,128):(1,128), (128,128):(1,128))", "[99999:1 for i in 0..64]",
+        "((4,8),(2,2,64)):((32,1),(16,8,128)), tile = (16,512)"}) {
     INFO(expression);
     const std::string text = folder.lay({"show", expression, "--to", "tex"}).out;
     CHECK(count(text, " box") > 60);
     CHECK(count(text, "\\path[cell box") + count(text, "\\path[empty box") <= 2 * (1024 + 64));
     CHECK(count(text, "drawn: ") > 0);
   }
-  run_lay({}, {":show (64,64):(64,1) -o r.tex\n:show (64,64):(64,1) -o r.svg\n", folder.path().string(), {}, 60, 0});
+  run_lay({}, {":show (64,64):(64,1) -o r.tex\n:show (64,64):(64,1) -o r.svg\n",
+               folder.path().string(),
+               {},
+               60,
+               0});
   CHECK(count(slurp(folder / "r.tex"), "\\path[cell box") == 1024);
   CHECK(slurp(folder / "r.svg").find(">4095<") != std::string::npos);
   const std::string exported = folder.lay({"export", "(512,512):(512,1)", "--to", "latex"}).out;
   CHECK(count(exported, "\\path[cell box") == 1024);
-  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "triton", "--tile", "f16"}).error.find("a tile is a shape") !=
-        std::string::npos);
+  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "triton", "--tile", "f16"})
+            .error.find("a tile is a shape") != std::string::npos);
 }
 
 TEST_CASE("show takes names from a script and sizes from the command line") {
@@ -77,8 +83,10 @@ TEST_CASE("show takes names from a script and sizes from the command line") {
   CHECK(folder.lay({"show", "(N,2):(2,1)", "--set", "N=1"}).out ==
         "(N,2):(2,1)\n= (1,2):(2,1)\n\n2:1   0  1\n1:2\n  0   0  1\n");
   CHECK(folder.lay({"show", "(N,2):(2,1)"}).error.find("--set NAME=8") != std::string::npos);
-  CHECK(folder.lay({"show", "A", "--file", "a.lay"}).error.find("show ..., M = 8") != std::string::npos);
-  CHECK(folder.lay({"show", "A, M = 3", "--file", "a.lay"}).error.find("contradicts") != std::string::npos);
+  CHECK(folder.lay({"show", "A", "--file", "a.lay"}).error.find("show ..., M = 8") !=
+        std::string::npos);
+  CHECK(folder.lay({"show", "A, M = 3", "--file", "a.lay"}).error.find("contradicts") !=
+        std::string::npos);
 }
 
 TEST_CASE("a check draws nothing, and needs no sizes") {
@@ -97,10 +105,12 @@ TEST_CASE("a terminal gets the colours that it has") {
 }
 
 TEST_CASE("256 colours, and none, where the terminal has no more") {
-  CHECK(on_terminal({"TERM=xterm-256color", "COLORTERM="}).find("\x1b[38;5;16;48;5;") != std::string::npos);
-  for (const std::vector<std::string>& environment : {std::vector<std::string>{"TERM=xterm", "COLORTERM="},
-                                                      {"TERM=xterm-256color", "NO_COLOR=1"},
-                                                      {"TERM=dumb", "COLORTERM=truecolor"}})
+  CHECK(on_terminal({"TERM=xterm-256color", "COLORTERM="}).find("\x1b[38;5;16;48;5;") !=
+        std::string::npos);
+  for (const std::vector<std::string>& environment :
+       {std::vector<std::string>{"TERM=xterm", "COLORTERM="},
+        {"TERM=xterm-256color", "NO_COLOR=1"},
+        {"TERM=dumb", "COLORTERM=truecolor"}})
     CHECK(on_terminal(environment).find('\x1b') == std::string::npos);
 }
 
@@ -108,9 +118,11 @@ TEST_CASE("export prints what another tool reads") {
   Folder folder;
   CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "cutedsl", "--name", "a"}).out ==
         "import cutlass.cute as cute\na = cute.make_layout((4, 2), stride=(1, 4))\n");
-  CHECK(folder.lay({"export", "((4,8),(2,2)):((32,1),(16,8))", "--to", "triton", "--tile", "(16,8)"})
-            .out.find("shape=[16, 8]") != std::string::npos);
-  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "latex"}).out.find("\\begin{tikzpicture}") != std::string::npos);
+  CHECK(
+      folder.lay({"export", "((4,8),(2,2)):((32,1),(16,8))", "--to", "triton", "--tile", "(16,8)"})
+          .out.find("shape=[16, 8]") != std::string::npos);
+  CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "latex"}).out.find("\\begin{tikzpicture}") !=
+        std::string::npos);
   CHECK(folder.lay({"export", "(3,2):(1,3)", "--to", "triton"}).code == 1);
   CHECK(folder.lay({"export", "5", "--to", "cute"}).code == 1);
   CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "fortran"}).code == 2);

@@ -1,4 +1,5 @@
-// Policies of the user's: read from a folder, chosen for their class alone, and every way in which one is wrong.
+// Policies of the user's: read from a folder, chosen for their class alone, and every way in which
+// one is wrong.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -23,13 +24,16 @@ constexpr const char* script =
     "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
 
 std::string policies(const std::string& row) {
-  return "use atoms.sm90\n\ndim M, N, K, L\n\nrecord mine {\n  " + row + "\n}\n\nlet rows = (mine,)\n";
+  return "use atoms.sm90\n\ndim M, N, K, L\n\nrecord mine {\n  " + row +
+         "\n}\n\nlet rows = (mine,)\n";
 }
 
 const std::string head = R"(gpu = "h200", a = bf16, b = bf16, acc = f32, c = bf16, along = "kkn")";
-const std::string square = "M >= 3072 and M < 6144 and N >= 3072 and N < 6144 and K >= 3072 and K < 6144 and L < 2";
+const std::string square =
+    "M >= 3072 and M < 6144 and N >= 3072 and N < 6144 and K >= 3072 and K < 6144 and L < 2";
 const std::string schedule =
-    "tile = (128,192,64), mma = sm90.wgmma(n = 192, ab = bf16, acc = f32), groups = (2,1,1,1), cluster = (1,1), stages "
+    "tile = (128,192,64), mma = sm90.wgmma(n = 192, ab = bf16, acc = f32), groups = (2,1,1,1), "
+    "cluster = (1,1), stages "
     "= 3";
 
 class Home {
@@ -39,10 +43,13 @@ class Home {
     put(folder_ / ("tuned_" + std::string(family) + ".lay"), text);
   }
   Finished lay(const std::vector<std::string>& arguments) const {
-    return run_lay(arguments, {"", folder_.path().string(), {"LAY_POLICIES=" + folder_.path().string()}, 60, 0});
+    return run_lay(
+        arguments,
+        {"", folder_.path().string(), {"LAY_POLICIES=" + folder_.path().string()}, 60, 0});
   }
   // The variants that `lay plan` names for a kernel at these sizes.
-  std::string planned(const std::string& kernel, const std::string& size, const std::string& gpu = "h200") const {
+  std::string planned(const std::string& kernel, const std::string& size,
+                      const std::string& gpu = "h200") const {
     const Finished ended = lay({"plan", "gemm.lay", "--size", size, "--gpu", gpu});
     INFO(ended.error);
     CHECK(ended.code == 0);
@@ -83,8 +90,10 @@ TEST_CASE("a user's policy is chosen for its class, and for that alone") {
 TEST_CASE("a policy for the CUDA cores") {
   Home home;
   home.write(
-      "dim M, N, K, L\n\nrecord mine {\n  gpu = \"h200\", a = f32, b = f32, acc = f32, c = f32, along = \"kkn\"\n  "
-      "condition = M >= 96 and M < 192\n  tile = (32,64,8), groups = (1,2,1,1), lane_tile = (4,4,1)\n}\n\nlet rows = "
+      "dim M, N, K, L\n\nrecord mine {\n  gpu = \"h200\", a = f32, b = f32, acc = f32, c = f32, "
+      "along = \"kkn\"\n  "
+      "condition = M >= 96 and M < 192\n  tile = (32,64,8), groups = (1,2,1,1), lane_tile = "
+      "(4,4,1)\n}\n\nlet rows = "
       "(mine,)\n",
       "simt");
   CHECK(home.planned("exact", "128") == "tuned");
@@ -110,16 +119,19 @@ TEST_CASE("what is wrong with a user's policy is said with its file") {
   says("dim M\nlet x = nothing\n", path + ":2: ");
   says("dim M\n", path + ": ");
   says("let rows = 8\n", path + ": rows is an integer, not a list of records");
-  says("record r { a = 1 }\nlet rows = (r, 8:1)\n", path + ": rows holds a layout, which is no record");
+  says("record r { a = 1 }\nlet rows = (r, 8:1)\n",
+       path + ": rows holds a layout, which is no record");
   says(policies("a = bf16"), row + "it has no field gpu");
   says(policies(head + "\n  condition = 4"), row + "its condition is a condition, not an integer");
   says("dim P\n" + policies(head + "\n  condition = P > 3"),
        row + "its condition speaks of P, and not of M, N, K and L alone");
   says(policies(head + "\n  condition = M > 3, mma = 8"), row);
-  says(policies(head + "\n  condition = M > 3, tile = (128,192,64), colour = 3"), "the tuned row mine: ");
+  says(policies(head + "\n  condition = M > 3, tile = (128,192,64), colour = 3"),
+       "the tuned row mine: ");
   // What misfits is passed over, as a policy of the library.
-  home.write(policies(head + "\n  condition = " + square +
-                      "\n  tile = (128,256,64), mma = sm90.wgmma(n = 256, ab = bf16, acc = f32), stages = 20"));
+  home.write(policies(
+      head + "\n  condition = " + square +
+      "\n  tile = (128,256,64), mma = sm90.wgmma(n = 256, ab = bf16, acc = f32), stages = 20"));
   CHECK(home.planned("tt", "4096").find("tuned") == std::string::npos);
   // Of a file that is none the plans are those without it.
   std::filesystem::remove(path);
@@ -145,7 +157,8 @@ TEST_CASE("lay plan takes sizes, and says what is wrong with them") {
 TEST_CASE("lay tune without a GPU ranks, says why nothing is timed, and writes nothing") {
   Home home;
   const Finished ended = home.lay({"tune", "gemm.lay", "--kernel", "tt", "--size", "1024"});
-  if (ended.out.find("Ranked by the model; nothing was timed: ") == std::string::npos) return;  // there is a GPU
+  if (ended.out.find("Ranked by the model; nothing was timed: ") == std::string::npos)
+    return;  // there is a GPU
   CHECK(ended.code == 0);
   CHECK(ended.out.find("us  predicted for the default, ") != std::string::npos);
   CHECK(!std::filesystem::exists(home.path("tuned_sm90.lay")));

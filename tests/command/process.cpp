@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "generated/tests/paths.h"
+
 namespace lay::test {
 namespace {
 
@@ -33,15 +35,16 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void become_lay(const std::vector<std::string>& arguments, const Setting& setting, int in, int out,
-                             int error) {
+[[noreturn]] void become_lay(const std::vector<std::string>& arguments, const Setting& setting,
+                             int in, int out, int error) {
   ::dup2(in, 0);
   ::dup2(out, 1);
   ::dup2(error, 2);
   if (::chdir(setting.folder.c_str()) != 0) ::_exit(127);
   for (const auto& variable : setting.environment) ::putenv(const_cast<char*>(variable.c_str()));
   if (setting.megabytes > 0 && !address_sanitizer) {
-    const rlimit limit{static_cast<rlim_t>(setting.megabytes) << 20, static_cast<rlim_t>(setting.megabytes) << 20};
+    const rlimit limit{static_cast<rlim_t>(setting.megabytes) << 20,
+                       static_cast<rlim_t>(setting.megabytes) << 20};
     ::setrlimit(RLIMIT_AS, &limit);
   }
   std::vector<char*> argv = {const_cast<char*>(LAY_BINARY)};
@@ -52,7 +55,8 @@ struct Pipe {
 }
 
 // Feeds and drains the pipes until all are closed or the time is over.
-void converse(Pipe& in, Pipe& out, Pipe& error, const Setting& setting, pid_t child, Finished& finished) {
+void converse(Pipe& in, Pipe& out, Pipe& error, const Setting& setting, pid_t child,
+              Finished& finished) {
   const auto start = Clock::now();
   std::size_t written = 0;
   bool out_open = true, error_open = true, killed = false;
@@ -73,14 +77,16 @@ void converse(Pipe& in, Pipe& out, Pipe& error, const Setting& setting, pid_t ch
                          {error_open ? error.read_end : -1, POLLIN, 0}};
     ::poll(waiting, 3, 100);
     if (waiting[0].revents & POLLOUT) {
-      const ssize_t n = ::write(in.write_end, setting.input.data() + written, setting.input.size() - written);
+      const ssize_t n =
+          ::write(in.write_end, setting.input.data() + written, setting.input.size() - written);
       written = n > 0 ? written + static_cast<std::size_t>(n) : setting.input.size();
     } else if (waiting[0].revents) {
       written = setting.input.size();
     }
     if (waiting[1].revents) out_open = drain(out.read_end, finished.out);
     if (waiting[2].revents) error_open = drain(error.read_end, finished.error);
-    if (!killed && std::chrono::duration<double>(Clock::now() - start).count() > setting.seconds_allowed) {
+    if (!killed &&
+        std::chrono::duration<double>(Clock::now() - start).count() > setting.seconds_allowed) {
       ::kill(child, SIGKILL);
       killed = true;
     }

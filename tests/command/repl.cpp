@@ -61,7 +61,8 @@ TEST_CASE("Tab shows signatures") {
   terminal.wait_for("r1 = 2:1");
   terminal.wait_for("lay> ");
   terminal.type("zip\t\t");
-  for (const char* signature : {"zip(A, B)", "zip2_by(L, T)", "zipped_divide(L, T)"}) terminal.wait_for(signature);
+  for (const char* signature : {"zip(A, B)", "zip2_by(L, T)", "zipped_divide(L, T)"})
+    terminal.wait_for(signature);
   terminal.type("\x03?composition-c\t\r");
   terminal.wait_for("This fails:");
 }
@@ -125,8 +126,8 @@ TEST_CASE("Ctrl-C ends an evaluation, and the session lives") {
   terminal.wait_for("lay> ");
   terminal.type("let a = 7\r");
   terminal.wait_for("lay> ");
-  for (const char* lengthy :
-       {"[sum([i * j for j in 0..3000]) for i in 0..3000]", "left_inverse((6,8,5,6):(706,1412,706,9297))"}) {
+  for (const char* lengthy : {"[sum([i * j for j in 0..3000]) for i in 0..3000]",
+                              "left_inverse((6,8,5,6):(706,1412,706,9297))"}) {
     terminal.type(lengthy + std::string("\r"));
     std::this_thread::sleep_for(std::chrono::milliseconds(150));  // until it runs
     terminal.type("\x03");
@@ -173,7 +174,8 @@ TEST_CASE("from a pipe a question is one line, whatever it asks for") {
 
 TEST_CASE("a session is saved as a script that gives the same results") {
   TemporaryFolder folder;
-  const Setting here{"let a = 4:2\nsize(a)\n(2,\n3)\n:save s.lay\n", folder.path().string(), {}, 60, 0};
+  const Setting here{
+      "let a = 4:2\nsize(a)\n(2,\n3)\n:save s.lay\n", folder.path().string(), {}, 60, 0};
   CHECK(run_lay({}, here).code == 0);
   CHECK(slurp(folder / "s.lay") == "let a = 4:2\nsize(a)\n(2,\n3)\n");
   CHECK(run_lay({"run", "s.lay"}, {"", folder.path().string(), {}, 60, 0}).code == 0);
@@ -181,22 +183,24 @@ TEST_CASE("a session is saved as a script that gives the same results") {
   CHECK(loaded.out.ends_with("4\n"));
   // What was only looked at is no part of the script, nor what failed.
   const Setting looked{
-      "let a = 4:2\n:explain a o 2:1\n:show a\n:export numpy a\n:type a\nb\na o 2:1\n:save looked.lay\n",
+      "let a = 4:2\n:explain a o 2:1\n:show a\n:export numpy a\n:type a\nb\na o 2:1\n:save "
+      "looked.lay\n",
       folder.path().string(),
       {},
       60,
       0};
   CHECK(run_lay({}, looked).code == 1);
   CHECK(slurp(folder / "looked.lay") == "let a = 4:2\na o 2:1\n");
-  CHECK(run_lay({}, {":load absent.lay\n", folder.path().string(), {}, 60, 0}).error.find("no such file") !=
-        std::string::npos);
+  CHECK(run_lay({}, {":load absent.lay\n", folder.path().string(), {}, 60, 0})
+            .error.find("no such file") != std::string::npos);
 }
 
 TEST_CASE("Ctrl-C ends what runs, and the session lives") {
   Terminal terminal({});
   terminal.wait_for("lay> ");
   terminal.type(
-      "kernel gemm<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 (M,N):(N,1) { C[m,n] = sum[k](A[m,k] * "
+      "kernel gemm<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 (M,N):(N,1) { C[m,n] "
+      "= sum[k](A[m,k] * "
       "B[n,k]) }\r");
   terminal.wait_for("lay> ");
   terminal.type("let A = random(f32, (3000,3000))\r");

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "generated/tests/paths.h"
 #include "tests/command/fast.h"
 #include "tests/command/process.h"
 #include "tests/command/terminal.h"
@@ -9,7 +10,8 @@
 using namespace lay::test;
 
 TEST_CASE("every example is checked in under 20 ms") {
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(LAY_SOURCE_DIR "/examples")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(LAY_SOURCE_DIR "/examples")) {
     if (entry.path().extension() != ".lay") continue;
     check_fast("lay check " + entry.path().filename().string(), 20, 10, [&] {
       return run_lay({"check", entry.path().string()}).cpu_seconds;
@@ -29,15 +31,18 @@ TEST_CASE("lay eval answers a line in under 10 ms") {
   constexpr int count = 200;
   std::string lines;
   for (int i = 0; i < count; ++i) lines += "zipped_divide((128,64):(64,1), (16,8))\n";
-  check_fast("lay eval, a line", 10, 3, [&] { return run_lay({"eval"}, {lines, ".", {}, 60, 0}).cpu_seconds / count; });
+  check_fast("lay eval, a line", 10, 3, [&] {
+    return run_lay({"eval"}, {lines, ".", {}, 60, 0}).cpu_seconds / count;
+  });
 }
 
 TEST_CASE("the REPL answers a line in under 10 ms") {
   constexpr const char* ready = "\x1b[?2004h";  // a new prompt takes pastes
   Terminal terminal({});
   terminal.wait_for(ready);
-  for (const std::string line : {"zipped_divide((128,64):(64,1), (16,8))", "(6,2):(8,2) o (4,3):(3,1)",
-                                 "explain (6,2):(8,2) o (4,3):(3,1)", "?composition"}) {
+  for (const std::string line :
+       {"zipped_divide((128,64):(64,1), (16,8))", "(6,2):(8,2) o (4,3):(3,1)",
+        "explain (6,2):(8,2) o (4,3):(3,1)", "?composition"}) {
     check_fast(line, 10, 20, [&] {
       terminal.type(line);
       const double before = terminal.seconds();

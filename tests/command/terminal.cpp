@@ -9,9 +9,12 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "generated/tests/paths.h"
+
 namespace lay::test {
 
-Terminal::Terminal(const std::vector<std::string>& arguments, const std::vector<std::string>& environment)
+Terminal::Terminal(const std::vector<std::string>& arguments,
+                   const std::vector<std::string>& environment)
     : start_(std::chrono::steady_clock::now()) {
   winsize size{};
   size.ws_col = 100;

@@ -11,19 +11,22 @@ namespace lay::test {
 
 class Terminal {
  public:
-  explicit Terminal(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
+  explicit Terminal(const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment = {});
   ~Terminal();
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  // Waits until the text appears after what was waited for before, and returns all that was shown up to its end. Fails
-  // the test after ten seconds.
+  // Waits until the text appears after what was waited for before, and returns all that was shown
+  // up to its end. Fails the test after ten seconds.
   std::string wait_for(const std::string& text);
   void type(const std::string& keys);
   // Waits for the end and returns the exit code, -1 after a signal.
   int finish();
 
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
 
  private:
   bool read_more();

@@ -5,7 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "frontend/sema/value.h"
+#include "frontend/sema/values/value.h"
+#include "generated/tests/paths.h"
 #include "tests/conformance/expression.h"
 
 namespace conformance {
@@ -29,7 +30,9 @@ struct Lay::Session {
       if (!outcome.ok()) throw std::runtime_error("conformance: a statement fails in\n" + text);
     }
   }
-  Int dim(const std::string& name) { return evaluator.run("conformance.lay", name).back().value->as<Tuple>()->value(); }
+  Int dim(const std::string& name) {
+    return evaluator.run("conformance.lay", name).back().value->as<Tuple>()->value();
+  }
 
  private:
   bool knows_atoms_ = false;
@@ -122,7 +125,8 @@ Lay::Symbolic Lay::ask_with_symbols(const Case& c, bool strides) {
     binding[id] = n;
   }
   for (const Guard& guard : result.answer.guards) {
-    if (either(negate(guard.path), guard.predicate).evaluate(binding) != true) result.guards_hold = false;
+    if (either(negate(guard.path), guard.predicate).evaluate(binding) != true)
+      result.guards_hold = false;
   }
   if (!result.answer.outcome || !result.guards_hold) return result;
   Outcome& outcome = *result.answer.outcome;

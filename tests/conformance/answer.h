@@ -24,12 +24,13 @@ class Lay {
  public:
   Lay();
 
-  // Throws std::runtime_error if the operation is not in the table, or the answer is of a kind that no vector has.
+  // Throws std::runtime_error if the operation is not in the table, or the answer is of a kind that
+  // no vector has.
   Answer ask(const Case& c);
 
-  // The same with a dim for each number from 2 up in the shapes of operands and tilers, and in their strides if asked;
-  // what divides what is known. The answer has the numbers in their places again; `guards_hold` says whether its guards
-  // allow these numbers.
+  // The same with a dim for each number from 2 up in the shapes of operands and tilers, and in
+  // their strides if asked; what divides what is known. The answer has the numbers in their places
+  // again; `guards_hold` says whether its guards allow these numbers.
   struct Symbolic {
     Answer answer;
     std::string text;

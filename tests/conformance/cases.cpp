@@ -14,7 +14,8 @@ std::vector<Case> read_cases(const std::string& path) {
   std::vector<Case> cases;
   for (std::string line; std::getline(file, line);) {
     const Json j = Json::parse(line);
-    cases.push_back({j.at("id"), j.at("op"), j.at("in"), j.at("args"), j.at("static"), j.contains("dynamic_differs")});
+    cases.push_back({j.at("id"), j.at("op"), j.at("in"), j.at("args"), j.at("static"),
+                     j.contains("dynamic_differs")});
   }
   return cases;
 }
@@ -38,7 +39,8 @@ Tuple as_basis(const std::string& text) {
 
 Tuple as_tuple(const Json& j) {
   if (j.is_number_integer()) return j.get<int64_t>();
-  if (j.is_string()) return j.get<std::string>() == "_" ? Tuple::underscore() : as_basis(j.get<std::string>());
+  if (j.is_string())
+    return j.get<std::string>() == "_" ? Tuple::underscore() : as_basis(j.get<std::string>());
   std::vector<Tuple> modes;
   for (const Json& mode : j) modes.push_back(as_tuple(mode));
   return Tuple(std::move(modes));
@@ -110,8 +112,8 @@ bool same_value(const Tuple& a, const Tuple& b) {
 
 namespace {
 
-// All values of a partition: thread 0's are those of its layout, the others' begin at their bases. `member` ends in the
-// tensor's shape: "C(64,32)".
+// All values of a partition: thread 0's are those of its layout, the others' begin at their bases.
+// `member` ends in the tensor's shape: "C(64,32)".
 std::vector<int64_t> table_of(const Json& e, const std::string& member) {
   const int64_t rows = std::stoll(member.substr(member.find('(') + 1));
   Facts facts;
@@ -120,7 +122,8 @@ std::vector<int64_t> table_of(const Json& e, const std::string& member) {
   std::vector<int64_t> all;
   for (int64_t v = 0; v < size(part).value(); ++v) {
     const std::vector<Tuple> at = leaves(add(evaluate(facts, part, v), 0));
-    const int64_t first = at[0].value().value() + (at.size() > 1 ? rows * at[1].value().value() : 0);
+    const int64_t first =
+        at[0].value().value() + (at.size() > 1 ? rows * at[1].value().value() : 0);
     for (const int64_t base : bases) all.push_back(base + first);
   }
   return all;
@@ -139,7 +142,8 @@ std::optional<Outcome> expected_of(const Case& c) {
   for (const Tuple& extent : leaves(as_tuple(e.at("shape")))) {
     if (extent.value().value() < 1) return std::nullopt;
   }
-  Outcome outcome{e.contains("swizzle") ? AnyLayout(as_composed(e)) : AnyLayout(as_layout(e)), 0, {}};
+  Outcome outcome{
+      e.contains("swizzle") ? AnyLayout(as_composed(e)) : AnyLayout(as_layout(e)), 0, {}};
   if (e.contains("bases")) outcome.table = table_of(e, c.args.at("member"));
   if (e.contains("slice_offset")) outcome.offset = as_tuple(e.at("slice_offset"));
   return outcome;

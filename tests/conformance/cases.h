@@ -1,13 +1,15 @@
 #pragma once
 
-// The vectors of tests/conformance: results of NVIDIA CuTe (C++, CUTLASS 4.7.0) on static integers, one JSON object a
-// line:
-// {"id", "op", "in": [operands], "args": {...}, "static": result, "dynamic_differs"?}. A layout is {"shape", "stride"},
-// a basis stride "2@0" (last index outermost), "_" the underscore. A result is a layout, a composed layout, a value, a
-// swizzle, or {"error": true, "reason"} where CuTe does not compile the expression. "dynamic_differs" marks what CuTe
-// answers otherwise when the integers are known only at run time.
+// The vectors of tests/conformance: results of NVIDIA CuTe (C++, CUTLASS 4.7.0) on static integers,
+// one JSON object a line:
+// {"id", "op", "in": [operands], "args": {...}, "static": result, "dynamic_differs"?}. A layout is
+// {"shape", "stride"}, a basis stride "2@0" (last index outermost), "_" the underscore. A result is
+// a layout, a composed layout, a value, a swizzle, or {"error": true, "reason"} where CuTe does not
+// compile the expression. "dynamic_differs" marks what CuTe answers otherwise when the integers are
+// known only at run time.
 //
-// The layout of a partition comes with "bases": what thread t's first value is, for a tensor that is column-major.
+// The layout of a partition comes with "bases": what thread t's first value is, for a tensor that
+// is column-major.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace conformance {
 
@@ -34,7 +36,8 @@ struct Case {
 
 std::vector<Case> read_cases(const std::string& path);
 
-// What an operation gives: a layout (and the offset of a slice, or the values of all threads), a value or a swizzle.
+// What an operation gives: a layout (and the offset of a slice, or the values of all threads), a
+// value or a swizzle.
 struct Outcome {
   std::variant<lay::AnyLayout, lay::Tuple, lay::Swizzle> result;
   lay::Tuple offset = 0;
@@ -50,7 +53,8 @@ lay::Tiler as_tiler(const Json& j);
 bool is_composed(const Json& j);
 lay::Swizzle as_swizzle(const Json& j);
 
-// The same value of a layout: 0 is any zero coordinate written short, and modes that are missing are 0.
+// The same value of a layout: 0 is any zero coordinate written short, and modes that are missing
+// are 0.
 bool same_value(const lay::Tuple& a, const lay::Tuple& b);
 
 // CuTe's own result; nothing if it rejects the case.

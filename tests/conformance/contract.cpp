@@ -101,11 +101,12 @@ bool follows(Facts& facts, const Layout& a, const Swizzle& s, const AnyLayout& r
 
 bool steps_down(const Layout& a) {
   const std::vector<Tuple> strides = leaves(a.stride);
-  return std::any_of(strides.begin(), strides.end(), [](const Tuple& d) { return d.value().value() < 0; });
+  return std::any_of(strides.begin(), strides.end(),
+                     [](const Tuple& d) { return d.value().value() < 0; });
 }
 
-// The values of R are the n elements of every word of A, each as often as the word occurs. Where A steps down, whose
-// words are counted from the far end, only their number is held against the law.
+// The values of R are the n elements of every word of A, each as often as the word occurs. Where A
+// steps down, whose words are counted from the far end, only their number is held against the law.
 bool splits(const Layout& a, int64_t n, const Layout& r) {
   std::vector<int64_t> due;
   for (const int64_t word : values(a)) {
@@ -130,7 +131,8 @@ std::optional<bool> gathers(const Layout& a, int64_t n, int64_t parts, const Lay
 }
 
 // From `from` bits to `to` bits: into the words of both, then into their elements.
-std::optional<bool> casts(Facts& facts, const Layout& a, int64_t from, int64_t to, const Layout& r) {
+std::optional<bool> casts(Facts& facts, const Layout& a, int64_t from, int64_t to,
+                          const Layout& r) {
   const int64_t common = std::gcd(from, to);
   if (from != common) {
     try {
@@ -141,13 +143,15 @@ std::optional<bool> casts(Facts& facts, const Layout& a, int64_t from, int64_t t
   return gathers(a, to / common, from / common, r);
 }
 
-// Of downcast and recast, also of the layout inside a composed one; a swizzle that moves nothing is left out.
+// Of downcast and recast, also of the layout inside a composed one; a swizzle that moves nothing is
+// left out.
 std::optional<bool> keeps_cast(Facts& facts, const Case& c, const AnyLayout& r) {
   const bool down = c.op.ends_with("downcast"), up = c.op.ends_with("upcast");
   const int64_t n = down || up ? c.args.at("N").get<int64_t>() : 1;
   const int64_t from = down ? n : up ? 1 : c.args.at("old_bits").get<int64_t>();
   const int64_t to = up ? n : down ? 1 : c.args.at("new_bits").get<int64_t>();
-  const Layout a = is_composed(c.in.at(0)) ? as_composed(c.in.at(0)).layout() : as_layout(c.in.at(0));
+  const Layout a =
+      is_composed(c.in.at(0)) ? as_composed(c.in.at(0)).layout() : as_layout(c.in.at(0));
   const auto* composed = std::get_if<Composed>(&r);
   return casts(facts, a, from, to, composed ? composed->layout() : std::get<Layout>(r));
 }
@@ -161,34 +165,45 @@ std::optional<bool> keeps_composed(Facts& facts, const Case& c, const AnyLayout&
 }
 
 AnyLayout operand(const Case& c, size_t i = 0) {
-  return is_composed(c.in.at(i)) ? AnyLayout(as_composed(c.in.at(i))) : AnyLayout(as_layout(c.in.at(i)));
+  return is_composed(c.in.at(i)) ? AnyLayout(as_composed(c.in.at(i)))
+                                 : AnyLayout(as_layout(c.in.at(i)));
 }
 
-std::optional<bool> keeps(Facts& facts, const Case& c, const Outcome& outcome, const AnyLayout& any) {
+std::optional<bool> keeps(Facts& facts, const Case& c, const Outcome& outcome,
+                          const AnyLayout& any) {
   const std::string& op = c.op;
-  if (op == "layout_compose_swizzle") return follows(facts, as_layout(c.in.at(0)), as_swizzle(c.in.at(1)), any);
+  if (op == "layout_compose_swizzle")
+    return follows(facts, as_layout(c.in.at(0)), as_swizzle(c.in.at(1)), any);
   if (op == "composed_slice_and_offset") {
     return slices(facts, as_composed(c.in.at(0)), as_tuple(c.args.at("coord")), outcome);
   }
-  if (op.ends_with("upcast") || op.ends_with("downcast") || op == "recast_layout" || op == "composed_recast") {
+  if (op.ends_with("upcast") || op.ends_with("downcast") || op == "recast_layout" ||
+      op == "composed_recast") {
     return keeps_cast(facts, c, any);
   }
   if (op == "composed_compose") return keeps_composed(facts, c, any);
   if (op == "left_inverse" || op == "composed_left_inverse") return inverts(facts, operand(c), any);
-  if (op == "right_inverse" || op == "composed_right_inverse") return is_right_inverse(facts, operand(c), any);
+  if (op == "right_inverse" || op == "composed_right_inverse")
+    return is_right_inverse(facts, operand(c), any);
   if (op == "max_common_layout" || op == "composed_max_common_layout") {
-    return is_right_inverse(facts, operand(c, 0), any) && is_right_inverse(facts, operand(c, 1), any);
+    return is_right_inverse(facts, operand(c, 0), any) &&
+           is_right_inverse(facts, operand(c, 1), any);
   }
   const Layout* r = std::get_if<Layout>(&any);
   if (!r || c.in.empty() || !c.in.at(0).is_object()) {
-    return op == "make_ordered_layout" && r ? std::optional<bool>(is_compact(facts, *r)) : std::nullopt;
+    return op == "make_ordered_layout" && r ? std::optional<bool>(is_compact(facts, *r))
+                                            : std::nullopt;
   }
   if (is_composed(c.in.at(0)) || c.in.at(0).contains("swizzle")) return std::nullopt;
   const Layout a = as_layout(c.in.at(0));
-  if (op == "composition" || op == "composition_basis") return composes(facts, a, as_layout(c.in.at(1)), *r);
-  if (op == "composition_tiler") return composes_by_mode(facts, a, as_tiler(c.args.at("tiler")), *r);
-  if (op == "composition_shape") return composes_by_mode(facts, a, as_tiler(c.args.at("shape_tiler")), *r);
-  if (op == "identity_composition") return composes_by_mode(facts, a, as_tiler(c.args.at("tiler")), *r);
+  if (op == "composition" || op == "composition_basis")
+    return composes(facts, a, as_layout(c.in.at(1)), *r);
+  if (op == "composition_tiler")
+    return composes_by_mode(facts, a, as_tiler(c.args.at("tiler")), *r);
+  if (op == "composition_shape")
+    return composes_by_mode(facts, a, as_tiler(c.args.at("shape_tiler")), *r);
+  if (op == "identity_composition")
+    return composes_by_mode(facts, a, as_tiler(c.args.at("tiler")), *r);
   if (op == "with_shape") return composes(facts, a, make_layout(as_tuple(c.args.at("shape"))), *r);
   if (op == "coalesce" || op == "flatten") return composes(facts, a, make_layout(size(a)), *r);
   if (op == "make_layout_like" || op == "make_fragment_like") return is_compact(facts, *r);
@@ -218,10 +233,13 @@ bool same_function(const Outcome& ours, const Outcome& theirs) {
     return true;
   }
   const auto *a = std::get_if<AnyLayout>(&ours.result), *b = std::get_if<AnyLayout>(&theirs.result);
-  if (!a || !b || !has_shape(*b) || (has_shape(*a) && !(size(shape_of(*a)) == size(shape_of(*b))))) return false;
+  if (!a || !b || !has_shape(*b) || (has_shape(*a) && !(size(shape_of(*a)) == size(shape_of(*b)))))
+    return false;
   Facts facts;
   for (int64_t i = 0; i < span_of(shape_of(*b)); ++i) {
-    if (!same_value(add(ours.offset, evaluate(facts, *a, i)), add(theirs.offset, evaluate(facts, *b, i)))) return false;
+    if (!same_value(add(ours.offset, evaluate(facts, *a, i)),
+                    add(theirs.offset, evaluate(facts, *b, i))))
+      return false;
   }
   return true;
 }

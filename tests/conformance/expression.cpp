@@ -1,5 +1,6 @@
-// One row for each operation of the vectors: the expression, with $0 and $1 for the operands, {name} for an argument,
-// and {*} for each entry of a list of arguments in turn, which makes a tuple of results.
+// One row for each operation of the vectors: the expression, with $0 and $1 for the operands,
+// {name} for an argument, and {*} for each entry of a list of arguments in turn, which makes a
+// tuple of results.
 
 #include "tests/conformance/expression.h"
 
@@ -21,7 +22,8 @@ const std::map<std::string, Row>& rows() {
       {"idx2crd", {"idx2crd({*}, $0)", "indices"}},
       {"idx2crd_stride", {"idx2crd({*}, shape($0), stride($0))", "indices"}},
       {"crd2crd", {"crd2crd({*}, $0, $0)", "coords"}},
-      {"get_coord", {"(get_hier_coord($0, {*}), get_flat_coord($0, {*}), get_1d_coord($0, {*}))", "indices"}},
+      {"get_coord",
+       {"(get_hier_coord($0, {*}), get_flat_coord($0, {*}), get_1d_coord($0, {*}))", "indices"}},
       {"coalesce", {"coalesce($0)"}},
       {"coalesce_profile", {"coalesce($0, {profile})"}},
       {"filter", {"filter($0)"}},
@@ -185,7 +187,8 @@ class Text {
     return tuple(t, [](int64_t n) { return std::to_string(n); });
   }
   std::string layout(const Json& j) const {
-    return "(" + tuple(j.at("shape"), spelling_.extent) + ":" + tuple(j.at("stride"), spelling_.stride) + ")";
+    return "(" + tuple(j.at("shape"), spelling_.extent) + ":" +
+           tuple(j.at("stride"), spelling_.stride) + ")";
   }
   std::string operand(const Json& j) const {
     if (!j.is_object()) return tuple(j, spelling_.extent);
@@ -205,13 +208,16 @@ class Text {
     return text + (j.size() == 1 ? ",)" : ")");
   }
   static std::string type_of_bits(int bits) {
-    static const std::map<int, std::string> types = {{1, "pred"}, {4, "u4"},   {6, "e2m3"}, {8, "u8"},
-                                                     {16, "u16"}, {32, "u32"}, {64, "u64"}, {128, "u128"}};
+    static const std::map<int, std::string> types = {{1, "pred"}, {4, "u4"},    {6, "e2m3"},
+                                                     {8, "u8"},   {16, "u16"},  {32, "u32"},
+                                                     {64, "u64"}, {128, "u128"}};
     const auto type = types.find(bits);
     return type == types.end() ? std::to_string(bits) : type->second;
   }
   // "C(64,32)": what stands before the parentheses, and the parentheses.
-  static std::string head_of(const std::string& member) { return member.substr(0, member.find('(')); }
+  static std::string head_of(const std::string& member) {
+    return member.substr(0, member.find('('));
+  }
   static std::string shape_of(const std::string& member) { return member.substr(member.find('(')); }
 
   std::string argument(const std::string& name) const {
@@ -232,13 +238,14 @@ class Text {
     if (name == "shape of part") return shape_of(c_.args.at("part"));
     if (name == "member of") return member_text(c_.args.at("member"), c_.args.at("of"));
     if (name == "partition of") {
-      return "partition_" + head_of(c_.args.at("member")) + "(" + c_.args.at("of").get<std::string>();
+      return "partition_" + head_of(c_.args.at("member")) + "(" +
+             c_.args.at("of").get<std::string>();
     }
     if (name == "shape of member") return shape_of(c_.args.at("member"));
     if (name.ends_with("_bits")) return type_of_bits(c_.args.at(name));
     const Json& j = c_.args.at(name);
-    const bool lifted = name == "tiler" || name == "shape_tiler" || name == "rhs" || name == "cotarget" ||
-                        name == "target" || name == "shape" || name == "x";
+    const bool lifted = name == "tiler" || name == "shape_tiler" || name == "rhs" ||
+                        name == "cotarget" || name == "target" || name == "shape" || name == "x";
     return lifted ? tiler(j) : plain(j);
   }
 

@@ -1,9 +1,10 @@
-// Divides and products stand twice: as defs of stdlib/prelude.lay, and in C++ for the planner, which tiles without a
-// script. Both give the same layouts, or both refuse.
+// Divides and products stand twice: as defs of stdlib/prelude.lay, and in C++ for the planner,
+// which tiles without a script. Both give the same layouts, or both refuse.
 
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "generated/tests/paths.h"
 #include "tests/conformance/answer.h"
 
 using namespace lay;
@@ -12,10 +13,11 @@ namespace {
 
 using Tile = Layout (*)(Facts&, const Layout&, const Tiler&);
 
-const std::map<std::string, Tile> kTilings = {{"logical_divide", logical_divide},   {"zipped_divide", zipped_divide},
-                                              {"tiled_divide", tiled_divide},       {"flat_divide", flat_divide},
-                                              {"logical_product", logical_product}, {"zipped_product", zipped_product},
-                                              {"tiled_product", tiled_product},     {"flat_product", flat_product}};
+const std::map<std::string, Tile> kTilings = {
+    {"logical_divide", logical_divide},   {"zipped_divide", zipped_divide},
+    {"tiled_divide", tiled_divide},       {"flat_divide", flat_divide},
+    {"logical_product", logical_product}, {"zipped_product", zipped_product},
+    {"tiled_product", tiled_product},     {"flat_product", flat_product}};
 
 std::optional<Layout> tiled(const conformance::Case& c) {
   Facts facts;

@@ -60,8 +60,10 @@ std::string classify_symbolic(Lay& lay, const Case& c, bool strides, std::string
   detail += "\n    at these numbers " + ours.to_string();
   if (const auto kept = keeps_contract(c, ours)) return *kept ? "right" : "different";
   const Answer literal = lay.ask(c);
-  if (!literal.outcome) return "right";  // the symbols leave the numbers out that are refused; nothing to compare with
-  return same(ours, *literal.outcome) || same_function(ours, *literal.outcome) ? "right" : "different";
+  if (!literal.outcome)
+    return "right";  // the symbols leave the numbers out that are refused; nothing to compare with
+  return same(ours, *literal.outcome) || same_function(ours, *literal.outcome) ? "right"
+                                                                               : "different";
 }
 
 bool has_symbolic_form(const Case& c) {
@@ -117,7 +119,8 @@ bool has_symbolic_form(const Case& c) {
 
 void print_table(const Table& table, const std::vector<std::string>& columns) {
   std::printf("%-28s", "");
-  for (const std::string& column : columns) std::printf("%*s", static_cast<int>(column.size()) + 3, column.c_str());
+  for (const std::string& column : columns)
+    std::printf("%*s", static_cast<int>(column.size()) + 3, column.c_str());
   std::printf("\n");
   std::map<std::string, int> total;
   const auto line = [&](const std::string& name, const std::map<std::string, int>& counts) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The table of all vectors by operation and class. docs/conformance.md says what each class means; nothing may be
-// `different`.
+// The table of all vectors by operation and class. docs/conformance.md says what each class means;
+// nothing may be `different`.
 
 #include <functional>
 #include <map>

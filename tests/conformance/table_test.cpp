@@ -1,8 +1,11 @@
-// The whole table on numbers, and a slice of it on symbols; build/tests/lay_conformance prints all of both.
+// The whole table on numbers, and a slice of it on symbols; build/tests/lay_conformance prints all
+// of both.
 
 #include "tests/conformance/table.h"
 
 #include <catch2/catch.hpp>
+
+#include "generated/tests/paths.h"
 
 using namespace conformance;
 

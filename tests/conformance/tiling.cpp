@@ -9,7 +9,8 @@ using namespace lay;
 
 constexpr int64_t kMost = int64_t{1} << 17;
 
-// The values of one mode, by 1-D index; the first `tile` of them are the tile (of a product: the block).
+// The values of one mode, by 1-D index; the first `tile` of them are the tile (of a product: the
+// block).
 struct Piece {
   std::function<Tuple(int64_t)> value;
   int64_t tile, rest;
@@ -25,28 +26,32 @@ Piece kept(Facts& facts, const Layout& a, int64_t tile) {
 
 // a o (tile, complement).
 Piece divided(Facts& facts, const Layout& a, const Layout& tile) {
-  const Layout both = make_layout(std::vector<Layout>{tile, complement(facts, tile, coalesce(facts, a).shape)});
-  return {[&facts, a, both](int64_t i) { return evaluate(facts, a, evaluate(facts, both, i)); }, size(tile).value(),
-          size(both).value() / size(tile).value()};
+  const Layout both =
+      make_layout(std::vector<Layout>{tile, complement(facts, tile, coalesce(facts, a).shape)});
+  return {[&facts, a, both](int64_t i) { return evaluate(facts, a, evaluate(facts, both, i)); },
+          size(tile).value(), size(both).value() / size(tile).value()};
 }
 
 // Where copies of a block go: as far as CuTe looks, and further if that is too short.
 Layout places(Facts& facts, const Layout& a, const Layout& tile) {
   const Int copies = cosize(facts, tile);
   const Layout near = complement(facts, a, size(a) * copies);
-  return size(near).value() < copies.value() ? complement(facts, a, cosize(facts, a) * copies) : near;
+  return size(near).value() < copies.value() ? complement(facts, a, cosize(facts, a) * copies)
+                                             : near;
 }
 
 Piece multiplied(Facts& facts, const Layout& a, const Layout& tile) {
   const Layout to = places(facts, a, tile);
   const int64_t n = size(a).value();
   return {[&facts, a, tile, to, n](int64_t i) {
-            return add(evaluate(facts, a, i % n), evaluate(facts, to, evaluate(facts, tile, i / n)));
+            return add(evaluate(facts, a, i % n),
+                       evaluate(facts, to, evaluate(facts, tile, i / n)));
           },
           n, size(tile).value()};
 }
 
-void collect(Facts& facts, const Layout& a, const Tiler& t, bool product, bool zipped, std::vector<Piece>& pieces) {
+void collect(Facts& facts, const Layout& a, const Tiler& t, bool product, bool zipped,
+             std::vector<Piece>& pieces) {
   if (std::holds_alternative<Tiler::Keep>(t.value)) {
     const bool pair = zipped && !a.shape.is_leaf() && a.rank() == 2;
     pieces.push_back(kept(facts, a, (pair ? size(a[0]) : size(a)).value()));
@@ -78,7 +83,9 @@ bool has_values(Facts& facts, const std::vector<Piece>& pieces, bool zipped, con
     digits.push_back({k, true, pieces[k].tile});
     digits.push_back({k, false, pieces[k].rest});
   }
-  if (zipped) std::stable_sort(digits.begin(), digits.end(), [](auto& x, auto& y) { return x.tile > y.tile; });
+  if (zipped)
+    std::stable_sort(digits.begin(), digits.end(),
+                     [](auto& x, auto& y) { return x.tile > y.tile; });
   int64_t total = 1;
   for (const Piece& piece : pieces) total *= piece.tile * piece.rest;
   if (!size(r).is(total)) return false;
@@ -134,7 +141,8 @@ std::optional<bool> keeps_tiling(Facts& facts, const Case& c, const Layout& r) {
     const Layout block = append(a, Layout(1, 0), target.rank());
     const Tuple blocks = ceil_div(facts, product_each(target), product_each(block.shape));
     const Json& order = c.args.at("order");
-    const Layout tiles = order.is_null() ? make_layout(blocks) : make_ordered_layout(blocks, as_tuple(order));
+    const Layout tiles =
+        order.is_null() ? make_layout(blocks) : make_ordered_layout(blocks, as_tuple(order));
     return interleaves(facts, block, tiles, false, r);
   }
   if (!c.args.contains("tiler")) return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The values that divides and products must have, by the definitions: a o (T, complement of T) and (a, places o T), one
-// mode at a time.
+// The values that divides and products must have, by the definitions: a o (T, complement of T) and
+// (a, places o T), one mode at a time.
 
 #include <optional>
 
@@ -9,8 +9,8 @@
 
 namespace conformance {
 
-// Whether the case is a divide or product, and if so whether the layout has the values that it must have. Nothing where
-// the definition has no value (a tile without a complement).
+// Whether the case is a divide or product, and if so whether the layout has the values that it must
+// have. Nothing where the definition has no value (a tile without a complement).
 std::optional<bool> keeps_tiling(lay::Facts& facts, const Case& c, const lay::Layout& result);
 
 }  // namespace conformance

@@ -1,6 +1,6 @@
-// What the launcher does around a kernel, on a driver that is not one (fake/libcuda.cpp): compiling, loading, copies,
-// parameters in their order and types, statuses.
-#include "runtime/gpu.h"
+// What the launcher does around a kernel, on a driver that is not one (fake/libcuda.cpp):
+// compiling, loading, copies, parameters in their order and types, statuses.
+#include "runtime/gpu/gpu.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <memory>
 
-#include "backend/ir/parse.h"
-#include "runtime/device.h"
-#include "runtime/stream.h"
+#include "backend/ir/text/parse.h"
+#include "runtime/gpu/device.h"
+#include "runtime/gpu/stream.h"
 #include "tests/runtime/temporary.h"
 
 namespace {
@@ -73,7 +73,8 @@ extern "C" bool fake_kernel_lay_scale(const unsigned* launch, void** arguments) 
   const double shift = value<double>(arguments[4]);
   if (value<std::uint16_t>(arguments[5]) != 0x3800) return false;  // 0.5
   if (value<signed char>(arguments[6]) != -3) return false;
-  for (int i = 0; i < n; ++i) y[i] = y[n + i] = alpha * x[i] + static_cast<float>(shift) + 0.5f - 3.0f;
+  for (int i = 0; i < n; ++i)
+    y[i] = y[n + i] = alpha * x[i] + static_cast<float>(shift) + 0.5f - 3.0f;
   return true;
 }
 
@@ -101,7 +102,8 @@ TEST_CASE("a kernel runs on memory of the host, copied there and back") {
   CHECK(memory[0] == bytes_of(x));
   CHECK(memory[1] == bytes_of(std::vector<float>(600, 8.0f + 0.25f + 0.5f - 3.0f)));
   // The same kernel again is neither compiled nor loaded again.
-  CHECK(device->run(kernel, sizes, {2.0, 0.25, 0.5, std::int64_t{-3}}, memory).kernel == run.kernel);
+  CHECK(device->run(kernel, sizes, {2.0, 0.25, 0.5, std::int64_t{-3}}, memory).kernel ==
+        run.kernel);
 }
 
 TEST_CASE("what goes wrong on the device is a status with the driver's words") {
@@ -109,8 +111,10 @@ TEST_CASE("what goes wrong on the device is a status with the driver's words") {
   if (!device) return;
   const auto kernel = scale();
   lay::Binding sizes{{*kernel.params[0].symbol.dim_id(), 10}};
-  std::vector<std::vector<std::byte>> memory{bytes_of(std::vector<float>(10)), bytes_of(std::vector<float>(20))};
-  auto run = device->run(kernel, sizes, {2.0, 0.25, 0.25, std::int64_t{-3}}, memory);  // the fake kernel refuses it
+  std::vector<std::vector<std::byte>> memory{bytes_of(std::vector<float>(10)),
+                                             bytes_of(std::vector<float>(20))};
+  auto run = device->run(kernel, sizes, {2.0, 0.25, 0.25, std::int64_t{-3}},
+                         memory);  // the fake kernel refuses it
   CHECK(run.outcome.status == Status::device_failed);
   CHECK(run.outcome.message.find("cuLaunchKernel") != std::string::npos);
   memory[1].resize(76);
@@ -135,10 +139,11 @@ TEST_CASE("what is bound is checked once and launched again and again") {
   const auto prepared = device->prepare(launches, outcome);
   REQUIRE(outcome.ok());
   lay::runtime::DeviceMemory x(40), y(80);
-  lay::runtime::NamedArguments arguments{{{*launches[0].params[0].symbol.dim_id(), 10}},
-                                         {{"alpha", 2.0}, {"shift", 0.25}, {"half", 0.5}, {"count", std::int64_t{-3}}},
-                                         {{"X", {x.address(), 40}}, {"Y", {y.address(), 80}}},
-                                         {}};
+  lay::runtime::NamedArguments arguments{
+      {{*launches[0].params[0].symbol.dim_id(), 10}},
+      {{"alpha", 2.0}, {"shift", 0.25}, {"half", 0.5}, {"count", std::int64_t{-3}}},
+      {{"X", {x.address(), 40}}, {"Y", {y.address(), 80}}},
+      {}};
   auto moved = device->bind(launches, prepared, arguments, outcome);
   REQUIRE(outcome.ok());
   const auto bound = std::move(moved);
@@ -157,7 +162,8 @@ TEST_CASE("what is bound is checked once and launched again and again") {
 TEST_CASE("the findings name driver and device") {
   bool seen = false;
   for (const auto& finding : lay::runtime::findings())
-    seen = seen || (finding.what == "device 0" && finding.found && finding.text.find("Fake GPU") != std::string::npos);
+    seen = seen || (finding.what == "device 0" && finding.found &&
+                    finding.text.find("Fake GPU") != std::string::npos);
   CHECK(seen);
 }
 
@@ -174,7 +180,8 @@ TEST_CASE("a graph replays what was recorded, and an exception ends the recordin
                                                 {2.0, 0.25, 0.5, std::int64_t{-3}},
                                                 {{x.address(), 40}, {y.address(), 80}}};
   const auto graph = lay::runtime::Graph::of(stream, [&] {
-    for (int i = 0; i < 20; ++i) CHECK(device->launch(kernel, *prepared, arguments, stream.handle()).ok());
+    for (int i = 0; i < 20; ++i)
+      CHECK(device->launch(kernel, *prepared, arguments, stream.handle()).ok());
   });
   const lay::runtime::Event begin, end;
   begin.record(stream.handle());
@@ -184,14 +191,17 @@ TEST_CASE("a graph replays what was recorded, and an exception ends the recordin
   stream.wait();
   CHECK(end.happened());
   CHECK(end.milliseconds_since(begin) == 40 * 0.25);
-  CHECK_THROWS_AS(lay::runtime::Graph::of(stream, [] { throw std::runtime_error("stopped"); }), std::runtime_error);
+  CHECK_THROWS_AS(lay::runtime::Graph::of(stream, [] { throw std::runtime_error("stopped"); }),
+                  std::runtime_error);
 }
 
 TEST_CASE("a tensor map is encoded once for the same tensor") {
   if (!gpu()) return;
   const auto kernel = scale();
   const lay::ir::TensorMap map{"Y_map", lay::ir::BufferId{1}, {0, 1}, {8, 2}, {0, 1}, std::nullopt};
-  const auto sizes = [&](std::int64_t n) { return lay::Binding{{*kernel.params[0].symbol.dim_id(), n}}; };
+  const auto sizes = [&](std::int64_t n) {
+    return lay::Binding{{*kernel.params[0].symbol.dim_id(), n}};
+  };
   lay::runtime::TensorMaps maps;
   const int before = maps_encoded;
   maps.find(kernel, map, sizes(64), 1024);

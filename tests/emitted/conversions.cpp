@@ -1,13 +1,14 @@
-// Casts between all types, and integers of 64 bits: that there is a text, that CUDA takes it, and what it rounds to.
+// Casts between all types, and integers of 64 bits: that there is a text, that CUDA takes it, and
+// what it rounds to.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "backend/cuda/types.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
-#include "frontend/algebra/convert.h"
+#include "frontend/algebra/memory/convert.h"
 #include "tests/emitted/emitted.h"
 
 namespace {
@@ -28,7 +29,8 @@ float odd(double x) {
   const auto nearest = static_cast<float>(x);
   float y = nearest;
   if (std::fabs(static_cast<double>(nearest)) > std::fabs(x)) y = std::nextafter(nearest, 0.0f);
-  return static_cast<double>(y) == x ? y : std::bit_cast<float>(std::bit_cast<std::uint32_t>(y) | 1);
+  return static_cast<double>(y) == x ? y
+                                     : std::bit_cast<float>(std::bit_cast<std::uint32_t>(y) | 1);
 }
 
 std::string definition(std::string_view name) {
@@ -40,7 +42,8 @@ std::string definition(std::string_view name) {
 }  // namespace
 
 TEST_CASE("every type of an array is cast to every other, and CUDA takes the text") {
-  const std::string types[] = {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "s8", "u8", "s32", "u32", "s64"};
+  const std::string types[] = {"f64",  "f32", "tf32", "f16", "bf16", "e4m3",
+                               "e5m2", "s8",  "u8",   "s32", "u32",  "s64"};
   for (const std::string& from : types) {
     INFO(from);
     std::string outputs, body;
@@ -48,7 +51,8 @@ TEST_CASE("every type of an array is cast to every other, and CUDA takes the tex
       outputs += (outputs.empty() ? "Y_" : ", Y_") + to + ": " + to + " N:1";
       body += "Y_" + to + "[n] = cast(X[n], " + to + ")\n";
     }
-    CHECK(!emitted("kernel casts<N>(X: " + from + " N:1) -> (" + outputs + ") {\n" + body + "}\n").empty());
+    CHECK(!emitted("kernel casts<N>(X: " + from + " N:1) -> (" + outputs + ") {\n" + body + "}\n")
+               .empty());
   }
 }
 
@@ -75,10 +79,12 @@ TEST_CASE("f64 becomes narrower types in one rounding") {
     // Beside and on the middle of two numbers of few bits, at any exponent.
     const double middle = static_cast<double>(random() % 4096) * 0x1p-9;
     const double beside = static_cast<double>(static_cast<int>(random() % 3) - 1) * 0x1p-48;
-    numbers.push_back(std::ldexp((middle + beside) * (random() % 2 ? 1 : -1), static_cast<int>(random() % 320) - 170));
+    numbers.push_back(std::ldexp((middle + beside) * (random() % 2 ? 1 : -1),
+                                 static_cast<int>(random() % 320) - 170));
   }
   for (const double x : numbers) {
-    for (const ElementType to : {ElementType::bf16, ElementType::e4m3, ElementType::e5m2, ElementType::tf32}) {
+    for (const ElementType to :
+         {ElementType::bf16, ElementType::e4m3, ElementType::e5m2, ElementType::tf32}) {
       INFO(x << " to " << element_name(to));
       REQUIRE(encode(to, static_cast<double>(odd(x))) == encode(to, x));
     }
@@ -90,7 +96,8 @@ TEST_CASE("integers of 64 bits become narrow floats in one rounding") {
   const auto rounds = [](std::string_view type, std::string_view from) {
     const std::string text = definition("f64_odd_from_" + std::string(from));
     return text.find("const double y = " + std::string(type)) != std::string::npos &&
-           text.find(" == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);") != std::string::npos;
+           text.find(" == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);") !=
+               std::string::npos;
   };
   CHECK(rounds("__ll2double_rz(x)", "s64"));
   CHECK(rounds("__ull2double_rz(x)", "u64"));
@@ -102,13 +109,14 @@ TEST_CASE("integers of 64 bits become narrow floats in one rounding") {
 }
 
 TEST_CASE("f32 becomes tf32 by its bits") {
-  CHECK(definition("tf32_from_f32").find("x == x ? (y + 0xfffu + (y >> 13 & 1)) & 0xffffe000u : 0x7fffe000u") !=
+  CHECK(definition("tf32_from_f32")
+            .find("x == x ? (y + 0xfffu + (y >> 13 & 1)) & 0xffffe000u : 0x7fffe000u") !=
         std::string::npos);
 }
 
 TEST_CASE("a NaN becomes 0 in every integer type") {
-  for (const char* name : {"s8_from_f64", "u8_from_f64", "s32_from_f64", "u32_from_f64", "s64_from_f32", "u64_from_f32",
-                           "s64_from_f64", "u64_from_f64"}) {
+  for (const char* name : {"s8_from_f64", "u8_from_f64", "s32_from_f64", "u32_from_f64",
+                           "s64_from_f32", "u64_from_f32", "s64_from_f64", "u64_from_f64"}) {
     INFO(name);
     CHECK(test::times(definition(name), "x == x ? ") == 1);
   }

@@ -3,9 +3,9 @@
 #include <regex>
 #include <set>
 
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
-#include "frontend/sema/copy_instruction.h"
+#include "frontend/sema/kernel/copy_instruction.h"
 #include "tests/emitted/emitted.h"
 #include "tests/language/script.h"
 
@@ -24,7 +24,8 @@ std::set<std::string> said_by_records() {
     words.insert(first_word(sema::library_copy("atoms.sm90", name, with).instruction));
   };
   for (const int n : {1, 2, 4})
-    for (const char* name : {"ldmatrix", "ldmatrix_trans", "stmatrix", "stmatrix_trans"}) add(name, {{"n", n}});
+    for (const char* name : {"ldmatrix", "ldmatrix_trans", "stmatrix", "stmatrix_trans"})
+      add(name, {{"n", n}});
   for (const int bytes : {4, 8, 16}) add("cp_async", {{"bytes", bytes}});
   for (const int rank : {1, 2, 3, 4, 5}) {
     for (const char* name : {"tma_load", "tma_store"}) add(name, {{"rank", rank}, {"bytes", 128}});
@@ -39,13 +40,14 @@ TEST_CASE("what is emitted for a copy is what its record says") {
   const auto known = said_by_records();
   const std::regex copy(R"rx(asm volatile\("((?:ldmatrix|stmatrix|cp\.async)[^ ;"]*))rx");
   std::set<std::string> seen;
-  for (const char* layouts : {"A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)", "A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)",
-                              "A: bf16 (64,M,K):(M*K,K,1), B: bf16 (N,K):(K,1)"}) {
+  for (const char* layouts :
+       {"A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)", "A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)",
+        "A: bf16 (64,M,K):(M*K,K,1), B: bf16 (N,K):(K,1)"}) {
     const bool batched = std::string(layouts).find("(64,") != std::string::npos;
     const std::string at = batched ? "l," : "";
     const sema::test::Script script("kernel f<M, N, K>(" + std::string(layouts) + ") -> C: bf16 " +
-                                    (batched ? "(64,M,N):(M*N,N,1)" : "(M,N):(N,1)") + "\n{ C[" + at +
-                                    "m,n] = sum[k](A[" + at + "m,k] * B[n,k]) }\n");
+                                    (batched ? "(64,M,N):(M*N,N,1)" : "(M,N):(N,1)") + "\n{ C[" +
+                                    at + "m,n] = sum[k](A[" + at + "m,k] * B[n,k]) }\n");
     REQUIRE(script.messages == "");
     const auto plan = plan::make_plan(script.evaluator.kernels().back());
     for (const plan::Variant& variant : plan.variants) {
@@ -53,18 +55,23 @@ TEST_CASE("what is emitted for a copy is what its record says") {
       const std::string text = test::emitted(ir::lower(plan, variant), "sm_90a").text;
       for (std::sregex_iterator it(text.begin(), text.end(), copy), end; it != end; ++it) {
         const std::string word = (*it)[1];
-        if (word.find("commit_group") != std::string::npos || word.find("wait_group") != std::string::npos) continue;
+        if (word.find("commit_group") != std::string::npos ||
+            word.find("wait_group") != std::string::npos)
+          continue;
         seen.insert(word);
         INFO(variant.name << ": " << word);
         CHECK(known.contains(word));
       }
     }
   }
-  for (const char* family : {"ldmatrix", "stmatrix", "cp.async.cg", "cp.async.bulk.tensor.2d.shared",
-                             "cp.async.bulk.tensor.2d.global", "cp.async.bulk.tensor.3d.shared"}) {
+  for (const char* family :
+       {"ldmatrix", "stmatrix", "cp.async.cg", "cp.async.bulk.tensor.2d.shared",
+        "cp.async.bulk.tensor.2d.global", "cp.async.bulk.tensor.3d.shared"}) {
     INFO(family);
-    CHECK(std::any_of(seen.begin(), seen.end(), [&](const std::string& word) { return word.starts_with(family); }));
+    CHECK(std::any_of(seen.begin(), seen.end(),
+                      [&](const std::string& word) { return word.starts_with(family); }));
   }
-  CHECK(std::any_of(seen.begin(), seen.end(),
-                    [](const std::string& word) { return word.find("multicast") != std::string::npos; }));
+  CHECK(std::any_of(seen.begin(), seen.end(), [](const std::string& word) {
+    return word.find("multicast") != std::string::npos;
+  }));
 }

@@ -10,7 +10,8 @@
 
 #include "backend/cuda/emit.h"
 #include "frontend/sema/evaluator.h"
-#include "runtime/compile.h"
+#include "generated/tests/paths.h"
+#include "runtime/compile/compile.h"
 
 namespace lay::test {
 
@@ -46,7 +47,8 @@ inline cuda::Emitted emitted(const ir::Kernel& kernel, std::string_view target) 
 // How often `part` stands in a text.
 inline int times(const std::string& text, const std::string& part) {
   int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
   return found;
 }
 

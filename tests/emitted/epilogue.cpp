@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "backend/cuda/emit.h"
-#include "backend/ir/lower.h"
-#include "backend/ir/old_values.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/ir/lower/old_values.h"
 #include "backend/plan/make.h"
 #include "frontend/sema/evaluator.h"
 #include "tests/emitted/emitted.h"
@@ -14,11 +14,11 @@ using namespace lay;
 using test::times;
 
 sema::KernelPtr gemm(const std::string& value) {
-  const auto kernels = test::kernels_in(
-      "epilogue.lay",
-      "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1), beta: f32) -> C: inout f32 (M,N):(N,1) {\n"
-      "  let acc = sum[k](A[m,k] * B[n,k])\n  C[m,n] = " +
-          value + "\n}\n");
+  const auto kernels = test::kernels_in("epilogue.lay",
+                                        "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1), "
+                                        "beta: f32) -> C: inout f32 (M,N):(N,1) {\n"
+                                        "  let acc = sum[k](A[m,k] * B[n,k])\n  C[m,n] = " +
+                                            value + "\n}\n");
   REQUIRE(kernels.size() == 1);
   return kernels.front();
 }
@@ -37,7 +37,8 @@ std::string emitted(const sema::KernelPtr& kernel, const std::string& variant) {
 }  // namespace
 
 TEST_CASE("the old output is read under one condition, however it is written") {
-  const char* const values[] = {"acc + beta * C[m,n]", "if beta == 0 then acc else acc + beta * C[m,n]",
+  const char* const values[] = {"acc + beta * C[m,n]",
+                                "if beta == 0 then acc else acc + beta * C[m,n]",
                                 "if beta != 0 then acc + beta * C[m,n] else acc",
                                 "if not (beta == 0) then acc + beta * C[m,n] else acc"};
   for (const char* value : values) {
@@ -57,8 +58,8 @@ TEST_CASE("the old output is read under one condition, however it is written") {
 }
 
 TEST_CASE("an old output whose condition depends on the element, or on two, is read one by one") {
-  for (const char* value :
-       {"if m < n then acc + C[m,n] else acc", "if beta == 0 then acc else (if beta == 1 then C[m,n] else acc)"}) {
+  for (const char* value : {"if m < n then acc + C[m,n] else acc",
+                            "if beta == 0 then acc else (if beta == 1 then C[m,n] else acc)"}) {
     INFO(value);
     const auto kernel = gemm(value);
     CHECK(ir::old_values(*kernel, kernel->assignments[0]).empty());
@@ -66,7 +67,8 @@ TEST_CASE("an old output whose condition depends on the element, or on two, is r
 }
 
 TEST_CASE("a condition that an arm around has settled is not asked again") {
-  const std::string text = emitted(gemm("if beta == 0 then acc else acc + beta * C[m,n]"), "wide_any");
+  const std::string text =
+      emitted(gemm("if beta == 0 then acc else acc + beta * C[m,n]"), "wide_any");
   CHECK(times(text, "beta_ == 0.0f") == 1);
   CHECK(times(text, "beta_ != 0.0f") == 0);
 }

@@ -1,8 +1,9 @@
-// Kernels as IR text beside the CUDA they are emitted as. LAY_BLESS=1 rewrites the goldens; `git diff` is the review.
+// Kernels as IR text beside the CUDA they are emitted as. LAY_BLESS=1 rewrites the goldens; `git
+// diff` is the review.
 #include <algorithm>
 
-#include "backend/ir/parse.h"
-#include "backend/ir/verify.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/verify/verify.h"
 #include "tests/emitted/emitted.h"
 
 using namespace lay::test;
@@ -38,7 +39,8 @@ TEST_CASE("the golden kernels are ones that the verifier accepts") {
 TEST_CASE("emitted text is the golden one") {
   REQUIRE(!kernels().empty());
   for (const fs::path& path : kernels()) {
-    check_golden(emitted(path, "sm_90a").text, source("tests/emitted") / path.filename().replace_extension(".cu"));
+    check_golden(emitted(path, "sm_90a").text,
+                 source("tests/emitted") / path.filename().replace_extension(".cu"));
   }
 }
 
@@ -46,7 +48,8 @@ TEST_CASE("every line of emitted text has its line of the script, or none") {
   for (const fs::path& path : kernels()) {
     INFO(path.filename().string());
     const auto made = emitted(path, "sm_90a");
-    CHECK(made.lines.size() == static_cast<std::size_t>(std::count(made.text.begin(), made.text.end(), '\n')));
+    CHECK(made.lines.size() ==
+          static_cast<std::size_t>(std::count(made.text.begin(), made.text.end(), '\n')));
   }
 }
 
@@ -58,7 +61,8 @@ TEST_CASE("emitted text compiles for every target, without local memory") {
   for (const fs::path& path : kernels())
     for (const char* target : {"sm_80", "sm_90a"}) {
       INFO(path.filename().string() << " for " << target);
-      const bool newer = path.stem() == "types" || path.stem() == "hopper_persistent";  // 8-bit floats, TMA, wgmma
+      const bool newer =
+          path.stem() == "types" || path.stem() == "hopper_persistent";  // 8-bit floats, TMA, wgmma
       if (newer && target == std::string("sm_80")) continue;
       const auto made = lay::runtime::compile(emitted(path, target), *lay::find_target(target));
       check_compiled(made);

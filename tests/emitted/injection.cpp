@@ -1,5 +1,5 @@
-// Names and other text of the script reach the emitted CUDA as identifiers and comments only: whatever bytes they hold,
-// the text has the same tokens.
+// Names and other text of the script reach the emitted CUDA as identifiers and comments only:
+// whatever bytes they hold, the text has the same tokens.
 #include <catch2/catch.hpp>
 #include <cctype>
 #include <fstream>
@@ -7,8 +7,9 @@
 
 #include "backend/cuda/emit.h"
 #include "backend/cuda/names.h"
-#include "backend/ir/parse.h"
-#include "runtime/compile.h"
+#include "backend/ir/text/parse.h"
+#include "generated/tests/paths.h"
+#include "runtime/compile/compile.h"
 
 namespace {
 
@@ -25,13 +26,15 @@ lay::cuda::Emitted emit(const Kernel& kernel) {
   return std::get<lay::cuda::Emitted>(result);
 }
 
-// The tokens of C++ as far as they matter here: identifiers as "i", everything else as it stands, comments dropped.
+// The tokens of C++ as far as they matter here: identifiers as "i", everything else as it stands,
+// comments dropped.
 std::vector<std::string> tokens(const std::string& text) {
   std::vector<std::string> found;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     const auto is_word = [&](std::size_t i) {
-      return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+      return i < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
     };
     std::size_t end = at + 1;
     if (text.compare(at, 2, "//") == 0) {
@@ -43,7 +46,8 @@ std::vector<std::string> tokens(const std::string& text) {
       found.push_back(text.substr(at, end - at));
     } else if (is_word(at)) {
       while (is_word(end)) ++end;
-      found.push_back(std::isdigit(static_cast<unsigned char>(c)) ? text.substr(at, end - at) : "i");
+      found.push_back(std::isdigit(static_cast<unsigned char>(c)) ? text.substr(at, end - at)
+                                                                  : "i");
     } else if (!std::isspace(static_cast<unsigned char>(c))) {
       found.emplace_back(1, c);
     }

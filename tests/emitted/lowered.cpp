@@ -1,10 +1,11 @@
-// What planning and lowering make of kernels, emitted and compiled: every operand order, type and epilogue.
+// What planning and lowering make of kernels, emitted and compiled: every operand order, type and
+// epilogue.
 #include <catch2/catch.hpp>
 
 #include "backend/cuda/emit.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
-#include "runtime/compile.h"
+#include "runtime/compile/compile.h"
 #include "tests/plan/kernels.h"
 
 namespace {
@@ -12,8 +13,8 @@ namespace {
 using lay::test::GemmWish;
 
 std::string words(const GemmWish& wish) {
-  return wish.order + " " + std::string(lay::element_name(wish.type)) + " epilogue " + std::to_string(wish.epilogue) +
-         (wish.column_major_output ? ", C column-major" : "");
+  return wish.order + " " + std::string(lay::element_name(wish.type)) + " epilogue " +
+         std::to_string(wish.epilogue) + (wish.column_major_output ? ", C column-major" : "");
 }
 
 std::vector<GemmWish> wishes() {
@@ -45,7 +46,8 @@ TEST_CASE("lowered kernels are emitted and compile, with everything in registers
       const auto made = lay::runtime::compile(emitted, target);
       INFO(made.log);
       CHECK(made.ok());
-      // Where two blocks share a multiprocessor, ptxas may keep a few addresses of the epilogue in local memory.
+      // Where two blocks share a multiprocessor, ptxas may keep a few addresses of the epilogue in
+      // local memory.
       CHECK(made.resources.stack_bytes <= (kernel.launch.blocks_per_multiprocessor > 1 ? 64 : 0));
     }
   }

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "backend/cuda/emit.h"
-#include "backend/ir/parse.h"
-#include "runtime/compile.h"
-#include "runtime/nvcc.h"
+#include "backend/ir/text/parse.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/nvcc.h"
 #include "tests/runtime/temporary.h"
 
 namespace {
@@ -14,9 +14,10 @@ using lay::cuda::Problem;
 
 lay::cuda::EmitResult emit(const std::string& body, const std::string& declarations = "") {
   return lay::cuda::emit(
-      lay::ir::parse("kernel k from \"k.lay\" {\n size M\n global Y : f32 M:1 write align 4\n" + declarations +
-                     "launch grid (1,1,1) cluster (1,1,1) threads 128\n role all threads 0..128 {\n" + body +
-                     "\n}\n}\n"),
+      lay::ir::parse(
+          "kernel k from \"k.lay\" {\n size M\n global Y : f32 M:1 write align 4\n" + declarations +
+          "launch grid (1,1,1) cluster (1,1,1) threads 128\n role all threads 0..128 {\n" + body +
+          "\n}\n}\n"),
       *lay::find_target("sm_90a"));
 }
 
@@ -28,8 +29,9 @@ Problem problem(const lay::cuda::EmitResult& result) {
 }  // namespace
 
 TEST_CASE("what cannot be emitted yet is a problem with the script's line") {
-  const Problem found = problem(emit("Y[0] = 1.0 @3\ncopy cp_async s[0] <- Y[0] then mbarrier b[0] @7",
-                                     "shared s : f32 4:1 align 16\nbarrier b mbarrier count 1\n"));
+  const Problem found =
+      problem(emit("Y[0] = 1.0 @3\ncopy cp_async s[0] <- Y[0] then mbarrier b[0] @7",
+                   "shared s : f32 4:1 align 16\nbarrier b mbarrier count 1\n"));
   CHECK(found.code == "unsupported");
   CHECK(found.line == 7);
 }
@@ -48,19 +50,21 @@ TEST_CASE("an atom is emitted by its instruction, on operands that a descriptor 
   const auto made = multiply(swizzled, right);
   const auto* emitted = std::get_if<Emitted>(&made);
   REQUIRE(emitted);
-  for (const char* line :
-       {"const unsigned a_start_ = kept(matrix_start(a_, 16));",
-        "multiply_1(&acc_[0], matrix_descriptor(a_start_, 1024, 1), matrix_descriptor(b_start_, 1024, 1), 1);"}) {
+  for (const char* line : {"const unsigned a_start_ = kept(matrix_start(a_, 16));",
+                           "multiply_1(&acc_[0], matrix_descriptor(a_start_, 1024, 1), "
+                           "matrix_descriptor(b_start_, 1024, 1), 1);"}) {
     CHECK(emitted->text.find(line) != std::string::npos);
   }
   // Which way an operand lies is read off its layout, where the instruction takes both.
-  const auto across = multiply("Sw<3,3,3> o 0 o (64,64):(1,64)",
-                               " ptx \"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, "
-                               "$trans_a, $trans_b\"");
+  const auto across = multiply(
+      "Sw<3,3,3> o 0 o (64,64):(1,64)",
+      " ptx \"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, "
+      "$trans_a, $trans_b\"");
   REQUIRE(std::holds_alternative<Emitted>(across));
   CHECK(std::get<Emitted>(across).text.find("p, 1, 1, 1, 0;") != std::string::npos);
-  for (const char* layout : {"(64,64):(64,1)", "Sw<3,3,3> o 0 o (64,64):(1,64)", "Sw<3,3,3> o 0 o (64,64):(72,1)",
-                             "Sw<3,4,3> o 0 o (64,64):(64,1)", "Sw<3,3,3> o 8 o (64,64):(64,1)"}) {
+  for (const char* layout :
+       {"(64,64):(64,1)", "Sw<3,3,3> o 0 o (64,64):(1,64)", "Sw<3,3,3> o 0 o (64,64):(72,1)",
+        "Sw<3,4,3> o 0 o (64,64):(64,1)", "Sw<3,3,3> o 8 o (64,64):(64,1)"}) {
     INFO(layout);
     const Problem found = problem(multiply(layout, right));
     CHECK(found.line == 7);
@@ -68,7 +72,8 @@ TEST_CASE("an atom is emitted by its instruction, on operands that a descriptor 
   }
   for (const char* instruction : {"", " ptx \"\"", " ptx \"wgmma }; { trap; }\"", " ptx \"%0\""}) {
     INFO(instruction);
-    CHECK(problem(multiply(swizzled, instruction)).message.find("no PTX instruction") != std::string::npos);
+    CHECK(problem(multiply(swizzled, instruction)).message.find("no PTX instruction") !=
+          std::string::npos);
   }
 }
 
@@ -77,13 +82,16 @@ TEST_CASE("shared memory beyond the target's is refused with both numbers") {
   CHECK(found.code == "shared-memory");
   CHECK(found.message.find("232452") != std::string::npos);
   CHECK(found.message.find("232448") != std::string::npos);
-  CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 58112:1 align 4\n")).dynamic_bytes == 232448);
-  CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 12288:1 align 4\n")).dynamic_bytes == 0);
+  CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 58112:1 align 4\n")).dynamic_bytes ==
+        232448);
+  CHECK(std::get<Emitted>(emit("Y[0] = 1.0", "shared s : f32 12288:1 align 4\n")).dynamic_bytes ==
+        0);
 }
 
 TEST_CASE("what a target has no instructions for is refused") {
   const auto kernel = lay::ir::parse(
-      "kernel k from \"k.lay\" {\n global Y : e4m3 1:1 write align 1\n launch grid (1,1,1) cluster (1,1,1) threads "
+      "kernel k from \"k.lay\" {\n global Y : e4m3 1:1 write align 1\n launch grid (1,1,1) cluster "
+      "(1,1,1) threads "
       "32\n "
       "role all threads 0..32 {\n Y[0] = e4m3(1.5)\n}\n}\n");
   CHECK(problem(lay::cuda::emit(kernel, *lay::find_target("sm_86"))).code == "unsupported");
@@ -101,21 +109,23 @@ TEST_CASE("loops are not unrolled without end") {
 TEST_CASE("an expression too long to write is refused") {
   std::string body = "let x0 : s32 thread = thread + 1\n";
   lay::ir::Kernel kernel = lay::ir::parse(
-      "kernel k from \"k.lay\" {\n global Y : s32 1:1 write align 4\n launch grid (1,1,1) cluster (1,1,1) threads 32\n "
+      "kernel k from \"k.lay\" {\n global Y : s32 1:1 write align 4\n launch grid (1,1,1) cluster "
+      "(1,1,1) threads 32\n "
       "role "
       "all threads 0..32 {\n Y[0] = thread * thread\n}\n}\n");
   // Doubled sixty times over, the shared expression would be written out 2^60 times.
   auto& assign = std::get<lay::ir::Assign>(kernel.roles[0].body[0].node);
   for (int i = 0; i < 60; ++i) {
-    kernel.exprs.push_back(
-        {lay::ir::Apply{lay::ElementFunction::add, {assign.value, assign.value}}, lay::ElementType::s32});
+    kernel.exprs.push_back({lay::ir::Apply{lay::ElementFunction::add, {assign.value, assign.value}},
+                            lay::ElementType::s32});
     assign.value = {static_cast<int>(kernel.exprs.size()) - 1};
   }
   CHECK(problem(lay::cuda::emit(kernel, *lay::find_target("sm_90a"))).code == "text-limit");
   // A chain of a million operands is no deeper a recursion than one.
   assign.value = {0};
   for (int i = 0; i < 1000000; ++i) {
-    kernel.exprs.push_back({lay::ir::Apply{lay::ElementFunction::neg, {assign.value}}, lay::ElementType::s32});
+    kernel.exprs.push_back(
+        {lay::ir::Apply{lay::ElementFunction::neg, {assign.value}}, lay::ElementType::s32});
     assign.value = {static_cast<int>(kernel.exprs.size()) - 1};
   }
   CHECK(problem(lay::cuda::emit(kernel, *lay::find_target("sm_90a"))).code == "text-limit");
@@ -190,11 +200,13 @@ TEST_CASE("nvcc compiles what NVRTC does") {
     return;
   }
   const auto emitted = std::get<Emitted>(emit("Y[0] = 1.0"));
-  const auto made = lay::runtime::nvcc_compile(emitted.text, "sm_90a", lay::runtime::ImageKind::cubin, {"-Xptxas=-v"});
+  const auto made = lay::runtime::nvcc_compile(emitted.text, "sm_90a",
+                                               lay::runtime::ImageKind::cubin, {"-Xptxas=-v"});
   INFO(made.log);
   CHECK(made.image.substr(1, 3) == "ELF");
   CHECK(lay::runtime::resources_in(made.log).registers > 0);
-  const auto wrong = lay::runtime::nvcc_compile("int x = y;\n", "sm_90a", lay::runtime::ImageKind::cubin, {});
+  const auto wrong =
+      lay::runtime::nvcc_compile("int x = y;\n", "sm_90a", lay::runtime::ImageKind::cubin, {});
   CHECK(wrong.image.empty());
   CHECK(lay::runtime::messages_in(wrong.log, {7}).at(0).script_line == 7);
 }

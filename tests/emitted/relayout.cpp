@@ -1,6 +1,7 @@
-// Changes of layout, from the script to CUDA: the golden text of relayout.lay's kernels, and every variant compiled,
-// with everything in registers. LAY_BLESS=1 rewrites the goldens; `git diff` is the review.
-#include "backend/ir/lower.h"
+// Changes of layout, from the script to CUDA: the golden text of relayout.lay's kernels, and every
+// variant compiled, with everything in registers. LAY_BLESS=1 rewrites the goldens; `git diff` is
+// the review.
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "tests/emitted/emitted.h"
 
@@ -22,7 +23,8 @@ TEST_CASE("changes of layout are emitted as the golden text") {
   for (const auto& kernel : all) {
     const auto plan = lay::plan::make_plan(kernel);
     REQUIRE(plan.problems.empty());
-    check_golden(of_variant(plan, plan.variants[0]).text, source("tests/emitted/" + kernel->name + ".cu"));
+    check_golden(of_variant(plan, plan.variants[0]).text,
+                 source("tests/emitted/" + kernel->name + ".cu"));
   }
 }
 
@@ -35,7 +37,8 @@ TEST_CASE("changes of layout compile, with everything in registers") {
     const auto plan = lay::plan::make_plan(kernel);
     REQUIRE(plan.problems.empty());
     for (const auto& variant : plan.variants) {
-      const auto made = lay::runtime::compile(of_variant(plan, variant), *lay::find_target("sm_90a"));
+      const auto made =
+          lay::runtime::compile(of_variant(plan, variant), *lay::find_target("sm_90a"));
       INFO(kernel->name << ", variant " << variant.name);
       check_compiled(made);
     }

@@ -1,10 +1,11 @@
-// What ptxas remarks on (spills, local memory, serialised wgmma, ignored setmaxnreg), of kernels of the tables: one of
-// each family, compiled where there is a compiler. tests/bench/ptxas.sh and lay_compile_bench go through all of them.
+// What ptxas remarks on (spills, local memory, serialised wgmma, ignored setmaxnreg), of kernels of
+// the tables: one of each family, compiled where there is a compiler. tests/bench/ptxas.sh and
+// lay_compile_bench go through all of them.
 #include <algorithm>
 #include <set>
 #include <sstream>
 
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "tests/emitted/emitted.h"
 
@@ -22,17 +23,20 @@ bool missing_compiler() {
 }
 
 void describe(std::ostream& out, const plan::SimtGemm& gemm) {
-  out << "simt " << gemm.ring() << gemm.a.along_k << gemm.b.along_k << (gemm.a.vector > 1) << (gemm.tile[0] > 64);
+  out << "simt " << gemm.ring() << gemm.a.along_k << gemm.b.along_k << (gemm.a.vector > 1)
+      << (gemm.tile[0] > 64);
 }
 void describe(std::ostream& out, const plan::Sm80Gemm& gemm) {
   out << "sm80 " << gemm.a.async << gemm.b.async << (gemm.tile[0] > 64);
 }
 void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
-  out << "sm90 " << gemm.teams() << gemm.of_team() << gemm.split.has_value() << gemm.mask.has_value() << gemm.swapped
-      << (gemm.accumulate > 0) << (gemm.mma.shape[1] > 128);
+  out << "sm90 " << gemm.teams() << gemm.of_team() << gemm.split.has_value()
+      << gemm.mask.has_value() << gemm.swapped << (gemm.accumulate > 0)
+      << (gemm.mma.shape[1] > 128);
   out << " stored " << gemm.store.has_value();
   if (!gemm.store) return;
-  for (const plan::StagedTensor& each : gemm.store->outputs) out << each.tma << each.along_n << each.matrices;
+  for (const plan::StagedTensor& each : gemm.store->outputs)
+    out << each.tma << each.along_n << each.matrices;
   for (const plan::StagedTensor& each : gemm.store->inputs)
     out << " read " << each.tma << each.along_n << each.matrices;
 }
@@ -50,9 +54,9 @@ void describe(std::ostream& out, const plan::Direct&) {
 std::string family(const plan::Variant& variant, const sema::Kernel& kernel) {
   std::ostringstream out;
   std::visit([&](const auto& how) { describe(out, how); }, variant.how);
-  const auto applied = std::count_if(kernel.nodes.begin(), kernel.nodes.end(), [](const sema::Node& node) {
-    return std::holds_alternative<sema::Apply>(node.what);
-  });
+  const auto applied = std::count_if(
+      kernel.nodes.begin(), kernel.nodes.end(),
+      [](const sema::Node& node) { return std::holds_alternative<sema::Apply>(node.what); });
   constexpr int little = 4;  // the product, and a mask
   out << " arithmetic " << (applied > little);
   return out.str();
@@ -80,7 +84,8 @@ int check_families(const std::string& script) {
 std::vector<std::string> remarks_on(const std::string& body, const std::string& attributes = "") {
   cuda::Emitted text;
   text.function = "f";
-  text.text = "extern \"C\" __global__ void " + attributes + " f(float* x, int n) {\n" + body + "}\n";
+  text.text =
+      "extern \"C\" __global__ void " + attributes + " f(float* x, int n) {\n" + body + "}\n";
   const auto made = runtime::compile(text, *find_target("sm_90a"));
   INFO(made.log);
   REQUIRE(made.ok());
@@ -88,8 +93,9 @@ std::vector<std::string> remarks_on(const std::string& body, const std::string& 
 }
 
 bool any_has(const std::vector<std::string>& remarks, const std::string& word) {
-  return std::any_of(remarks.begin(), remarks.end(),
-                     [&](const std::string& remark) { return remark.find(word) != std::string::npos; });
+  return std::any_of(remarks.begin(), remarks.end(), [&](const std::string& remark) {
+    return remark.find(word) != std::string::npos;
+  });
 }
 
 }  // namespace
@@ -98,19 +104,26 @@ TEST_CASE("this machine's ptxas remarks on planted faults in words that are read
   if (missing_compiler()) return;
   const std::string add = "x[threadIdx.x] += 1;\n";
   CHECK(remarks_on(add).empty());
-  CHECK(any_has(remarks_on("float y[64];\nfor (int i = 0; i < 64; ++i) y[i * n % 64] = x[i];\nx[n] = y[n % 64];\n"),
-                "local memory"));
-  std::string many = "float y[96];\n#pragma unroll\nfor (int i = 0; i < 96; ++i) y[i] = x[i * n];\n__syncthreads();\n";
+  CHECK(any_has(
+      remarks_on(
+          "float y[64];\nfor (int i = 0; i < 64; ++i) y[i * n % 64] = x[i];\nx[n] = y[n % 64];\n"),
+      "local memory"));
+  std::string many =
+      "float y[96];\n#pragma unroll\nfor (int i = 0; i < 96; ++i) y[i] = x[i * "
+      "n];\n__syncthreads();\n";
   many += "#pragma unroll\nfor (int i = 0; i < 96; ++i) x[i] = y[95 - i] * y[i];\n";
   CHECK(any_has(remarks_on(many, "__launch_bounds__(1024, 2)"), "spills registers"));
   // Without bounds of the launch the registers at entry are not known.
-  CHECK(any_has(remarks_on("asm volatile(\"setmaxnreg.inc.sync.aligned.u32 240;\");\n" + add), "setmaxnreg"));
+  CHECK(any_has(remarks_on("asm volatile(\"setmaxnreg.inc.sync.aligned.u32 240;\");\n" + add),
+                "setmaxnreg"));
   // A sum that is read before its wgmma has been waited for.
   std::string products = "float d[4] = {};\nasm volatile(\"wgmma.fence.sync.aligned;\");\n";
   for (int i = 0; i < 2; ++i) {
     products +=
-        "asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, "
-        "0;\" : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"l\"((long long)n));\nd[0] += x[0];\n";
+        "asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, "
+        "%4, 1, 1, 1, 0, "
+        "0;\" : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"l\"((long "
+        "long)n));\nd[0] += x[0];\n";
   }
   products += "asm volatile(\"wgmma.commit_group.sync.aligned;\");\nx[threadIdx.x] = d[0];\n";
   CHECK(any_has(remarks_on(products, "__launch_bounds__(128)"), "wgmma"));

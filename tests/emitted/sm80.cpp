@@ -1,6 +1,6 @@
-// What the SM80 family becomes in CUDA: a golden, and every kernel of tests/agreement/sm80.lay compiled with everything
-// in registers.
-#include "backend/ir/lower.h"
+// What the SM80 family becomes in CUDA: a golden, and every kernel of tests/agreement/sm80.lay
+// compiled with everything in registers.
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "tests/emitted/emitted.h"
 
@@ -16,7 +16,8 @@ TEST_CASE("the SM80 family as CUDA is the golden text") {
   const auto kernel = kernels_of(script).at(0);
   const auto plan = lay::plan::make_plan(kernel);
   REQUIRE(plan.variants.size() == 2);
-  check_golden(emitted(lay::ir::lower(plan, plan.variants[0]), "sm_80").text, source("tests/emitted/sm80_rows.cu"));
+  check_golden(emitted(lay::ir::lower(plan, plan.variants[0]), "sm_80").text,
+               source("tests/emitted/sm80_rows.cu"));
 }
 
 TEST_CASE("kernels of the SM80 family compile, with everything in registers") {

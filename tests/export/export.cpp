@@ -1,4 +1,5 @@
-// Layouts in the words of other tools: the texts as they are, and the linear maps of Triton against the layouts.
+// Layouts in the words of other tools: the texts as they are, and the linear maps of Triton against
+// the layouts.
 #include "frontend/export/export.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "frontend/export/int_code.h"
 #include "frontend/export/linear.h"
 #include "tests/golden/golden.h"
@@ -50,7 +51,8 @@ std::vector<Point> points_of(const std::string& text, const std::string& argumen
   for (size_t k = at + argument.size() + 1; k < text.size(); ++k) {
     if (text[k] == '[' && ++depth == 2) points.emplace_back();
     if (text[k] == ']' && --depth == 0) break;
-    if (std::isdigit(static_cast<unsigned char>(text[k])) && !std::isdigit(static_cast<unsigned char>(text[k - 1])))
+    if (std::isdigit(static_cast<unsigned char>(text[k])) &&
+        !std::isdigit(static_cast<unsigned char>(text[k - 1])))
       points.back().push_back(std::stoll(text.substr(k)));
   }
   return points;
@@ -73,9 +75,10 @@ std::optional<Point> place_of(std::int64_t offset, const Point& tile) {
   return place;
 }
 
-// Whether Triton has the layout, one thread and value after the other: all in the tile, all of the tile, and every
-// power of two of threads or values moves along one mode of it.
-bool is_distributed(const AnyLayout& l, const Point& tile, std::int64_t threads, std::int64_t values) {
+// Whether Triton has the layout, one thread and value after the other: all in the tile, all of the
+// tile, and every power of two of threads or values moves along one mode of it.
+bool is_distributed(const AnyLayout& l, const Point& tile, std::int64_t threads,
+                    std::int64_t values) {
   Facts facts;
   std::set<Point> reached;
   for (std::int64_t t = 0; t < threads; ++t)
@@ -84,7 +87,8 @@ bool is_distributed(const AnyLayout& l, const Point& tile, std::int64_t threads,
       if (!place) return false;
       reached.insert(*place);
       const bool step = (t == 0 && !(v & (v - 1))) || (v == 0 && !(t & (t - 1)));
-      if (step && std::count(place->begin(), place->end(), 0) + 1 < static_cast<std::ptrdiff_t>(tile.size()))
+      if (step && std::count(place->begin(), place->end(), 0) + 1 <
+                      static_cast<std::ptrdiff_t>(tile.size()))
         return false;
     }
   std::int64_t all = 1;
@@ -140,13 +144,15 @@ TEST_CASE("a linear map has the values of its layout, and what is none is refuse
 }
 
 TEST_CASE(
-    "a distributed layout has the places of its threads and values, and what leaves or misses a part of the tile is "
+    "a distributed layout has the places of its threads and values, and what leaves or misses a "
+    "part of the tile is "
     "refused") {
   std::mt19937 random(5);
   int said = 0, not_said = 0;
   for (int round = 0; round < 3000; ++round) {
     const Point tile = round % 2 ? Point{4, 16} : Point{2, 4, 8};
-    // The bits of the offset in random order, the first few of them steps of threads, sometimes one of another size.
+    // The bits of the offset in random order, the first few of them steps of threads, sometimes one
+    // of another size.
     std::vector<std::int64_t> steps = {1, 2, 4, 8, 16, 32};
     std::shuffle(steps.begin(), steps.end(), random);
     if (round % 3 == 0) steps[random() % 6] = std::vector<std::int64_t>{0, 64, 3, 1}[random() % 4];
@@ -194,7 +200,8 @@ TEST_CASE(
         add_steps(place, registers, v);
         add_steps(place, lanes, t % 32);
         add_steps(place, warps, t / 32);
-        REQUIRE(place == place_of(evaluate(facts, any, tuple(t % threads, v)).value().value(), tile));
+        REQUIRE(place ==
+                place_of(evaluate(facts, any, tuple(t % threads, v)).value().value(), tile));
       }
   }
   CHECK(said > 1000);
@@ -231,7 +238,8 @@ TEST_CASE("what cannot be said is refused") {
   const Tuple along = tuple(Tuple::basis(1, {0}), Tuple::basis(4, {0}));
   CHECK(refused({"L", layout(tuple(4, 2), along), {}, tuple(4, 2)}, "triton") == "export");
   CHECK(refused({"L", layout(tuple(4, 2), along), {}, Tuple(8)}, "triton").empty());
-  CHECK(to_triton({"L", layout(tuple(4, 2), along)}).find("SharedLinearLayout") == std::string::npos);
+  CHECK(to_triton({"L", layout(tuple(4, 2), along)}).find("SharedLinearLayout") ==
+        std::string::npos);
   CHECK(to_triton({"L", layout(1, 0)}).find("SharedLinearLayout") == std::string::npos);
   CHECK(refused({"L", Composed{layout(4, 1), 0, layout(4, 1)}}, "numpy") == "export");
   CHECK(refused({"L", layout(4, 1)}, "fortran") == "export");
@@ -241,19 +249,25 @@ TEST_CASE("golden exports") {
   Facts facts;
   const Int m = facts.dim("M"), k = facts.dim("K");
   facts.assume(divides(m, 128));
-  const Layout guarded = zipped_divide(facts, layout(tuple(m, k), tuple(k, 1)), Tiler::of(tuple(128, 64)));
+  const Layout guarded =
+      zipped_divide(facts, layout(tuple(m, k), tuple(k, 1)), Tiler::of(tuple(128, 64)));
   const std::vector<Exported> layouts = {
       {"row", layout(tuple(8, 64), tuple(64, 1))},
-      {"nested", layout(tuple(tuple(2, 2), tuple(4, 11)), tuple(tuple(4, 1), tuple(8, 5'000'000'000)))},
+      {"nested",
+       layout(tuple(tuple(2, 2), tuple(4, 11)), tuple(tuple(4, 1), tuple(8, 5'000'000'000)))},
       {"one", layout(tuple(4), tuple(2))},
       {"swizzled", composition(Swizzle(3, 3, 3), layout(tuple(8, 64), tuple(64, 1)))},
       {"swizzle", Swizzle(3, 4, 3)},
       {"shifted", Composed{Swizzle(2, 0, -3), 5, layout(tuple(4, 4), tuple(4, 1))}},
-      {"identity", layout(tuple(4, tuple(3, 2)),
-                          tuple(Tuple::basis(1, {0}), tuple(Tuple::basis(1, {1, 0}), Tuple::basis(2, {1, 1}))))},
+      {"identity",
+       layout(tuple(4, tuple(3, 2)), tuple(Tuple::basis(1, {0}), tuple(Tuple::basis(1, {1, 0}),
+                                                                       Tuple::basis(2, {1, 1}))))},
       {"backwards", layout(tuple(4, 2), tuple(-1, 4))},
       {"tiles", guarded, {"M % 96 == 0"}},
-      {"accumulator", layout(tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(32, 1), tuple(16, 8))), {}, tuple(16, 8)},
+      {"accumulator",
+       layout(tuple(tuple(4, 8), tuple(2, 2)), tuple(tuple(32, 1), tuple(16, 8))),
+       {},
+       tuple(16, 8)},
   };
   for (const std::string target : {"cute", "cutedsl", "triton", "numpy"}) {
     std::string text;
@@ -264,6 +278,7 @@ TEST_CASE("golden exports") {
         text += x.name + ": " + refusal.message + "\n\n";
       }
     }
-    lay::test::check_expected(lay::test::source_root() / "tests/export" / (target + ".expected"), text);
+    lay::test::check_expected(lay::test::source_root() / "tests/export" / (target + ".expected"),
+                              text);
   }
 }

@@ -1,4 +1,5 @@
-// Composition where strides are basis elements, by the definition: values are numbers for each direction.
+// Composition where strides are basis elements, by the definition: values are numbers for each
+// direction.
 
 #include <map>
 
@@ -22,15 +23,18 @@ Directed evaluate_plain(const Layout& a, int64_t index) {
   const std::vector<Tuple> extents = leaves(a.shape), strides = leaves(a.stride);
   Directed value;
   for (size_t k = 0; k < extents.size(); ++k) {
-    const int64_t extent = extents[k].value().value(), digit = k + 1 == extents.size() ? index : index % extent;
+    const int64_t extent = extents[k].value().value(),
+                  digit = k + 1 == extents.size() ? index : index % extent;
     value = sum(value, {{strides[k].path(), strides[k].value().value()}}, digit);
     index /= extent;
   }
-  for (auto it = value.begin(); it != value.end();) it = it->second == 0 ? value.erase(it) : std::next(it);
+  for (auto it = value.begin(); it != value.end();)
+    it = it->second == 0 ? value.erase(it) : std::next(it);
   return value;
 }
 
-// a at a value of b: an integer is an index into all of a, a direction one into the mode of a that it names.
+// a at a value of b: an integer is an index into all of a, a direction one into the mode of a that
+// it names.
 Directed through(const Layout& a, const Directed& value) {
   Directed total;
   for (const auto& [path, index] : value) {
@@ -46,7 +50,8 @@ bool factors(const std::vector<Directed>& f) {
   for (size_t first = 2; first <= n; ++first) {
     if (n % first != 0) continue;
     bool fits = true;
-    for (size_t i = 0; i < n && fits; ++i) fits = f[i] == sum(f[i - i % first], f[1], static_cast<int64_t>(i % first));
+    for (size_t i = 0; i < n && fits; ++i)
+      fits = f[i] == sum(f[i - i % first], f[1], static_cast<int64_t>(i % first));
     if (!fits) continue;
     std::vector<Directed> rest;
     for (size_t i = 0; i < n; i += first) rest.push_back(f[i]);

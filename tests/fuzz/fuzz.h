@@ -1,7 +1,7 @@
 #pragma once
 
-// Random expressions against brute force. Every case is drawn from a generator of our own, seeded by its number, so
-// that a case that fails can be run again alone.
+// Random expressions against brute force. Every case is drawn from a generator of our own, seeded
+// by its number, so that a case that fails can be run again alone.
 
 #include <cstdint>
 #include <functional>
@@ -39,8 +39,9 @@ struct Report {
 // One random operation on literal layouts: that of the row `only` of the table, if it is not empty.
 Outcome run_literal(laws::Random& random, Report& report, const std::string& only);
 
-// One random expression on layouts with symbols, judged at `instantiations` sets of sizes; `count` is told each
-// outcome.
-void run_symbolic(laws::Random& random, int instantiations, Report& report, const std::function<void(Outcome)>& count);
+// One random expression on layouts with symbols, judged at `instantiations` sets of sizes; `count`
+// is told each outcome.
+void run_symbolic(laws::Random& random, int instantiations, Report& report,
+                  const std::function<void(Outcome)>& count);
 
 }  // namespace fuzz

@@ -1,4 +1,5 @@
-// Random operations on literal layouts of small domains: composition, divides, products, complements, inverses, casts.
+// Random operations on literal layouts of small domains: composition, divides, products,
+// complements, inverses, casts.
 
 #include <functional>
 #include <numeric>
@@ -26,7 +27,8 @@ Layout small_layout(Random& random, int depth, int64_t extent, int64_t most) {
 }
 
 // The law judges a result, `possible` a refusal.
-Outcome judge(Report& report, const std::function<Layout()>& operation, const std::function<bool(const Layout&)>& law,
+Outcome judge(Report& report, const std::function<Layout()>& operation,
+              const std::function<bool(const Layout&)>& law,
               const std::function<bool()>& possible) {
   try {
     const Layout r = operation();
@@ -49,11 +51,12 @@ Outcome composition_case(Random& random, Report& report) {
   if (random.once_in(10)) b = laws::negated(random, b);
   report.text = a.to_string() + " o " + b.to_string();
   return judge(
-      report, [&] { return composition(facts, a, b); }, [&](const Layout& r) { return composes(a, b, r); },
-      [&] { return can_compose(a, b); });
+      report, [&] { return composition(facts, a, b); },
+      [&](const Layout& r) { return composes(a, b, r); }, [&] { return can_compose(a, b); });
 }
 
-// a has basis strides, or b does and addresses the modes of a; the search for existence takes each path by itself.
+// a has basis strides, or b does and addresses the modes of a; the search for existence takes each
+// path by itself.
 Outcome basis_case(Random& random, Report& report) {
   Facts facts;
   const bool left = random.once_in(2);
@@ -64,7 +67,8 @@ Outcome basis_case(Random& random, Report& report) {
   if (!left) b = laws::addressing(random, b, shape.rank());
   report.text = a.to_string() + " o " + b.to_string();
   return judge(
-      report, [&] { return composition(facts, a, b); }, [&](const Layout& r) { return composes_anyhow(a, b, r); },
+      report, [&] { return composition(facts, a, b); },
+      [&](const Layout& r) { return composes_anyhow(a, b, r); },
       [&] { return can_compose_anyhow(a, b); });
 }
 
@@ -129,7 +133,8 @@ Outcome product_case(Random& random, Report& report) {
       [&](const Layout& r) {
         if (!by_mode) return repeats(a, t, r);
         const Layout whole = logical_product(facts, a, t);
-        return size(r) == size(whole) && sorted_values(r) == sorted_values(whole) && repeats(a, t, whole);
+        return size(r) == size(whole) && sorted_values(r) == sorted_values(whole) &&
+               repeats(a, t, whole);
       },
       [&] {
         if (!is_injective(a)) return false;
@@ -145,8 +150,8 @@ Outcome complement_case(Random& random, Report& report) {
   const int64_t target = random.in(1, 200);
   report.text = "complement of " + a.to_string() + " in " + std::to_string(target);
   return judge(
-      report, [&] { return complement(facts, a, target); }, [&](const Layout& r) { return complements(a, target, r); },
-      [&] { return is_injective(a); });
+      report, [&] { return complement(facts, a, target); },
+      [&](const Layout& r) { return complements(a, target, r); }, [&] { return is_injective(a); });
 }
 
 Outcome right_inverse_case(Random& random, Report& report) {
@@ -154,8 +159,8 @@ Outcome right_inverse_case(Random& random, Report& report) {
   const Layout a = small_layout(random, 2, 8, 200);
   report.text = "right_inverse of " + a.to_string();
   return judge(
-      report, [&] { return right_inverse(facts, a); }, [&](const Layout& r) { return right_inverts(a, r); },
-      [] { return true; });
+      report, [&] { return right_inverse(facts, a); },
+      [&](const Layout& r) { return right_inverts(a, r); }, [] { return true; });
 }
 
 Outcome left_inverse_case(Random& random, Report& report) {
@@ -164,8 +169,8 @@ Outcome left_inverse_case(Random& random, Report& report) {
   if (random.once_in(5)) a = laws::negated(random, a);
   report.text = "left_inverse of " + a.to_string();
   return judge(
-      report, [&] { return left_inverse(facts, a); }, [&](const Layout& r) { return left_inverts(a, r); },
-      [&] { return can_left_invert(a); });
+      report, [&] { return left_inverse(facts, a); },
+      [&](const Layout& r) { return left_inverts(a, r); }, [&] { return can_left_invert(a); });
 }
 
 Outcome upcast_case(Random& random, Report& report) {
@@ -174,8 +179,8 @@ Outcome upcast_case(Random& random, Report& report) {
   const int64_t n = random.in(1, 8);
   report.text = "upcast of " + a.to_string() + " by " + std::to_string(n);
   return judge(
-      report, [&] { return upcast(facts, a, n); }, [&](const Layout& r) { return upcasts(a, n, r); },
-      [&] { return can_upcast(a, n); });
+      report, [&] { return upcast(facts, a, n); },
+      [&](const Layout& r) { return upcasts(a, n, r); }, [&] { return can_upcast(a, n); });
 }
 
 Outcome downcast_case(Random& random, Report& report) {
@@ -184,16 +189,18 @@ Outcome downcast_case(Random& random, Report& report) {
   const int64_t n = random.in(1, 8);
   report.text = "downcast of " + a.to_string() + " by " + std::to_string(n);
   return judge(
-      report, [&] { return downcast(facts, a, n); }, [&](const Layout& r) { return downcasts(a, n, r); },
-      [&] { return can_downcast(a); });
+      report, [&] { return downcast(facts, a, n); },
+      [&](const Layout& r) { return downcasts(a, n, r); }, [&] { return can_downcast(a); });
 }
 
 Outcome recast_case(Random& random, Report& report) {
   Facts facts;
   const Layout a = small_layout(random, 2, 8, 100);
   const int widths[] = {4, 6, 8, 16, 32, 64};
-  const int from = widths[random.in(0, 5)], to = widths[random.in(0, 5)], common = std::gcd(from, to);
-  report.text = "recast of " + a.to_string() + " from " + std::to_string(from) + " to " + std::to_string(to);
+  const int from = widths[random.in(0, 5)], to = widths[random.in(0, 5)],
+            common = std::gcd(from, to);
+  report.text =
+      "recast of " + a.to_string() + " from " + std::to_string(from) + " to " + std::to_string(to);
   const auto words = [&] { return upcast(facts, a, to / common); };
   return judge(
       report, [&] { return recast(facts, a, from, to); },

@@ -2,11 +2,11 @@
 //
 //   lay_fuzz --count N --seed S [--symbolic] [--show K] [--open K] [--strict K] [--only OPERATION]
 //
-// Prints the seed, a table of outcomes for each operation, and the first K cases that are wrong or refused where an
-// answer exists; the exit status is 0 if there are none. Case i of seed S is the same whatever N is. --open K prints
-// the first K symbolic cases that are refused though there is a result at each of the sizes tried, --strict K those
-// whose guards leave out sizes at which the result would be right; --only draws every case of the literal table from
-// one row.
+// Prints the seed, a table of outcomes for each operation, and the first K cases that are wrong or
+// refused where an answer exists; the exit status is 0 if there are none. Case i of seed S is the
+// same whatever N is. --open K prints the first K symbolic cases that are refused though there is a
+// result at each of the sizes tried, --strict K those whose guards leave out sizes at which the
+// result would be right; --only draws every case of the literal table from one row.
 
 #include <chrono>
 #include <cstdio>
@@ -49,8 +49,10 @@ Options parse(int argc, char** argv) {
 
 void print(const std::map<std::string, fuzz::Tally>& table, bool symbolic) {
   using Column = std::pair<const char*, Outcome>;
-  const std::vector<Column> literals{
-      {"right", Outcome::right}, {"refused", Outcome::refused}, {"wrong", Outcome::wrong}, {"missed", Outcome::missed}};
+  const std::vector<Column> literals{{"right", Outcome::right},
+                                     {"refused", Outcome::refused},
+                                     {"wrong", Outcome::wrong},
+                                     {"missed", Outcome::missed}};
   const std::vector<Column> symbols{{"right", Outcome::right},     {"refused", Outcome::refused},
                                     {"guarded", Outcome::guarded}, {"strict", Outcome::strict},
                                     {"wrong", Outcome::wrong},     {"open", Outcome::open}};
@@ -60,7 +62,8 @@ void print(const std::map<std::string, fuzz::Tally>& table, bool symbolic) {
   fuzz::Tally all;
   const auto row = [&](const char* name, const fuzz::Tally& tally) {
     std::printf("\n%-22s", name);
-    for (const auto& [_, outcome] : columns) std::printf(" %10lld", static_cast<long long>(tally.of(outcome)));
+    for (const auto& [_, outcome] : columns)
+      std::printf(" %10lld", static_cast<long long>(tally.of(outcome)));
   };
   for (const auto& [name, tally] : table) {
     row(name.c_str(), tally);
@@ -78,13 +81,14 @@ int main(int argc, char** argv) {
   int64_t failed = 0;
   const auto begin = std::chrono::steady_clock::now();
   for (int64_t i = 0; i < options.count; ++i) {
-    laws::Random random{options.seed * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(i) * 0xD1B54A32D192ED03ull};
+    laws::Random random{options.seed * 0x9E3779B97F4A7C15ull +
+                        static_cast<uint64_t>(i) * 0xD1B54A32D192ED03ull};
     fuzz::Report report;
     const auto count = [&](Outcome outcome) {
       ++table[report.operation].counts[outcome];
       const auto print_case = [&](const char* what) {
-        std::printf("%s, case %lld: %s: %s\n", what, static_cast<long long>(i), report.operation.c_str(),
-                    report.text.c_str());
+        std::printf("%s, case %lld: %s: %s\n", what, static_cast<long long>(i),
+                    report.operation.c_str(), report.text.c_str());
       };
       if (outcome == Outcome::open && options.open-- > 0) print_case("open");
       if (outcome == Outcome::strict && options.strict-- > 0) print_case("strict");
@@ -100,8 +104,10 @@ int main(int argc, char** argv) {
     }
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  std::printf("%s, seed %llu: %lld expressions in %.1f s\n", options.symbolic ? "symbolic" : "literal",
-              static_cast<unsigned long long>(options.seed), static_cast<long long>(options.count), seconds.count());
+  std::printf("%s, seed %llu: %lld expressions in %.1f s\n",
+              options.symbolic ? "symbolic" : "literal",
+              static_cast<unsigned long long>(options.seed), static_cast<long long>(options.count),
+              seconds.count());
   print(table, options.symbolic);
   return failed == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
-// Random operations on composed layouts (a swizzle after a layout or before one) and tile_to_shape, by definition.
+// Random operations on composed layouts (a swizzle after a layout or before one) and tile_to_shape,
+// by definition.
 
 #include <algorithm>
 
@@ -22,7 +23,8 @@ using lay::Tuple;
 int64_t swizzled(const Swizzle& s, int64_t x) {
   int64_t result = x;
   for (int64_t k = 0; k < s.b; ++k) {
-    const int64_t from = s.m + k + std::max<int64_t>(0, s.s), to = s.m + k - std::min<int64_t>(0, s.s);
+    const int64_t from = s.m + k + std::max<int64_t>(0, s.s),
+                  to = s.m + k - std::min<int64_t>(0, s.s);
     if (x >> from & 1) result ^= int64_t{1} << to;
   }
   return result;
@@ -32,7 +34,8 @@ int64_t swizzled(const Swizzle& s, int64_t x) {
 int64_t at(const Composed& c, int64_t index) {
   const int64_t offset = c.offset.value().value();
   const auto* after = std::get_if<Layout>(&c.inner);
-  const int64_t inner = offset + (after ? Plain(*after)(index) : swizzled(std::get<Swizzle>(c.inner), index));
+  const int64_t inner =
+      offset + (after ? Plain(*after)(index) : swizzled(std::get<Swizzle>(c.inner), index));
   const auto* swizzle = std::get_if<Swizzle>(&c.outer);
   return swizzle ? swizzled(*swizzle, inner) : Plain(std::get<Layout>(c.outer))(inner);
 }
@@ -136,8 +139,8 @@ Outcome both_case(Random& random, Report& report) {
     default:
       report.text = a.to_string() + " o " + b.to_string();
       return same_values(
-          report, size_of_b, [&] { return composition(facts, a, b); }, [&](int64_t i) { return at(a, at(b, i)); },
-          false);
+          report, size_of_b, [&] { return composition(facts, a, b); },
+          [&](int64_t i) { return at(a, at(b, i)); }, false);
   }
 }
 
@@ -166,7 +169,8 @@ Outcome inverse_case(Random& random, Report& report) {
     report.text += " is refused: " + refusal.code + ": " + refusal.message;
     if (!left) return Outcome::missed;
     const std::vector<int64_t> all = Plain(inner).values();
-    const bool searched = *std::max_element(all.begin(), all.end()) < 200;  // beyond that every cut takes too long
+    const bool searched =
+        *std::max_element(all.begin(), all.end()) < 200;  // beyond that every cut takes too long
     return searched && can_left_invert(inner) ? Outcome::missed : Outcome::refused;
   }
 }
@@ -181,7 +185,8 @@ Outcome cast_case(Random& random, Report& report) {
     const Swizzle r = up ? upcast(s, n) : downcast(s, n);
     report.text += " gives " + r.to_string();
     for (int64_t x = 0; x < 1024; ++x) {
-      if (up ? swizzled(s, x - x % n) / n != swizzled(r, x / n) : swizzled(r, x) != swizzled(s, x / n) * n + x % n) {
+      if (up ? swizzled(s, x - x % n) / n != swizzled(r, x / n)
+             : swizzled(r, x) != swizzled(s, x / n) * n + x % n) {
         return Outcome::wrong;
       }
     }
@@ -192,20 +197,23 @@ Outcome cast_case(Random& random, Report& report) {
   }
 }
 
-// Element x of mode k is element x % s of block x / s, and blocks stand in order where the complement leaves room.
+// Element x of mode k is element x % s of block x / s, and blocks stand in order where the
+// complement leaves room.
 Outcome tile_case(Random& random, Report& report) {
   Facts facts;
   const int64_t rank = random.in(1, 2);
   std::vector<Tuple> block, target, order;
   for (int64_t k = 0; k < rank; ++k) {
     block.push_back(random.in(1, 4));
-    target.push_back(random.once_in(4) ? Int(random.in(1, 12)) : block.back().value() * random.in(1, 4));
+    target.push_back(random.once_in(4) ? Int(random.in(1, 12))
+                                       : block.back().value() * random.in(1, 4));
     order.push_back(k);
   }
   if (rank == 2 && random.once_in(2)) std::swap(order[0], order[1]);
   const Layout a = laws::random_layout(random, Tuple(block));
   const Tuple shape(target), by(order);
-  report.text = "tile_to_shape of " + a.to_string() + " to " + shape.to_string() + " in order " + by.to_string();
+  report.text = "tile_to_shape of " + a.to_string() + " to " + shape.to_string() + " in order " +
+                by.to_string();
   std::vector<int64_t> extents, blocks;
   int64_t count = 1, copies = 1;
   bool divides = true;
@@ -234,8 +242,8 @@ Outcome tile_case(Random& random, Report& report) {
       }
       int64_t which = 0;
       for (size_t j = block.size(); j-- > 0;) {
-        const auto k =
-            static_cast<size_t>(std::find(order.begin(), order.end(), Tuple(static_cast<int64_t>(j))) - order.begin());
+        const auto k = static_cast<size_t>(
+            std::find(order.begin(), order.end(), Tuple(static_cast<int64_t>(j))) - order.begin());
         which = which * blocks[k] + number[k];
       }
       if (Plain(r)(i) != Plain(a)(inside) + Plain(*places)(which)) return Outcome::wrong;
@@ -247,8 +255,8 @@ Outcome tile_case(Random& random, Report& report) {
     std::vector<Tuple> strides(block.size());
     int64_t step = 1;
     for (size_t j = 0; j < block.size(); ++j) {
-      const auto k =
-          static_cast<size_t>(std::find(order.begin(), order.end(), Tuple(static_cast<int64_t>(j))) - order.begin());
+      const auto k = static_cast<size_t>(
+          std::find(order.begin(), order.end(), Tuple(static_cast<int64_t>(j))) - order.begin());
       strides[k] = step;
       step *= blocks[k];
     }

@@ -1,6 +1,6 @@
-// The law of symbols: where the guards hold, the result at some sizes is what the operation gives on the operands at
-// those sizes. Integers: an expression simplified by the facts has the value of the expression, and what is proved
-// holds.
+// The law of symbols: where the guards hold, the result at some sizes is what the operation gives
+// on the operands at those sizes. Integers: an expression simplified by the facts has the value of
+// the expression, and what is proved holds.
 
 #include <algorithm>
 #include <functional>
@@ -31,7 +31,8 @@ struct Expression {
   std::vector<Layout> layouts;
   Int number = 1;
   std::function<Layout(Facts&, const std::vector<Layout>&, const Int&)> run;
-  // What the result has to be beside the same function; by itself where the contract leaves the function open.
+  // What the result has to be beside the same function; by itself where the contract leaves the
+  // function open.
   std::function<bool(const std::vector<Layout>&, const Int&, const Layout&)> contract;
   // Whether the law says anything at these operands.
   std::function<bool(Facts&, const std::vector<Layout>&)> applies;
@@ -96,7 +97,8 @@ bool answered_everywhere(World& world, const Expression& e, int instantiations) 
   return true;
 }
 
-void run(World& world, const Expression& e, int instantiations, Report& report, const Count& count) {
+void run(World& world, const Expression& e, int instantiations, Report& report,
+         const Count& count) {
   report.operation = e.name;
   for (const Layout& a : e.layouts) report.text += a.to_string() + " ";
   report.text += "and " + e.number.to_string();
@@ -139,9 +141,9 @@ Expression random_expression(Random& random, World& world) {
               1,
               [](Facts& f, const Operands& a, const Int&) {
                 const Layout block = coalesce(f, a[0], lay::tuple(1, 1));
-                return tile_to_shape(
-                    f, block,
-                    lay::tuple(size(block[0]) * a[1].shape[0].value(), size(block[1]) * a[1].shape[1].value()));
+                return tile_to_shape(f, block,
+                                     lay::tuple(size(block[0]) * a[1].shape[0].value(),
+                                                size(block[1]) * a[1].shape[1].value()));
               },
               {},
               {}};
@@ -150,17 +152,19 @@ Expression random_expression(Random& random, World& world) {
       const int widths[] = {8, 16, 32, 64};
       const int from = widths[random.in(0, 3)], to = widths[random.in(0, 3)];
       const int64_t up = std::max(1, to / from), down = std::max(1, from / to);
-      return {"recast",
-              {some(3)},
-              1,
-              [from, to](Facts& f, const Operands& a, const Int&) { return recast(f, a[0], from, to); },
-              [up, down](const Operands& a, const Int&, const Layout& r) {
-                return up > 1 ? upcasts(a[0], up, r) : downcasts(a[0], down, r);
-              },
-              {}};
+      return {
+          "recast",
+          {some(3)},
+          1,
+          [from, to](Facts& f, const Operands& a, const Int&) { return recast(f, a[0], from, to); },
+          [up, down](const Operands& a, const Int&, const Layout& r) {
+            return up > 1 ? upcasts(a[0], up, r) : downcasts(a[0], down, r);
+          },
+          {}};
     }
     case 0:
-      return {"coalesce", {some(4)}, 1, [](Facts& f, const Operands& a, const Int&) { return coalesce(f, a[0]); },
+      return {"coalesce", {some(4)},
+              1,          [](Facts& f, const Operands& a, const Int&) { return coalesce(f, a[0]); },
               {},         {}};
     case 1:
     case 2:
@@ -169,14 +173,17 @@ Expression random_expression(Random& random, World& world) {
       if (random.once_in(8)) {  // all down, or some
         right = random.once_in(2)
                     ? laws::negated(random, right)
-                    : Layout(right.shape, transform(right.stride, [](const Tuple& d) -> Tuple { return -d.value(); }));
+                    : Layout(right.shape, transform(right.stride, [](const Tuple& d) -> Tuple {
+                               return -d.value();
+                             }));
       }
-      return {"composition",
-              {some(3), right},
-              1,
-              [](Facts& f, const Operands& a, const Int&) { return composition(f, a[0], a[1]); },
-              [](const Operands& a, const Int&, const Layout& r) { return composes(a[0], a[1], r); },
-              {}};
+      return {
+          "composition",
+          {some(3), right},
+          1,
+          [](Facts& f, const Operands& a, const Int&) { return composition(f, a[0], a[1]); },
+          [](const Operands& a, const Int&, const Layout& r) { return composes(a[0], a[1], r); },
+          {}};
     }
     case 4:
     case 5:
@@ -192,17 +199,20 @@ Expression random_expression(Random& random, World& world) {
       return {"divide by mode",
               {a, Layout(lay::tuple(m, n), lay::tuple(1, 1))},
               1,
-              [](Facts& f, const Operands& x, const Int&) { return zipped_divide(f, x[0], Tiler::of(x[1].shape)); },
+              [](Facts& f, const Operands& x, const Int&) {
+                return zipped_divide(f, x[0], Tiler::of(x[1].shape));
+              },
               {},
               {}};
     }
     case 7:
-      return {"logical_product",
-              {some(2), tile()},
-              1,
-              [](Facts& f, const Operands& a, const Int&) { return logical_product(f, a[0], a[1]); },
-              {},
-              {}};
+      return {
+          "logical_product",
+          {some(2), tile()},
+          1,
+          [](Facts& f, const Operands& a, const Int&) { return logical_product(f, a[0], a[1]); },
+          {},
+          {}};
     case 8:
       return {"complement",
               {some(3)},
@@ -229,44 +239,58 @@ Expression random_expression(Random& random, World& world) {
               {some(3)},
               random.in(1, 4),
               [](Facts& f, const Operands& a, const Int& n) { return upcast(f, a[0], n); },
-              [](const Operands& a, const Int& n, const Layout& r) { return upcasts(a[0], n.value(), r); },
+              [](const Operands& a, const Int& n, const Layout& r) {
+                return upcasts(a[0], n.value(), r);
+              },
               {}};
     case 12:
       return {"downcast",
               {some(3)},
               random.in(1, 4),
               [](Facts& f, const Operands& a, const Int& n) { return downcast(f, a[0], n); },
-              [](const Operands& a, const Int& n, const Layout& r) { return downcasts(a[0], n.value(), r); },
+              [](const Operands& a, const Int& n, const Layout& r) {
+                return downcasts(a[0], n.value(), r);
+              },
               {}};
     case 13:
       return {"divide, coalesced",
               {some(2), tile()},
               1,
-              [](Facts& f, const Operands& a, const Int&) { return coalesce(f, zipped_divide(f, a[0], a[1])); },
+              [](Facts& f, const Operands& a, const Int&) {
+                return coalesce(f, zipped_divide(f, a[0], a[1]));
+              },
               {},
               {}};
     case 14:
       return {"compose twice",
               {some(2), tile(), tile()},
               1,
-              [](Facts& f, const Operands& a, const Int&) { return composition(f, composition(f, a[0], a[1]), a[2]); },
+              [](Facts& f, const Operands& a, const Int&) {
+                return composition(f, composition(f, a[0], a[1]), a[2]);
+              },
               {},
               // Past the end of a layout its function goes by its form.
-              [](Facts& f, const Operands& a) { return cosize(f, a[2]).value() <= size(a[1]).value(); }};
+              [](Facts& f, const Operands& a) {
+                return cosize(f, a[2]).value() <= size(a[1]).value();
+              }};
     default:
-      return {
-          "compose an inverse",
-          {some(2), tile()},
-          1,
-          [](Facts& f, const Operands& a, const Int&) { return composition(f, right_inverse(f, a[0]), a[1]); },
-          {},
-          // Likewise.
-          [](Facts& f, const Operands& a) { return cosize(f, a[1]).value() <= size(right_inverse(f, a[0])).value(); }};
+      return {"compose an inverse",
+              {some(2), tile()},
+              1,
+              [](Facts& f, const Operands& a, const Int&) {
+                return composition(f, right_inverse(f, a[0]), a[1]);
+              },
+              {},
+              // Likewise.
+              [](Facts& f, const Operands& a) {
+                return cosize(f, a[1]).value() <= size(right_inverse(f, a[0])).value();
+              }};
   }
 }
 
 // Simplified, it is the same; what is decided is so.
-void run_integers(Random& random, World& world, int instantiations, Report& report, const Count& count) {
+void run_integers(Random& random, World& world, int instantiations, Report& report,
+                  const Count& count) {
   report.operation = "integers";
   try {
     const auto leaf = [&] { return random.once_in(3) ? Int(random.in(-4, 9)) : world.extent(); };
@@ -280,8 +304,8 @@ void run_integers(Random& random, World& world, int instantiations, Report& repo
     for (int i = 0; i < instantiations; ++i) {
       const auto at = world.sample();
       if (!at) return;
-      report.text = a.to_string() + " is " + simple.to_string() + ", " + claim.to_string() + (proved ? " proved" : "") +
-                    " at " + world.to_string(*at);
+      report.text = a.to_string() + " is " + simple.to_string() + ", " + claim.to_string() +
+                    (proved ? " proved" : "") + " at " + world.to_string(*at);
       const auto due = a.evaluate(*at);
       const bool same = !due || simple.evaluate(*at) == due;
       count(same && (!proved || claim.evaluate(*at) != false) ? Outcome::right : Outcome::wrong);

@@ -83,8 +83,9 @@ Layout World::layout(int leaves) {
   return Layout(dims, transform(dims, [&](const Tuple& extent) -> Tuple {
                   if (kind == 5) return stride();
                   const Int here = next;
-                  next = kind == 3 || !random_.once_in(3) ? next * extent.value()
-                                                          : (next * extent.value()) + random_.in(0, 3);
+                  next = kind == 3 || !random_.once_in(3)
+                             ? next * extent.value()
+                             : (next * extent.value()) + random_.in(0, 3);
                   return kind == 3 && random_.once_in(4) ? Int(0) : here;
                 }));
 }
@@ -94,7 +95,8 @@ std::optional<lay::Binding> World::sample() {
     lay::Binding at;
     for (const Symbol& s : symbols_) {
       at[*s.dim.dim_id()] =
-          std::max<int64_t>(1, (random_.in(s.lower, s.upper) + s.multiple - 1) / s.multiple) * s.multiple;
+          std::max<int64_t>(1, (random_.in(s.lower, s.upper) + s.multiple - 1) / s.multiple) *
+          s.multiple;
     }
     bool allowed = true;
     for (const lay::Predicate& fact : facts_.assumptions()) allowed &= fact.evaluate(at) == true;

@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "runtime/help.h"
+#include "runtime/commands/help.h"
 #include "tests/golden/golden.h"
 
 using namespace lay::test;
@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 // Codes of what is no script's doing alone: a test elsewhere shows each.
 const std::set<std::string> shown_elsewhere = {
     "file",             // files that cannot be read or written: tests/runtime, tests/command
-    "npy",              // tests/runtime/npy.cpp
-    "csv",              // tests/runtime/csv.cpp
+    "npy",              // tests/runtime/io/npy.cpp
+    "csv",              // tests/runtime/io/csv.cpp
     "set",              // the command line: tests/command
     "no-kernel",        // likewise
     "no-parameter",     // likewise
@@ -46,7 +46,8 @@ std::map<std::string, std::string> codes_in_sources() {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
       const std::string text = slurp(entry.path());
       for (std::sregex_iterator it(text.begin(), text.end(), named), end; it != end; ++it)
-        codes[(*it)[1].matched ? (*it)[1] : (*it)[2]] = fs::relative(entry.path(), source_root()).string();
+        codes[(*it)[1].matched ? (*it)[1] : (*it)[2]] =
+            fs::relative(entry.path(), source_root()).string();
     }
   return codes;
 }

@@ -1,14 +1,15 @@
-// Every snippet of the documentation is run. A ```lay block whose first line begins with `lay> ` is a transcript: the
-// answers must be what the REPL answers. Any other ```lay block is a script: it must run without an error. The blocks
-// under one heading (`#` or `##`) are one session. With LAY_BLESS=1 transcripts are rewritten.
+// Every snippet of the documentation is run. A ```lay block whose first line begins with `lay> ` is
+// a transcript: the answers must be what the REPL answers. Any other ```lay block is a script: it
+// must run without an error. The blocks under one heading (`#` or `##`) are one session. With
+// LAY_BLESS=1 transcripts are rewritten.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <set>
 
-#include "frontend/sema/builtins.h"
+#include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/evaluator.h"
-#include "runtime/help.h"
+#include "runtime/commands/help.h"
 #include "tests/golden/golden.h"
 #include "tests/golden/transcript.h"
 #include "tests/runtime/temporary.h"
@@ -21,8 +22,10 @@ namespace fs = std::filesystem;
 
 class Document {
  public:
-  // In the list of operations the line below a heading is the signature with the law, and examples are short.
-  explicit Document(const fs::path& file) : file_(file), operations_(file.filename() == "operations.md") {
+  // In the list of operations the line below a heading is the signature with the law, and examples
+  // are short.
+  explicit Document(const fs::path& file)
+      : file_(file), operations_(file.filename() == "operations.md") {
     options_.tables = !operations_ && file.filename() != "words.md";
     restart();
   }
@@ -89,7 +92,8 @@ void check_same(const fs::path& file, const std::string& text) {
 
 std::set<std::string> names_of(const std::string& file) {
   std::set<std::string> names;
-  for (const auto& section : lay::runtime::help_sections(slurp(source_root() / file))) names.insert(section.name);
+  for (const auto& section : lay::runtime::help_sections(slurp(source_root() / file)))
+    names.insert(section.name);
   return names;
 }
 
@@ -103,7 +107,8 @@ TEST_CASE("the snippets of the documentation run and say what they say they say"
   for (const auto& file : files) DYNAMIC_SECTION(file.filename().string()) {
       Document document(file);
       const std::string text = document.run();
-      const std::set<std::string> teaching = {"tour.md", "language.md", "operations.md", "words.md", "README.md"};
+      const std::set<std::string> teaching = {"tour.md", "language.md", "operations.md", "words.md",
+                                              "README.md"};
       CHECK((document.blocks() > 0 || teaching.count(file.filename().string()) == 0));
       if (blessing() && text != slurp(file)) put(file, text);
       if (blessing()) continue;
@@ -111,18 +116,22 @@ TEST_CASE("the snippets of the documentation run and say what they say they say"
     }
 }
 
-TEST_CASE("every builtin and every def of the standard library has a law and an example that runs") {
+TEST_CASE(
+    "every builtin and every def of the standard library has a law and an example that runs") {
   const auto sections = lay::runtime::help_sections(slurp(source_root() / "docs/operations.md"));
   lay::Sources sources;
   const lay::sema::Evaluator evaluator(sources, {});
   std::set<std::string> known{"find"};  // a form of the language, not a function
-  for (const lay::sema::Builtin* builtin : lay::sema::all_builtins()) known.insert(std::string(builtin->name));
+  for (const lay::sema::Builtin* builtin : lay::sema::all_builtins())
+    known.insert(std::string(builtin->name));
   for (const auto& file : files_in("stdlib", ".lay"))  // all of them are in sight everywhere
     for (const std::string& line : lines_of(slurp(file)))
       if (line.rfind("def ", 0) == 0) known.insert(line.substr(4, line.find('(') - 4));
   for (const std::string& name : known) {
-    INFO("`" << name << "` needs a section `## " << name << "` with an example in docs/operations.md");
-    const auto section = std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.name == name; });
+    INFO("`" << name << "` needs a section `## " << name
+             << "` with an example in docs/operations.md");
+    const auto section = std::find_if(sections.begin(), sections.end(),
+                                      [&](const auto& s) { return s.name == name; });
     CHECK(section != sections.end());
     if (section == sections.end()) continue;
     CHECK(section->text.find("```lay\n") != std::string::npos);
@@ -132,7 +141,8 @@ TEST_CASE("every builtin and every def of the standard library has a law and an 
     CHECK(!help->law.empty());
   }
   for (const auto& section : sections) {
-    INFO("docs/operations.md tells of " << section.name << ", which is no builtin and no def of the prelude");
+    INFO("docs/operations.md tells of " << section.name
+                                        << ", which is no builtin and no def of the prelude");
     CHECK(known.count(section.name) == 1);
   }
 }
@@ -141,14 +151,17 @@ TEST_CASE("pages of operations and error codes") {
   lay::Sources sources;
   const lay::sema::Evaluator evaluator(sources, {});
   const std::string page = lay::runtime::help_page("composition-carry", evaluator);
-  for (const char* part : {"This fails:\n\n    let r = (6,2):(1,7) o (3,2):(2,3)",
-                           "with:\n\n    error[composition-carry]", "This works:\n\n    let r = 12:1"})
+  for (const char* part :
+       {"This fails:\n\n    let r = (6,2):(1,7) o (3,2):(2,3)",
+        "with:\n\n    error[composition-carry]", "This works:\n\n    let r = 12:1"})
     CHECK(page.find(part) != std::string::npos);
   CHECK(lay::runtime::help_page("coalesce", evaluator).find("lay> coalesce(") != std::string::npos);
   CHECK(lay::runtime::filled("a b c\nd\n\ne", 7, "  ") == "  a b c\n  d\n  e\n");
   CHECK(lay::runtime::help_page("//", evaluator).find("lay> (7 // 2, 7 % 2)") != std::string::npos);
   CHECK(lay::runtime::help_page("coalesce", evaluator).find("`let") == std::string::npos);
   const std::string index = lay::runtime::help_index();
-  for (const std::string& name : names_of("docs/words.md")) CHECK(index.find(name) != std::string::npos);
-  for (const std::string& name : names_of("docs/errors.md")) CHECK(index.find(name) != std::string::npos);
+  for (const std::string& name : names_of("docs/words.md"))
+    CHECK(index.find(name) != std::string::npos);
+  for (const std::string& name : names_of("docs/errors.md"))
+    CHECK(index.find(name) != std::string::npos);
 }

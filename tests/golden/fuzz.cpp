@@ -1,5 +1,5 @@
-// Programs that nobody would write: the examples with words deleted, doubled, swapped and replaced. Each must end in
-// values or errors; what escapes the evaluator, or brings it down, is our mistake.
+// Programs that nobody would write: the examples with words deleted, doubled, swapped and replaced.
+// Each must end in values or errors; what escapes the evaluator, or brings it down, is our mistake.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cctype>
@@ -11,10 +11,13 @@ using namespace lay::test;
 
 namespace {
 
-// The words of a text: names, numbers, strings, single characters; blanks stay with the word before them.
+// The words of a text: names, numbers, strings, single characters; blanks stay with the word before
+// them.
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at + 1;
     if (is_word(text[at]))
@@ -26,9 +29,12 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-std::string mutated(const std::string& text, const std::vector<std::string>& pool, std::mt19937& random) {
+std::string mutated(const std::string& text, const std::vector<std::string>& pool,
+                    std::mt19937& random) {
   auto words = words_of(text);
-  const auto pick = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  const auto pick = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
   for (std::size_t edits = 1 + pick(4); edits > 0 && !words.empty(); --edits) {
     const std::size_t at = pick(words.size());
     switch (pick(5)) {
@@ -85,7 +91,9 @@ TEST_CASE("mutated programs end in values or errors") {
         text.replace(at, std::string(large).size(), "5");
     text = mutated(text, pool, random);
     INFO(text);
-    REQUIRE_NOTHROW(with_errors += run_program("mutated.lay", text, source_root() / "examples").codes.empty() ? 0 : 1);
+    REQUIRE_NOTHROW(with_errors +=
+                    run_program("mutated.lay", text, source_root() / "examples").codes.empty() ? 0
+                                                                                               : 1);
   }
   CHECK(with_errors > rounds / 10);
   CHECK(with_errors < rounds);

@@ -9,9 +9,10 @@
 #include "backend/plan/make.h"
 #include "frontend/source/diagnostic.h"
 #include "frontend/syntax/parse.h"
-#include "runtime/executor.h"
-#include "runtime/host.h"
-#include "runtime/stages.h"
+#include "generated/tests/paths.h"
+#include "runtime/execute/executor.h"
+#include "runtime/execute/host.h"
+#include "runtime/execute/stages.h"
 
 namespace lay::test {
 namespace {
@@ -86,9 +87,11 @@ Ran run_program(const std::string& name, const std::string& text, const fs::path
   for (const auto& statement : parsed.tree->statements) {
     const auto outcome = evaluator.evaluate(parsed.tree, statement);
     const auto last = statement.span.end == 0 ? 0 : statement.span.end - 1;
-    add(static_cast<std::size_t>(sources.position(statement.span.file, last).line), outcome.diagnostics);
+    add(static_cast<std::size_t>(sources.position(statement.span.file, last).line),
+        outcome.diagnostics);
   }
-  for (const auto& kernel : evaluator.kernels()) add(0, runtime::problems_of(plan::make_plan(kernel)));
+  for (const auto& kernel : evaluator.kernels())
+    add(0, runtime::problems_of(plan::make_plan(kernel)));
   return ran;
 }
 
@@ -115,7 +118,8 @@ void check_program(const fs::path& file, const Ran& ran) {
     const std::string first = text.substr(0, text.find('\n'));
     const bool is_error = text.rfind("error[", 0) == 0;
     if (marked == std::string::npos || is_error || first != text) {
-      const std::string where = said.line == 0 || is_error ? "" : std::to_string(said.line) + ": " + lines[at] + "\n";
+      const std::string where =
+          said.line == 0 || is_error ? "" : std::to_string(said.line) + ": " + lines[at] + "\n";
       rest += (rest.empty() ? "" : "\n") + where + text + "\n";
     }
     if (marked == std::string::npos || is_error) continue;

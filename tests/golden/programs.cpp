@@ -8,7 +8,8 @@ using namespace lay::test;
 namespace fs = std::filesystem;
 
 TEST_CASE("programs of the language print what they say they print") {
-  for (const auto& file : files_in("tests/language", ".lay")) DYNAMIC_SECTION(file.filename().string()) {
+  for (const auto& file : files_in("tests/language", ".lay"))
+    DYNAMIC_SECTION(file.filename().string()) {
       const Ran ran = run_program(file.filename().string(), slurp(file), file.parent_path());
       check_program(file, ran);
     }
@@ -22,8 +23,10 @@ TEST_CASE("the examples print what they say they print") {
     }
 }
 
-TEST_CASE("every program of tests/errors fails with the code it is named after, and its cure does not") {
-  for (const auto& file : files_in("tests/errors", ".lay")) DYNAMIC_SECTION(file.filename().string()) {
+TEST_CASE(
+    "every program of tests/errors fails with the code it is named after, and its cure does not") {
+  for (const auto& file : files_in("tests/errors", ".lay"))
+    DYNAMIC_SECTION(file.filename().string()) {
       const std::string name = file.filename().string(), code = name.substr(0, name.find('.'));
       if (name.ends_with(".cured.lay")) continue;
       const Ran ran = run_program(name, slurp(file), file.parent_path());
@@ -32,7 +35,8 @@ TEST_CASE("every program of tests/errors fails with the code it is named after, 
       check_program(file, ran);
       const auto cured = fs::path(file).replace_extension(".cured.lay");
       REQUIRE(fs::exists(cured));
-      for (const auto& said : run_program(cured.filename().string(), slurp(cured), file.parent_path()).said) {
+      for (const auto& said :
+           run_program(cured.filename().string(), slurp(cured), file.parent_path()).said) {
         INFO(said.text);
         CHECK(said.text.find("error[") == std::string::npos);
       }
@@ -45,7 +49,8 @@ TEST_CASE("the scripts of the project have the one formatting") {
       if (entry.path().extension() != ".lay") continue;
       lay::Sources sources;
       const std::string text = slurp(entry.path());
-      const auto formatted = lay::syntax::format(sources, sources.add(entry.path().filename().string(), text));
+      const auto formatted =
+          lay::syntax::format(sources, sources.add(entry.path().filename().string(), text));
       INFO(entry.path().string() << ": lay fmt rewrites it");
       if (blessing() && formatted.ok()) put(entry.path(), formatted.text);
       CHECK(formatted.ok());

@@ -1,9 +1,10 @@
-// Transcripts of the REPL: `lay> ` before what is typed, `   > ` before its further lines, then what it answers.
+// Transcripts of the REPL: `lay> ` before what is typed, `   > ` before its further lines, then
+// what it answers.
 #pragma once
 
 #include <string>
 
-#include "runtime/repl.h"
+#include "runtime/repl/repl.h"
 
 namespace lay::test {
 

@@ -1,10 +1,11 @@
-// Faults planted into kernels that are right without them: each is found, with thread, coordinate and line.
+// Faults planted into kernels that are right without them: each is found, with thread, coordinate
+// and line.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/parse.h"
+#include "backend/ir/text/parse.h"
 
 namespace {
 
@@ -61,7 +62,8 @@ Report execute(const std::string& text, Options options = {}, std::int64_t n = 1
   return run(ir::parse(text), {n, memory(x, true), memory(y, false), Memory{}}, options);
 }
 
-Fault fault(const std::string& from, const std::string& to, Options options = {}, std::int64_t n = 130) {
+Fault fault(const std::string& from, const std::string& to, Options options = {},
+            std::int64_t n = 130) {
   const Report report = execute(changed(from, to), options, n);
   INFO(from + " -> " + to);
   REQUIRE(report.fault);
@@ -98,7 +100,8 @@ TEST_CASE("accesses to global memory are counted in sectors") {
   const std::string strided = changed("X : f32 N:1 read", "X : f32 N:2 read");
   std::vector<float> x(256, 1.0f), y(128);
   const Report odd =
-      run(ir::parse(strided), {std::int64_t{128}, Memory{x.data(), 1024, true}, Memory{y.data(), 512}, Memory{}},
+      run(ir::parse(strided),
+          {std::int64_t{128}, Memory{x.data(), 1024, true}, Memory{y.data(), 512}, Memory{}},
           {.bank_conflicts = true});
   REQUIRE(!odd.fault);
   CHECK(odd.sectors[0].sectors == 32);
@@ -107,8 +110,8 @@ TEST_CASE("accesses to global memory are counted in sectors") {
 }
 
 TEST_CASE("a missing barrier is a race") {
-  // Within a warp the read comes first in no order that the language promises; across warps thread 31 reads what
-  // thread 32 has not written.
+  // Within a warp the read comes first in no order that the language promises; across warps thread
+  // 31 reads what thread 32 has not written.
   const Fault f = fault("    sync all  @4\n", "");
   REQUIRE(f.code == FaultCode::race);
   REQUIRE(f.buffer == "s");
@@ -136,7 +139,8 @@ TEST_CASE("two threads that write one element of shared memory race") {
 }
 
 TEST_CASE("a barrier of one warp orders that warp only") {
-  const std::string each = "    if warp < 1 {\n      sync low\n    } else {\n      fence warp\n    }\n";
+  const std::string each =
+      "    if warp < 1 {\n      sync low\n    } else {\n      fence warp\n    }\n";
   const Fault race = fault("    sync all  @4\n", each);
   REQUIRE(race.code == FaultCode::race);
   REQUIRE(race.thread == 63);
@@ -157,12 +161,14 @@ TEST_CASE("off by one: the coordinate and the thread") {
   REQUIRE(f.thread == 2);
   REQUIRE(f.line == 6);
   REQUIRE(f.statement.find("W[i] = r[0]") != std::string::npos);
-  REQUIRE(f.message.find("coordinate 130 of mode 0 of `W` lies outside 0..130") != std::string::npos);
+  REQUIRE(f.message.find("coordinate 130 of mode 0 of `W` lies outside 0..130") !=
+          std::string::npos);
   const Fault g = fault("(thread + 1) % 64", "thread - 1");
   REQUIRE(g.code == FaultCode::out_of_bounds);
   REQUIRE(g.coordinate == Coordinate{-1});
   // Without checks memory is as safe.
-  REQUIRE(fault("(thread + 1) % 64", "thread + 1", {.checks = false}).code == FaultCode::out_of_bounds);
+  REQUIRE(fault("(thread + 1) % 64", "thread + 1", {.checks = false}).code ==
+          FaultCode::out_of_bounds);
 }
 
 TEST_CASE("reads of what nothing has written") {
@@ -178,7 +184,8 @@ TEST_CASE("reads of what nothing has written") {
   REQUIRE(w.code == FaultCode::uninitialised);
   REQUIRE(w.buffer == "W");
   // A register that only half of the warp has written.
-  const Fault half = fault("    r[0] = next  @5\n", "    if lane < 16 {\n      r[0] = next\n    }\n");
+  const Fault half =
+      fault("    r[0] = next  @5\n", "    if lane < 16 {\n      r[0] = next\n    }\n");
   REQUIRE(half.code == FaultCode::uninitialised);
   REQUIRE(half.thread == 16);
 }
@@ -188,19 +195,22 @@ TEST_CASE("barriers that not all threads reach") {
   REQUIRE(lanes.code == FaultCode::barrier_divergence);
   REQUIRE(lanes.thread == 7);
   REQUIRE(lanes.line == 4);
-  const Fault warps = fault("    sync all  @4\n", "    if warp < 1 {\n      sync all  @4\n    }\n", {.checks = false});
+  const Fault warps = fault("    sync all  @4\n", "    if warp < 1 {\n      sync all  @4\n    }\n",
+                            {.checks = false});
   REQUIRE(warps.code == FaultCode::barrier_divergence);
-  REQUIRE(warps.message.find("waits for 64 threads, 32 have arrived, and thread 32 has ended without it") !=
+  REQUIRE(warps.message.find(
+              "waits for 64 threads, 32 have arrived, and thread 32 has ended without it") !=
           std::string::npos);
   const Fault places =
-      fault("    sync all  @4\n", "    if warp < 1 {\n      sync all  @4\n    } else {\n      sync all  @5\n    }\n",
+      fault("    sync all  @4\n",
+            "    if warp < 1 {\n      sync all  @4\n    } else {\n      sync all  @5\n    }\n",
             {.checks = false});
   REQUIRE(places.code == FaultCode::barrier_divergence);
   REQUIRE(places.message.find("another statement of the same barrier") != std::string::npos);
-  const Fault dead =
-      fault("    sync all  @4\n",
-            "    if warp < 1 {\n      sync all  @4\n    } else {\n      sync low\n    sync all\n   }\n    sync all\n",
-            {.checks = false});
+  const Fault dead = fault("    sync all  @4\n",
+                           "    if warp < 1 {\n      sync all  @4\n    } else {\n      sync low\n  "
+                           "  sync all\n   }\n    sync all\n",
+                           {.checks = false});
   REQUIRE(dead.code == FaultCode::barrier_divergence);
   std::string text = changed("    sync all  @4\n", "    sync low\n    sync all  @4\n");
   text.replace(text.find("count 32"), 8, "count 96");
@@ -232,29 +242,37 @@ TEST_CASE("two threads that write one element of a result, where that is asked f
 }
 
 TEST_CASE("integers that leave their type, and division by zero") {
-  const Fault f =
-      fault("    r[0] = next  @5\n", "    r[0] = next\n    let big : s32 thread = (thread + 1) * 2147483647\n");
+  const Fault f = fault("    r[0] = next  @5\n",
+                        "    r[0] = next\n    let big : s32 thread = (thread + 1) * 2147483647\n");
   REQUIRE(f.code == FaultCode::overflow);
   REQUIRE(f.thread == 1);
   const Fault d = fault("(thread + 1) % 64", "(thread + 1) / (thread - 5)");
   REQUIRE(d.code == FaultCode::division_by_zero);
   REQUIRE(d.thread == 5);
   // In an arm that is not taken nothing is divided.
-  REQUIRE(!execute(changed("(thread + 1) % 64",
-                           "select(thread == 5, 6, (thread + 1) / (thread - 5) % 2 * 0 + (thread + 1) % 64)"))
-               .fault);
   REQUIRE(
-      !execute(changed("i < N {\n      W", "thread == 5 or i / (thread - 5) < 0 or i < N {\n      W"), {}, 192).fault);
+      !execute(
+           changed(
+               "(thread + 1) % 64",
+               "select(thread == 5, 6, (thread + 1) / (thread - 5) % 2 * 0 + (thread + 1) % 64)"))
+           .fault);
+  REQUIRE(!execute(changed("i < N {\n      W",
+                           "thread == 5 or i / (thread - 5) < 0 or i < N {\n      W"),
+                   {}, 192)
+               .fault);
 }
 
 TEST_CASE("limits and interruption end a run") {
-  REQUIRE(fault("let i :", "for t : s32 grid in 0..2000000000 {\n    }\n    let i :", {.max_steps = 100000}).code ==
-          FaultCode::limit);
-  REQUIRE(fault("shared s : f32 64:1", "shared s : f32 (64,1000000000):(1,64)", {.checks = false}).code ==
-          FaultCode::limit);
+  REQUIRE(fault("let i :", "for t : s32 grid in 0..2000000000 {\n    }\n    let i :",
+                {.max_steps = 100000})
+              .code == FaultCode::limit);
+  REQUIRE(fault("shared s : f32 64:1", "shared s : f32 (64,1000000000):(1,64)", {.checks = false})
+              .code == FaultCode::limit);
   // Billions of steps: a run that nobody would wait for, stopped at its first progress.
-  const std::string endless = changed("let i :", "for t : s32 grid in 0..20000 {\n    }\n    let i :");
-  const Report stopped = execute(endless, {.progress = [](const interpret::Progress&) { return false; }}, 4'000'000);
+  const std::string endless =
+      changed("let i :", "for t : s32 grid in 0..20000 {\n    }\n    let i :");
+  const Report stopped =
+      execute(endless, {.progress = [](const interpret::Progress&) { return false; }}, 4'000'000);
   REQUIRE(stopped.fault);
   REQUIRE(stopped.fault->code == FaultCode::stopped);
 }
@@ -274,7 +292,8 @@ TEST_CASE("arguments that do not fit") {
   REQUIRE(code({ten, in, out}) == "the kernel takes 4 arguments, not 3");
   REQUIRE(code({2.5, in, out, Memory{}}) == "`N` takes an integer");
   REQUIRE(code({std::int64_t{-1}, in, out, Memory{}}) == "the size `N` is -1");
-  REQUIRE(code({std::int64_t{1} << 40, in, out, Memory{}}).find("does not fit s32") != std::string::npos);
+  REQUIRE(code({std::int64_t{1} << 40, in, out, Memory{}}).find("does not fit s32") !=
+          std::string::npos);
   REQUIRE(code({eleven, in, out, Memory{}}) == "`X`, N:1, needs 11 elements and has 10");
   REQUIRE(code({ten, in, in, Memory{}}) == "`Y` is written and its memory is constant");
   REQUIRE(code({ten, Memory{}, out, Memory{}}) == "`X` has no memory");
@@ -320,7 +339,8 @@ Report pipeline(const std::string& from, const std::string& to, bool checks = tr
   std::vector<float> x(64 * 10), y(x.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
   const Report report =
-      run(ir::parse(text), {std::int64_t{10}, Memory{x.data(), 2560, true}, Memory{y.data(), 2560, false}},
+      run(ir::parse(text),
+          {std::int64_t{10}, Memory{x.data(), 2560, true}, Memory{y.data(), 2560, false}},
           {.checks = checks});
   if (!report.fault) REQUIRE(x == y);
   return report;

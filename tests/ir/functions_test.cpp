@@ -1,4 +1,5 @@
-// Element functions, conversions and control flow of the interpreter, each against the same thing in C++.
+// Element functions, conversions and control flow of the interpreter, each against the same thing
+// in C++.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,9 +14,9 @@
 
 #include "backend/interpret/interpret.h"
 #include "backend/ir/build.h"
-#include "backend/ir/parse.h"
-#include "backend/ir/verify.h"
-#include "frontend/algebra/convert.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/verify/verify.h"
+#include "frontend/algebra/memory/convert.h"
 
 namespace {
 
@@ -45,7 +46,8 @@ ir::Kernel pointwise(F function, ElementType type, ElementType result) {
   kernel.launch = {{1, 1, 1}, {1, 1, 1}, 32, 1};
   const Layout lanes(32, 1);
   std::vector<ir::BufferId> in;
-  for (const char* name : {"A", "B", "C"}) in.push_back(b.global(name, type, lanes, {.written = false}));
+  for (const char* name : {"A", "B", "C"})
+    in.push_back(b.global(name, type, lanes, {.written = false}));
   const bool truth = result == ElementType::pred;
   const ir::BufferId out = b.global("Y", truth ? ElementType::s32 : result, lanes, {.read = false});
   b.role("all", 0, 32, [&] {
@@ -53,14 +55,16 @@ ir::Kernel pointwise(F function, ElementType type, ElementType result) {
     std::vector<ir::Term> operands;
     for (int k = 0; k < function_row(function).arity; ++k) operands.push_back(b.read({in[k], {i}}));
     const ir::Term value = b.apply(function, operands);
-    b.assign({out, {i}}, truth ? b.select(value, b.constant(std::int64_t{1}), b.constant(std::int64_t{0})) : value);
+    b.assign(
+        {out, {i}},
+        truth ? b.select(value, b.constant(std::int64_t{1}), b.constant(std::int64_t{0})) : value);
   });
   return kernel;
 }
 
 template <class T, class R>
-std::vector<R> apply(F function, ElementType type, ElementType result, std::vector<T> a, std::vector<T> b,
-                     std::vector<T> c) {
+std::vector<R> apply(F function, ElementType type, ElementType result, std::vector<T> a,
+                     std::vector<T> b, std::vector<T> c) {
   std::vector<R> y(32);
   const ir::Kernel kernel = pointwise(function, type, result);
   for (const ir::Problem& p : verify(kernel)) FAIL(p.message);
@@ -71,7 +75,8 @@ std::vector<R> apply(F function, ElementType type, ElementType result, std::vect
 template <class T>
 std::vector<T> reals(int seed) {
   std::vector<T> v(32);
-  for (int i = 0; i < 32; ++i) v[i] = static_cast<T>(std::ldexp((i * 37 + seed * 11) % 41 - 20.3, (i + seed) % 9 - 4));
+  for (int i = 0; i < 32; ++i)
+    v[i] = static_cast<T>(std::ldexp((i * 37 + seed * 11) % 41 - 20.3, (i + seed) % 9 - 4));
   v[0] = seed == 2 ? T(0) : T(-0.0);
   v[1] = std::numeric_limits<T>::infinity();
   v[2] = std::numeric_limits<T>::quiet_NaN();
@@ -82,7 +87,8 @@ std::vector<T> reals(int seed) {
 template <class T>
 void require_same(const std::vector<T>& y, const std::vector<T>& expected, F function) {
   for (size_t i = 0; i < y.size(); ++i) {
-    INFO(std::string(function_row(function).name) << " at " << i << ": " << y[i] << ", not " << expected[i]);
+    INFO(std::string(function_row(function).name)
+         << " at " << i << ": " << y[i] << ", not " << expected[i]);
     if (std::isnan(expected[i])) {
       REQUIRE(std::isnan(y[i]));
     } else {
@@ -109,21 +115,31 @@ void check_reals(ElementType type) {
       {F::tanh, [](T x, T, T) { return std::tanh(x); }},
       {F::erf, [](T x, T, T) { return std::erf(x); }},
       {F::sigmoid, [](T x, T, T) { return T(1) / (T(1) + std::exp(-x)); }},
-      {F::normcdf, [](T x, T, T) { return T(0.5) * std::erfc(-x * (std::numbers::sqrt2_v<T> / 2)); }},
+      {F::normcdf,
+       [](T x, T, T) { return T(0.5) * std::erfc(-x * (std::numbers::sqrt2_v<T> / 2)); }},
       {F::sin, [](T x, T, T) { return std::sin(x); }},
       {F::cos, [](T x, T, T) { return std::cos(x); }},
       {F::floor, [](T x, T, T) { return std::floor(x); }},
       {F::min,
        [](T x, T y, T) {
-         return std::isnan(x) ? y : std::isnan(y) ? x : x == y ? (std::signbit(x) ? x : y) : x < y ? x : y;
+         return std::isnan(x)   ? y
+                : std::isnan(y) ? x
+                : x == y        ? (std::signbit(x) ? x : y)
+                : x < y         ? x
+                                : y;
        }},
       {F::max,
        [](T x, T y, T) {
-         return std::isnan(x) ? y : std::isnan(y) ? x : x == y ? (std::signbit(x) ? y : x) : x > y ? x : y;
+         return std::isnan(x)   ? y
+                : std::isnan(y) ? x
+                : x == y        ? (std::signbit(x) ? y : x)
+                : x > y         ? x
+                                : y;
        }},
   };
   for (const FunctionRow& row : function_rows()) {
-    const bool arithmetic = row.floats && row.result == ResultKind::same && row.function != F::select;
+    const bool arithmetic =
+        row.floats && row.result == ResultKind::same && row.function != F::select;
     REQUIRE(arithmetic == (functions.count(row.function) != 0));
     if (!arithmetic) continue;
     std::vector<T> expected(32);
@@ -140,7 +156,8 @@ void check_comparisons(ElementType type, const std::vector<T>& a, const std::vec
       {F::eq, [](T x, T y) { return x == y; }}, {F::ne, [](T x, T y) { return x != y; }},
   };
   for (const auto& [function, expected] : functions) {
-    const std::vector<std::int32_t> y = apply<T, std::int32_t>(function, type, ElementType::pred, a, b, a);
+    const std::vector<std::int32_t> y =
+        apply<T, std::int32_t>(function, type, ElementType::pred, a, b, a);
     for (int i = 0; i < 32; ++i) {
       INFO(std::string(function_row(function).name) << " at " << i);
       REQUIRE(y[i] == static_cast<int>(expected(a[i], b[i])));
@@ -174,10 +191,14 @@ void check_integers(ElementType type) {
       {F::abs, [](T x, T, T) { return x < T(0) ? static_cast<T>(U(0) - static_cast<U>(x)) : x; }},
       {F::min, [](T x, T y, T) { return std::min(x, y); }},
       {F::max, [](T x, T y, T) { return std::max(x, y); }},
-      {F::fma, [](T x, T y, T z) { return static_cast<T>(static_cast<U>(x) * static_cast<U>(y) + static_cast<U>(z)); }},
+      {F::fma,
+       [](T x, T y, T z) {
+         return static_cast<T>(static_cast<U>(x) * static_cast<U>(y) + static_cast<U>(z));
+       }},
   };
   for (const FunctionRow& row : function_rows()) {
-    const bool arithmetic = row.integers && row.result == ResultKind::same && row.function != F::select;
+    const bool arithmetic =
+        row.integers && row.result == ResultKind::same && row.function != F::select;
     REQUIRE(arithmetic == (functions.count(row.function) != 0));
     if (!arithmetic) continue;
     const std::vector<T> y = apply<T, T>(row.function, type, type, a, b, c);
@@ -190,10 +211,13 @@ void check_integers(ElementType type) {
 }
 
 // One warp copies X through a cast to Y; sizes in bytes by type.
-std::vector<std::uint64_t> cast(ElementType from, ElementType to, const std::vector<std::uint64_t>& bits_in) {
+std::vector<std::uint64_t> cast(ElementType from, ElementType to,
+                                const std::vector<std::uint64_t>& bits_in) {
   const int from_bytes = bits(from) / 8, to_bytes = bits(to) / 8;
-  std::vector<std::byte> x(static_cast<size_t>(32 * from_bytes)), y(static_cast<size_t>(32 * to_bytes));
-  for (int i = 0; i < 32; ++i) std::memcpy(&x[i * from_bytes], &bits_in[i], static_cast<size_t>(from_bytes));
+  std::vector<std::byte> x(static_cast<size_t>(32 * from_bytes)),
+      y(static_cast<size_t>(32 * to_bytes));
+  for (int i = 0; i < 32; ++i)
+    std::memcpy(&x[i * from_bytes], &bits_in[i], static_cast<size_t>(from_bytes));
   ir::Kernel kernel;
   ir::Builder b(kernel);
   kernel.name = "convert";
@@ -206,7 +230,8 @@ std::vector<std::uint64_t> cast(ElementType from, ElementType to, const std::vec
   });
   require_no_fault(run(kernel, {memory(x), memory(y)}));
   std::vector<std::uint64_t> made(32);
-  for (int i = 0; i < 32; ++i) std::memcpy(&made[i], &y[i * to_bytes], static_cast<size_t>(to_bytes));
+  for (int i = 0; i < 32; ++i)
+    std::memcpy(&made[i], &y[i * to_bytes], static_cast<size_t>(to_bytes));
   return made;
 }
 
@@ -230,9 +255,10 @@ TEST_CASE("casts between all types round once") {
   using T = ElementType;
   const std::vector<T> types{T::f64, T::f32, T::tf32, T::f16, T::bf16, T::e4m3, T::e5m2,
                              T::s8,  T::u8,  T::s16,  T::u16, T::s32,  T::u32,  T::s64};
-  const std::vector<double> numbers{0,    -0.0, 1,     -1,    0.5,   1.5,     2.5,  -2.5, 3.14159, 100.3,    -128.5,
-                                    255,  256,  1000,  65504, 65520, 1e6,     -1e6, 448,  464,     57344,    61440,
-                                    0.01, 1e-8, 1e-30, 2049,  2051,  8388609, 1e9,  3e9,  -3e9,    0x1.001p0};
+  const std::vector<double> numbers{
+      0,    -0.0, 1,     -1,    0.5,   1.5,     2.5,  -2.5, 3.14159, 100.3,    -128.5,
+      255,  256,  1000,  65504, 65520, 1e6,     -1e6, 448,  464,     57344,    61440,
+      0.01, 1e-8, 1e-30, 2049,  2051,  8388609, 1e9,  3e9,  -3e9,    0x1.001p0};
   REQUIRE(numbers.size() == 32);
   for (const T from : types) {
     std::vector<std::uint64_t> given;
@@ -242,9 +268,11 @@ TEST_CASE("casts between all types round once") {
       for (int i = 0; i < 32; ++i) {
         INFO(element_name(from) << " -> " << element_name(to) << " of " << decode(from, given[i]));
         const double value = decode(from, given[i]);
-        // Integers keep their low bits in wider types and saturate in 8-bit ones; all else rounds once.
+        // Integers keep their low bits in wider types and saturate in 8-bit ones; all else rounds
+        // once.
         if (!is_float(from) && !is_float(to) && bits(to) > 8) {
-          const std::uint64_t mask = bits(to) == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits(to)) - 1;
+          const std::uint64_t mask =
+              bits(to) == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits(to)) - 1;
           REQUIRE(made[i] == (static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & mask));
         } else {
           REQUIRE(made[i] == encode(to, value));
@@ -319,11 +347,13 @@ TEST_CASE("persistent blocks take every live tile once, rings walk round") {
 })";
   const ir::Kernel kernel = ir::parse(text);
   for (const ir::Problem& p : verify(kernel)) FAIL(p.message + p.statement);
-  for (const auto& [P, Q, resident] : {std::array{1, 1, 0}, {7, 3, 0}, {8, 5, 0}, {7, 3, 1}, {8, 5, 3}, {8, 5, 9}}) {
+  for (const auto& [P, Q, resident] :
+       {std::array{1, 1, 0}, {7, 3, 0}, {8, 5, 0}, {7, 3, 1}, {8, 5, 3}, {8, 5, 9}}) {
     std::vector<std::int32_t> y(static_cast<size_t>(P * Q)), z(192, -1);
     interpret::Options options;
     options.resident_clusters = resident;
-    const auto report = run(kernel, {std::int64_t{P}, std::int64_t{Q}, memory(y), memory(z)}, options);
+    const auto report =
+        run(kernel, {std::int64_t{P}, std::int64_t{Q}, memory(y), memory(z)}, options);
     require_no_fault(report);
     REQUIRE(report.blocks == (resident == 0 ? 5 : std::min(resident, 5)));
     for (const std::int32_t count : y) REQUIRE(count == 1);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/interpret/interpret.h"
-#include "frontend/algebra/convert.h"
+#include "frontend/algebra/memory/convert.h"
 
 namespace lay::test {
 
@@ -20,7 +20,8 @@ struct Product {
       : m(rows), n(columns), k(depth), a(m * k), b(n * k), c(m * n, 0x7fc0) {
     std::uint32_t state = 12345;
     const auto next = [&] {
-      return f32_to_bf16(static_cast<float>(static_cast<int>((state = state * 1664525 + 1013904223) >> 29) - 3));
+      return f32_to_bf16(
+          static_cast<float>(static_cast<int>((state = state * 1664525 + 1013904223) >> 29) - 3));
     };
     for (auto& x : a) x = next();
     for (auto& x : b) x = next();
@@ -30,14 +31,16 @@ struct Product {
       return interpret::Memory{v.data(), static_cast<std::int64_t>(v.size() * 2), constant};
     };
     options.write_once = true;
-    return interpret::run(kernel, {m, n, k, memory(a, true), memory(b, true), memory(c, false)}, options);
+    return interpret::run(kernel, {m, n, k, memory(a, true), memory(b, true), memory(c, false)},
+                          options);
   }
   std::int64_t wrong() const {
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < m; ++i) {
       for (std::int64_t j = 0; j < n; ++j) {
         float sum = 0;
-        for (std::int64_t l = 0; l < k; ++l) sum += bf16_to_f32(a[i * k + l]) * bf16_to_f32(b[j * k + l]);
+        for (std::int64_t l = 0; l < k; ++l)
+          sum += bf16_to_f32(a[i * k + l]) * bf16_to_f32(b[j * k + l]);
         count += c[i * n + j] != f32_to_bf16(sum);
       }
     }
@@ -45,7 +48,8 @@ struct Product {
   }
 };
 
-// A mistake in the kernel: one text in place of another, the first time it stands there or every time.
+// A mistake in the kernel: one text in place of another, the first time it stands there or every
+// time.
 struct Mistake {
   std::string what, from, to;
   interpret::FaultCode code;
@@ -68,7 +72,8 @@ inline void check_right(const interpret::Report& report, const Product& product)
 }
 
 // The run of the kernel with the mistake ended in the fault that is due.
-inline void check_found(const Mistake& mistake, const interpret::Report& report, const Product& product) {
+inline void check_found(const Mistake& mistake, const interpret::Report& report,
+                        const Product& product) {
   if (!report.fault) FAIL("no fault, " << product.wrong() << " wrong elements");
   INFO(report.fault->message);
   CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(mistake.code)));

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/parse.h"
-#include "backend/ir/verify.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/verify/verify.h"
 
 namespace {
 
@@ -129,7 +129,9 @@ std::string gemm(const std::string& type) {
     replace("        REST\n", "");
     replace("VEC", "4");
   } else {
-    replace("        REST\n", "        copy a[2] <- sA[tm + 2,k] count 2\n        copy b[2] <- sB[tn + 2,k] count 2\n");
+    replace(
+        "        REST\n",
+        "        copy a[2] <- sA[tm + 2,k] count 2\n        copy b[2] <- sB[tn + 2,k] count 2\n");
     replace("VEC", "2");
   }
   replace("TYPE", type);
@@ -156,9 +158,10 @@ void check_gemm(const std::string& type, int M, int N, int K, T beta, const Opti
     }
   }
   if (beta == 0) std::fill(c.begin(), c.end(), static_cast<T>(NAN));
-  const Report report = run(
-      ir::parse(gemm(type)),
-      {std::int64_t{M}, std::int64_t{N}, std::int64_t{K}, static_cast<double>(beta), in(a), in(b), out(c)}, options);
+  const Report report = run(ir::parse(gemm(type)),
+                            {std::int64_t{M}, std::int64_t{N}, std::int64_t{K},
+                             static_cast<double>(beta), in(a), in(b), out(c)},
+                            options);
   require_no_fault(report);
   REQUIRE(c == expected);
 }
@@ -170,18 +173,21 @@ TEST_CASE("scale: every element once, ragged sizes") {
   for (const auto& [M, N] : {std::pair{1, 1}, {3, 7}, {128, 1}, {33, 65}}) {
     const std::vector<float> x = numbers<float>(M * N, 1);
     std::vector<float> y(x.size(), NAN);
-    require_no_fault(run(kernel, {std::int64_t{M}, std::int64_t{N}, 2.5, in(x), out(y)}, {.write_once = true}));
+    require_no_fault(
+        run(kernel, {std::int64_t{M}, std::int64_t{N}, 2.5, in(x), out(y)}, {.write_once = true}));
     for (size_t i = 0; i < x.size(); ++i) REQUIRE(y[i] == 2.5f * x[i]);
   }
 }
 
 TEST_CASE("the last warp of a block may have fewer lanes") {
   std::string text = kScale;
-  for (size_t at = text.find("128"); at != std::string::npos; at = text.find("128", at)) text.replace(at, 3, "100");
+  for (size_t at = text.find("128"); at != std::string::npos; at = text.find("128", at))
+    text.replace(at, 3, "100");
   const std::vector<float> x = numbers<float>(33 * 7, 1);
   std::vector<float> y(x.size(), NAN);
   const Report report =
-      run(ir::parse(text), {std::int64_t{33}, std::int64_t{7}, 2.5, in(x), out(y)}, {.write_once = true});
+      run(ir::parse(text), {std::int64_t{33}, std::int64_t{7}, 2.5, in(x), out(y)},
+          {.write_once = true});
   require_no_fault(report);
   for (size_t i = 0; i < x.size(); ++i) REQUIRE(y[i] == 2.5f * x[i]);
 }
@@ -189,11 +195,13 @@ TEST_CASE("the last warp of a block may have fewer lanes") {
 TEST_CASE("nothing to do: sizes of 0") {
   const std::vector<float> a;
   std::vector<float> c(4, 1.0f);
-  const std::vector<Argument> no_k{std::int64_t{2}, std::int64_t{2}, std::int64_t{0}, 0.0, in(a), in(a), out(c)};
+  const std::vector<Argument> no_k{std::int64_t{2}, std::int64_t{2}, std::int64_t{0}, 0.0,
+                                   in(a),           in(a),           out(c)};
   require_no_fault(run(ir::parse(gemm("f32")), no_k));
   REQUIRE(c == std::vector<float>(4, 0.0f));
   std::vector<float> none;
-  const std::vector<Argument> empty{std::int64_t{0}, std::int64_t{2}, std::int64_t{0}, 0.0, in(a), in(a), out(none)};
+  const std::vector<Argument> empty{std::int64_t{0}, std::int64_t{2}, std::int64_t{0}, 0.0,
+                                    in(a),           in(a),           out(none)};
   const Report report = run(ir::parse(gemm("f32")), empty);
   require_no_fault(report);
   REQUIRE(report.blocks == 0);
@@ -204,8 +212,8 @@ TEST_CASE("transpose through padded shared memory, without bank conflicts") {
   for (const auto& [M, N] : {std::pair{1, 1}, {32, 32}, {33, 65}, {100, 31}}) {
     const std::vector<float> x = numbers<float>(M * N, 1);
     std::vector<float> y(x.size(), NAN);
-    const Report report =
-        run(kernel, {std::int64_t{M}, std::int64_t{N}, in(x), out(y)}, {.write_once = true, .bank_conflicts = true});
+    const Report report = run(kernel, {std::int64_t{M}, std::int64_t{N}, in(x), out(y)},
+                              {.write_once = true, .bank_conflicts = true});
     require_no_fault(report);
     for (int m = 0; m < M; ++m) {
       for (int n = 0; n < N; ++n) REQUIRE(y[n * M + m] == x[m * N + n]);
@@ -220,8 +228,8 @@ TEST_CASE("a tile without padding has 32-way bank conflicts on one side") {
   text.replace(text.find("(1,33)"), 6, "(1,32)");
   const std::vector<float> x = numbers<float>(32 * 32, 1);
   std::vector<float> y(x.size());
-  const Report report =
-      run(ir::parse(text), {std::int64_t{32}, std::int64_t{32}, in(x), out(y)}, {.bank_conflicts = true});
+  const Report report = run(ir::parse(text), {std::int64_t{32}, std::int64_t{32}, in(x), out(y)},
+                            {.bank_conflicts = true});
   require_no_fault(report);
   REQUIRE(report.banks[0].worst == 32);
   REQUIRE(report.banks[0].accesses == 32);
@@ -234,7 +242,8 @@ TEST_CASE("a tiled GEMM in f32 and f64 over ragged sizes equals the triple loop 
   for (const bool checks : {true, false}) {
     for (const int threads : {1, 3}) {
       const Options options{.checks = checks, .write_once = checks, .threads = threads};
-      for (const auto& [M, N, K] : {std::array{1, 1, 1}, {7, 5, 3}, {32, 32, 8}, {33, 65, 17}, {64, 31, 40}}) {
+      for (const auto& [M, N, K] :
+           {std::array{1, 1, 1}, {7, 5, 3}, {32, 32, 8}, {33, 65, 17}, {64, 31, 40}}) {
         check_gemm<float>("f32", M, N, K, 0, options);
         check_gemm<double>("f64", M, N, K, 2, options);
       }

@@ -4,16 +4,17 @@
 #include <vector>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/parse.h"
-#include "backend/ir/print.h"
-#include "backend/ir/verify.h"
-#include "frontend/algebra/convert.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/text/print.h"
+#include "backend/ir/verify/verify.h"
+#include "frontend/algebra/memory/convert.h"
 
 namespace {
 
 using namespace lay;
 
-// C = A B of f16 into f32, A (16,16) and B (16,8) row-major: B's matrices are transposed on the way to registers.
+// C = A B of f16 into f32, A (16,16) and B (16,8) row-major: B's matrices are transposed on the way
+// to registers.
 const char* const kernel_text = R"(kernel tensor16 {
   global A : f16 (16,16):(16,1) read align 16
   global B : f16 (16,8):(8,1) read align 16
@@ -43,9 +44,10 @@ const char* const kernel_text = R"(kernel tensor16 {
 }
 )";
 
-interpret::Report run(const ir::Kernel& kernel, std::vector<std::uint16_t>& a, std::vector<std::uint16_t>& b,
-                      std::vector<float>& c) {
-  const interpret::Memory of_a{a.data(), 512, true}, of_b{b.data(), 256, true}, of_c{c.data(), 512, false};
+interpret::Report run(const ir::Kernel& kernel, std::vector<std::uint16_t>& a,
+                      std::vector<std::uint16_t>& b, std::vector<float>& c) {
+  const interpret::Memory of_a{a.data(), 512, true}, of_b{b.data(), 256, true},
+      of_c{c.data(), 512, false};
   return interpret::run(kernel, {of_a, of_b, of_c}, {.write_once = true});
 }
 
@@ -57,7 +59,8 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 std::vector<std::string> problems(const std::string& text) {
   std::vector<std::string> all;
-  for (const ir::Problem& each : verify(ir::parse(text))) all.push_back(each.code + ": " + each.message);
+  for (const ir::Problem& each : verify(ir::parse(text)))
+    all.push_back(each.code + ": " + each.message);
   return all;
 }
 
@@ -65,7 +68,8 @@ std::vector<std::string> problems(const std::string& text) {
 
 TEST_CASE("a warp multiplies matrices that ldmatrix has brought") {
   const ir::Kernel kernel = ir::parse(kernel_text);
-  for (const ir::Problem& p : verify(kernel)) FAIL(p.code + ": " + p.message + " in " + p.statement);
+  for (const ir::Problem& p : verify(kernel))
+    FAIL(p.code + ": " + p.message + " in " + p.statement);
   REQUIRE(print(kernel) == kernel_text);
   std::vector<std::uint16_t> a(256), b(128);
   std::vector<float> c(128, -1);
@@ -83,7 +87,9 @@ TEST_CASE("a warp multiplies matrices that ldmatrix has brought") {
   }
 }
 
-TEST_CASE("matrices are moved and multiplied by whole warps, from memory and registers that hold something") {
+TEST_CASE(
+    "matrices are moved and multiplied by whole warps, from memory and registers that hold "
+    "something") {
   using enum interpret::FaultCode;
   struct Mistake {
     std::string from, to;
@@ -116,12 +122,13 @@ TEST_CASE("an atom covers its tiles, and statements hold what it says") {
         "atom: \"m16n8k16\": d, ((4,8),(2,2)):((64,1),(16,8)), leaves the tile at 128");
   CHECK(first("d ((4,8),(2,2)):((32,1),(16,8))", "d ((4,8),(2,2,2)):((32,1),(16,8,0))") ==
         "atom: \"m16n8k16\": d, ((4,8),(2,2,2)):((32,1),(16,8,0)), repeats an element");
-  CHECK(first("d ((4,8),(2,2)):((32,1),(16,8))", "d (4,8):(1,4)").find("has 4 threads, not 32 or 128") !=
-        std::string::npos);
+  CHECK(first("d ((4,8),(2,2)):((32,1),(16,8))", "d (4,8):(1,4)")
+            .find("has 4 threads, not 32 or 128") != std::string::npos);
   CHECK(first("shape (16,8,16)", "shape (16,8,0)") == "atom: \"m16n8k16\" multiplies 16 x 8 x 0");
   CHECK(first("register c : f32 (4,):(1,)", "register c : f32 (2,):(1,)")
             .find("holds other than the 4 values of a thread") != std::string::npos);
-  CHECK(first("zero true atom \"m16n8k16\"", "zero true atom \"m16n8k8\"") == "mma: no mma_atom is called \"m16n8k8\"");
-  CHECK(first(" b ((4,8),(2,2)):((16,1),(8,64))\n", "\n").find("lies in shared memory, and `b` does not") !=
-        std::string::npos);
+  CHECK(first("zero true atom \"m16n8k16\"", "zero true atom \"m16n8k8\"") ==
+        "mma: no mma_atom is called \"m16n8k8\"");
+  CHECK(first(" b ((4,8),(2,2)):((16,1),(8,64))\n", "\n")
+            .find("lies in shared memory, and `b` does not") != std::string::npos);
 }

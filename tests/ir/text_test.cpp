@@ -4,9 +4,10 @@
 #include <string>
 
 #include "backend/ir/build.h"
-#include "backend/ir/parse.h"
-#include "backend/ir/print.h"
-#include "backend/ir/verify.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/text/print.h"
+#include "backend/ir/verify/verify.h"
+#include "generated/tests/paths.h"
 
 namespace {
 
@@ -179,11 +180,14 @@ TEST_CASE("errors of the text name line and column") {
     return "none";
   };
   const std::string head =
-      "kernel k {\n size M\n global X : f32 M:1 read\n launch grid (1,1,1) cluster (1,1,1) threads 32\n";
+      "kernel k {\n size M\n global X : f32 M:1 read\n launch grid (1,1,1) cluster (1,1,1) threads "
+      "32\n";
   REQUIRE(error("kernel k") == "1:9: expected `{`, found the end of the text");
   REQUIRE(error("kernel k {\n size M, M\n}") == "2:10: `M` is declared twice");
-  REQUIRE(error("kernel k {\n size lane\n}") == "2:7: `lane` is a word of the language: write it in backquotes");
-  REQUIRE(error("kernel k {\n global X : f33 M:1\n}") == "2:13: expected an element type, found `f33`");
+  REQUIRE(error("kernel k {\n size lane\n}") ==
+          "2:7: `lane` is a word of the language: write it in backquotes");
+  REQUIRE(error("kernel k {\n global X : f33 M:1\n}") ==
+          "2:13: expected an element type, found `f33`");
   REQUIRE(error("kernel k {\n global X : f32 M:1\n}") == "2:17: `M` is no declared size");
   REQUIRE(error("kernel k {\n global X : f32 (2,3):1\n}").starts_with("2:17: "));
   REQUIRE(error(head + "role all threads 0..32 {\n let i : s32 thread = j\n}\n}") ==
@@ -191,12 +195,15 @@ TEST_CASE("errors of the text name line and column") {
   REQUIRE(error(head + "role all threads 0..32 {\n let i : s32 thread = lane + 1.5\n}\n}") ==
           "6:28: `add` takes operands of one type, not s32 and f32");
   REQUIRE(error(head + "role all threads 0..32 {\n Z[0] = 1.0\n}\n}") == "6:2: `Z` is no buffer");
-  REQUIRE(error(head + "role all threads 0..32 {\n let i : s32 thread = 99999999999999999999\n}\n}") ==
-          "6:23: 99999999999999999999 does not fit 64 bits");
+  REQUIRE(
+      error(head + "role all threads 0..32 {\n let i : s32 thread = 99999999999999999999\n}\n}") ==
+      "6:23: 99999999999999999999 does not fit 64 bits");
   REQUIRE(error("kernel k { header \"open\n\" }") == "1:24: this literal does not end on its line");
-  REQUIRE(error(head + "role all threads 0..32 {\n let i : s32 thread = " + std::string(5000, '(') + "\n}\n}")
+  REQUIRE(error(head + "role all threads 0..32 {\n let i : s32 thread = " + std::string(5000, '(') +
+                "\n}\n}")
               .find("nested deeper than") != std::string::npos);
-  REQUIRE(error(head + "assume " + std::string(5000, '(') + "M\n}").find("nested deeper") != std::string::npos);
+  REQUIRE(error(head + "assume " + std::string(5000, '(') + "M\n}").find("nested deeper") !=
+          std::string::npos);
 }
 
 TEST_CASE("text cut off anywhere, or with a byte changed, is a kernel or an error with a place") {

@@ -1,12 +1,12 @@
 // Every error of the verifier, each planted into a kernel that is right without it.
-#include "backend/ir/verify.h"
+#include "backend/ir/verify/verify.h"
 
 #include <catch2/catch.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "backend/ir/build.h"
-#include "backend/ir/parse.h"
+#include "backend/ir/text/parse.h"
 
 namespace {
 
@@ -102,11 +102,16 @@ TEST_CASE("a kernel that is right has no problems") {
 }
 
 TEST_CASE("variables: in scope, bound once, of their type, no more uniform than they are") {
-  require_problem("let i : s32 thread =", "let i : s32 warp =", "uniformity", "declared warp-uniform and is thread");
-  require_problem("let v : f32 thread =", "let v : f64 thread =", "type", "declared f64 and is f32");
-  require_problem("for k : s32 grid in 0..4", "for k : s32 grid in 0..thread", "loop-unrolled", "constant bounds");
-  require_problem("      let v : f32", "      let i : s32 thread = 1\n      let v : f32", "variable-name", "in scope");
-  require_problem("tiles t : s32 block of 8:1@0 first block_x", "tiles t : s32 block of 8:1@0 first warp", "uniformity",
+  require_problem("let i : s32 thread =", "let i : s32 warp =", "uniformity",
+                  "declared warp-uniform and is thread");
+  require_problem("let v : f32 thread =", "let v : f64 thread =", "type",
+                  "declared f64 and is f32");
+  require_problem("for k : s32 grid in 0..4", "for k : s32 grid in 0..thread", "loop-unrolled",
+                  "constant bounds");
+  require_problem("      let v : f32", "      let i : s32 thread = 1\n      let v : f32",
+                  "variable-name", "in scope");
+  require_problem("tiles t : s32 block of 8:1@0 first block_x",
+                  "tiles t : s32 block of 8:1@0 first warp", "uniformity",
                   "`t` is declared block-uniform");
   Kernel kernel = parse(kRight);
   Block& body = kernel.roles[0].body;
@@ -120,7 +125,8 @@ TEST_CASE("variables: in scope, bound once, of their type, no more uniform than 
 TEST_CASE("expressions: operands first, types, literals that fit, shared parts of bounded size") {
   Kernel kernel = parse(kRight);
   kernel.exprs.push_back(
-      {Apply{ElementFunction::neg, {ExprId{static_cast<int>(kernel.exprs.size()) + 3}}}, ElementType::s32});
+      {Apply{ElementFunction::neg, {ExprId{static_cast<int>(kernel.exprs.size()) + 3}}},
+       ElementType::s32});
   REQUIRE(verify(kernel)[0].code == "expression-order");
   kernel = parse(kRight);
   kernel.exprs.push_back({Constant{std::int64_t{300}}, ElementType::s8});
@@ -159,7 +165,8 @@ TEST_CASE("names: identifiers, all different") {
 }
 
 TEST_CASE("accesses: rank, declared direction, static registers") {
-  require_problem("Y[block_x,k] = v", "Y[block_x] = v", "coordinate-rank", "takes 2 coordinates here, not 1");
+  require_problem("Y[block_x,k] = v", "Y[block_x] = v", "coordinate-rank",
+                  "takes 2 coordinates here, not 1");
   require_problem("Y[block_x,k] = v", "X[block_x,k] = v", "access", "without `write`");
   require_problem("d[k,k] * alpha", "Y[k,k] * alpha", "access", "without `read`");
   require_problem("d[k,k] * alpha", "d[k,i] * alpha", "register-index", "indexed by `i`");
@@ -169,25 +176,32 @@ TEST_CASE("accesses: rank, declared direction, static registers") {
                   "coordinate 4 of mode 1 of `d` lies outside 0..4");
   require_problem("copy a[0] <- X", "copy a[-1] <- X", "coordinate-range", "coordinate -1");
   require_problem("fill d = 0.0", "fill s = 0.0", "space", "not in registers");
-  require_problem("for k : s32 grid in 0..4 unrolled", "for k : s32 thread in i..s32(X[0,0])", "loop-read",
-                  "reads memory");
+  require_problem("for k : s32 grid in 0..4 unrolled", "for k : s32 thread in i..s32(X[0,0])",
+                  "loop-read", "reads memory");
   require_problem("unrolled {", "step -1 unrolled {", "loop-step", "steps by -1");
 }
 
 TEST_CASE("vector copies: contiguous, aligned, of a length that the machine has") {
-  require_problem("thread % 8 * 4", "thread % 8 * 2", "copy-alignment", "only known to be aligned to 8 bytes");
-  require_problem("assume N % 4 == 0", "assume N % 2 == 0", "copy-alignment", "only known to be aligned to 8 bytes");
-  require_problem("X : f32 (M,N):(N,1) read align 16", "X : f32 (M,N):(N,1) read align 4", "copy-alignment",
-                  "aligned to 4 bytes");
-  require_problem("count 4 along 0, 1 when", "count 4 when", "copy-run", "not known to lie side by side");
-  require_problem("(32,(4,8)):(32,(1,4))", "(32,(2,16)):(32,(1,32))", "copy-run", "not known to lie side by side");
+  require_problem("thread % 8 * 4", "thread % 8 * 2", "copy-alignment",
+                  "only known to be aligned to 8 bytes");
+  require_problem("assume N % 4 == 0", "assume N % 2 == 0", "copy-alignment",
+                  "only known to be aligned to 8 bytes");
+  require_problem("X : f32 (M,N):(N,1) read align 16", "X : f32 (M,N):(N,1) read align 4",
+                  "copy-alignment", "aligned to 4 bytes");
+  require_problem("count 4 along 0, 1 when", "count 4 when", "copy-run",
+                  "not known to lie side by side");
+  require_problem("(32,(4,8)):(32,(1,4))", "(32,(2,16)):(32,(1,32))", "copy-run",
+                  "not known to lie side by side");
   require_problem("count 4 along 0, 1 when", "count 8 along 0, 1 when", "copy-length", "32 bytes");
-  require_problem("count 4 along 0, 1 when", "count 4 along 0, 2 when", "copy-run", "has no mode 2");
+  require_problem("count 4 along 0, 1 when", "count 4 along 0, 2 when", "copy-run",
+                  "has no mode 2");
   require_problem("when i < N else zero", "else zero", "copy", "there is none");
-  require_problem("copy b[0] <- s[0,i] count 4 along 0, 1", "copy q[0] <- s[0,i]", "copy", "does not convert");
+  require_problem("copy b[0] <- s[0,i] count 4 along 0, 1", "copy q[0] <- s[0,i]", "copy",
+                  "does not convert");
   require_problem("count 4 along 1, 1 then group", "count 4 along 1, 1", "copy-completion",
                   "does not complete by none");
-  require_problem("count 4 along 1, 1 then group", "count 8 along 1, 1 then group", "copy-length", "not 32");
+  require_problem("count 4 along 1, 1 then group", "count 8 along 1, 1 then group", "copy-length",
+                  "not 32");
 }
 
 TEST_CASE("tensor maps and what uses them") {
@@ -199,68 +213,90 @@ TEST_CASE("tensor maps and what uses them") {
   require_problem("order (1,0)", "order (1,1)", "tensor-map", "is no order");
   require_problem("(8*N,1)", "(N + 1,1)", "tensor-map", "not known to be a multiple of 16 bytes");
   require_problem("align 1024", "align 128", "copy-alignment", "fewer than 1024");
-  require_problem("then mbarrier full[slot(r)] map", "then group map", "copy-completion", "tma_load does not complete");
-  require_problem("h[0,0] <- H[block_x,0]", "a[0] <- X[block_x,0]", "copy", "describes another tensor");
-  require_problem("ldmatrix q[0] <- h[lane % 8,0] count 8", "ldmatrix q[0] <- h[lane % 8,0] count 16", "copy-length",
-                  "not 32");
+  require_problem("then mbarrier full[slot(r)] map", "then group map", "copy-completion",
+                  "tma_load does not complete");
+  require_problem("h[0,0] <- H[block_x,0]", "a[0] <- X[block_x,0]", "copy",
+                  "describes another tensor");
+  require_problem("ldmatrix q[0] <- h[lane % 8,0] count 8",
+                  "ldmatrix q[0] <- h[lane % 8,0] count 16", "copy-length", "not 32");
 }
 
 TEST_CASE("stores to other blocks of the cluster") {
   require_problem(" remote lane % 2", "", "copy", "names the block that it goes to");
-  require_problem("full[slot(r)] map h_map", "full[slot(r)] map h_map remote 1", "copy", "only st_async");
-  require_problem("then mbarrier full[0] remote", "then group remote", "copy-completion", "st_async does not complete");
-  require_problem("st_async s[0,i] <- b[0]", "st_async Y[0,i] <- b[0]", "copy", "from registers to the shared memory");
-  require_problem("st_async s[0,i] <- b[0] count 4 along 1, 0", "st_async h[0,i] <- q[0] count 8 along 1, 0",
-                  "copy-length", "not 8 of 16");
-  require_problem("st_async s[0,i] <- b[0]", "st_async s[0,i + 1] <- b[0]", "copy-alignment", "is only known");
+  require_problem("full[slot(r)] map h_map", "full[slot(r)] map h_map remote 1", "copy",
+                  "only st_async");
+  require_problem("then mbarrier full[0] remote", "then group remote", "copy-completion",
+                  "st_async does not complete");
+  require_problem("st_async s[0,i] <- b[0]", "st_async Y[0,i] <- b[0]", "copy",
+                  "from registers to the shared memory");
+  require_problem("st_async s[0,i] <- b[0] count 4 along 1, 0",
+                  "st_async h[0,i] <- q[0] count 8 along 1, 0", "copy-length", "not 8 of 16");
+  require_problem("st_async s[0,i] <- b[0]", "st_async s[0,i + 1] <- b[0]", "copy-alignment",
+                  "is only known");
 }
 
 TEST_CASE("multiply-accumulate: shapes, types, places") {
-  require_problem("register b : f32 4:1", "register b : f32 8:1", "mma", "4 and 8 elements into 4 by 4");
-  require_problem("d[] += a[] * b[]", "d[0] += a[] * b[]", "coordinate-rank", "takes 0 coordinates");
+  require_problem("register b : f32 4:1", "register b : f32 8:1", "mma",
+                  "4 and 8 elements into 4 by 4");
+  require_problem("d[] += a[] * b[]", "d[0] += a[] * b[]", "coordinate-rank",
+                  "takes 0 coordinates");
   require_problem("d[] += a[] * b[]", "d[] += a[] * s[0,0]", "mma", "not in registers");
-  require_problem("mma simt d[] += a[] * b[]", "mma wgmma d[0] += h[0,0] * h[0,0]", "mma", "names its atom");
+  require_problem("mma simt d[] += a[] * b[]", "mma wgmma d[0] += h[0,0] * h[0,0]", "mma",
+                  "names its atom");
 }
 
 TEST_CASE("barriers: kinds, counts, slots, and who reaches them") {
   require_problem("if warp < 2 {", "if thread < 64 {", "barrier-divergence", "only thread-uniform");
   require_problem("      sync some", "      sync all", "barrier-divergence", "only warp-uniform");
-  require_problem("    fill d = 0.0", "    sync all", "barrier-divergence", "stands in role `one` of 128");
-  require_problem("arrive_expect_bytes full[1] bytes 1024", "sync some", "barrier-divergence", "one elected lane");
-  require_problem("arrive_expect_bytes full[1] bytes 1024", "arrive full[2]", "barrier-slot", "slot 2 of `full`");
-  require_problem("arrive_expect_bytes full[1] bytes 1024", "arrive full", "missing", "the slot is missing");
-  require_problem("wait full[slot(r)] phase phase(r)", "wait full[slot(r)]", "missing", "the phase is missing");
-  require_problem("wait full[slot(r)] phase phase(r)", "sync full[0]", "barrier-operation", "no operation of `full`");
+  require_problem("    fill d = 0.0", "    sync all", "barrier-divergence",
+                  "stands in role `one` of 128");
+  require_problem("arrive_expect_bytes full[1] bytes 1024", "sync some", "barrier-divergence",
+                  "one elected lane");
+  require_problem("arrive_expect_bytes full[1] bytes 1024", "arrive full[2]", "barrier-slot",
+                  "slot 2 of `full`");
+  require_problem("arrive_expect_bytes full[1] bytes 1024", "arrive full", "missing",
+                  "the slot is missing");
+  require_problem("wait full[slot(r)] phase phase(r)", "wait full[slot(r)]", "missing",
+                  "the phase is missing");
+  require_problem("wait full[slot(r)] phase phase(r)", "sync full[0]", "barrier-operation",
+                  "no operation of `full`");
   require_problem("ring r stages 2", "ring r stages 3", "barrier-slot", "3 stages");
   require_problem("ring r stages 2", "ring r stages 0", "ring", "no stages");
   require_problem("count 64 id 1", "count 65 id 1", "barrier", "65 threads");
   require_problem("count 64 id 1", "count 64 id 16", "barrier", "number 16");
   require_problem("slots 2 count 1", "slots 2", "barrier", "0 arrivals");
-  require_problem("    fence wgmma", "    if thread < 200 {\n      fence wgmma\n    }", "barrier-divergence",
-                  "every thread of the warpgroup");
+  require_problem("    fence wgmma", "    if thread < 200 {\n      fence wgmma\n    }",
+                  "barrier-divergence", "every thread of the warpgroup");
   require_problem("pending 0", "pending 0 read", "group", "only bulk groups");
 }
 
 TEST_CASE("before earlier grids are done nobody touches global memory") {
   const std::string prologue = "threads 256\n  prologue {\n", launch = "threads 256\n";
   REQUIRE(overlaps(parse(changed(launch, prologue + "    fence earlier_grids\n  }\n"))));
-  REQUIRE(problems(changed(launch, prologue + "    fence earlier_grids\n    Y[0,0] = 0.0\n  }\n")).empty());
+  REQUIRE(problems(changed(launch, prologue + "    fence earlier_grids\n    Y[0,0] = 0.0\n  }\n"))
+              .empty());
   REQUIRE(!overlaps(parse(kRight)));
-  require_problem(launch, prologue + "    Y[0,0] = 0.0\n    fence earlier_grids\n  }\n", "fence", "`Y` is touched");
-  require_problem(launch, prologue + "    let z : f32 block = X[0,0]\n    fence earlier_grids\n  }\n", "fence",
-                  "`X` is touched");
-  require_problem(launch, prologue + "    if warp < 2 {\n      fence earlier_grids\n    }\n  }\n", "fence",
-                  "outside of every branch");
+  require_problem(launch, prologue + "    Y[0,0] = 0.0\n    fence earlier_grids\n  }\n", "fence",
+                  "`Y` is touched");
+  require_problem(launch,
+                  prologue + "    let z : f32 block = X[0,0]\n    fence earlier_grids\n  }\n",
+                  "fence", "`X` is touched");
+  require_problem(launch, prologue + "    if warp < 2 {\n      fence earlier_grids\n    }\n  }\n",
+                  "fence", "outside of every branch");
   require_problem("    fence wgmma", "    fence earlier_grids", "fence", "stands in the prologue");
 }
 
 TEST_CASE("roles, registers, launch and shared memory keep the machine's limits") {
-  require_problem("threads 128..256 registers 232", "threads 96..256 registers 232", "role", "shares thread 96");
-  require_problem("threads 128..256 registers 232", "threads 130..256 registers 232", "role", "splits a warp");
-  require_problem("threads 128..256 registers 232", "threads 128..288 registers 232", "role", "of 256");
+  require_problem("threads 128..256 registers 232", "threads 96..256 registers 232", "role",
+                  "shares thread 96");
+  require_problem("threads 128..256 registers 232", "threads 130..256 registers 232", "role",
+                  "splits a warp");
+  require_problem("threads 128..256 registers 232", "threads 128..288 registers 232", "role",
+                  "of 256");
   require_problem("registers 232", "registers 236", "role-registers", "multiples of 8");
   require_problem(" registers 232", "", "role-registers", "no register budget");
-  require_problem("threads 0..128 registers 40", "threads 0..96 registers 40", "role-registers", "splits a warpgroup");
+  require_problem("threads 0..128 registers 40", "threads 0..96 registers 40", "role-registers",
+                  "splits a warpgroup");
   require_problem("cluster (1,1,1)", "cluster (4,4,1)", "launch", "1 to 8 blocks");
   require_problem("threads 256\n", "threads 2048\n", "launch", "2048 threads");
   Kernel kernel = parse(kRight);
@@ -274,8 +310,10 @@ TEST_CASE("roles, registers, launch and shared memory keep the machine's limits"
 
 TEST_CASE("layouts of buffers: known on chip, offsets everywhere") {
   require_problem("register a : f32 4:1", "register a : f32 N:1", "layout", "is not known");
-  require_problem("register a : f32 4:1", "register a : f32 100000:1", "layout", "100000 elements a thread");
-  require_problem("(8,64):(64,1) align 1024", "(8,64):(1@0,1@1) align 1024", "layout", "does not map");
+  require_problem("register a : f32 4:1", "register a : f32 100000:1", "layout",
+                  "100000 elements a thread");
+  require_problem("(8,64):(64,1) align 1024", "(8,64):(1@0,1@1) align 1024", "layout",
+                  "does not map");
   require_problem("align 1024", "align 1000", "layout", "no power of two");
 }
 

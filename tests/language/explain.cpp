@@ -1,4 +1,5 @@
-// What `explain` derives is what the operation gives: its last line is the value that `print` writes.
+// What `explain` derives is what the operation gives: its last line is the value that `print`
+// writes.
 
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -51,7 +52,8 @@ class Talk {
       const std::size_t end = std::min(derivation.find('\n', at), derivation.size());
       const std::string line = derivation.substr(at, end - at);
       if (line.rfind("  = ", 0) == 0) value = line.substr(4);
-      if (line[0] != ' ' && line.find(") = ") != line.npos) value = line.substr(line.rfind(") = ") + 4);
+      if (line[0] != ' ' && line.find(") = ") != line.npos)
+        value = line.substr(line.rfind(") = ") + 4);
       if (line.rfind("nothing to derive: this is ", 0) == 0) value = line.substr(27);
       at = end + 1;
     }
@@ -83,7 +85,8 @@ struct Random {
     for (int i = 0; i < rank; ++i) {
       const bool symbolic = !symbols.empty() && below(3) == 0;
       const std::string e =
-          symbolic ? symbols[static_cast<std::size_t>(below(static_cast<int>(symbols.size())))] : extent();
+          symbolic ? symbols[static_cast<std::size_t>(below(static_cast<int>(symbols.size())))]
+                   : extent();
       shape += e + ",";
       stride += (compact ? next : std::to_string(below(13))) + ",";
       next += "*" + e;
@@ -157,18 +160,21 @@ TEST_CASE("symbols are explained as they are computed") {
 
 TEST_CASE("swizzles are explained as they are computed") {
   Talk talk;
-  for (const char* e : {"Sw<3,4,3> o Sw<2,7,3>", "Sw<2,4,3> o Sw<1,6,3>", "Sw<3,4,3>(200)", "upcast(Sw<3,4,3>, 8)",
-                        "downcast(Sw<3,4,3>, 8)", "upcast(Sw<3,1,3>, 8)", "(8,8):(8,1) o Sw<2,0,3>",
-                        "(Sw<3,3,3> o 0 o (8,64):(64,1))(5,9)", "(Sw<3,3,3> o 8 o (8,64):(64,1)) o 4:2",
-                        "((4,2):(1,4))(_, 1)", "(Sw<3,3,3> o 0 o (8,64):(64,1))(_, 3)", "(4,3):(1@0,1@1) o 12:1",
-                        "recast(Sw<3,4,3> o 0 o (8,64):(64,1), u8, u32)"}) {
+  for (const char* e :
+       {"Sw<3,4,3> o Sw<2,7,3>", "Sw<2,4,3> o Sw<1,6,3>", "Sw<3,4,3>(200)", "upcast(Sw<3,4,3>, 8)",
+        "downcast(Sw<3,4,3>, 8)", "upcast(Sw<3,1,3>, 8)", "(8,8):(8,1) o Sw<2,0,3>",
+        "(Sw<3,3,3> o 0 o (8,64):(64,1))(5,9)", "(Sw<3,3,3> o 8 o (8,64):(64,1)) o 4:2",
+        "((4,2):(1,4))(_, 1)", "(Sw<3,3,3> o 0 o (8,64):(64,1))(_, 3)", "(4,3):(1@0,1@1) o 12:1",
+        "recast(Sw<3,4,3> o 0 o (8,64):(64,1), u8, u32)"}) {
     INFO(e);
     const auto [explained, computed] = talk.both(e);
     CHECK(explained == computed);
   }
 }
 
-TEST_CASE("what a derivation says of an operation it says once, and refers to nothing that it does not show") {
+TEST_CASE(
+    "what a derivation says of an operation it says once, and refers to nothing that it does not "
+    "show") {
   Talk talk;
   talk.run("explain Sw<0,1,3> o (8,8):(8,1)");
   REQUIRE(talk.printed.size() == 1);

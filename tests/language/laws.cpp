@@ -1,4 +1,5 @@
-// Laws of operations that the library or the evaluator makes, counted out: make_swizzle, domain_offset, iscan, escan.
+// Laws of operations that the library or the evaluator makes, counted out: make_swizzle,
+// domain_offset, iscan, escan.
 
 #include <catch2/catch.hpp>
 
@@ -23,8 +24,8 @@ TEST_CASE("make_swizzle: the bits of one mask are XORed into those of the other,
       for (int to = 0; to + count <= 7; ++to) {
         if (std::abs(from - to) < count) continue;
         const int64_t ones = (1 << count) - 1;
-        script += "print [make_swizzle(" + std::to_string(ones << from) + "," + std::to_string(ones << to) +
-                  ")(x) for x in 0..128]\n";
+        script += "print [make_swizzle(" + std::to_string(ones << from) + "," +
+                  std::to_string(ones << to) + ")(x) for x in 0..128]\n";
         std::vector<int64_t> values;
         for (int64_t x = 0; x < 128; ++x) {
           int64_t moved = x;
@@ -38,13 +39,16 @@ TEST_CASE("make_swizzle: the bits of one mask are XORed into those of the other,
   CHECK(run(script) == due);
 }
 
-TEST_CASE("domain_offset: L(c + x) is what the layout gives at x and the offset together, swizzled or not") {
+TEST_CASE(
+    "domain_offset: L(c + x) is what the layout gives at x and the offset together, swizzled or "
+    "not") {
   struct Case {
     int64_t m, n, dm, dn;
   };
-  for (const auto& [m, n, dm, dn] : {Case{3, 4, 5, 2}, Case{4, 8, 8, 1}, Case{2, 5, 0, -3}, Case{6, 2, 1, 7}}) {
-    const std::string layout =
-        "(" + std::to_string(m) + "," + std::to_string(n) + "):(" + std::to_string(dm) + "," + std::to_string(dn) + ")";
+  for (const auto& [m, n, dm, dn] :
+       {Case{3, 4, 5, 2}, Case{4, 8, 8, 1}, Case{2, 5, 0, -3}, Case{6, 2, 1, 7}}) {
+    const std::string layout = "(" + std::to_string(m) + "," + std::to_string(n) + "):(" +
+                               std::to_string(dm) + "," + std::to_string(dn) + ")";
     std::string script, due;
     for (const std::string before : {"", "Sw<1,1,2> o 20 o "}) {
       script += "let L" + std::string(before.empty() ? "" : "s") + " = " + before + layout + "\n";
@@ -52,8 +56,9 @@ TEST_CASE("domain_offset: L(c + x) is what the layout gives at x and the offset 
         for (int64_t j = 0; j < n; ++j) {
           const std::string name = before.empty() ? "L" : "Ls",
                             c = "(" + std::to_string(i) + "," + std::to_string(j) + ")";
-          script += "print [domain_offset(" + c + ", " + name + ")[0](x, " + std::to_string(n - 1 - j) +
-                    ") + domain_offset(" + c + ", " + name + ")[1] for x in 0.." + std::to_string(m - i) + "]\n";
+          script += "print [domain_offset(" + c + ", " + name + ")[0](x, " +
+                    std::to_string(n - 1 - j) + ") + domain_offset(" + c + ", " + name +
+                    ")[1] for x in 0.." + std::to_string(m - i) + "]\n";
           std::vector<int64_t> values;
           for (int64_t x = i; x < m; ++x) {
             int64_t value = x * dm + (n - 1) * dn;
@@ -79,7 +84,8 @@ TEST_CASE("iscan and escan: each prefix folded from the left, with and without i
       running = 3 * running - elements.back();
       with.push_back(running);
     }
-    script += "print iscan(" + text(elements) + ", 7, step)\nprint escan(" + text(elements) + ", 7, step)\n";
+    script += "print iscan(" + text(elements) + ", 7, step)\nprint escan(" + text(elements) +
+              ", 7, step)\n";
     due += text(with) + "\n" + text(without) + "\n";
   }
   CHECK(run(script) == due);

@@ -1,9 +1,10 @@
-// Atoms as C++ sees them: every record of the library for all parameters, records of scripts, schedules and policies.
+// Atoms as C++ sees them: every record of the library for all parameters, records of scripts,
+// schedules and policies.
 #include <catch2/catch.hpp>
 
-#include "frontend/algebra/refusal.h"
-#include "frontend/algebra/tuple_operations.h"
-#include "frontend/sema/copy_instruction.h"
+#include "frontend/algebra/support/refusal.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
+#include "frontend/sema/kernel/copy_instruction.h"
 #include "frontend/sema/library.h"
 #include "tests/language/script.h"
 
@@ -17,8 +18,9 @@ namespace {
 
 constexpr ElementType f16 = ElementType::f16, bf16 = ElementType::bf16, tf32 = ElementType::tf32,
                       f32 = ElementType::f32, f64 = ElementType::f64, e4m3 = ElementType::e4m3,
-                      e5m2 = ElementType::e5m2, s8 = ElementType::s8, u8 = ElementType::u8, s4 = ElementType::s4,
-                      u4 = ElementType::u4, pred = ElementType::pred, s32 = ElementType::s32;
+                      e5m2 = ElementType::e5m2, s8 = ElementType::s8, u8 = ElementType::u8,
+                      s4 = ElementType::s4, u4 = ElementType::u4, pred = ElementType::pred,
+                      s32 = ElementType::s32;
 
 std::vector<LibraryArgument> warp(int m, int k, ElementType ab, ElementType acc) {
   return {{"m", m}, {"k", k}, {"ab", ab}, {"acc", acc}};
@@ -27,7 +29,8 @@ std::vector<LibraryArgument> group(int n, ElementType ab, ElementType acc) {
   return {{"n", n}, {"ab", ab}, {"acc", acc}};
 }
 
-std::string refused(const std::string& library, const std::string& name, const std::vector<LibraryArgument>& with) {
+std::string refused(const std::string& library, const std::string& name,
+                    const std::vector<LibraryArgument>& with) {
   try {
     library_atom(library, name, with);
   } catch (const Refusal& refusal) {
@@ -48,20 +51,23 @@ TEST_CASE("wgmma as an atom") {
   CHECK(atom.a_shared);
   CHECK(atom.b_shared);
   CHECK(atom.instruction ==
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, $trans_a, $trans_b");
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, $trans_a, "
+        "$trans_b");
   CHECK(atom.takes_transposed_a());
   CHECK(atom.spans == std::vector{128, 64, 32});
   CHECK(atom.cost == 128);
   const MultiplyAdd registers = library_atom("atoms.sm90", "wgmma_rs", group(64, s8, s32));
   CHECK_FALSE(registers.a_shared);
-  CHECK(registers.instruction == "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 $d, $a, $b, $scale");
+  CHECK(registers.instruction ==
+        "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 $d, $a, $b, $scale");
   CHECK(library_atom("atoms.sm80", "mma", warp(16, 16, f16, f32)).instruction ==
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 $d, $a, $b, $d");
   CHECK(library_atom("atoms.sm80", "mma", warp(16, 256, pred, s32)).instruction ==
         "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc $d, $a, $b, $d");
 }
 
-TEST_CASE("every wgmma of the library covers its tile, for every N, and lasts 128 clocks a m64n256") {
+TEST_CASE(
+    "every wgmma of the library covers its tile, for every N, and lasts 128 clocks a m64n256") {
   struct Row {
     ElementType ab, acc;
   };
@@ -72,7 +78,8 @@ TEST_CASE("every wgmma of the library covers its tile, for every N, and lasts 12
     for (int n = 8; n <= 256; n += 8) {
       const bool there = row.acc != s32 || n <= 24 || n % 16 == 0;
       for (const char* name : {"wgmma", "wgmma_rs"}) {
-        INFO(name << " n = " << n << " ab = " << element_name(row.ab) << " acc = " << element_name(row.acc));
+        INFO(name << " n = " << n << " ab = " << element_name(row.ab)
+                  << " acc = " << element_name(row.acc));
         if (!there) {
           CHECK(refused("atoms.sm90", name, group(n, row.ab, row.acc)) == "not-an-atom");
           continue;
@@ -98,12 +105,14 @@ TEST_CASE("every other multiply-add of the library covers its tile") {
     ElementType ab, acc;
   };
   const std::vector<Row> rows = {
-      {16, 8, 75, f16, f32},   {16, 8, 75, f16, f16},    {16, 16, 80, f16, f32},  {16, 16, 80, f16, f16},
-      {16, 8, 80, bf16, f32},  {16, 16, 80, bf16, f32},  {16, 4, 80, tf32, f32},  {16, 8, 80, tf32, f32},
-      {8, 4, 80, f64, f64},    {16, 4, 90, f64, f64},    {16, 8, 90, f64, f64},   {16, 16, 90, f64, f64},
-      {16, 32, 89, e4m3, f32}, {16, 32, 89, e5m2, f16},  {8, 16, 75, s8, s32},    {16, 16, 80, u8, s32},
-      {16, 32, 80, s8, s32},   {8, 32, 75, s4, s32},     {16, 32, 80, u4, s32},   {16, 64, 80, s4, s32},
-      {8, 128, 75, pred, s32}, {16, 128, 80, pred, s32}, {16, 256, 80, pred, s32}};
+      {16, 8, 75, f16, f32},    {16, 8, 75, f16, f16},   {16, 16, 80, f16, f32},
+      {16, 16, 80, f16, f16},   {16, 8, 80, bf16, f32},  {16, 16, 80, bf16, f32},
+      {16, 4, 80, tf32, f32},   {16, 8, 80, tf32, f32},  {8, 4, 80, f64, f64},
+      {16, 4, 90, f64, f64},    {16, 8, 90, f64, f64},   {16, 16, 90, f64, f64},
+      {16, 32, 89, e4m3, f32},  {16, 32, 89, e5m2, f16}, {8, 16, 75, s8, s32},
+      {16, 16, 80, u8, s32},    {16, 32, 80, s8, s32},   {8, 32, 75, s4, s32},
+      {16, 32, 80, u4, s32},    {16, 64, 80, s4, s32},   {8, 128, 75, pred, s32},
+      {16, 128, 80, pred, s32}, {16, 256, 80, pred, s32}};
   for (const Row& row : rows) {
     INFO("m = " << row.m << " k = " << row.k << " ab = " << element_name(row.ab));
     const MultiplyAdd atom = library_atom("atoms.sm90", "mma", warp(row.m, row.k, row.ab, row.acc));
@@ -116,12 +125,14 @@ TEST_CASE("every other multiply-add of the library covers its tile") {
   for (const char* a : {"row", "col"}) {
     for (const char* b : {"row", "col"}) {
       for (const ElementType acc : {f16, f32}) {
-        CHECK(library_atom("atoms.sm70", "quad_mma", {{"a", a}, {"b", b}, {"acc", acc}}).count() == 8);
+        CHECK(library_atom("atoms.sm70", "quad_mma", {{"a", a}, {"b", b}, {"acc", acc}}).count() ==
+              8);
       }
     }
   }
   for (const ElementType type : {f32, f64, s32}) {
-    CHECK(library_atom("atoms.simt", "fma", {{"ab", type}, {"acc", type}}).shape == std::array{1, 1, 1});
+    CHECK(library_atom("atoms.simt", "fma", {{"ab", type}, {"acc", type}}).shape ==
+          std::array{1, 1, 1});
   }
 }
 
@@ -134,8 +145,10 @@ TEST_CASE("every copy of the library moves each bit of both sides, and says what
   };
   std::vector<Row> rows;
   for (const int n : {1, 2, 4}) {
-    for (const char* name : {"ldmatrix", "ldmatrix_trans"}) rows.push_back({name, {{"n", n}}, 32, 75, 16, 1024 * n});
-    for (const char* name : {"stmatrix", "stmatrix_trans"}) rows.push_back({name, {{"n", n}}, 32, 90, 16, 1024 * n});
+    for (const char* name : {"ldmatrix", "ldmatrix_trans"})
+      rows.push_back({name, {{"n", n}}, 32, 75, 16, 1024 * n});
+    for (const char* name : {"stmatrix", "stmatrix_trans"})
+      rows.push_back({name, {{"n", n}}, 32, 90, 16, 1024 * n});
   }
   for (const int bytes : {4, 8, 16}) {
     rows.push_back({"cp_async", {{"bytes", bytes}}, 1, 80, bytes, 8 * bytes});
@@ -144,7 +157,12 @@ TEST_CASE("every copy of the library moves each bit of both sides, and says what
   for (const int rank : {1, 2, 3, 4, 5}) {
     for (const char* name : {"tma_load", "tma_store"})
       rows.push_back({name, {{"rank", rank}, {"bytes", 16384}}, 1, 90, 128, 131072});
-    rows.push_back({"tma_load_multicast", {{"rank", rank}, {"bytes", 8192}, {"blocks", 2}}, 2, 90, 128, 65536});
+    rows.push_back({"tma_load_multicast",
+                    {{"rank", rank}, {"bytes", 8192}, {"blocks", 2}},
+                    2,
+                    90,
+                    128,
+                    65536});
   }
   for (const Row& row : rows) {
     INFO(row.name);
@@ -156,15 +174,19 @@ TEST_CASE("every copy of the library moves each bit of both sides, and says what
     CHECK((copy.pitch == 16) == (std::string(row.name).starts_with("tma")));
     if (row.since > 0) CHECK(copy.cost > 0);
   }
-  CHECK(library_copy("atoms.sm90", "tma_load_multicast", {{"rank", 2}, {"bytes", 64}, {"blocks", 4}}).instruction ==
-        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [$to], [$map, "
-        "{$coordinates}], [$barrier], $mask");
+  CHECK(
+      library_copy("atoms.sm90", "tma_load_multicast", {{"rank", 2}, {"bytes", 64}, {"blocks", 4}})
+          .instruction ==
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+      "cluster [$to], [$map, "
+      "{$coordinates}], [$barrier], $mask");
   CHECK(library_copy("atoms.sm90", "tma_store", {{"rank", 3}, {"bytes", 64}}).instruction ==
         "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [$map, {$coordinates}], [$from]");
 }
 
 TEST_CASE("what is no copy, or leaves bits out, is refused") {
-  const auto code = [](const std::string& name, const std::vector<LibraryArgument>& with) -> std::string {
+  const auto code = [](const std::string& name,
+                       const std::vector<LibraryArgument>& with) -> std::string {
     try {
       library_copy("atoms.sm90", name, with);
     } catch (const Refusal& refusal) {
@@ -172,15 +194,19 @@ TEST_CASE("what is no copy, or leaves bits out, is refused") {
     }
     return "";
   };
-  CHECK(code("ldmatrix", {{"n", 3}}) == "not-exact");  // 3 does not divide the 4 matrices that 32 lanes name rows of
+  CHECK(code("ldmatrix", {{"n", 3}}) ==
+        "not-exact");  // 3 does not divide the 4 matrices that 32 lanes name rows of
   CHECK(code("cp_async", {{"bytes", 5}}) == "not-an-atom");
   CHECK(code("tma_load", {{"rank", 6}, {"bytes", 64}}) == "not-an-atom");
   CHECK(code("tma_store", {{"rank", 2}, {"bytes", 24}}) == "not-an-atom");
   CHECK(code("tma_load_multicast", {{"rank", 2}, {"bytes", 64}, {"blocks", 17}}) == "not-an-atom");
-  CHECK(code("smem_k", {{"span", 128}, {"element", f16}}) == "not-an-atom");  // a record of something else
+  CHECK(code("smem_k", {{"span", 128}, {"element", f16}}) ==
+        "not-an-atom");  // a record of something else
   CHECK(code("mma", warp(16, 16, f16, f32)) == "not-an-atom");
 
-  const auto layout = [](Tuple shape, Tuple stride) { return Value(Layout(std::move(shape), std::move(stride))); };
+  const auto layout = [](Tuple shape, Tuple stride) {
+    return Value(Layout(std::move(shape), std::move(stride)));
+  };
   const auto refused = [&](const Value& source) -> std::string {
     const Layout bits(tuple(1, 64), tuple(0, 1));
     const Record record{"mine",
@@ -198,7 +224,8 @@ TEST_CASE("what is no copy, or leaves bits out, is refused") {
   };
   CHECK(refused(layout(tuple(1, 64), tuple(0, 1))) == "");
   CHECK_THAT(refused(layout(tuple(1, 64), tuple(0, 2))), Catch::Contains("misses element"));
-  CHECK_THAT(refused(layout(tuple(1, tuple(32, 2)), tuple(0, tuple(1, 0)))), Catch::Contains("twice"));
+  CHECK_THAT(refused(layout(tuple(1, tuple(32, 2)), tuple(0, tuple(1, 0)))),
+             Catch::Contains("twice"));
   CHECK_THAT(refused(layout(tuple(2, 32), tuple(32, 1))), Catch::Contains("is of 2 threads"));
   CHECK_THAT(refused(layout(tuple(1, 32), tuple(0, 1))), Catch::Contains("leaves the tile"));
 }
@@ -207,7 +234,8 @@ TEST_CASE("policies of the library") {
   const std::vector<Policy> rows = library_policies("sm90", {bf16, bf16, f32});
   REQUIRE_FALSE(rows.empty());
   const auto entry = [&](const std::string& key) {
-    const auto wide = std::find_if(rows.begin(), rows.end(), [](const Policy& row) { return row.name == "wide"; });
+    const auto wide = std::find_if(rows.begin(), rows.end(),
+                                   [](const Policy& row) { return row.name == "wide"; });
     for (const ScheduleEntry& each : wide->entries) {
       if (each.key == key) return each.value;
     }
@@ -227,7 +255,8 @@ TEST_CASE("policies of the library") {
   CHECK(named({bf16, bf16, f32}, "tall_200"));
   for (const ProductKind& other :
        {ProductKind{bf16, bf16, f32, 1}, ProductKind{bf16, bf16, f32, 0, true},
-        ProductKind{bf16, bf16, f32, 0, false, 32}, ProductKind{bf16, bf16, f32, 0, false, 16, true, false},
+        ProductKind{bf16, bf16, f32, 0, false, 32},
+        ProductKind{bf16, bf16, f32, 0, false, 16, true, false},
         ProductKind{s8, s8, s32, 0, false, 8}}) {
     CHECK(!named(other, "tall_168"));
     CHECK(!named(other, "tall_200"));
@@ -235,7 +264,8 @@ TEST_CASE("policies of the library") {
   }
   // An A along m and batches take two registers each.
   for (const bool batched : {false, true}) {
-    const ProductKind other{.a = bf16, .b = bf16, .accumulator = f32, .a_along_k = batched, .batched = batched};
+    const ProductKind other{
+        .a = bf16, .b = bf16, .accumulator = f32, .a_along_k = batched, .batched = batched};
     CHECK(named(other, "tall_168"));
     CHECK(!named(other, "tall_200"));
   }
@@ -285,8 +315,9 @@ MultiplyAdd scheduled_atom(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a schedule takes an atom of the library, and one that a script defines") {
-  CHECK(scheduled_atom("use atoms.sm90\n" + scheduled("sm90.wgmma(n = 256, ab = bf16, acc = f32)")) ==
-        library_atom("atoms.sm90", "wgmma", group(256, bf16, f32)));
+  CHECK(
+      scheduled_atom("use atoms.sm90\n" + scheduled("sm90.wgmma(n = 256, ab = bf16, acc = f32)")) ==
+      library_atom("atoms.sm90", "wgmma", group(256, bf16, f32)));
   CHECK(scheduled_atom("use atoms.sm90\n" + scheduled("mma(16, 16, bf16, f32)")).name ==
         "sm90.mma(m = 16, k = 16, ab = bf16, acc = f32)");
   CHECK(scheduled_atom("use atoms.sm90\n" + scheduled("sm80.mma(16, 16, bf16, f32)")).name ==
@@ -300,7 +331,8 @@ TEST_CASE("a schedule takes an atom of the library, and one that a script define
   alone.replace(alone.find("(ab, acc)"), 9, "");
   alone.insert(0, "let ab = bf16\nlet acc = f32\n");
   CHECK(scheduled_atom(alone + scheduled("outer")).name == "outer");
-  CHECK_THAT(Script(alone + scheduled("outer()")).messages, Catch::Contains("a record is written by its name alone"));
+  CHECK_THAT(Script(alone + scheduled("outer()")).messages,
+             Catch::Contains("a record is written by its name alone"));
 }
 
 TEST_CASE("a tile of nothing is evaluated: what a schedule may say is for the planner to judge") {
@@ -313,8 +345,8 @@ TEST_CASE("a schedule refuses what is no atom, and an atom that does not cover i
   CHECK(errors(use + scheduled("sm90.wgmma")) == "not-an-atom");
   CHECK(errors(use + scheduled("sm90.ldmatrix(4)")) == "not-an-atom");
   CHECK(errors(use + scheduled("sm90.wgmma(n = 12, ab = bf16, acc = f32)")) != "");
-  CHECK(errors(use + "dim n\nassume n % 8 == 0\n" + scheduled("sm90.wgmma(n = n, ab = bf16, acc = f32)")) ==
-        "not-an-atom");
+  CHECK(errors(use + "dim n\nassume n % 8 == 0\n" +
+               scheduled("sm90.wgmma(n = n, ab = bf16, acc = f32)")) == "not-an-atom");
   const auto broken = [](const std::string& from, const std::string& to) {
     std::string text = kMine;
     text.replace(text.find(from), from.size(), to);
@@ -324,7 +356,8 @@ TEST_CASE("a schedule refuses what is no atom, and an atom that does not cover i
   CHECK_THAT(broken("(32,32):(1,32)", "(32,32):(1,33)"), Catch::Contains("leaves the tile"));
   CHECK_THAT(broken("(32,32):(1,32)", "(32,32):(0,32)"), Catch::Contains("twice"));
   CHECK_THAT(broken("(32,2):(1,32)", "(32,1):(1,32)"), Catch::Contains("misses element (0,1)"));
-  CHECK_THAT(broken("(32,(32,2)):(0,(1,32))", "(32,(32,2)):(1,(1,32))"), Catch::Contains("holds element 1 twice"));
+  CHECK_THAT(broken("(32,(32,2)):(0,(1,32))", "(32,(32,2)):(1,(1,32))"),
+             Catch::Contains("holds element 1 twice"));
   CHECK_THAT(broken("(32,(32,2)):(0,(1,32))", "(32,(32,2)):(0,(1,0))"), Catch::Contains("twice"));
   CHECK_THAT(broken("\"warp\"", "\"warpgroup\""), Catch::Contains("128 threads"));
   CHECK_THAT(broken("\"warp\"", "\"gang\""), Catch::Contains("its kind is"));

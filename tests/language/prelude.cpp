@@ -13,7 +13,8 @@ TEST_CASE("every definition of the prelude is found by its name") {
   sema::Session session(sources, {}, {});
   std::vector<std::string> names;
   for (const std::string library : {"prelude", "tiled"}) {
-    const auto parsed = syntax::parse(sources, sources.add("stdlib/" + library, *sema::stdlib_text(library)));
+    const auto parsed =
+        syntax::parse(sources, sources.add("stdlib/" + library, *sema::stdlib_text(library)));
     REQUIRE(parsed.ok());
     for (const syntax::Statement& statement : parsed.tree->statements) {
       const auto* def = std::get_if<syntax::Def>(&statement.node);

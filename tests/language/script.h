@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/evaluator.h"
-#include "frontend/sema/reference.h"
+#include "frontend/sema/kernel/reference.h"
 
 namespace lay::sema::test {
 
 struct Script {
-  explicit Script(const std::string& text, Mode mode = Mode::run, std::map<std::string, std::string> used = {},
+  explicit Script(const std::string& text, Mode mode = Mode::run,
+                  std::map<std::string, std::string> used = {},
                   std::map<std::string, Array> given = {})
       : files(std::move(used)), arrays(std::move(given)), evaluator(sources, host(), {mode, {}}) {
     outcomes = evaluator.run("script.lay", text);

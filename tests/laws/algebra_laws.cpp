@@ -1,4 +1,5 @@
-// The laws of operations.h that are not about composition, at every coordinate of small and random layouts.
+// The laws of operations.h that are not about composition, at every coordinate of small and random
+// layouts.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -193,7 +194,8 @@ TEST_CASE("divides by mode cover a layout whose modes the tiles divide exactly o
   Random random{20};
   for (int round = 0; round < 500; ++round) {
     Facts facts;
-    const int64_t m = random.in(1, 5), n = random.in(1, 5), p = random.in(1, 4), q = random.in(1, 4);
+    const int64_t m = random.in(1, 5), n = random.in(1, 5), p = random.in(1, 4),
+                  q = random.in(1, 4);
     const Layout a = random_layout(random, tuple(m * p, n * q));
     const Layout r = zipped_divide(facts, a, Tiler::of(tuple(m, n)));
     INFO(a.to_string() << " gives " << r.to_string());
@@ -231,10 +233,12 @@ TEST_CASE("tile_to_shape repeats the block over the shape") {
   Random random{22};
   for (int round = 0; round < 500; ++round) {
     Facts facts;
-    const int64_t m = random.in(1, 5), n = random.in(1, 5), p = random.in(1, 4), q = random.in(1, 4);
+    const int64_t m = random.in(1, 5), n = random.in(1, 5), p = random.in(1, 4),
+                  q = random.in(1, 4);
     const Tuple shape = tuple(m, n);
     const Layout block = random.once_in(2) ? make_layout(shape) : make_layout_right(shape);
-    const Layout r = tile_to_shape(facts, block, tuple(m * p, n * q), random.once_in(2) ? tuple(0, 1) : tuple(1, 0));
+    const Layout r = tile_to_shape(facts, block, tuple(m * p, n * q),
+                                   random.once_in(2) ? tuple(0, 1) : tuple(1, 0));
     INFO(block.to_string() << " gives " << r.to_string());
     REQUIRE(product_each(r.shape) == tuple(m * p, n * q));
     REQUIRE(static_cast<int64_t>(image(r).size()) == m * n * p * q);
@@ -273,15 +277,16 @@ TEST_CASE("slices: the sublayout and the offset together are the layout") {
   Random random{24};
   for (int round = 0; round < 500; ++round) {
     Facts facts;
-    const Layout a =
-        random_layout(random, tuple(random.in(1, 5), tuple(random.in(1, 4), random.in(1, 4)), random.in(1, 3)));
+    const Layout a = random_layout(
+        random, tuple(random.in(1, 5), tuple(random.in(1, 4), random.in(1, 4)), random.in(1, 3)));
     const Int i = random.in(0, 4), j = random.in(0, 3);
     const Tuple keep = Tuple::underscore();
     const Slice s = slice_and_offset(facts, tuple(i, tuple(keep, j), keep), a);
     INFO(a.to_string() << " gives " << s.sub.to_string() << " and " << s.offset.to_string());
     for (int64_t x = 0; x < a.shape[1][0].value().value(); ++x) {
       for (int64_t y = 0; y < a.shape[2].value().value(); ++y) {
-        REQUIRE(add(evaluate(facts, s.sub, tuple(x, y)), s.offset) == evaluate(facts, a, tuple(i, tuple(x, j), y)));
+        REQUIRE(add(evaluate(facts, s.sub, tuple(x, y)), s.offset) ==
+                evaluate(facts, a, tuple(i, tuple(x, j), y)));
       }
     }
     REQUIRE(dice(tuple(0, tuple(keep, 0), keep), a).rank() == 2);
@@ -299,7 +304,8 @@ TEST_CASE("coordinates: one function on indices, natural coordinates and everyth
       REQUIRE(crd2idx(facts, natural, a.shape) == Int(i));
       REQUIRE(evaluate(facts, a, natural) == evaluate(facts, a, i));
       if (a.shape.is_tuple()) {
-        REQUIRE(evaluate(facts, a, idx2crd(facts, i, product_each(a.shape))) == evaluate(facts, a, i));
+        REQUIRE(evaluate(facts, a, idx2crd(facts, i, product_each(a.shape))) ==
+                evaluate(facts, a, i));
       }
       if (i < static_cast<int64_t>(all.size())) REQUIRE(all[static_cast<size_t>(i)] == at(a, i));
     }

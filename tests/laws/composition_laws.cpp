@@ -1,9 +1,10 @@
-// composition is right or refused, it refuses known operands only where no layout exists, and its refusals are true.
+// composition is right or refused, it refuses known operands only where no layout exists, and its
+// refusals are true.
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "frontend/algebra/trace.h"
+#include "frontend/algebra/support/trace.h"
 #include "tests/laws/oracle.h"
 #include "tests/laws/random_layouts.h"
 
@@ -86,32 +87,41 @@ TEST_CASE("composition: a carry is refused with the coordinate and repairs that 
   const auto notes = r.notes();
   REQUIRE(notes.size() == 3);
   CHECK(notes[0].second ==
-        "5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but (3,2):(2,3) would give 7");
-  CHECK(r.works == std::vector<std::string>{"the left side as 12:1", "the right side as (3,2):(2,6)"});
+        "5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but "
+        "(3,2):(2,3) would give 7");
+  CHECK(r.works ==
+        std::vector<std::string>{"the left side as 12:1", "the right side as (3,2):(2,6)"});
 }
 
 TEST_CASE("composition: where known implementations are wrong") {
-  CHECK(refused(Layout(tuple(3, 2), tuple(1, 100)), Layout(tuple(2, 2), tuple(1, 2))).witness->index == 3);
+  CHECK(refused(Layout(tuple(3, 2), tuple(1, 100)), Layout(tuple(2, 2), tuple(1, 2)))
+            .witness->index == 3);
   CHECK(refused(Layout(tuple(4, 6, 8), tuple(2, 3, 5)), Layout(6, 3)).code == "composition-stride");
-  CHECK(refused(Layout(tuple(4, 4), tuple(1, 10)), Layout(tuple(2, 2), tuple(3, 1))).code == "composition-carry");
-  CHECK(refused(Layout(tuple(8, 2), tuple(0, 6)), Layout(tuple(6, 4), tuple(1, 2))).code == "composition-carry");
+  CHECK(refused(Layout(tuple(4, 4), tuple(1, 10)), Layout(tuple(2, 2), tuple(3, 1))).code ==
+        "composition-carry");
+  CHECK(refused(Layout(tuple(8, 2), tuple(0, 6)), Layout(tuple(6, 4), tuple(1, 2))).code ==
+        "composition-carry");
 }
 
 TEST_CASE("composition: forms") {
-  CHECK(composed(Layout(tuple(6, 2), tuple(8, 2)), Layout(tuple(4, 3), tuple(3, 1))) == "((2,2),3):((24,2),8)");
-  CHECK(composed(Layout(tuple(10, 2), tuple(16, 4)), Layout(tuple(5, 4), tuple(1, 5))) == "(5,(2,2)):(16,(80,4))");
+  CHECK(composed(Layout(tuple(6, 2), tuple(8, 2)), Layout(tuple(4, 3), tuple(3, 1))) ==
+        "((2,2),3):((24,2),8)");
+  CHECK(composed(Layout(tuple(10, 2), tuple(16, 4)), Layout(tuple(5, 4), tuple(1, 5))) ==
+        "(5,(2,2)):(16,(80,4))");
   CHECK(composed(Layout(tuple(4, 3), tuple(3, 1)), Layout(8, 1)) == "(4,2):(3,1)");
   CHECK(composed(Layout(tuple(4, 6), tuple(1, 7)), Layout(1, 6)) == "1:14");
   CHECK(composed(Layout(tuple(4, 6), tuple(1, 7)), Layout(2, 6)) == "2:9");
   CHECK(composed(Layout(tuple(4, tuple(2, 3)), tuple(6, tuple(3, 1))),
-                 Layout(tuple(2, 4), tuple(Tuple::basis(1, {1, 1}), Tuple::basis(1, {0})))) == "(2,4):(1,6)");
+                 Layout(tuple(2, 4), tuple(Tuple::basis(1, {1, 1}), Tuple::basis(1, {0})))) ==
+        "(2,4):(1,6)");
 }
 
 TEST_CASE("composition: by mode, and what is too large to list") {
   Facts facts;
   const Layout a(tuple(4, 4, 5), tuple(1, 4, 16));
   CHECK(composition(facts, a, Tiler::of(tuple(2, 2))).to_string() == "(2,2):(1,4)");
-  CHECK(composition(facts, a, Tiler::of(tuple(2, Tuple::underscore()))).to_string() == "(2,4):(1,4)");
+  CHECK(composition(facts, a, Tiler::of(tuple(2, Tuple::underscore()))).to_string() ==
+        "(2,4):(1,4)");
   CHECK_THROWS_AS(composition(facts, a, Tiler::of(tuple(1, 1, 1, 1))), Refusal);
   const int64_t big = 1'000'000'000;
   const Layout wide(tuple(big, big), tuple(1, big));
@@ -126,7 +136,8 @@ TEST_CASE("composition: the rule in plain numbers is the rule with facts") {
   int composed_both = 0;
   for (int i = 0; i < 3000; ++i) {
     const Layout a = random_layout(random, 2, 6);
-    const Layout b = random.once_in(8) ? negated(random, random_layout(random, 2, 5)) : random_layout(random, 2, 5);
+    const Layout b = random.once_in(8) ? negated(random, random_layout(random, 2, 5))
+                                       : random_layout(random, 2, 5);
     if (size(b).value() > 600) continue;
     const auto compose = [&]() -> std::optional<Layout> {
       Facts facts;
@@ -149,7 +160,8 @@ TEST_CASE("composition: the rule in plain numbers is the rule with facts") {
 TEST_CASE("composition: a left side of coordinates is fitted by its values as well") {
   const Layout a(tuple(4, 6), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1})));
   CHECK(composed(a, Layout(2, 4)) == "2:1@1");
-  CHECK(composed(Layout(tuple(4, 6), tuple(Tuple::basis(2, {0}), Tuple::basis(7, {0}))), Layout(2, 6)) == "2:11@0");
+  CHECK(composed(Layout(tuple(4, 6), tuple(Tuple::basis(2, {0}), Tuple::basis(7, {0}))),
+                 Layout(2, 6)) == "2:11@0");
   const Refusal r = refused(a, Layout(2, 6));  // one step goes along both modes
   CHECK(r.code == "composition-stride");
   REQUIRE(r.witness);

@@ -1,5 +1,5 @@
-// The law of frontend/algebra/convert.h, at every bit pattern of the narrow types.
-#include "frontend/algebra/convert.h"
+// The law of frontend/algebra/memory/convert.h, at every bit pattern of the narrow types.
+#include "frontend/algebra/memory/convert.h"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -124,12 +124,14 @@ TEST_CASE("integers are rounded to nearest even and saturate") {
 }
 
 TEST_CASE("integers of 64 bits are rounded once") {
-  // Beside the middle of two neighbours of every type, above 2^53 too, where a double is rounded itself.
+  // Beside the middle of two neighbours of every type, above 2^53 too, where a double is rounded
+  // itself.
   std::mt19937_64 random(3);
   std::vector<std::int64_t> numbers{
       0, 1, -1, INT64_MAX, INT64_MIN, INT64_MIN + 1, (std::int64_t{1} << 60) + (1ll << 36) + 1};
   for (int i = 0; i < 100000; ++i) {
-    const int width = 1 + static_cast<int>(random() % 26), up = static_cast<int>(random() % (63 - width));
+    const int width = 1 + static_cast<int>(random() % 26),
+              up = static_cast<int>(random() % (63 - width));
     const auto high = static_cast<std::int64_t>(random() % (std::uint64_t{1} << width)) << up;
     const std::int64_t low = static_cast<std::int64_t>(random() % 3) - 1;
     numbers.push_back(random() % 2 ? high + low : -high - low);
@@ -158,7 +160,9 @@ TEST_CASE("integers of 64 bits are rounded once") {
     REQUIRE(from_integer(ElementType::f32, x) == static_cast<double>(static_cast<float>(x)));
     if (x < 0) continue;
     const auto twice = 2 * static_cast<std::uint64_t>(x) + 1;
-    REQUIRE(from_integer(ElementType::f32, twice) == static_cast<double>(static_cast<float>(twice)));
-    REQUIRE(from_integer(ElementType::bf16, static_cast<std::uint64_t>(x)) == from_integer(ElementType::bf16, x));
+    REQUIRE(from_integer(ElementType::f32, twice) ==
+            static_cast<double>(static_cast<float>(twice)));
+    REQUIRE(from_integer(ElementType::bf16, static_cast<std::uint64_t>(x)) ==
+            from_integer(ElementType::bf16, x));
   }
 }

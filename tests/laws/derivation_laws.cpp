@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "frontend/algebra/trace.h"
+#include "frontend/algebra/support/trace.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;
@@ -26,7 +26,8 @@ Heard listen(const Operation& operation) {
   return heard;
 }
 
-// Every Begin has its End, the first and the last entry are those of the operation itself, and it gives the result.
+// Every Begin has its End, the first and the last entry are those of the operation itself, and it
+// gives the result.
 void check_frame(const Heard& heard, const std::string& name) {
   const auto& entries = heard.derivation.entries;
   REQUIRE(!entries.empty());
@@ -90,7 +91,8 @@ void check_composition(const Heard& heard) {
     }
     tabulated = tabulated || std::holds_alternative<trace::Tabulated>(step);
   }
-  if (heard.result && !tabulated) REQUIRE(from_modes(pieces, {}) == from_modes(flat_modes(*heard.result), {}));
+  if (heard.result && !tabulated)
+    REQUIRE(from_modes(pieces, {}) == from_modes(flat_modes(*heard.result), {}));
 }
 
 int64_t number(const Tuple& t) {
@@ -121,7 +123,8 @@ void check_claim(const trace::Cast& s) {
   for (int64_t i = 0; i < extent; ++i) {
     if (i == 0 || i * step / n != words.back()) words.push_back(i * step / n);
   }
-  if (s.how == trace::Casting::divided) REQUIRE((d % n == 0 && s.to == Layout(s.from.extent, d / n)));
+  if (s.how == trace::Casting::divided)
+    REQUIRE((d % n == 0 && s.to == Layout(s.from.extent, d / n)));
   if (s.how == trace::Casting::shrunk)
     REQUIRE((n % step == 0 && number(s.to.shape) == (extent + n / step - 1) / (n / step)));
   if (s.how == trace::Casting::listed) REQUIRE(values(s.to) == words);
@@ -181,14 +184,17 @@ TEST_CASE("what a derivation says of symbols follows from the facts and its guar
       const auto* m = std::get_if<trace::Meets>(&step);
       if (!m) continue;
       ++meetings;
-      INFO(m->count.to_string() << ":" << m->step.to_string() << " at " << m->left.extent.to_string());
+      INFO(m->count.to_string() << ":" << m->step.to_string() << " at "
+                                << m->left.extent.to_string());
       if (m->meeting == trace::Meeting::inside)
-        REQUIRE(facts.decide(less((m->count - 1) * m->step, m->left.extent)).verdict != Verdict::refuted);
+        REQUIRE(facts.decide(less((m->count - 1) * m->step, m->left.extent)).verdict !=
+                Verdict::refuted);
       if (m->meeting == trace::Meeting::open) {
         REQUIRE((m->piece && m->rest));
         opened += 1;
       }
-      if (m->meeting == trace::Meeting::over) REQUIRE(facts.proves(divides(m->step, m->left.extent)));
+      if (m->meeting == trace::Meeting::over)
+        REQUIRE(facts.proves(divides(m->step, m->left.extent)));
       if (m->meeting == trace::Meeting::through) {
         REQUIRE(facts.proves(divides(m->left.extent, m->step)));
         REQUIRE(facts.proves(equal(m->piece->extent * m->step, m->left.extent)));
@@ -236,8 +242,10 @@ TEST_CASE("nothing is heard while nobody listens, and trials are quiet") {
 TEST_CASE("what was not compared is not said to be") {
   const int64_t many = 1'000'000'000'000'000'000;
   Facts facts;
-  const Heard heard = listen(
-      [&] { return composition(facts, Layout(tuple(many, 2), tuple(1, 7)), Layout(tuple(many - 1, 2), tuple(1, 3))); });
+  const Heard heard = listen([&] {
+    return composition(facts, Layout(tuple(many, 2), tuple(1, 7)),
+                       Layout(tuple(many - 1, 2), tuple(1, 3)));
+  });
   CHECK(!heard.result);
   for (const trace::Step& step : heard.derivation.entries) {
     if (const auto* tabulated = std::get_if<trace::Tabulated>(&step)) CHECK(!tabulated->compared);

@@ -1,10 +1,11 @@
-// fit: what it finds gives the table, and is the smallest; what it refuses, no layout gives, nor its prefix.
+// fit: what it finds gives the table, and is the smallest; what it refuses, no layout gives, nor
+// its prefix.
 
-#include "frontend/algebra/fit.h"
+#include "frontend/algebra/memory/fit.h"
 
 #include <catch2/catch.hpp>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;
@@ -13,11 +14,12 @@ using laws::Random;
 namespace {
 
 OffsetTable table_of(const AnyLayout& a, int rank) {
-  const Tuple& shape =
-      std::holds_alternative<Layout>(a) ? std::get<Layout>(a).shape : std::get<Composed>(a).layout().shape;
+  const Tuple& shape = std::holds_alternative<Layout>(a) ? std::get<Layout>(a).shape
+                                                         : std::get<Composed>(a).layout().shape;
   OffsetTable table{{}, values(a)};
   if (rank == 1) table.extents = {size(shape).value()};
-  for (int k = 0; rank > 1 && k < shape.rank(); ++k) table.extents.push_back(size(shape[k]).value());
+  for (int k = 0; rank > 1 && k < shape.rank(); ++k)
+    table.extents.push_back(size(shape[k]).value());
   return table;
 }
 
@@ -30,8 +32,8 @@ int64_t leaf_count(const AnyLayout& a) {
                                            : std::get<Composed>(a).layout().shape.leaf_count();
 }
 
-// Whether some layout of one mode, with extents that multiply to n, begins with these values: every factorisation, with
-// strides read off.
+// Whether some layout of one mode, with extents that multiply to n, begins with these values: every
+// factorisation, with strides read off.
 bool begins_a_layout(const std::vector<int64_t>& begin, int64_t n, int64_t radix,
                      std::vector<std::pair<int64_t, int64_t>>& modes) {
   const auto value = [&](int64_t i) {
@@ -103,8 +105,9 @@ TEST_CASE("fit finds swizzled layouts with offsets") {
   Random random{2};
   for (int i = 0; i < 1500; ++i) {
     const int64_t b = random.in(1, 3), s = random.in(b, 4) * (random.once_in(4) ? -1 : 1);
-    const AnyLayout a = composition(Swizzle(b, random.in(0, 3), s), random.once_in(3) ? random.in(0, 9) : 0,
-                                    laws::random_layout(random, 1, 6));
+    const AnyLayout a =
+        composition(Swizzle(b, random.in(0, 3), s), random.once_in(3) ? random.in(0, 9) : 0,
+                    laws::random_layout(random, 1, 6));
     CAPTURE(to_string(a));
     const FittedLayout found = fit_table(table_of(a, 1));
     REQUIRE(found.layout);
@@ -113,7 +116,8 @@ TEST_CASE("fit finds swizzled layouts with offsets") {
     Facts facts;
     if (std::holds_alternative<Composed>(*found.layout) &&
         std::get<Swizzle>(std::get<Composed>(*found.layout).outer).b > 0) {
-      CHECK(leaf_count(*found.layout) <= leaf_count(coalesce(facts, std::get<Composed>(a).layout())));
+      CHECK(leaf_count(*found.layout) <=
+            leaf_count(coalesce(facts, std::get<Composed>(a).layout())));
     }
   }
 }
@@ -131,7 +135,8 @@ TEST_CASE("fit refuses at the first entry that no candidate allows") {
     const FittedLayout found = fit_table(table);
     CAPTURE(table.values);
     const auto upto = [&](int64_t end) {
-      return std::vector<int64_t>(table.values.begin(), table.values.begin() + static_cast<std::ptrdiff_t>(end));
+      return std::vector<int64_t>(table.values.begin(),
+                                  table.values.begin() + static_cast<std::ptrdiff_t>(end));
     };
     if (found.layout) {
       CHECK(values_of(*found.layout) == table.values);
@@ -163,5 +168,6 @@ TEST_CASE("fit of 2^20 entries") {
   CHECK(fit_table(almost).broken == (1 << 20) - 1);
   const AnyLayout swizzled = composition(Swizzle(3, 4, 3), make_layout(tuple(1 << 10, 1 << 10)));
   CHECK(to_string(*fit_table(table_of(swizzled, 1)).layout) == "Sw<3,4,3> o 0 o 1048576:1");
-  CHECK(to_string(*fit_table(table_of(swizzled, 2)).layout) == "Sw<3,4,3> o 0 o (1024,1024):(1,1024)");
+  CHECK(to_string(*fit_table(table_of(swizzled, 2)).layout) ==
+        "Sw<3,4,3> o 0 o (1024,1024):(1,1024)");
 }

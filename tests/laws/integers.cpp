@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "frontend/algebra/facts.h"
-#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/algebra/support/refusal.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;
@@ -13,8 +13,9 @@ namespace {
 
 Int random_int(Random& random, const std::vector<Int>& dims, int depth) {
   return laws::random_integer(random, depth, [&] {
-    return random.in(0, 1) ? Int(random.in(-6, 9))
-                           : dims[static_cast<size_t>(random.in(0, static_cast<int64_t>(dims.size()) - 1))];
+    return random.in(0, 1)
+               ? Int(random.in(-6, 9))
+               : dims[static_cast<size_t>(random.in(0, static_cast<int64_t>(dims.size()) - 1))];
   });
 }
 
@@ -121,15 +122,18 @@ TEST_CASE("a counterexample that is far is the smallest all the same") {
   const Int M = facts.dim("M"), N = facts.dim("N"), K = facts.dim("K");
   const auto least = [&](int64_t limit) {  // by sum, then by M, of all M*N >= limit
     std::pair<int64_t, int64_t> best{INT64_MAX, 0};
-    for (int64_t m = 1; m * m <= 4 * limit; ++m) best = std::min(best, {m + (limit + m - 1) / m, m});
+    for (int64_t m = 1; m * m <= 4 * limit; ++m)
+      best = std::min(best, {m + (limit + m - 1) / m, m});
     return Sizes{{"M", best.second}, {"N", best.first - best.second}};
   };
   for (const int64_t limit : {1'000'000, 12'345'678, 2'147'483'647}) {
     CHECK(facts.decide(less(M * N, limit)).witness == least(limit));
   }
   CHECK(facts.decide(less_equal(M, 1'000'000)).witness == Sizes{{"M", 1'000'001}});
-  CHECK(facts.decide(less(M * N * K, 1'000'000)).witness == Sizes{{"M", 100}, {"N", 100}, {"K", 100}});
-  CHECK(facts.decide(either(less(N, 5000), less(M, 70000))).witness == Sizes{{"M", 70000}, {"N", 5000}});
+  CHECK(facts.decide(less(M * N * K, 1'000'000)).witness ==
+        Sizes{{"M", 100}, {"N", 100}, {"K", 100}});
+  CHECK(facts.decide(either(less(N, 5000), less(M, 70000))).witness ==
+        Sizes{{"M", 70000}, {"N", 5000}});
   CHECK(facts.decide(less(floor_div(M, 128) * N, 1'000'000)).verdict == Verdict::refuted);
 }
 

@@ -1,5 +1,5 @@
 // The laws of into_coordinates.h at every coordinate of random layouts.
-#include "frontend/algebra/into_coordinates.h"
+#include "frontend/algebra/layouts/into_coordinates.h"
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -59,9 +59,11 @@ TEST_CASE("inverses of layouts into coordinates") {
     for (int64_t i = 0; i < size(r).value(); ++i) {
       const Tuple c = idx2crd(facts, i, r.shape);
       const Int at = evaluate(facts, r, c).value();
-      const auto part = [&](const Tuple& digits, const Tuple& extents) { return crd2idx(facts, digits, extents); };
-      const Tuple coordinate =
-          tuple(part(c[0], r.shape[0]), tuple(part(c[1][0], r.shape[1][0]), part(c[1][1], r.shape[1][1])));
+      const auto part = [&](const Tuple& digits, const Tuple& extents) {
+        return crd2idx(facts, digits, extents);
+      };
+      const Tuple coordinate = tuple(part(c[0], r.shape[0]), tuple(part(c[1][0], r.shape[1][0]),
+                                                                   part(c[1][1], r.shape[1][1])));
       REQUIRE(whole(evaluate(facts, a, at), shape) == coordinate);
     }
   }
@@ -86,7 +88,8 @@ TEST_CASE("complements of layouts into coordinates") {
     }
     INFO(r->to_string());
     std::set<std::string> values, sums;
-    for (int64_t i = 0; i < size(a).value(); ++i) values.insert(whole(evaluate(facts, a, i), shape).to_string());
+    for (int64_t i = 0; i < size(a).value(); ++i)
+      values.insert(whole(evaluate(facts, a, i), shape).to_string());
     for (int64_t j = 0; j < size(*r).value(); ++j) {
       std::set<std::string> moved;
       for (int64_t i = 0; i < size(a).value(); ++i) {
@@ -94,7 +97,8 @@ TEST_CASE("complements of layouts into coordinates") {
         moved.insert(whole(sum, shape).to_string());
       }
       REQUIRE(moved.size() == values.size());
-      for (const std::string& place : moved) REQUIRE(sums.insert(place).second);  // no two copies meet
+      for (const std::string& place : moved)
+        REQUIRE(sums.insert(place).second);  // no two copies meet
     }
     some += size(*r).value() > 1;
   }

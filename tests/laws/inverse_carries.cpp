@@ -1,16 +1,17 @@
-// Left inverses by the carries of cuts, and the lattices that their strides lie in, against plain counting.
+// Left inverses by the carries of cuts, and the lattices that their strides lie in, against plain
+// counting.
 
-#include "frontend/algebra/inverse_carries.h"
+#include "frontend/algebra/inverse_search/inverse_carries.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <numeric>
 
-#include "frontend/algebra/cut_strides.h"
-#include "frontend/algebra/integer_equations.h"
-#include "frontend/algebra/lattice.h"
-#include "frontend/algebra/lattice_chains.h"
+#include "frontend/algebra/integers/integer_equations.h"
+#include "frontend/algebra/integers/lattice.h"
+#include "frontend/algebra/inverse_search/cut_strides.h"
+#include "frontend/algebra/inverse_search/lattice_chains.h"
 #include "tests/laws/oracle.h"
 #include "tests/laws/random_layouts.h"
 
@@ -21,7 +22,8 @@ TEST_CASE("carries: each chain of cuts has strides that give every value an inde
   int served = 0;
   for (int round = 0; round < 300; ++round) {
     const int64_t shared = random.in(1, 60);
-    const Layout a(tuple(random.in(2, 4), random.in(2, 4), random.in(2, 5)), tuple(shared, random.in(1, 400), shared));
+    const Layout a(tuple(random.in(2, 4), random.in(2, 4), random.in(2, 5)),
+                   tuple(shared, random.in(1, 400), shared));
     const auto table = ValueTable::of(a);
     REQUIRE(table);
     std::vector<size_t> entries(table->count());
@@ -45,9 +47,10 @@ TEST_CASE("carries: each chain of cuts has strides that give every value an inde
 }
 
 TEST_CASE("carries: layouts that nothing but a scan of the cuts is known to invert") {
-  for (const Layout& a : {layout(tuple(4, 4, 5, 8), tuple(834218, 1555, 151135, 1555)),
-                          layout(tuple(8, 8, 3, 6), tuple(412133, 412133, 412133, 269964)),
-                          layout(tuple(2, 3, 7, 5, 4), tuple(633202, 633202, 633202, 1047184, 633202))}) {
+  for (const Layout& a :
+       {layout(tuple(4, 4, 5, 8), tuple(834218, 1555, 151135, 1555)),
+        layout(tuple(8, 8, 3, 6), tuple(412133, 412133, 412133, 269964)),
+        layout(tuple(2, 3, 7, 5, 4), tuple(633202, 633202, 633202, 1047184, 633202))}) {
     Facts facts;
     INFO(a.to_string());
     CHECK(laws::left_inverts(a, left_inverse(facts, a)));
@@ -59,7 +62,8 @@ TEST_CASE("lattice: what it has are the sums of whole multiples, in one form") {
   constexpr size_t kWidth = 3;
   int has = 0, has_not = 0;
   for (int round = 0; round < 1000; ++round) {
-    std::vector<std::vector<int64_t>> rows(static_cast<size_t>(random.in(1, 4)), std::vector<int64_t>(kWidth));
+    std::vector<std::vector<int64_t>> rows(static_cast<size_t>(random.in(1, 4)),
+                                           std::vector<int64_t>(kWidth));
     Lattice lattice(kWidth), turned(kWidth);
     std::vector<int64_t> sum(kWidth), other(kWidth);
     for (auto& row : rows) {
@@ -96,7 +100,9 @@ TEST_CASE("lattice chains: one is found exactly where some chain of the cuts has
   int found = 0, none = 0;
   for (int round = 0; round < 600; ++round) {
     const int64_t through = random.in(2, 6);
-    const auto row = [&] { return std::vector<int64_t>{random.in(0, 9), random.in(0, 4), random.in(0, 1)}; };
+    const auto row = [&] {
+      return std::vector<int64_t>{random.in(0, 9), random.in(0, 4), random.in(0, 1)};
+    };
     std::vector<CutRow> cuts{{1, row()}};
     for (int64_t at = 2; at <= kMost; ++at) {
       const bool divides = at < through ? through % at == 0 : at % through == 0;
@@ -129,12 +135,13 @@ TEST_CASE("lattice chains: one is found exactly where some chain of the cuts has
     std::vector<int64_t> ats{1};
     each(ats);
     int64_t steps = 1 << 20;
-    const bool has = each_lattice_chain(cuts, through, target, steps, [&](const std::vector<int64_t>& extents) {
-      std::vector<int64_t> chain{1};
-      for (const int64_t extent : extents) chain.push_back(chain.back() * extent);
-      REQUIRE(serves(chain));
-      return true;
-    });
+    const bool has =
+        each_lattice_chain(cuts, through, target, steps, [&](const std::vector<int64_t>& extents) {
+          std::vector<int64_t> chain{1};
+          for (const int64_t extent : extents) chain.push_back(chain.back() * extent);
+          REQUIRE(serves(chain));
+          return true;
+        });
     REQUIRE(has == exists);
     ++(exists ? found : none);
   }

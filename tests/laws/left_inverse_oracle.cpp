@@ -1,5 +1,6 @@
-// Whether a layout has a left inverse: every sequence of extents, every choice of an index for a value that is taken
-// more than once, and for each the linear equations that the strides have to solve in integers.
+// Whether a layout has a left inverse: every sequence of extents, every choice of an index for a
+// value that is taken more than once, and for each the linear equations that the strides have to
+// solve in integers.
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,8 +16,9 @@ struct System {
   std::vector<int64_t> due;
 };
 
-// Whether integers solve all. Columns are subtracted from one another, which changes the unknowns and not whether there
-// are some, until each row has one nonzero number right of those that earlier rows use.
+// Whether integers solve all. Columns are subtracted from one another, which changes the unknowns
+// and not whether there are some, until each row has one nonzero number right of those that earlier
+// rows use.
 bool solvable(System s) {
   const size_t unknowns = s.rows.empty() ? 0 : s.rows[0].size();
   std::vector<int64_t> solved;  // the unknowns that are fixed so far
@@ -44,7 +46,8 @@ bool solvable(System s) {
   return true;
 }
 
-using Choices = std::map<int64_t, std::vector<int64_t>>;  // by value: what the inverse may give there
+using Choices =
+    std::map<int64_t, std::vector<int64_t>>;  // by value: what the inverse may give there
 
 // One index after another, as long as there are strides for those chosen so far.
 bool choose(System& s, const std::vector<std::vector<int64_t>>& rows, const Choices& choices,

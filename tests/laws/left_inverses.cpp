@@ -1,4 +1,5 @@
-// Left inverses by search, against every layout that there could be; equations in integers against plain counting.
+// Left inverses by search, against every layout that there could be; equations in integers against
+// plain counting.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -6,10 +7,10 @@
 #include <functional>
 #include <numeric>
 
-#include "frontend/algebra/congruences.h"
-#include "frontend/algebra/cut_modular.h"
-#include "frontend/algebra/integer_equations.h"
-#include "frontend/algebra/linear_forms.h"
+#include "frontend/algebra/integers/congruences.h"
+#include "frontend/algebra/integers/integer_equations.h"
+#include "frontend/algebra/integers/linear_forms.h"
+#include "frontend/algebra/inverse_search/cut_modular.h"
 #include "tests/laws/oracle.h"
 #include "tests/laws/random_layouts.h"
 
@@ -49,7 +50,9 @@ bool is_found(const Layout& a) {
 
 }  // namespace
 
-TEST_CASE("left inverse: every layout of rank 2, in both directions, gets an answer exactly where there is one") {
+TEST_CASE(
+    "left inverse: every layout of rank 2, in both directions, gets an answer exactly where there "
+    "is one") {
   int found = 0, none = 0;
   for (const Layout& a : laws::small_layouts(3, 10)) {
     for (const int turn : {1, -1}) {
@@ -82,15 +85,17 @@ TEST_CASE("left inverse: random layouts of three modes") {
 }
 
 TEST_CASE("left inverse: a million elements that no rule covers") {
-  for (const Layout& a : {layout(tuple(1024, 1024), tuple(2, 2051)), layout(tuple(1024, 1024), tuple(3, 3100)),
-                          layout(tuple(512, 2048), tuple(3, 2)), layout(tuple(1000, 1000), tuple(1001, 1002)),
-                          layout(tuple(1024, 1024), tuple(1, -2048)), layout(tuple(1024, 1024), tuple(1, 512)),
-                          layout(tuple(16, 16), tuple(int64_t{1} << 40, int64_t{3} << 39))}) {
+  for (const Layout& a :
+       {layout(tuple(1024, 1024), tuple(2, 2051)), layout(tuple(1024, 1024), tuple(3, 3100)),
+        layout(tuple(512, 2048), tuple(3, 2)), layout(tuple(1000, 1000), tuple(1001, 1002)),
+        layout(tuple(1024, 1024), tuple(1, -2048)), layout(tuple(1024, 1024), tuple(1, 512)),
+        layout(tuple(16, 16), tuple(int64_t{1} << 40, int64_t{3} << 39))}) {
     const Outcome outcome = invert(a);
     INFO(outcome.text);
     CHECK(outcome.found);
   }
-  for (const Layout& a : {layout(tuple(1000, 1000), tuple(7, 5)), layout(tuple(1024, 1024), tuple(-1, 1024))}) {
+  for (const Layout& a :
+       {layout(tuple(1000, 1000), tuple(7, 5)), layout(tuple(1024, 1024), tuple(-1, 1024))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << " gives " << outcome.text);
     CHECK_FALSE(outcome.found);
@@ -102,7 +107,9 @@ TEST_CASE("left inverse: few values far apart, against every layout that there c
   laws::Random random{78};
   int found = 0, none = 0;
   for (int round = 0; round < 120; ++round) {
-    const auto stride = [&] { return random.once_in(3) ? 30 * random.in(1, 4) : random.in(1, 120); };
+    const auto stride = [&] {
+      return random.once_in(3) ? 30 * random.in(1, 4) : random.in(1, 120);
+    };
     const Layout a(tuple(random.in(2, 4), random.in(2, 3), random.in(1, 2)),
                    tuple(stride(), random.once_in(4) ? -stride() : stride(), stride()));
     ++(is_found(a) ? found : none);
@@ -112,11 +119,11 @@ TEST_CASE("left inverse: few values far apart, against every layout that there c
 }
 
 TEST_CASE("left inverse: strides to 10^5 and beyond are decided") {
-  for (const Layout& a :
-       {layout(tuple(4, 5, 5), tuple(30562, 39318, 100000)), layout(tuple(4, 4, 5), tuple(51477, 100000, -65803)),
-        layout(tuple(5, 3, 4), tuple(-25000, -95000, 59866)),
-        layout(tuple(2, 2, 2), tuple(int64_t{1} << 50, int64_t{3} << 41, 99991)),
-        layout(tuple(2, 3, 3), tuple(999999000001, 777777000007, 31))}) {
+  for (const Layout& a : {layout(tuple(4, 5, 5), tuple(30562, 39318, 100000)),
+                          layout(tuple(4, 4, 5), tuple(51477, 100000, -65803)),
+                          layout(tuple(5, 3, 4), tuple(-25000, -95000, 59866)),
+                          layout(tuple(2, 2, 2), tuple(int64_t{1} << 50, int64_t{3} << 41, 99991)),
+                          layout(tuple(2, 3, 3), tuple(999999000001, 777777000007, 31))}) {
     const Outcome outcome = invert(a);
     INFO(outcome.text);
     CHECK(outcome.found);
@@ -135,10 +142,12 @@ TEST_CASE("left inverse: what values up to 2^20 leave to search is decided") {
        {layout(tuple(5, 8), tuple(200634, 55)), layout(tuple(19, 15), tuple(10, 65536)),
         layout(tuple(30, 28), tuple(32768, 47)), layout(tuple(78, 55), tuple(11039, 2978)),
         layout(tuple(30, 13), tuple(13, 20752)), layout(tuple(2, 11, 9), tuple(887480, 37, 17932)),
-        layout(tuple(6, 5, 9), tuple(131727, 49776, 2023)), layout(tuple(6, 6, 3), tuple(29788, 606403, 36)),
+        layout(tuple(6, 5, 9), tuple(131727, 49776, 2023)),
+        layout(tuple(6, 6, 3), tuple(29788, 606403, 36)),
         layout(tuple(2, 5, 4, 4, 3), tuple(454445, 114927, 2048, 9, 24157)),
         // Values with several indices.
-        layout(tuple(10, 6, 12, 6), tuple(4, 36, 1, 258)), layout(tuple(9, 10, 10, 8), tuple(8, 1, 8, 2700)),
+        layout(tuple(10, 6, 12, 6), tuple(4, 36, 1, 258)),
+        layout(tuple(9, 10, 10, 8), tuple(8, 1, 8, 2700)),
         layout(tuple(7, 7, 5, 11), tuple(110, 6165, 2, 1))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
@@ -159,7 +168,8 @@ TEST_CASE("left inverse: values with several indices, against every layout that 
   CHECK(none > 3);
 }
 
-TEST_CASE("left inverse: many values with several indices, against every layout that there could be") {
+TEST_CASE(
+    "left inverse: many values with several indices, against every layout that there could be") {
   laws::Random random{80};
   int found = 0, none = 0;
   for (int round = 0; round < 600; ++round) {
@@ -169,7 +179,8 @@ TEST_CASE("left inverse: many values with several indices, against every layout 
       return random.once_in(8) ? -own : own;
     };
     std::vector<Tuple> shape, strides;
-    for (int64_t k = random.in(2, 4); k > 0; --k) shape.push_back(random.in(2, 4)), strides.push_back(stride());
+    for (int64_t k = random.in(2, 4); k > 0; --k)
+      shape.push_back(random.in(2, 4)), strides.push_back(stride());
     ++(is_found(Layout(Tuple(shape), Tuple(strides))) ? found : none);
   }
   CHECK(found > 250);
@@ -178,27 +189,32 @@ TEST_CASE("left inverse: many values with several indices, against every layout 
 
 TEST_CASE("left inverse: sparse and large layouts of values with several indices are decided") {
   for (const Layout& a :
-       {layout(tuple(5, 4, 2, 5), tuple(3, 323324, 9, 3)), layout(tuple(6, 8, 3, 7, 2), tuple(23, 35951, 23, 23, 46)),
+       {layout(tuple(5, 4, 2, 5), tuple(3, 323324, 9, 3)),
+        layout(tuple(6, 8, 3, 7, 2), tuple(23, 35951, 23, 23, 46)),
         layout(tuple(4, 6, 7), tuple(2781, 15001, 2781)), layout(tuple(829, 877), tuple(1, 263)),
-        layout(tuple(4, 8, 7, 2), tuple(227131, 351, 351, 135)), layout(tuple(32, 30, 71), tuple(1, 177, 1)),
-        layout(tuple(69, 3, 92, 33), tuple(3, 676, 1, 1)), layout(tuple(83, 25, 58), tuple(1, 1, 33)),
+        layout(tuple(4, 8, 7, 2), tuple(227131, 351, 351, 135)),
+        layout(tuple(32, 30, 71), tuple(1, 177, 1)),
+        layout(tuple(69, 3, 92, 33), tuple(3, 676, 1, 1)),
+        layout(tuple(83, 25, 58), tuple(1, 1, 33)),
         layout(tuple(13, 4, 4, 14, 14, 14), tuple(2, 4, 100, 8, 118, 4)),
         layout(tuple(22, 13, 8, 273), tuple(16384, 2048, 256, 128)),
         layout(tuple(94, 25, 379), tuple(1024, 1024, 1024)),
         layout(tuple(75, 7, 14, 70), tuple(65536, 32768, 65536, 4096)),
         // Found by selecting one index of each value.
-        layout(tuple(5, 4, 8), tuple(390159, 423641, 423641)), layout(tuple(6, 6, 6), tuple(381323, 381323, 557751)),
-        layout(tuple(8, 7, 5), tuple(134981, 134981, 281192)), layout(tuple(7, 5, 6), tuple(840945, 207895, 207895))}) {
+        layout(tuple(5, 4, 8), tuple(390159, 423641, 423641)),
+        layout(tuple(6, 6, 6), tuple(381323, 381323, 557751)),
+        layout(tuple(8, 7, 5), tuple(134981, 134981, 281192)),
+        layout(tuple(7, 5, 6), tuple(840945, 207895, 207895))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
     CHECK(outcome.found);
   }
-  for (const Layout& a :
-       {layout(tuple(319, 33, 37), tuple(1, 16384, 128)), layout(tuple(34, 2, 41, 86), tuple(1, 66, 1, 87)),
-        layout(tuple(7, 8, 6, 8, 3), tuple(4646, 7292, 4646, 4646, 6969)),
-        layout(tuple(6, 6, 8, 4, 4), tuple(77, 154, 240498, 91533, 77)),
-        layout(tuple(8, 15, 14, 16, 9, 3), tuple(26, -26, 13, -52, 52, 39)),
-        layout(tuple(5, 5, 7, 8), tuple(7367, 103687, 1306, 1306))}) {
+  for (const Layout& a : {layout(tuple(319, 33, 37), tuple(1, 16384, 128)),
+                          layout(tuple(34, 2, 41, 86), tuple(1, 66, 1, 87)),
+                          layout(tuple(7, 8, 6, 8, 3), tuple(4646, 7292, 4646, 4646, 6969)),
+                          layout(tuple(6, 6, 8, 4, 4), tuple(77, 154, 240498, 91533, 77)),
+                          layout(tuple(8, 15, 14, 16, 9, 3), tuple(26, -26, 13, -52, 52, 39)),
+                          layout(tuple(5, 5, 7, 8), tuple(7367, 103687, 1306, 1306))}) {
     const Outcome outcome = invert(a);
     INFO(a.to_string() << ": " << outcome.text);
     CHECK_FALSE(outcome.found);
@@ -206,7 +222,8 @@ TEST_CASE("left inverse: sparse and large layouts of values with several indices
   }
 }
 
-TEST_CASE("inverses, coalesce and composition where a mode covers more than 64 bits and no value does") {
+TEST_CASE(
+    "inverses, coalesce and composition where a mode covers more than 64 bits and no value does") {
   constexpr int64_t kHuge = int64_t{1} << 60, kMost = INT64_MAX;
   const Layout a(tuple(8, 2), tuple(kHuge, 1));
   Facts facts;
@@ -254,10 +271,12 @@ TEST_CASE("integer equations: solutions are solutions, and none are missed") {
     }
     if (exists) REQUIRE(solvable);
     if (!solvable) continue;
-    const int64_t x = random.in(-4, 4), y = random.in(-4, 4), due = random.in(-6, 6), modulus = random.in(1, 6);
+    const int64_t x = random.in(-4, 4), y = random.in(-4, 4), due = random.in(-6, 6),
+                  modulus = random.in(1, 6);
     bool has_one = false;
     for (int64_t i = -kReach; i <= kReach; ++i) {
-      for (int64_t j = -kReach; j <= kReach; ++j) has_one |= holds(i, j) && (x * i + y * j - due) % modulus == 0;
+      for (int64_t j = -kReach; j <= kReach; ++j)
+        has_one |= holds(i, j) && (x * i + y * j - due) % modulus == 0;
     }
     IntegerEquations up_to = equations;
     const int64_t factors[] = {x, y};
@@ -265,7 +284,9 @@ TEST_CASE("integer equations: solutions are solutions, and none are missed") {
     if (has_one) REQUIRE(solves);
     if (solves) {
       // All of them, and no others.
-      const auto is_one = [&](int64_t i, int64_t j) { return holds(i, j) && (x * i + y * j - due) % modulus == 0; };
+      const auto is_one = [&](int64_t i, int64_t j) {
+        return holds(i, j) && (x * i + y * j - due) % modulus == 0;
+      };
       const auto& one = up_to.particular();
       REQUIRE(is_one(one[0], one[1]));
       for (const auto& step : up_to.free()) REQUIRE(is_one(one[0] + step[0], one[1] + step[1]));
@@ -294,8 +315,9 @@ TEST_CASE("congruences: solutions are solutions, and all of them") {
     }
     int count = 0;
     const auto holds = [&](int32_t x, int32_t y, int32_t z) {
-      return std::all_of(rows.begin(), rows.end(),
-                         [&](const auto& row) { return (row[1] * x + row[2] * y + row[3] * z) % kPrime == row[0]; });
+      return std::all_of(rows.begin(), rows.end(), [&](const auto& row) {
+        return (row[1] * x + row[2] * y + row[3] * z) % kPrime == row[0];
+      });
     };
     for (int32_t i = 0; i < kPrime * kPrime * kPrime; ++i) {
       count += holds(i % kPrime, i / kPrime % kPrime, i / kPrime / kPrime);
@@ -312,13 +334,16 @@ TEST_CASE("congruences: solutions are solutions, and all of them") {
     REQUIRE(holds(at[0], at[1], at[2]));
     for (const auto& free : all.free) {
       REQUIRE(std::any_of(free.begin(), free.end(), [](int32_t x) { return x != 0; }));
-      REQUIRE(holds((at[0] + free[0]) % kPrime, (at[1] + free[1]) % kPrime, (at[2] + free[2]) % kPrime));
+      REQUIRE(holds((at[0] + free[0]) % kPrime, (at[1] + free[1]) % kPrime,
+                    (at[2] + free[2]) % kPrime));
     }
   }
   CHECK(none > 50);
 }
 
-TEST_CASE("modular chains: an end without a chain is one where no layout gives the indices modulo the prime") {
+TEST_CASE(
+    "modular chains: an end without a chain is one where no layout gives the indices modulo the "
+    "prime") {
   laws::Random random{13};
   int exhausted = 0, served = 0;
   for (int round = 0; round < 1500; ++round) {
@@ -383,7 +408,8 @@ TEST_CASE("linear forms: what equations leave of them is what the solutions give
       for (size_t k = 0; k < kUnknowns; ++k) less[k] -= factors[j][k];
       const int64_t kind = i == j ? random.in(0, 1) : random.in(0, 2);
       bool due = false;
-      if (kind == 0) holds = forms.require(i, value), due = equations.require(factors[i], value - constants[i]);
+      if (kind == 0)
+        holds = forms.require(i, value), due = equations.require(factors[i], value - constants[i]);
       if (kind == 1) {
         holds = forms.require_modulo(i, value, modulus);
         due = equations.require_modulo(factors[i], value - constants[i], modulus);
@@ -434,7 +460,8 @@ TEST_CASE("integer equations: of large numbers the solutions are solutions, and 
     };
     for (int row = 0; row < 1; ++row) {
       rows.emplace_back();
-      for (size_t k = 0; k < kUnknowns; ++k) rows.back().push_back(random.in(-1000000000, 1000000000));
+      for (size_t k = 0; k < kUnknowns; ++k)
+        rows.back().push_back(random.in(-1000000000, 1000000000));
       REQUIRE(equations.require(rows.back(), sum(rows.back(), solution)));
     }
     REQUIRE(equations.free().size() == kUnknowns - 1);
@@ -443,8 +470,10 @@ TEST_CASE("integer equations: of large numbers the solutions are solutions, and 
       for (const auto& vector : equations.free()) REQUIRE(sum(row, vector) == 0);
     }
     const auto& at = equations.particular();
-    longer += std::any_of(at.begin(), at.end(), [](int64_t x) { return std::abs(x) > (int64_t{1} << 26); });
-    // The free vectors leave out none: their cross product is the row, less what its numbers have in common.
+    longer += std::any_of(at.begin(), at.end(),
+                          [](int64_t x) { return std::abs(x) > (int64_t{1} << 26); });
+    // The free vectors leave out none: their cross product is the row, less what its numbers have
+    // in common.
     const auto &u = equations.free()[0], &v = equations.free()[1];
     const int64_t common = std::gcd(std::gcd(rows[0][0], rows[0][1]), rows[0][2]);
     const int64_t sign = (u[1] * v[2] - u[2] * v[1] > 0) == (rows[0][0] > 0) ? 1 : -1;

@@ -1,4 +1,4 @@
-#include "frontend/algebra/memo.h"
+#include "frontend/algebra/support/memo.h"
 
 #include <catch2/catch.hpp>
 #include <thread>

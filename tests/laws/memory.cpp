@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "frontend/algebra/find_layout.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/find_layout.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;
@@ -13,13 +13,15 @@ using laws::Random;
 
 namespace {
 
-// As the hardware is described: the lanes of a phase, and for each bank the set of words that they want from it.
+// As the hardware is described: the lanes of a phase, and for each bank the set of words that they
+// want from it.
 int slow_wavefronts(const std::vector<int64_t>& addresses, int bytes) {
   const int together = bytes <= 4 ? 32 : 128 / bytes;
   int sum = 0;
   for (int first = 0; first < 32; first += together) {
     std::map<int64_t, std::set<int64_t>> words;
-    for (int lane = first; lane < first + together && lane < static_cast<int>(addresses.size()); ++lane) {
+    for (int lane = first; lane < first + together && lane < static_cast<int>(addresses.size());
+         ++lane) {
       if (addresses[static_cast<size_t>(lane)] < 0) continue;
       for (int byte = 0; byte < bytes; ++byte) {
         const int64_t word = (addresses[static_cast<size_t>(lane)] + byte) / 4;
@@ -42,9 +44,11 @@ int slow_sectors(const std::vector<int64_t>& addresses, int bytes) {
 }
 
 // Wavefronts of a whole pattern under a layout, with vectors of that many elements.
-int64_t slow_service(const Layout& access, const AnyLayout& layout, const Tuple& tile, int bits, int64_t vector) {
+int64_t slow_service(const Layout& access, const AnyLayout& layout, const Tuple& tile, int bits,
+                     int64_t vector) {
   Facts facts;
-  const int64_t threads = size(access.shape[0]).value(), count = size(access.shape).value() / threads;
+  const int64_t threads = size(access.shape[0]).value(),
+                count = size(access.shape).value() / threads;
   int64_t sum = 0;
   for (int64_t warp = 0; warp < threads; warp += 32) {
     for (int64_t value = 0; value < count; value += vector) {
@@ -68,7 +72,8 @@ TEST_CASE("wavefronts and sectors of random accesses") {
     const int bytes = 1 << random.in(0, 4);
     std::vector<int64_t> addresses;
     const int64_t reach = random.in(1, 200);
-    for (int64_t lane = random.in(1, 32); lane > 0; --lane) addresses.push_back(random.in(0, reach) * bytes);
+    for (int64_t lane = random.in(1, 32); lane > 0; --lane)
+      addresses.push_back(random.in(0, reach) * bytes);
     CAPTURE(bytes, addresses);
     CHECK(sectors(addresses, bytes).taken == slow_sectors(addresses, bytes));
     if (random.once_in(3))
@@ -82,17 +87,20 @@ TEST_CASE("wavefronts and sectors of random accesses") {
 
 TEST_CASE("an access is served as it is counted lane by lane") {
   const Tuple tile = tuple(64, 64);
-  const Layout write(tuple(tuple(8, 16), tuple(8, 4)), tuple(tuple(Tuple::basis(8, {1}), Tuple::basis(1, {0})),
-                                                             tuple(Tuple::basis(1, {1}), Tuple::basis(16, {0}))));
+  const Layout write(tuple(tuple(8, 16), tuple(8, 4)),
+                     tuple(tuple(Tuple::basis(8, {1}), Tuple::basis(1, {0})),
+                           tuple(Tuple::basis(1, {1}), Tuple::basis(16, {0}))));
   const AccessPattern pattern = access_pattern(write, tile);
-  for (const AnyLayout& layout : std::vector<AnyLayout>{make_layout(tile), make_layout_right(tile),
-                                                        composition(Swizzle(3, 3, 3), make_layout_right(tile)),
-                                                        composition(Swizzle(2, 3, 3), make_layout_right(tile)),
-                                                        Layout(tile, tuple(72, 1)), Layout(tile, tuple(65, 1))}) {
+  for (const AnyLayout& layout :
+       std::vector<AnyLayout>{make_layout(tile), make_layout_right(tile),
+                              composition(Swizzle(3, 3, 3), make_layout_right(tile)),
+                              composition(Swizzle(2, 3, 3), make_layout_right(tile)),
+                              Layout(tile, tuple(72, 1)), Layout(tile, tuple(65, 1))}) {
     const Placement where = placement_of(layout, 16);
     const int64_t vector = widest_vector(pattern, where);
     CAPTURE(to_string(layout), vector);
-    CHECK(shared_service(pattern, where, std::nullopt).taken == slow_service(write, layout, tile, 16, vector));
+    CHECK(shared_service(pattern, where, std::nullopt).taken ==
+          slow_service(write, layout, tile, 16, vector));
     CHECK(shared_service(pattern, where, 1).taken == slow_service(write, layout, tile, 16, 1));
     CHECK(moves_as_one(pattern, where, vector));
     CHECK_FALSE(moves_as_one(pattern, where, 2 * vector));
@@ -105,38 +113,47 @@ TEST_CASE("the elements that are touched alone are served as among all") {
     const Tuple tile = tuple(random.in(1, 16) * 4, random.in(1, 16) * 4);
     const int64_t n = size(tile).value(), threads = random.in(1, 64), values = 1 << random.in(0, 3);
     const Layout access(tuple(threads, values), tuple(random.in(0, 3), random.in(0, 9)));
-    if ((threads - 1) * access.stride[0].value().value() + (values - 1) * access.stride[1].value().value() >= n) {
+    if ((threads - 1) * access.stride[0].value().value() +
+            (values - 1) * access.stride[1].value().value() >=
+        n) {
       continue;
     }
     const Layout plain(tile, tuple(random.in(1, 80), random.in(1, 80)));
-    const AnyLayout layout = i % 2 ? AnyLayout(plain) : AnyLayout(composition(Swizzle(2, 2, 3), plain));
+    const AnyLayout layout =
+        i % 2 ? AnyLayout(plain) : AnyLayout(composition(Swizzle(2, 2, 3), plain));
     CAPTURE(to_string(layout), access.to_string());
     const AccessPattern pattern = access_pattern(access, tile);
     AccessPattern touched = pattern;
     const Placement all = placement_of(layout, 16), few = placement_of(layout, 16, touched);
     CHECK(few.offsets.size() <= pattern.elements.size());
     CHECK(widest_vector(touched, few) == widest_vector(pattern, all));
-    const Service a = shared_service(pattern, all, std::nullopt), b = shared_service(touched, few, std::nullopt);
+    const Service a = shared_service(pattern, all, std::nullopt),
+                  b = shared_service(touched, few, std::nullopt);
     CHECK((a.taken == b.taken && a.least == b.least && a.worst_phases == b.worst_phases));
-    const Service c = global_service(pattern, all, std::nullopt), d = global_service(touched, few, std::nullopt);
+    const Service c = global_service(pattern, all, std::nullopt),
+                  d = global_service(touched, few, std::nullopt);
     CHECK((c.taken == d.taken && c.bytes == d.bytes));
   }
 }
 
-TEST_CASE("what is found is what was counted, is a layout of the tile, and is not worse than any other tried") {
+TEST_CASE(
+    "what is found is what was counted, is a layout of the tile, and is not worse than any other "
+    "tried") {
   Random random{5};
   for (int i = 0; i < 80; ++i) {
     const int64_t grain = i % 2 ? 4 : 1;
     const int64_t rows = random.in(1, 12) * grain, columns = random.in(1, 8) * grain;
     const Tuple tile = tuple(rows, columns);
     const Layout by_rows(tuple(rows, columns), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1})));
-    const Layout by_columns(tuple(columns, rows), tuple(Tuple::basis(1, {1}), Tuple::basis(1, {0})));
+    const Layout by_columns(tuple(columns, rows),
+                            tuple(Tuple::basis(1, {1}), Tuple::basis(1, {0})));
     LayoutSearch search;
     search.tile = tile;
     search.bits = 1 << random.in(0, 7);
     const std::vector<Layout> accesses{random.once_in(2) ? by_rows : by_columns,
                                        random.once_in(2) ? by_rows : by_columns};
-    for (const Layout& a : accesses) search.accesses.push_back({"access", access_pattern(a, tile), std::nullopt});
+    for (const Layout& a : accesses)
+      search.accesses.push_back({"access", access_pattern(a, tile), std::nullopt});
     const FoundLayout found = find_layout(search);
     CAPTURE(to_string(found.layout), tile.to_string(), search.bits);
     const std::vector<int64_t> offsets = values(found.layout);
@@ -149,7 +166,8 @@ TEST_CASE("what is found is what was counted, is a layout of the tile, and is no
     CHECK(sum == found.wavefronts);
     CHECK(found.fewest <= found.wavefronts);
     for (int64_t pad = 0; pad < 40; ++pad) {
-      for (const Layout& other : {Layout(tile, tuple(1, rows + pad)), Layout(tile, tuple(columns + pad, 1))}) {
+      for (const Layout& other :
+           {Layout(tile, tuple(1, rows + pad)), Layout(tile, tuple(columns + pad, 1))}) {
         int64_t taken = 0;
         for (const WantedAccess& a : search.accesses) {
           taken += shared_service(a.pattern, placement_of(other, search.bits), std::nullopt).taken;
@@ -161,7 +179,8 @@ TEST_CASE("what is found is what was counted, is a layout of the tile, and is no
 }
 
 TEST_CASE("no layout of a small tile goes below the bound") {
-  // All orders of the elements of a (4,2) tile of 16 bits: two lanes write rows of 2, four write columns.
+  // All orders of the elements of a (4,2) tile of 16 bits: two lanes write rows of 2, four write
+  // columns.
   const Tuple tile = tuple(4, 2);
   const Layout write(tuple(2, tuple(2, 2)), tuple(2, tuple(4, 1))), read(tuple(4, 2), tuple(1, 4));
   LayoutSearch search;

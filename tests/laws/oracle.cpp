@@ -26,7 +26,8 @@ bool factors(const std::vector<int64_t>& f) {
   for (size_t first = 2; first <= n; ++first) {
     if (n % first != 0) continue;
     bool fits = true;
-    for (size_t i = 0; i < n && fits; ++i) fits = f[i] == f[i - i % first] + static_cast<int64_t>(i % first) * f[1];
+    for (size_t i = 0; i < n && fits; ++i)
+      fits = f[i] == f[i - i % first] + static_cast<int64_t>(i % first) * f[1];
     if (!fits) continue;
     std::vector<int64_t> rest;
     for (size_t i = 0; i < n; i += first) rest.push_back(f[i]);
@@ -161,7 +162,8 @@ bool right_inverts(const Layout& a, const Layout& r) {
   for (int64_t i = 0, n = inverse.size(); i < n; ++i) {
     if (f(inverse(i)) != i) return false;
   }
-  // Whole runs: merge what can be merged, then follow the strides; of two modes that fit the first is taken.
+  // Whole runs: merge what can be merged, then follow the strides; of two modes that fit the first
+  // is taken.
   std::vector<std::pair<int64_t, int64_t>> modes;
   for (size_t k = 0; k < f.extents.size(); ++k) {
     if (f.extents[k] == 1) continue;
@@ -212,8 +214,9 @@ bool upcasts(const Layout& a, int64_t n, const Layout& r) {
       const int64_t digit = rest % elements.extents[k];
       rest /= elements.extents[k];
       const int64_t word = digit * elements.strides[k] / n;
-      const auto place =
-          elements.strides[k] == 0 ? digit : std::find(modes[k].begin(), modes[k].end(), word) - modes[k].begin();
+      const auto place = elements.strides[k] == 0
+                             ? digit
+                             : std::find(modes[k].begin(), modes[k].end(), word) - modes[k].begin();
       index += step * place;
       step *= static_cast<int64_t>(modes[k].size());
     }
@@ -226,9 +229,11 @@ bool can_upcast(const Layout& a, int64_t n) {
   const Plain elements(a);
   int64_t reach = 0;
   for (size_t k = 0; k < elements.extents.size(); ++k) {
-    if (!factors(words_of(elements.extents[k], elements.strides[k], n)) && elements.strides[k] != 0) return false;
+    if (!factors(words_of(elements.extents[k], elements.strides[k], n)) && elements.strides[k] != 0)
+      return false;
     int64_t most = 0;
-    for (int64_t i = 0; i < elements.extents[k]; ++i) most = std::max(most, i * elements.strides[k] % n);
+    for (int64_t i = 0; i < elements.extents[k]; ++i)
+      most = std::max(most, i * elements.strides[k] % n);
     reach += most;
   }
   return reach < n;

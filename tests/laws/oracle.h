@@ -1,13 +1,14 @@
 #pragma once
 
-// What the laws of frontend/algebra/operations.h mean on small domains, by counting: no rule of the algebra is used
-// here, only the definition of a layout. Slow and obvious, so that fast and clever can be compared with it.
+// What the laws of frontend/algebra/layouts/operations.h mean on small domains, by counting: no
+// rule of the algebra is used here, only the definition of a layout. Slow and obvious, so that fast
+// and clever can be compared with it.
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace laws {
 
@@ -32,7 +33,8 @@ bool can_compose(const lay::Layout& a, const lay::Layout& b);
 bool composes_anyhow(const lay::Layout& a, const lay::Layout& b, const lay::Layout& r);
 bool can_compose_anyhow(const lay::Layout& a, const lay::Layout& b);
 
-// (a, places o t): r's second mode puts copies of a where the complement of a leaves room for as many as t needs.
+// (a, places o t): r's second mode puts copies of a where the complement of a leaves room for as
+// many as t needs.
 bool repeats(const lay::Layout& a, const lay::Layout& t, const lay::Layout& r);
 std::optional<lay::Layout> places_for(const lay::Layout& a, const lay::Layout& t);
 std::vector<int64_t> sorted_values(const lay::Layout& a);
@@ -44,7 +46,8 @@ bool is_injective(const lay::Layout& a);  // modes of stride 0 aside
 // a(R(i)) == i for i < |R|, and |R| is what following 1, s0, s0*s1, ... through a gives.
 bool right_inverts(const lay::Layout& a, const lay::Layout& r);
 
-// R(a(i)) is an index of a with the same value, and whether any layout does so: every sequence of extents is tried.
+// R(a(i)) is an index of a with the same value, and whether any layout does so: every sequence of
+// extents is tried.
 bool left_inverts(const lay::Layout& a, const lay::Layout& r);
 bool can_left_invert(const lay::Layout& a);
 

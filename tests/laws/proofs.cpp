@@ -1,11 +1,12 @@
-// What the decision procedure is expected to settle: multiples, ranges, equalities, products of symbols. That it is
-// right is held against brute force in integers.cpp and by lay_fuzz; here is that it is strong enough.
+// What the decision procedure is expected to settle: multiples, ranges, equalities, products of
+// symbols. That it is right is held against brute force in integers.cpp and by lay_fuzz; here is
+// that it is strong enough.
 
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "frontend/algebra/facts.h"
-#include "frontend/algebra/refusal.h"
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/algebra/support/refusal.h"
 
 using namespace lay;
 
@@ -37,7 +38,8 @@ TEST_CASE("proofs: a ceiling of a ceiling is one, whatever the divisors") {
       Sizes3 s;
       CAPTURE(inner, outer);
       CHECK(ceil_div(ceil_div(s.N, inner), outer) == ceil_div(s.N, inner * outer));
-      CHECK(ceil_div(floor_div(s.N, inner), outer) == floor_div(s.N + inner * (outer - 1), inner * outer));
+      CHECK(ceil_div(floor_div(s.N, inner), outer) ==
+            floor_div(s.N + inner * (outer - 1), inner * outer));
     }
     Sizes3 s;
     CAPTURE(inner);

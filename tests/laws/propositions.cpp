@@ -1,7 +1,8 @@
-// Every answer of a proposition against the values of the layout, one by one: the verdict, and the counterexample,
-// which must be the smallest. Symbolic claims against the answers at all small sizes.
+// Every answer of a proposition against the values of the layout, one by one: the verdict, and the
+// counterexample, which must be the smallest. Symbolic claims against the answers at all small
+// sizes.
 
-#include "frontend/algebra/propositions.h"
+#include "frontend/algebra/claims/propositions.h"
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -18,10 +19,11 @@ namespace {
 // The values as text: numbers and coordinates alike.
 std::vector<std::string> texts(const AnyLayout& a) {
   Facts facts;
-  const Tuple& shape =
-      std::holds_alternative<Layout>(a) ? std::get<Layout>(a).shape : std::get<Composed>(a).layout().shape;
+  const Tuple& shape = std::holds_alternative<Layout>(a) ? std::get<Layout>(a).shape
+                                                         : std::get<Composed>(a).layout().shape;
   std::vector<std::string> all;
-  for (int64_t i = 0; i < size(shape).value(); ++i) all.push_back(evaluate(facts, a, i).to_string());
+  for (int64_t i = 0; i < size(shape).value(); ++i)
+    all.push_back(evaluate(facts, a, i).to_string());
   return all;
 }
 
@@ -111,7 +113,8 @@ void check_numbers(const AnyLayout& a, Random& random) {
   const int width = static_cast<int>(random.in(1, 8));
   first.reset();
   for (size_t i = all.size(); i-- > 0;) {
-    if (all[i] < -(int64_t{1} << (width - 1)) || all[i] >= (int64_t{1} << (width - 1))) first = static_cast<int64_t>(i);
+    if (all[i] < -(int64_t{1} << (width - 1)) || all[i] >= (int64_t{1} << (width - 1)))
+      first = static_cast<int64_t>(i);
   }
   const Judgement fit = fits(facts, a, width);
   REQUIRE(fit.verdict == (first ? Verdict::refuted : Verdict::proved));
@@ -145,12 +148,14 @@ void check_pair(const AnyLayout& a, const AnyLayout& b, int64_t offset) {
 AnyLayout random_any(Random& random) {
   const Layout l = laws::random_layout(random, 2, 5);
   if (random.once_in(3))
-    return composition(Swizzle(random.in(1, 2), random.in(0, 2), random.in(2, 3)), random.in(0, 3), l);
+    return composition(Swizzle(random.in(1, 2), random.in(0, 2), random.in(2, 3)), random.in(0, 3),
+                       l);
   return l;
 }
 
 Layout with_signs(Random& random, const Layout& l) {
-  const Tuple stride = transform(l.stride, [&](const Tuple& d) { return random.once_in(3) ? Tuple(-d.value()) : d; });
+  const Tuple stride = transform(
+      l.stride, [&](const Tuple& d) { return random.once_in(3) ? Tuple(-d.value()) : d; });
   return Layout(l.shape, stride);
 }
 
@@ -158,7 +163,8 @@ Layout with_signs(Random& random, const Layout& l) {
 Layout random_basis(Random& random) {
   const std::vector<std::vector<int>> paths = {{0}, {1, 0}, {1, 1}};
   std::vector<Tuple> shape, stride;
-  const size_t modes = static_cast<size_t>(random.in(3, 5)), first = static_cast<size_t>(random.in(0, 2));
+  const size_t modes = static_cast<size_t>(random.in(3, 5)),
+               first = static_cast<size_t>(random.in(0, 2));
   for (size_t k = 0; k < modes; ++k) {
     shape.push_back(random.in(1, 4));
     stride.push_back(Tuple::basis(random.in(1, 5), paths[(first + k) % 3]));
@@ -207,13 +213,18 @@ TEST_CASE("one layout, or one in other words, under two swizzles, against their 
     // Powers of two in any order, so that the sums have no carries.
     const Tuple bits = tuple(random.once_in(2) ? 4 : 2, 2, 4);
     const Layout x = make_ordered_layout(bits, tuple(random.in(0, 2), 1, random.in(0, 2)));
-    const Layout y = random.once_in(3) ? x : make_ordered_layout(bits, tuple(2, random.in(0, 3), 1));
+    const Layout y =
+        random.once_in(3) ? x : make_ordered_layout(bits, tuple(2, random.in(0, 3), 1));
     check_pair(composition(swizzle(), x), composition(swizzle(), 0, y), 0);
-    // A mode in one piece and in two, above the bits of the swizzles or not, the offsets perhaps under them.
-    const int64_t half = random.in(1, 20), step = random.once_in(2) ? 256 * random.in(1, 3) : random.in(1, 70);
+    // A mode in one piece and in two, above the bits of the swizzles or not, the offsets perhaps
+    // under them.
+    const int64_t half = random.in(1, 20),
+                  step = random.once_in(2) ? 256 * random.in(1, 3) : random.in(1, 70);
     const Layout whole(tuple(4, 2 * half), tuple(random.in(1, 2), step));
-    const Layout parts(tuple(4, 2, half), tuple(whole.stride[0], step, random.once_in(5) ? step : 2 * step));
-    check_pair(composition(swizzle(), random.in(0, 9), whole), composition(swizzle(), random.in(0, 9), parts), 0);
+    const Layout parts(tuple(4, 2, half),
+                       tuple(whole.stride[0], step, random.once_in(5) ? step : 2 * step));
+    check_pair(composition(swizzle(), random.in(0, 9), whole),
+               composition(swizzle(), random.in(0, 9), parts), 0);
   }
 }
 
@@ -226,7 +237,8 @@ TEST_CASE("bijective onto coordinates: each of the shape that the values reach")
     const std::vector<std::string> values = texts(l);
     const std::set<std::string> found(values.begin(), values.end());
     const Tuple shape = coshape(facts, l);
-    const bool holds = found.size() == values.size() && static_cast<int64_t>(values.size()) == size(shape).value();
+    const bool holds =
+        found.size() == values.size() && static_cast<int64_t>(values.size()) == size(shape).value();
     const Judgement j = bijective(facts, l);
     INFO(l.to_string() << " onto " << shape.to_string() << ": " << j.failure.sentence);
     REQUIRE(j.verdict == (holds ? Verdict::proved : Verdict::refuted));
@@ -235,8 +247,8 @@ TEST_CASE("bijective onto coordinates: each of the shape that the values reach")
   CHECK(proved > 20);
   Facts facts;
   const Int m = facts.dim("M");
-  CHECK(bijective(facts, Layout(tuple(4, m), tuple(Tuple::basis(m, {0}), Tuple::basis(1, {0})))).verdict ==
-        Verdict::proved);
+  CHECK(bijective(facts, Layout(tuple(4, m), tuple(Tuple::basis(m, {0}), Tuple::basis(1, {0}))))
+            .verdict == Verdict::proved);
 }
 
 TEST_CASE("propositions of layouts into coordinates, against their values") {
@@ -288,7 +300,8 @@ AnyLayout substituted(const AnyLayout& a, const std::map<DimId, Int>& by) {
 }
 
 // The symbolic verdict against the known ones at all M and N of a sum up to 8 that the facts allow.
-void check_symbolic(const Ask& ask, const AnyLayout& a, const AnyLayout& b, const Int& n, bool even) {
+void check_symbolic(const Ask& ask, const AnyLayout& a, const AnyLayout& b, const Int& n,
+                    bool even) {
   Facts facts;
   const Int m = facts.dim("M"), k = facts.dim("N");
   std::map<DimId, Int> own;
@@ -308,7 +321,8 @@ void check_symbolic(const Ask& ask, const AnyLayout& a, const AnyLayout& b, cons
   const AnyLayout sa = substituted(a, own), sb = substituted(b, own);
   const Int sn = n.substitute(own);
   const Judgement j = ask(facts, sa, sb, sn);
-  INFO(to_string(sa) << " and " << to_string(sb) << ", " << sn.to_string() << ": " << j.failure.sentence);
+  INFO(to_string(sa) << " and " << to_string(sb) << ", " << sn.to_string() << ": "
+                     << j.failure.sentence);
   bool any_holds = false, any_fails = false;
   std::optional<std::vector<int64_t>> smallest;
   for (int64_t sum = 2; sum <= 8; ++sum) {
@@ -317,7 +331,8 @@ void check_symbolic(const Ask& ask, const AnyLayout& a, const AnyLayout& b, cons
       if (even && vm % 2 != 0) continue;
       const std::map<DimId, Int> at{{*m.dim_id(), vm}, {*k.dim_id(), vn}};
       Facts none;
-      const Judgement known = ask(none, substituted(sa, at), substituted(sb, at), sn.substitute(at));
+      const Judgement known =
+          ask(none, substituted(sa, at), substituted(sb, at), sn.substitute(at));
       REQUIRE(known.verdict != Verdict::undecided);
       (known.verdict == Verdict::proved ? any_holds : any_fails) = true;
       if (known.verdict == Verdict::refuted && !smallest) smallest = {vm, vn};
@@ -341,11 +356,19 @@ TEST_CASE("symbolic propositions, against the known ones at all small sizes") {
       [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return injective(f, a); },
       [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return bijective(f, a); },
       [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int& n) { return inside(f, a, n); },
-      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int& n) { return surjective(f, a, n); },
-      [](Facts& f, const AnyLayout& a, const AnyLayout& b, const Int& n) { return disjoint(f, a, b, n); },
-      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return aligned(f, a, 4, 16); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int& n) {
+        return surjective(f, a, n);
+      },
+      [](Facts& f, const AnyLayout& a, const AnyLayout& b, const Int& n) {
+        return disjoint(f, a, b, n);
+      },
+      [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) {
+        return aligned(f, a, 4, 16);
+      },
       [](Facts& f, const AnyLayout& a, const AnyLayout&, const Int&) { return fits(f, a, 5); },
-      [](Facts& f, const AnyLayout& a, const AnyLayout& b, const Int&) { return same_function(f, a, b); },
+      [](Facts& f, const AnyLayout& a, const AnyLayout& b, const Int&) {
+        return same_function(f, a, b);
+      },
   };
   for (int i = 0; i < 400; ++i) {
     const auto any = [&]() -> AnyLayout {
@@ -368,8 +391,9 @@ TEST_CASE("symbolic claims that are proved") {
   facts.assume(less_equal(m, ld));
   facts.assume(divides(n, 8));
   const Layout columns(tuple(m, n), tuple(1, ld));
-  const Layout deal(tuple(tuple(m, 4), tuple(2, 2)), tuple(tuple(Tuple::basis(1, {0}), Tuple::basis(m, {0})),
-                                                           tuple(Tuple::basis(1, {1}), Tuple::basis(2, {1}))));
+  const Layout deal(tuple(tuple(m, 4), tuple(2, 2)),
+                    tuple(tuple(Tuple::basis(1, {0}), Tuple::basis(m, {0})),
+                          tuple(Tuple::basis(1, {1}), Tuple::basis(2, {1}))));
   const auto proved = [](const Judgement& j) {
     INFO(j.failure.sentence);
     return j.verdict == Verdict::proved;
@@ -382,7 +406,8 @@ TEST_CASE("symbolic claims that are proved") {
   CHECK(proved(bijective(facts, Layout(tuple(m, tuple(n, 4)), tuple(n * 4, tuple(1, n))))));
   CHECK(proved(surjective(facts, Layout(tuple(4, m), tuple(1, 3)), m * 3 + 1)));
   CHECK(proved(disjoint(facts, columns, columns, ld * n)));
-  CHECK(proved(disjoint(facts, Layout(tuple(m, 4), tuple(1, ld * 4)), Layout(tuple(m, 4), tuple(1, ld * 4)), ld)));
+  CHECK(proved(disjoint(facts, Layout(tuple(m, 4), tuple(1, ld * 4)),
+                        Layout(tuple(m, 4), tuple(1, ld * 4)), ld)));
   CHECK(proved(aligned(facts, Layout(tuple(4, m), tuple(n, 16)), 16, 16)));
   CHECK(proved(same_function(facts, Layout(tuple(n, m), tuple(1, n)), make_layout(tuple(m, n)))));
   CHECK(proved(same_function(facts, composition(Swizzle(2, 1, 3), Layout(tuple(8, m), tuple(1, 8))),
@@ -413,16 +438,19 @@ TEST_CASE("propositions of layouts that nobody could walk through") {
   CHECK(injective(facts, composition(Swizzle(3, 4, 3), compact)).verdict == Verdict::proved);
   CHECK(fits(facts, Layout(INT64_MAX, INT64_MAX), 64).failure.index == 2);
   CHECK(injective(facts, Layout(INT64_MAX, INT64_MAX)).verdict == Verdict::proved);
-  CHECK(same_function(facts, composition(Swizzle(3, 4, 3), compact), composition(Swizzle(2, 4, 3), compact))
+  CHECK(same_function(facts, composition(Swizzle(3, 4, 3), compact),
+                      composition(Swizzle(2, 4, 3), compact))
             .failure.index == 512);
   // One layout, or one in other words, under two swizzles.
   const Layout rows(tuple(e, e), tuple(12, 12 * e));
   const auto swizzled = [](const Swizzle& s, const Layout& l) { return composition(s, l); };
-  CHECK(same_function(facts, swizzled(Swizzle(1, 0, 3), rows), swizzled(Swizzle(1, 0, 4), rows)).failure.index == 1);
-  CHECK(same_function(facts, swizzled(Swizzle(3, 4, 3), rows), swizzled(Swizzle(3, 4, 4), rows)).failure.index == 11);
+  CHECK(same_function(facts, swizzled(Swizzle(1, 0, 3), rows), swizzled(Swizzle(1, 0, 4), rows))
+            .failure.index == 1);
+  CHECK(same_function(facts, swizzled(Swizzle(3, 4, 3), rows), swizzled(Swizzle(3, 4, 4), rows))
+            .failure.index == 11);
   const Layout high(tuple(4, e), tuple(1, int64_t{1} << 20));
-  CHECK(same_function(facts, swizzled(Swizzle(3, 4, 6), high), swizzled(Swizzle(2, 5, 8), high)).verdict ==
-        Verdict::proved);
+  CHECK(same_function(facts, swizzled(Swizzle(3, 4, 6), high), swizzled(Swizzle(2, 5, 8), high))
+            .verdict == Verdict::proved);
   const int64_t many = int64_t{1} << 30;
   CHECK(same_function(facts, swizzled(Swizzle(3, 0, 3), Layout(tuple(8, many), tuple(1, 8))),
                       swizzled(Swizzle(3, 0, 4), Layout(tuple(many, 8), tuple(1, many))))

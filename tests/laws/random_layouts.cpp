@@ -8,7 +8,8 @@ using namespace lay;
 
 Int random_integer(Random& random, int depth, const std::function<Int()>& leaf) {
   if (depth == 0 || random.once_in(4)) return leaf();
-  const Int a = random_integer(random, depth - 1, leaf), b = random_integer(random, depth - 1, leaf);
+  const Int a = random_integer(random, depth - 1, leaf),
+            b = random_integer(random, depth - 1, leaf);
   switch (random.in(0, 7)) {
     case 0:
       return a + b;
@@ -32,7 +33,8 @@ Int random_integer(Random& random, int depth, const std::function<Int()>& leaf) 
 Tuple random_shape(Random& random, int depth, int64_t max_extent) {
   if (depth == 0 || random.once_in(3)) return random.in(1, max_extent);
   std::vector<Tuple> modes;
-  for (int64_t i = random.in(1, 3); i > 0; --i) modes.push_back(random_shape(random, depth - 1, max_extent));
+  for (int64_t i = random.in(1, 3); i > 0; --i)
+    modes.push_back(random_shape(random, depth - 1, max_extent));
   return Tuple(std::move(modes));
 }
 
@@ -65,8 +67,9 @@ Swizzle random_swizzle(Random& random) {
 }
 
 Layout negated(Random& random, const Layout& a) {
-  return Layout(
-      a.shape, transform(a.stride, [&](const Tuple& d) -> Tuple { return random.once_in(2) ? Tuple(-d.value()) : d; }));
+  return Layout(a.shape, transform(a.stride, [&](const Tuple& d) -> Tuple {
+                  return random.once_in(2) ? Tuple(-d.value()) : d;
+                }));
 }
 
 Layout with_basis(Random& random, const Layout& a) {

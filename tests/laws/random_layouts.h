@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace laws {
 
@@ -33,8 +33,8 @@ lay::Tuple random_shape(Random& random, int depth, int64_t max_extent);
 lay::Layout random_layout(Random& random, const lay::Tuple& shape);
 lay::Layout random_layout(Random& random, int depth = 2, int64_t max_extent = 6);
 
-// The same with some strides below 0; with a basis element of its own for some modes, the other strides along mode 0;
-// and one whose strides address the modes of a layout of that rank.
+// The same with some strides below 0; with a basis element of its own for some modes, the other
+// strides along mode 0; and one whose strides address the modes of a layout of that rank.
 lay::Layout negated(Random& random, const lay::Layout& a);
 lay::Layout with_basis(Random& random, const lay::Layout& a);
 lay::Layout addressing(Random& random, const lay::Layout& a, int rank);

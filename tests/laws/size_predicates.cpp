@@ -1,10 +1,11 @@
-// Conditions made ready for many sizes say what the conditions say: at points, and of boxes by all points in them.
+// Conditions made ready for many sizes say what the conditions say: at points, and of boxes by all
+// points in them.
 
 #include <catch2/catch.hpp>
 
-#include "frontend/algebra/facts.h"
-#include "frontend/algebra/refusal.h"
-#include "frontend/algebra/size_predicate.h"
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/algebra/integers/size_predicate.h"
+#include "frontend/algebra/support/refusal.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;
@@ -14,7 +15,8 @@ namespace {
 
 Predicate random_condition(Random& random, int depth, const std::function<Int()>& leaf) {
   if (depth > 0 && random.once_in(3)) {
-    const Predicate a = random_condition(random, depth - 1, leaf), b = random_condition(random, depth - 1, leaf);
+    const Predicate a = random_condition(random, depth - 1, leaf),
+                    b = random_condition(random, depth - 1, leaf);
     return random.once_in(2) ? both(a, b) : either(a, b);
   }
   const Int a = random_integer(random, 3, leaf), b = random_integer(random, 2, leaf);
@@ -39,13 +41,16 @@ TEST_CASE("a condition made ready is the condition, at points and over boxes") {
   int decided = 0;
   for (int round = 0; round < 3000; ++round) {
     const Int m = Int::dim("M"), n = Int::dim("N");
-    const auto leaf = [&]() -> Int { return random.once_in(3) ? Int(random.in(1, 9)) : random.once_in(2) ? m : n; };
+    const auto leaf = [&]() -> Int {
+      return random.once_in(3) ? Int(random.in(1, 9)) : random.once_in(2) ? m : n;
+    };
     try {
       const Predicate condition = random_condition(random, 2, leaf);
       INFO(condition.to_string());
       const SizePredicate ready(condition);
       const DimId m_id = *m.dim_id(), n_id = *n.dim_id();
-      const int64_t m0 = random.in(1, 9), m1 = random.in(m0, 12), n0 = random.in(1, 9), n1 = random.in(n0, 12);
+      const int64_t m0 = random.in(1, 9), m1 = random.in(m0, 12), n0 = random.in(1, 9),
+                    n1 = random.in(n0, 12);
       const Everywhere over = ready.over({{m_id, n_id}, {{m0, m1}, {n0, n1}}});
       decided += over != Everywhere::unknown;
       for (int64_t x = m0; x <= m1; ++x) {

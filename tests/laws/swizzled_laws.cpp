@@ -1,5 +1,5 @@
-// The law of symbols for swizzles seen through layouts, and for inverses of swizzled layouts: instantiated at sizes
-// that the guards allow, every value is compared with the definition.
+// The law of symbols for swizzles seen through layouts, and for inverses of swizzled layouts:
+// instantiated at sizes that the guards allow, every value is compared with the definition.
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// The law of symbols: where the guards hold, putting numbers for the symbols into a result gives what the operation
-// gives on the numbers.
+// The law of symbols: where the guards hold, putting numbers for the symbols into a result gives
+// what the operation gives on the numbers.
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -50,7 +50,8 @@ class Symbols {
 
   // Compact, so that its strides are products of its symbols.
   Twin compact(const Tuple& shape) {
-    const Tuple symbolic = transform(shape, [&](const Tuple& leaf) -> Tuple { return maybe(leaf.value().value()); });
+    const Tuple symbolic =
+        transform(shape, [&](const Tuple& leaf) -> Tuple { return maybe(leaf.value().value()); });
     const bool left = random_.once_in(2);
     const Layout a = left ? make_layout(symbolic) : make_layout_right(symbolic);
     return {Layout(shape, instantiate(a).stride), a};
@@ -84,7 +85,8 @@ struct Tally {
 
 // Runs the symbolic operation; where its guards hold, `law` judges the instantiated result.
 template <typename Operation, typename Law>
-void judge(Facts& facts, const Symbols& symbols, Tally& tally, const Operation& operation, const Law& law) {
+void judge(Facts& facts, const Symbols& symbols, Tally& tally, const Operation& operation,
+           const Law& law) {
   GuardScope scope(facts);
   try {
     const Layout result = operation();
@@ -98,7 +100,8 @@ void judge(Facts& facts, const Symbols& symbols, Tally& tally, const Operation& 
     ++tally.held;
   } catch (const Refusal& refusal) {
     ++tally.refused;
-    // What can never hold must fail on the numbers as well; what is undecided names what would decide.
+    // What can never hold must fail on the numbers as well; what is undecided names what would
+    // decide.
     if (refusal.code == "undecided") REQUIRE_FALSE(refusal.help.empty());
   }
 }
@@ -121,10 +124,10 @@ TEST_CASE("symbols: composition") {
   for (int round = 0; round < 1500; ++round) {
     Facts facts;
     Symbols symbols(random, facts);
-    const Twin a =
-        random.once_in(2) ? symbols.compact(random_shape(random, 1, 8)) : symbols.twin(random_layout(random, 1, 8));
-    const Twin b =
-        random.once_in(2) ? symbols.compact(random_shape(random, 1, 8)) : symbols.twin(random_layout(random, 1, 8));
+    const Twin a = random.once_in(2) ? symbols.compact(random_shape(random, 1, 8))
+                                     : symbols.twin(random_layout(random, 1, 8));
+    const Twin b = random.once_in(2) ? symbols.compact(random_shape(random, 1, 8))
+                                     : symbols.twin(random_layout(random, 1, 8));
     INFO(a.symbolic.to_string() << " o " << b.symbolic.to_string());
     INFO(a.known.to_string() << " o " << b.known.to_string());
     judge(
@@ -140,8 +143,8 @@ TEST_CASE("symbols: coalesce, complement, inverses") {
   for (int round = 0; round < 1000; ++round) {
     Facts facts;
     Symbols symbols(random, facts);
-    const Twin a =
-        random.once_in(2) ? symbols.compact(random_shape(random, 2, 8)) : symbols.twin(random_layout(random, 2, 6));
+    const Twin a = random.once_in(2) ? symbols.compact(random_shape(random, 2, 8))
+                                     : symbols.twin(random_layout(random, 2, 6));
     INFO(a.symbolic.to_string() << " is " << a.known.to_string());
     judge(
         facts, symbols, merged, [&] { return coalesce(facts, a.symbolic); },
@@ -149,8 +152,11 @@ TEST_CASE("symbols: coalesce, complement, inverses") {
     Facts plain;
     const int64_t target = random.in(1, 300);
     judge(
-        facts, symbols, complemented, [&] { return complement(facts, a.symbolic, symbols.maybe(target)); },
-        [&](const Layout& r) { return coalesce(plain, r) == coalesce(plain, complement(plain, a.known, target)); });
+        facts, symbols, complemented,
+        [&] { return complement(facts, a.symbolic, symbols.maybe(target)); },
+        [&](const Layout& r) {
+          return coalesce(plain, r) == coalesce(plain, complement(plain, a.known, target));
+        });
     judge(
         facts, symbols, right, [&] { return right_inverse(facts, a.symbolic); },
         [&](const Layout& r) {
@@ -194,8 +200,11 @@ TEST_CASE("symbols: divides and products") {
         });
     judge(
         facts, symbols, multiplied, [&] { return logical_product(facts, a.symbolic, t.symbolic); },
-        [&](const Layout& r) { return same_function(logical_product(plain, a.known, t.known), r); });
-    const Tiler modes = Tiler::of(product_each(t.symbolic.shape)), known = Tiler::of(product_each(t.known.shape));
+        [&](const Layout& r) {
+          return same_function(logical_product(plain, a.known, t.known), r);
+        });
+    const Tiler modes = Tiler::of(product_each(t.symbolic.shape)),
+                known = Tiler::of(product_each(t.known.shape));
     if (t.known.rank() > a.known.rank() || a.known.shape.is_leaf()) continue;
     judge(
         facts, symbols, tiled, [&] { return zipped_divide(facts, a.symbolic, modes); },
@@ -221,7 +230,8 @@ TEST_CASE("symbols: upcast and downcast") {
     judge(
         facts, symbols, down, [&] { return downcast(facts, a.symbolic, n); },
         [&](const Layout& r) {
-          return accepted([&] { downcast(plain, a.known, n); }) && size(r) == size(downcast(plain, a.known, n));
+          return accepted([&] { downcast(plain, a.known, n); }) &&
+                 size(r) == size(downcast(plain, a.known, n));
         });
   }
   CHECK(up.held > 400);
@@ -251,7 +261,8 @@ TEST_CASE("symbols: the worked cases") {
   facts.assume(both(divides(M, 128), divides(K, 64)));
   const Layout a(tuple(M, K), tuple(K, 1));
   GuardScope scope(facts);
-  CHECK(zipped_divide(facts, a, Tiler::of(tuple(128, 64))).to_string() == "((128,64),(M/128,K/64)):((K,1),(128*K,64))");
+  CHECK(zipped_divide(facts, a, Tiler::of(tuple(128, 64))).to_string() ==
+        "((128,64),(M/128,K/64)):((K,1),(128*K,64))");
   CHECK(zipped_divide(facts, a, Tiler::of(tuple(96, 64))).to_string() ==
         "((96,64),(ceil_div(M,96),K/64)):((K,1),(96*K,64))");
   CHECK(coalesce(facts, Layout(tuple(192, M), tuple(1, 192))).to_string() == "192*M:1");
@@ -262,8 +273,8 @@ TEST_CASE("symbols: the worked cases") {
   CHECK(left_inverse(facts, make_layout(tuple(M, N))).to_string() == "M*N:1");
   CHECK(right_inverse(facts, make_layout_right(tuple(M, N))).to_string() == "(N,M):(M,1)");
   CHECK(scope.guards().empty());
-  CHECK(composition(facts, Layout(tuple(2, 3), tuple(1, 2)), Layout(tuple(2, 3), tuple(3, 1))).to_string() ==
-        "(2,3):(3,1)");
+  CHECK(composition(facts, Layout(tuple(2, 3), tuple(1, 2)), Layout(tuple(2, 3), tuple(3, 1)))
+            .to_string() == "(2,3):(3,1)");
 }
 
 TEST_CASE("symbols: a product keeps the guards of the complement that it takes") {
@@ -323,7 +334,8 @@ TEST_CASE("symbols: composition guards what is undecided") {
   {
     GuardScope scope(facts);
     const Layout r = composition(facts, Layout(tuple(M, 4), tuple(1, 100)), Layout(N, lda));
-    CHECK(r.to_string() == "(min(N,ceil_div(M,lda)),ceil_div(N,ceil_div(M,lda))):(lda,100*ceil_div(lda,M))");
+    CHECK(r.to_string() ==
+          "(min(N,ceil_div(M,lda)),ceil_div(N,ceil_div(M,lda))):(lda,100*ceil_div(lda,M))");
     REQUIRE(scope.guards().size() == 1);
     CHECK(scope.guards()[0].to_string() ==
           "N*lda - lda < M or M % lda == 0 and N % (ceil_div(M,lda)) == 0 or lda % M == 0");

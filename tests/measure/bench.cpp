@@ -1,5 +1,5 @@
-// `lay bench` on a machine whose GPU is the host interpreter and whose libraries are fakes: protocol, table, JSON and
-// every way to fail.
+// `lay bench` on a machine whose GPU is the host interpreter and whose libraries are fakes:
+// protocol, table, JSON and every way to fail.
 #include "runtime/bench/bench.h"
 
 #include <catch2/catch.hpp>
@@ -67,7 +67,8 @@ TEST_CASE("a kernel beside cuBLASLt, fused and with an epilogue of its own") {
   CHECK(ours["sm_mhz"] == 1700);
   CHECK(ours["watts"] == 650);
   CHECK(ours["verdict"].get<std::string>().find("same bits on integers") == 0);
-  // The fake library's first algorithm takes three launches' time, its second two; the epilogue is one more.
+  // The fake library's first algorithm takes three launches' time, its second two; the epilogue is
+  // one more.
   CHECK(row(result, "cuBLASLt first")["ratio"] == 3);
   CHECK(row(result, "cuBLASLt best")["ratio"] == 2);
   CHECK(row(result, "cuBLASLt best")["detail"] == "#2 of 3");
@@ -85,9 +86,11 @@ TEST_CASE("for a profiler each side is launched once, neither checked nor timed"
   const Ended ended = bench(options);
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
-  CHECK(ended.out.find("each side launched once, neither checked nor timed\n") != std::string::npos);
-  for (const char* line : {"\n  lay small                  launched\n", "\n  cuBLASLt #1                launched",
-                           "\n  cuBLASLt #2                launched", "\n  cuBLASLt, epilogue #2      launched"})
+  CHECK(ended.out.find("each side launched once, neither checked nor timed\n") !=
+        std::string::npos);
+  for (const char* line :
+       {"\n  lay small                  launched\n", "\n  cuBLASLt #1                launched",
+        "\n  cuBLASLt #2                launched", "\n  cuBLASLt, epilogue #2      launched"})
     CHECK(ended.out.find(line) != std::string::npos);
   CHECK(ended.out.find("ratio") == std::string::npos);
   options.json = true;
@@ -100,7 +103,8 @@ TEST_CASE("for a profiler each side is launched once, neither checked nor timed"
 }
 
 TEST_CASE("alpha, beta and column-major matrices are the library's too") {
-  const json result = result_of("blas", {{"M", 36}, {"N", 28}, {"K", 12}}, {{"alpha", 0.5}, {"beta", 2}});
+  const json result =
+      result_of("blas", {{"M", 36}, {"N", 28}, {"K", 12}}, {{"alpha", 0.5}, {"beta", 2}});
   INFO(result.dump(1));
   CHECK(result["form"] == "f32 M-major x f32 N-major -> f32 column-major + beta C");
   CHECK(result["scalars"]["beta"] == 2);
@@ -119,7 +123,9 @@ TEST_CASE("batches are strided batches") {
   CHECK(result["rows"].size() == 3);
 }
 
-TEST_CASE("what the library cannot fuse runs as a product and an epilogue, what is no product runs alone") {
+TEST_CASE(
+    "what the library cannot fuse runs as a product and an epilogue, what is no product runs "
+    "alone") {
   const json masked = result_of("masked", {{"N", 30}, {"K", 16}});
   INFO(masked.dump(1));
   CHECK(has_note(masked, "no epilogue of cuBLASLt's"));
@@ -185,10 +191,12 @@ TEST_CASE("a library that refuses or is wrong stands in its row") {
   const json wrong = result_of("linear", {{"M", 16}, {"N", 24}, {"K", 8}});
   unsetenv("FAKE_CUBLASLT");
   CHECK(refused["right"] == true);
-  CHECK(row(refused, "cuBLASLt")["failure"] == "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED");
+  CHECK(row(refused, "cuBLASLt")["failure"] ==
+        "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED");
   CHECK(wrong["right"] == true);
   CHECK(row(wrong, "cuBLASLt first")["right"] == false);
-  CHECK(row(wrong, "cuBLASLt first")["verdict"].get<std::string>().find("gives something else: Y[") == 0);
+  CHECK(row(wrong, "cuBLASLt first")["verdict"].get<std::string>().find(
+            "gives something else: Y[") == 0);
 }
 
 TEST_CASE("the table has a line a side, and a mean of several problems") {
@@ -199,15 +207,15 @@ TEST_CASE("the table has a line a side, and a mean of several problems") {
   const Ended ended = bench(options);
   INFO(ended.out);
   CHECK(ended.code == 0);
+  CHECK(ended.out.find("Fake GPU, driver 13.0, cuBLASLt 13.1.2; graphs of 20 launches, medians of "
+                       "5 interleaved rounds") == 0);
   CHECK(ended.out.find(
-            "Fake GPU, driver 13.0, cuBLASLt 13.1.2; graphs of 20 launches, medians of 5 interleaved rounds") == 0);
-  CHECK(ended.out.find("blas M=20 N=16 K=16 alpha=1 beta=0  f32 M-major x f32 N-major -> f32 column-major") !=
+            "blas M=20 N=16 K=16 alpha=1 beta=0  f32 M-major x f32 N-major -> f32 column-major") !=
         std::string::npos);
   CHECK(ended.out.find("lay small_any") != std::string::npos);
   CHECK(ended.out.find("ratio 2.000, single 2.000") != std::string::npos);
-  CHECK(ended.out.find(
-            "geometric mean of 2 ratios to the best opponent 2.000; 2 above 1.01, 0 below 0.99, least 2.000") !=
-        std::string::npos);
+  CHECK(ended.out.find("geometric mean of 2 ratios to the best opponent 2.000; 2 above 1.01, 0 "
+                       "below 0.99, least 2.000") != std::string::npos);
 }
 
 TEST_CASE("sizes that do not fit are said") {
@@ -216,7 +224,8 @@ TEST_CASE("sizes that do not fit are said") {
   options.sizes = {{{"M", 16}, {"Q", 16}}, {{"M", 16}, {"N", 16}}};
   const Ended ended = bench(options);
   CHECK(ended.code == 1);
-  CHECK(ended.out.find("linear M=16 Q=16\n  not measured: it has no size `Q`") != std::string::npos);
+  CHECK(ended.out.find("linear M=16 Q=16\n  not measured: it has no size `Q`") !=
+        std::string::npos);
   CHECK(ended.out.find("not measured: nothing says what K of linear is") != std::string::npos);
   options.kernel = "absent";
   CHECK_THROWS_AS(bench(options), lay::DiagnosticError);

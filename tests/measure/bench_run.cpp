@@ -4,7 +4,8 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "runtime/script.h"
+#include "generated/tests/paths.h"
+#include "runtime/commands/script.h"
 #include "tests/measure/machine.h"
 #include "tests/measure/redirected.h"
 #include "tests/runtime/temporary.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "frontend/sema/kernel.h"
+#include "frontend/sema/kernel/kernel.h"
 #include "runtime/bench/bench.h"
 
 namespace lay::test {

@@ -8,13 +8,13 @@
 
 #include "backend/cuda/names.h"
 #include "backend/interpret/interpret.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "backend/plan/recognise.h"
 #include "runtime/bench/subject.h"
 #include "runtime/bench/unfused.h"
-#include "runtime/launch_check.h"
-#include "runtime/script.h"
+#include "runtime/commands/script.h"
+#include "runtime/gpu/launch_check.h"
 
 namespace {
 
@@ -53,7 +53,8 @@ extern "C" long fake_cost(void* kernel) {
   for (const Known& each : known)
     if (&each == kernel) function = each.function;
   Dl_info symbol{};
-  if (function.empty() && dladdr(kernel, &symbol) != 0 && symbol.dli_sname) function = symbol.dli_sname;
+  if (function.empty() && dladdr(kernel, &symbol) != 0 && symbol.dli_sname)
+    function = symbol.dli_sname;
   const auto found = costs.find(function);
   return found == costs.end() ? 1 : found->second;
 }
@@ -78,7 +79,8 @@ extern "C" bool fake_run(void* which, const unsigned*, void** parameters) {
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (buffer.space != ir::Space::global) continue;
     void* data = value<void*>(parameters[next++]);
-    arguments.emplace_back(interpret::Memory{data, runtime::span_of(buffer, sizes)->bytes, !buffer.written});
+    arguments.emplace_back(
+        interpret::Memory{data, runtime::span_of(buffer, sizes)->bytes, !buffer.written});
   }
   const bool right = !interpret::run(kernel, arguments, {}).fault;
   bool spoiled = false;
@@ -86,7 +88,8 @@ extern "C" bool fake_run(void* which, const unsigned*, void** parameters) {
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (buffer.space != ir::Space::global) continue;
     auto* data = static_cast<char*>(value<void*>(parameters[next++]));
-    if (buffer.written && !broken.empty() && of.function.ends_with(broken)) data[3] = static_cast<char>(data[3] ^ 1);
+    if (buffer.written && !broken.empty() && of.function.ends_with(broken))
+      data[3] = static_cast<char>(data[3] ^ 1);
     if (!buffer.written && !spoiled && !spoiling.empty() && of.function.ends_with(spoiling)) {
       data[5] = static_cast<char>(data[5] ^ 1);
       spoiled = true;
@@ -107,14 +110,16 @@ void know_kernels(const std::string& script) {
     know(plan, bench::plain_variant());
     // Candidates all have one name, and mean the same.
     auto bare = std::make_shared<sema::Kernel>(*kernel);
-    bare->schedules = {{"simt", {}, {{"tile", "", tuple(32, 64, 8), kernel->where}}, kernel->where}};
+    bare->schedules = {
+        {"simt", {}, {{"tile", "", tuple(32, 64, 8), kernel->where}}, kernel->where}};
     const plan::Plan tuned = plan::make_plan(bare);
     if (tuned.problems.empty())
       for (const plan::Variant& variant : tuned.variants)
         if (variant.schedule.known()) know(tuned, variant);
     const auto form = plan::recognise(*kernel, plan::facts_of(*kernel));
     if (!std::holds_alternative<plan::GemmForm>(form)) continue;
-    const auto output = kernel->tensors[static_cast<std::size_t>(kernel->assignments[0].target)].element;
+    const auto output =
+        kernel->tensors[static_cast<std::size_t>(kernel->assignments[0].target)].element;
     const plan::Plan epilogue =
         plan::make_plan(bench::epilogue_kernel(*kernel, std::get<plan::GemmForm>(form), output));
     for (const plan::Variant& variant : epilogue.variants) know(epilogue, variant);

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <set>
 
-#include "frontend/algebra/convert.h"
+#include "frontend/algebra/memory/convert.h"
+#include "generated/tests/paths.h"
 #include "runtime/bench/check.h"
 #include "runtime/bench/factor.h"
 #include "runtime/bench/protocol.h"
 #include "runtime/bench/result.h"
-#include "runtime/device.h"
-#include "runtime/script.h"
+#include "runtime/commands/script.h"
+#include "runtime/gpu/device.h"
 
 namespace {
 
@@ -21,20 +22,24 @@ Problem problem(const std::string& kernel, const std::map<std::string, std::int6
   static std::vector<std::unique_ptr<runtime::Script>> scripts;
   runtime::ScriptOptions options;
   options.evaluation = {sema::Mode::check, {}};
-  scripts.push_back(runtime::evaluate_script(std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay", options));
+  scripts.push_back(
+      runtime::evaluate_script(std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay", options));
   for (const auto& each : scripts.back()->evaluator->kernels())
     if (each->name == kernel) return problem_of(each, sizes, {});
   throw std::logic_error(kernel);
 }
 
-// X, W, bias and Y of `linear`, computed plainly in f32 (relu left out where it would hide a difference).
+// X, W, bias and Y of `linear`, computed plainly in f32 (relu left out where it would hide a
+// difference).
 HostData linear_data(const Problem& of, Numbers numbers) {
   HostData data;
   for (std::size_t i = 0; i < of.tensors.size(); ++i)
     data.push_back(make_numbers(of.tensors[i].element, of.tensors[i].elements, numbers, i));
-  const auto m = of.tensors[0].modes[0].size, k = of.tensors[0].modes[1].size, n = of.tensors[1].modes[0].size;
+  const auto m = of.tensors[0].modes[0].size, k = of.tensors[0].modes[1].size,
+             n = of.tensors[1].modes[0].size;
   auto* y = reinterpret_cast<float*>(data[3].data());
-  const Reader x(ElementType::f32, data[0]), w(ElementType::f32, data[1]), bias(ElementType::f32, data[2]);
+  const Reader x(ElementType::f32, data[0]), w(ElementType::f32, data[1]),
+      bias(ElementType::f32, data[2]);
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       float sum = 0;
@@ -60,8 +65,8 @@ TEST_CASE("the first difference of two blocks is found, however large they are")
 }
 
 TEST_CASE("numbers are what their kind says, from the seed alone") {
-  for (const ElementType type :
-       {ElementType::f32, ElementType::f16, ElementType::bf16, ElementType::e4m3, ElementType::s8}) {
+  for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16,
+                                 ElementType::e4m3, ElementType::s8}) {
     INFO(element_name(type));
     const auto small = make_numbers(type, 5000, Numbers::small_integers, 3),
                wide = make_numbers(type, 5000, Numbers::wide_integers, 4),
@@ -128,7 +133,8 @@ TEST_CASE("the lines of a factor hold what its elements are") {
   const Problem of = problem("batched", {{"L", 3}, {"M", 5}, {"N", 70}, {"K", 41}});
   const auto index = [&](const std::string& name) {
     const auto& all = of.kernel->indices;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == name; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == name; });
     REQUIRE(found != all.end());
     return static_cast<sema::IndexId>(found - all.begin());
   };
@@ -150,7 +156,8 @@ TEST_CASE("the lines of a factor hold what its elements are") {
       const float* line = factor.line(k, at);
       REQUIRE(line != nullptr);
       for (std::int64_t j = 0; j < 41; ++j)
-        REQUIRE(static_cast<double>(line[j]) == through(casts, from[i % 3 * 70 * 41 + i / 3 + 70 * j]));
+        REQUIRE(static_cast<double>(line[j]) ==
+                through(casts, from[i % 3 * 70 * 41 + i / 3 + 70 * j]));
     }
   }
   const Problem wide = problem("linear", {{"M", 4}, {"N", 4}, {"K", 8}});
@@ -167,8 +174,10 @@ TEST_CASE("allowed errors grow with K and with the roundoff of the accumulator")
   using E = ElementType;
   CHECK(allowed_error(4096, E::f32, E::f32, E::f32) == Approx(8 * 64 * 0x1p-24));
   CHECK(allowed_error(1, E::f32, E::f32, E::f32) < 0x1p-23);
-  CHECK(allowed_error(4096, E::bf16, E::bf16, E::f32) > allowed_error(4096, E::f32, E::f32, E::f32));
-  CHECK(allowed_error(4096, E::e4m3, E::e4m3, E::f32) > allowed_error(4096, E::bf16, E::bf16, E::f32));
+  CHECK(allowed_error(4096, E::bf16, E::bf16, E::f32) >
+        allowed_error(4096, E::f32, E::f32, E::f32));
+  CHECK(allowed_error(4096, E::e4m3, E::e4m3, E::f32) >
+        allowed_error(4096, E::bf16, E::bf16, E::f32));
   CHECK(allowed_error(4096, E::s8, E::s8, E::s32) == 0);
   const double fast = allowed_error(4096, E::e4m3, E::e4m3, E::f32);
   CHECK(allowed_error(4096, E::e4m3, E::e4m3, E::f32, 128) < fast / 20);
@@ -190,7 +199,8 @@ TEST_CASE("every set is visited, in turn, and the rounds rotate") {
   protocol.rounds = 4;
   protocol.singles = 1;
   const auto timings = measure({first, second}, protocol);
-  CHECK(*std::min_element(visits.begin(), visits.end()) >= 1);  // three graphs of 20: sets 0 .. 44 and again 0 .. 14
+  CHECK(*std::min_element(visits.begin(), visits.end()) >=
+        1);  // three graphs of 20: sets 0 .. 44 and again 0 .. 14
   CHECK(order.substr(order.size() - 8) == "abbabaab");
   REQUIRE(timings.size() == 2);
   CHECK(timings[0].graph.size() == 4);
@@ -215,7 +225,8 @@ TEST_CASE("missing libraries are named in the table and in the JSON") {
   setting.device.name = "Fake GPU";
   setting.library_missing = "no cuBLASLt: libcublasLt.so.13: cannot open";
   setting.sensors_missing = "no NVML: not there";
-  CHECK(table_head(setting).find("no cuBLASLt: libcublasLt.so.13: cannot open\nno NVML: not there\n") !=
+  CHECK(table_head(setting).find(
+            "no cuBLASLt: libcublasLt.so.13: cannot open\nno NVML: not there\n") !=
         std::string::npos);
   CHECK(to_json(setting, {}).find("\"no NVML: not there\"") != std::string::npos);
   Result none;

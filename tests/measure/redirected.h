@@ -9,7 +9,8 @@ namespace lay::test {
 
 class Redirected {
  public:
-  explicit Redirected(std::ostream& stream) : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
+  explicit Redirected(std::ostream& stream)
+      : stream_(stream), before_(stream.rdbuf(text_.rdbuf())) {}
   ~Redirected() { stream_.rdbuf(before_); }
   Redirected(const Redirected&) = delete;
   Redirected& operator=(const Redirected&) = delete;

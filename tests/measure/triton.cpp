@@ -1,6 +1,7 @@
-// Triton as a contestant of `lay bench`, where Triton is a stub and Python the real one, or where `python3` is a script
-// that answers anything: what is asked, what is launched, and every way to fail.
-#include "runtime/bench/triton.h"
+// Triton as a contestant of `lay bench`, where Triton is a stub and Python the real one, or where
+// `python3` is a script that answers anything: what is asked, what is launched, and every way to
+// fail.
+#include "runtime/bench/triton/triton.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,7 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/plan/make.h"
-#include "runtime/child.h"
+#include "generated/tests/paths.h"
+#include "runtime/compile/child.h"
 #include "tests/measure/bench_run.h"
 #include "tests/measure/machine.h"
 #include "tests/runtime/temporary.h"
@@ -73,14 +75,17 @@ const std::string version = R"('{"triton": "3.6.0", "python": "3.12.3"}')";
 
 // Says its version, and answers every question with this.
 std::string answers(const std::string& reply) {
-  return "if [ -f \"$2/request.json\" ]; then cp \"$2/request.json\" \"${0%/*}/saved\"; printf '\\177ELF0000' > "
+  return "if [ -f \"$2/request.json\" ]; then cp \"$2/request.json\" \"${0%/*}/saved\"; printf "
+         "'\\177ELF0000' > "
          "\"$2/0.cubin\"; cat > \"$2/reply.json\" <<'END'\n" +
          reply + "\nEND\nelse echo " + version + " > \"$2/reply.json\"; fi";
 }
 
 std::string one_kernel(const std::string& changes) {
-  json kernel = {{"name", "one"},  {"function", "stated"},   {"file", "0.cubin"}, {"grid", {1, 1, 1}},
-                 {"threads", 128}, {"blocks_of_cluster", 1}, {"shared", 0},       {"arguments", json::array()}};
+  json kernel = {{"name", "one"},     {"function", "stated"},
+                 {"file", "0.cubin"}, {"grid", {1, 1, 1}},
+                 {"threads", 128},    {"blocks_of_cluster", 1},
+                 {"shared", 0},       {"arguments", json::array()}};
   kernel.merge_patch(json::parse(changes));
   return json{{"triton", "3.6.0"}, {"python", "3"}, {"kernels", {kernel}}}.dump();
 }
@@ -109,7 +114,8 @@ std::string failure(const Options& options) {
   return triton_row(json::parse(ended.out)["results"][0])["failure"];
 }
 
-bench::TritonRequest request_of(const std::string& kernel, const std::map<std::string, std::int64_t>& sizes,
+bench::TritonRequest request_of(const std::string& kernel,
+                                const std::map<std::string, std::int64_t>& sizes,
                                 const std::map<std::string, double>& scalars = {}) {
   const auto problem = bench::problem_of(test::kernel_named(kernel), sizes, scalars);
   const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
@@ -125,8 +131,8 @@ T value(void* at) {
 
 }  // namespace
 
-// relu(X W' + bias), with the parameters that contestant.py writes: a, b, c, x0, M, N, K, strides, and two pointers
-// more.
+// relu(X W' + bias), with the parameters that contestant.py writes: a, b, c, x0, M, N, K, strides,
+// and two pointers more.
 extern "C" bool fake_kernel_stated(const unsigned* launch, void** parameters) {
   const auto* x = value<const float*>(parameters[0]);
   const auto* w = value<const float*>(parameters[1]);
@@ -137,7 +143,8 @@ extern "C" bool fake_kernel_stated(const unsigned* launch, void** parameters) {
   const auto x_m = value<std::int32_t>(parameters[7]), w_n = value<std::int32_t>(parameters[8]),
              y_m = value<std::int32_t>(parameters[9]);
   if (auto* scratch = value<unsigned char*>(parameters[10])) {
-    std::fill(scratch, scratch + 64 * launch[0] * launch[1] * launch[2], static_cast<unsigned char>(1));
+    std::fill(scratch, scratch + 64 * launch[0] * launch[1] * launch[2],
+              static_cast<unsigned char>(1));
     ++scratch_seen;
   }
   for (std::int32_t i = 0; i < m; ++i)
@@ -162,7 +169,8 @@ TEST_CASE("Triton's kernel is compiled by Python, checked and timed beside ours"
   CHECK(row["ms"] == 0.25);
   CHECK(row["ratio"] == 1);
   CHECK(row["graph"].size() == 5);
-  CHECK(row["detail"].get<std::string>().find("pointers 128x128x16, 2 stages, 8 warps, the best of 3") == 0);
+  CHECK(row["detail"].get<std::string>().find(
+            "pointers 128x128x16, 2 stages, 8 warps, the best of 3") == 0);
   CHECK(row["verdict"].get<std::string>().find("same bits on integers") == 0);
   CHECK(scratch_seen > 0);
   CHECK(ended.error.find(", Triton 3.6.0, Python 3.") != std::string::npos);
@@ -170,7 +178,8 @@ TEST_CASE("Triton's kernel is compiled by Python, checked and timed beside ours"
   // Several problems have a mean of their own for it.
   Options several = linear();
   several.sizes.push_back({{"M", 20}, {"N", 24}, {"K", 36}});
-  CHECK(test::bench(several).error.find("geometric mean of 2 ratios to Triton 1.000; 0 above 1.01, 0 below 0.99") !=
+  CHECK(test::bench(several).error.find(
+            "geometric mean of 2 ratios to Triton 1.000; 0 above 1.01, 0 below 0.99") !=
         std::string::npos);
 }
 
@@ -178,12 +187,16 @@ TEST_CASE("of Triton's configurations the fastest that is right is taken") {
   const json kernels = json::parse(one_kernel("{}"));
   json reply = kernels;
   reply["kernels"].clear();
-  // Known kernels of ours: one that is slow, one whose result is wrong, one whose cubin is none, one as it should be.
-  const std::vector<json> arguments{{{"tensor", "a"}}, {{"tensor", "b"}}, {{"tensor", "x0"}}, {{"tensor", "c"}},
-                                    {{"i32", 64}},     {{"i32", 64}},     {{"i32", 16}}};
-  const auto add = [&](const char* name, const char* function, const char* file, std::vector<json> with) {
+  // Known kernels of ours: one that is slow, one whose result is wrong, one whose cubin is none,
+  // one as it should be.
+  const std::vector<json> arguments{{{"tensor", "a"}}, {{"tensor", "b"}}, {{"tensor", "x0"}},
+                                    {{"tensor", "c"}}, {{"i32", 64}},     {{"i32", 64}},
+                                    {{"i32", 16}}};
+  const auto add = [&](const char* name, const char* function, const char* file,
+                       std::vector<json> with) {
     json kernel = kernels["kernels"][0];
-    kernel["name"] = name, kernel["function"] = function, kernel["file"] = file, kernel["arguments"] = with;
+    kernel["name"] = name, kernel["function"] = function, kernel["file"] = file,
+    kernel["arguments"] = with;
     reply["kernels"].push_back(kernel);
   };
   add("slow", "lay_linear_small_any", "0.cubin", arguments);
@@ -206,9 +219,10 @@ TEST_CASE("of Triton's configurations the fastest that is right is taken") {
   const json result = json::parse(ended.out)["results"][0];
   CHECK(triton_row(result)["detail"] == "good, the best of 3");
   const std::string notes = result["notes"].dump();
-  CHECK(notes.find("Triton: left out empty: its file is no cubin; absent: cuModuleGetFunction") != std::string::npos);
-  CHECK(notes.find("; large: it needs 278552 bytes of shared memory; refused: out of resources; wrong: WRONG on ") !=
+  CHECK(notes.find("Triton: left out empty: its file is no cubin; absent: cuModuleGetFunction") !=
         std::string::npos);
+  CHECK(notes.find("; large: it needs 278552 bytes of shared memory; refused: out of resources; "
+                   "wrong: WRONG on ") != std::string::npos);
 }
 
 TEST_CASE("what is not there is said in a line, and the rest is measured") {
@@ -239,7 +253,8 @@ TEST_CASE("what is not there is said in a line, and the rest is measured") {
   }
   {
     const FakePython python("echo 'Traceback: something' >&2; exit 3");
-    CHECK(missing() == "no Triton: " + python.folder() + "/python3 ended with status 3: Traceback: something");
+    CHECK(missing() ==
+          "no Triton: " + python.folder() + "/python3 ended with status 3: Traceback: something");
   }
   {
     const FakePython python("exit 0");
@@ -261,8 +276,9 @@ TEST_CASE("what is not there is said in a line, and the rest is measured") {
 }
 
 TEST_CASE("a Python that hangs is ended, and not asked again") {
-  const FakePython python("if [ -f \"$2/request.json\" ]; then echo x >> \"${0%/*}/saved\"; sleep 600; fi; echo " +
-                          version + " > \"$2/reply.json\"");
+  const FakePython python(
+      "if [ -f \"$2/request.json\" ]; then echo x >> \"${0%/*}/saved\"; sleep 600; fi; echo " +
+      version + " > \"$2/reply.json\"");
   Options options = linear();
   options.triton_seconds = 0.4;
   options.sizes.push_back({{"M", 20}, {"N", 24}, {"K", 36}});
@@ -286,9 +302,8 @@ TEST_CASE("compilers that refuse or crash leave out what they compiled") {
     CHECK(triton_row(result)["failure"] == "no configuration compiles and is right");
     return result["notes"].dump();
   };
-  CHECK(fails("refuses").find(
-            "Triton: left out pointers 128x128x16, 2 stages, 8 warps: RuntimeError: out of resources") !=
-        std::string::npos);
+  CHECK(fails("refuses").find("Triton: left out pointers 128x128x16, 2 stages, 8 warps: "
+                              "RuntimeError: out of resources") != std::string::npos);
   CHECK(fails("crashes").find("the compiler ended with 139") != std::string::npos);
 }
 
@@ -297,18 +312,22 @@ TEST_CASE("answers that are none are errors that say what is wrong") {
     const FakePython python(answers(one_kernel(changes)));
     return failure(linear());
   };
-  CHECK(wrong(R"({"file": "../0.cubin"})") == "the answer of Python has the file name `../0.cubin`");
+  CHECK(wrong(R"({"file": "../0.cubin"})") ==
+        "the answer of Python has the file name `../0.cubin`");
   CHECK(wrong(R"({"file": null})") == "the answer of Python lacks `file`");
-  CHECK(wrong(R"({"grid": [1, 0, 1]})") == "the answer of Python has a `grid` of 0, not 1 to 2147483647");
+  CHECK(wrong(R"({"grid": [1, 0, 1]})") ==
+        "the answer of Python has a `grid` of 0, not 1 to 2147483647");
   CHECK(wrong(R"({"grid": 3})") == "the answer of Python has a `grid` that is not three numbers");
-  CHECK(wrong(R"({"threads": "many"})") == "the answer of Python has a `threads` that is no whole number");
+  CHECK(wrong(R"({"threads": "many"})") ==
+        "the answer of Python has a `threads` that is no whole number");
   CHECK(wrong(R"({"shared": 18446744073709551615})") ==
         "the answer of Python has a `shared` of 18446744073709551615, not 0 to 2147483647");
   CHECK(wrong(R"({"arguments": [{"tensor": "z"}]})") == "the answer of Python names a tensor `z`");
   CHECK(wrong(R"({"arguments": [{"f32": 1}]})") == "the answer of Python has an argument `f32`");
   CHECK(wrong(R"({"arguments": [3]})") ==
         "the answer of Python has an argument that is not one of tensor, i32, i64, scratch");
-  CHECK(wrong(R"({"arguments": [{"i32": 4294967296}]})").find("has a `i32` of 4294967296") != std::string::npos);
+  CHECK(wrong(R"({"arguments": [{"i32": 4294967296}]})").find("has a `i32` of 4294967296") !=
+        std::string::npos);
   CHECK(wrong(R"({"blocks_of_cluster": 2})") == "no configuration compiles and is right");
   const FakePython list(answers("[]"));
   CHECK(failure(linear()) == "the answer of Python is no JSON object");
@@ -327,8 +346,8 @@ TEST_CASE("what is asked says sizes, strides, types and the epilogue as it is") 
   CHECK(asked["value"]["lines"][1].get<std::string>().find(" = tl.maximum(") != std::string::npos);
   CHECK(linear_request.tensors.at("x0") == 2);
 
-  const json blas =
-      json::parse(request_of("blas", {{"M", 36}, {"N", 28}, {"K", 12}}, {{"alpha", 0.5}, {"beta", -2}}).json);
+  const json blas = json::parse(
+      request_of("blas", {{"M", 36}, {"N", 28}, {"K", 12}}, {{"alpha", 0.5}, {"beta", -2}}).json);
   CHECK(blas["a"]["strides"] == json{{"m", 1}, {"k", 36}, {"l", 0}});
   CHECK(blas["c"]["strides"] == json{{"m", 1}, {"n", 36}, {"l", 0}});
   CHECK(blas["others"][0]["strides"] == json{{"m", 1}, {"n", 36}});
@@ -337,13 +356,16 @@ TEST_CASE("what is asked says sizes, strides, types and the epilogue as it is") 
   const json masked = json::parse(request_of("masked", {{"N", 30}, {"K", 16}}).json);
   CHECK(masked["counts"]["lines"][0].get<std::string>().find(" = n <= m") != std::string::npos);
   CHECK(masked["value"].dump().find("tl.where(") != std::string::npos);
-  const json batched = json::parse(request_of("batched", {{"L", 3}, {"M", 20}, {"N", 16}, {"K", 24}}).json);
+  const json batched =
+      json::parse(request_of("batched", {{"L", 3}, {"M", 20}, {"N", 16}, {"K", 24}}).json);
   CHECK(batched["batches"] == 3);
   CHECK(batched["b"]["strides"] == json{{"n", 1}, {"k", 16}, {"l", 384}});
-  CHECK(json::parse(request_of("row_bias", {{"M", 12}, {"N", 20}, {"K", 16}}).json)["value"].dump().find(
-            "tl.sigmoid(") != std::string::npos);
+  CHECK(json::parse(request_of("row_bias", {{"M", 12}, {"N", 20}, {"K", 16}}).json)["value"]
+            .dump()
+            .find("tl.sigmoid(") != std::string::npos);
 
-  const std::string smooth = json::parse(request_of("smooth", {{"M", 8}, {"N", 8}, {"K", 8}}).json)["value"].dump();
+  const std::string smooth =
+      json::parse(request_of("smooth", {{"M", 8}, {"N", 8}, {"K", 8}}).json)["value"].dump();
   CHECK(smooth.find("tl.erf(acc * 0.7071067811865476)") != std::string::npos);
   CHECK(smooth.find("tl.sigmoid(acc)") != std::string::npos);
 

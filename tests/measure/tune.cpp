@@ -1,5 +1,5 @@
 // `lay tune`: what is proposed, how it is ranked, what is kept and read back.
-#include "runtime/bench/tune.h"
+#include "runtime/bench/tune/tune.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,17 +7,18 @@
 #include <filesystem>
 #include <iostream>
 
-#include "backend/plan/candidates.h"
-#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
-#include "frontend/sema/kernel_call.h"
+#include "backend/plan/schedule/candidates.h"
+#include "backend/plan/schedule/fitting.h"
+#include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/library.h"
 #include "frontend/source/diagnostic.h"
 #include "frontend/syntax/format.h"
+#include "generated/tests/paths.h"
 #include "runtime/bench/problem.h"
-#include "runtime/bench/shape_class.h"
-#include "runtime/policies.h"
-#include "runtime/tuned.h"
+#include "runtime/bench/tune/shape_class.h"
+#include "runtime/commands/policies.h"
+#include "runtime/commands/tuned.h"
 #include "tests/measure/machine.h"
 #include "tests/measure/redirected.h"
 #include "tests/runtime/temporary.h"
@@ -64,16 +65,19 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   const auto problem = bench::problem_of(kernel, {{"M", 4096}, {"N", 4096}, {"K", 4096}}, {});
   const auto ranked = plan::ranked_candidates(kernel, problem.sizes);
   REQUIRE(ranked.size() > 20);
-  CHECK(
-      std::is_sorted(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; }));
+  CHECK(std::is_sorted(ranked.begin(), ranked.end(),
+                       [](const auto& a, const auto& b) { return a.seconds < b.seconds; }));
   for (const auto& candidate : ranked) {
     CHECK(candidate.plan.problems.empty());
     CHECK(candidate.chosen().prediction.registers > 0);
-    CHECK(candidate.seconds >= 2 * 4096.0 * 4096 * 4096 / 67e12);  // nothing is faster than the machine
+    CHECK(candidate.seconds >=
+          2 * 4096.0 * 4096 * 4096 / 67e12);  // nothing is faster than the machine
     CHECK(candidate.seconds < 0.1);
   }
   // Large tiles win on a large output, and lose where there are few of them.
-  const auto tile = [](const plan::Candidate& candidate) { return plan::entry_lines(candidate.schedule).at(0); };
+  const auto tile = [](const plan::Candidate& candidate) {
+    return plan::entry_lines(candidate.schedule).at(0);
+  };
   CHECK((tile(ranked[0]) == "tile = (128,256,8)" || tile(ranked[0]) == "tile = (256,128,8)" ||
          tile(ranked[0]) == "tile = (128,256,16)" || tile(ranked[0]) == "tile = (256,128,16)"));
   // The same tiles in rings, which are faster on a large output.
@@ -140,10 +144,9 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
   CHECK(ended.out.find("written to " + kept) != std::string::npos);
   const std::string text = test::slurp(kept);
   INFO(text);
-  CHECK(
-      text.find(", linear M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
-                "schedule linear for simt when M >= 48 and M < 96 and N >= 48 and N < 96 and K >= 12 and K < 24 {\n") !=
-      std::string::npos);
+  CHECK(text.find(", linear M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
+                  "schedule linear for simt when M >= 48 and M < 96 and N >= 48 and N < 96 and K "
+                  ">= 12 and K < 24 {\n") != std::string::npos);
 
   const auto read = checked(copy);
   for (const auto& outcome : read->outcomes) CHECK(outcome.diagnostics.ok());
@@ -166,7 +169,9 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
   CHECK(kernel_of(*checked(copy), "linear")->schedules.size() == 1);
 }
 
-TEST_CASE("what wins is kept as a policy for all products of its class, and other scripts are planned with it") {
+TEST_CASE(
+    "what wins is kept as a policy for all products of its class, and other scripts are planned "
+    "with it") {
   const test::TemporaryFolder folder;
   const std::string path = folder / "tuned_simt.lay";
   bench::TuneOptions options = small_tune(script);
@@ -178,13 +183,13 @@ TEST_CASE("what wins is kept as a policy for all products of its class, and othe
   const std::string text = test::slurp(path);
   INFO(text);
   CHECK(text.find("// Fake GPU, 20") != std::string::npos);  // and the rest of the date
-  CHECK(text.find(
-            ", linear M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
-            "record h200_f32_f32_f32_f32_kkn_64_64_16_1 {\n"
-            "  gpu       = \"h200\", a = f32, b = f32, acc = f32, c = f32, along = \"kkn\", masked = false, "
-            "any_pitch = false\n"
-            "  condition = M >= 48 and M < 96 and N >= 48 and N < 96 and K >= 12 and K < 24 and L >= 1 and L < 2\n") !=
-        std::string::npos);
+  CHECK(text.find(", linear M=64 N=64 K=16: 250.0 us, the default 750.0 us\n"
+                  "record h200_f32_f32_f32_f32_kkn_64_64_16_1 {\n"
+                  "  gpu       = \"h200\", a = f32, b = f32, acc = f32, c = f32, along = \"kkn\", "
+                  "masked = false, "
+                  "any_pitch = false\n"
+                  "  condition = M >= 48 and M < 96 and N >= 48 and N < 96 and K >= 12 and K < 24 "
+                  "and L >= 1 and L < 2\n") != std::string::npos);
   Sources sources;
   CHECK(syntax::format(sources, sources.add(path, text)).text == text);
 
@@ -197,7 +202,9 @@ TEST_CASE("what wins is kept as a policy for all products of its class, and othe
   const auto chosen = [&](std::map<std::string, std::int64_t> sizes) {
     const auto read = checked(other);
     const auto kernel = kernel_of(*read, "other");
-    return plan::fitting_variants(plan::make_plan(kernel), sema::solve_sizes(*kernel, {}, sizes)).at(0)->name;
+    return plan::fitting_variants(plan::make_plan(kernel), sema::solve_sizes(*kernel, {}, sizes))
+        .at(0)
+        ->name;
   };
   CHECK(chosen({{"P", 64}, {"Q", 64}, {"R", 16}}) != "tuned");
   runtime::read_policies(folder.path().string());
@@ -211,7 +218,9 @@ TEST_CASE("what wins is kept as a policy for all products of its class, and othe
   const auto kernel = kernel_of(*checked(other), "other");
   const plan::Plan with_order = plan::make_plan(kernel);
   const plan::Variant& tuned =
-      *plan::fitting_variants(with_order, sema::solve_sizes(*kernel, {}, {{"P", 64}, {"Q", 64}, {"R", 16}})).at(0);
+      *plan::fitting_variants(with_order,
+                              sema::solve_sizes(*kernel, {}, {{"P", 64}, {"Q", 64}, {"R", 16}}))
+           .at(0);
   CHECK(tuned.name == "tuned");
   CHECK(std::get<plan::SimtGemm>(tuned.how).order.stride.to_string() == "(1@0,1@1,3@0)");
   sema::add_library("user.tuned_simt", path, "let rows = ()");
@@ -225,14 +234,15 @@ TEST_CASE("what wins is kept as a policy for all products of its class, and othe
   CHECK(both.find("// Mine.\n// Schedules that `lay tune` found") == 0);
   CHECK(both.find("record h200_f32_f32_f32_f32_kkn_32_64_16_1 {") != std::string::npos);
   CHECK(both.find("let note = 8") != std::string::npos);
-  CHECK(both.find("let rows = (\n  h200_f32_f32_f32_f32_kkn_64_64_16_1,\n  h200_f32_f32_f32_f32_kkn_32_64_16_1,\n)") !=
-        std::string::npos);
+  CHECK(both.find("let rows = (\n  h200_f32_f32_f32_f32_kkn_64_64_16_1,\n  "
+                  "h200_f32_f32_f32_f32_kkn_32_64_16_1,\n)") != std::string::npos);
   CHECK(tune(options).code == 0);
   CHECK(test::slurp(path) == both);
 
   // A file that is no Lay is not touched.
   test::put(path, "let rows = (\n");
-  CHECK_THROWS_WITH(tune(options), Catch::Contains(path + " is no file of policies, and stays as it is: "));
+  CHECK_THROWS_WITH(tune(options),
+                    Catch::Contains(path + " is no file of policies, and stays as it is: "));
   CHECK(test::slurp(path) == "let rows = (\n");
   test::set_cost("lay_linear_small", 1);
   test::set_cost("lay_linear_small_any", 1);
@@ -262,5 +272,6 @@ TEST_CASE("a mistake in the tuned file is reported as any other") {
   test::put(folder / "gemms.lay", test::slurp(script));
   test::put(folder / "gemms.tuned.lay", "schedule linear for simt { tile = (64,64 }\n");
   const auto read = checked(folder / "gemms.lay");
-  CHECK(std::any_of(read->outcomes.begin(), read->outcomes.end(), [](const auto& o) { return !o.diagnostics.ok(); }));
+  CHECK(std::any_of(read->outcomes.begin(), read->outcomes.end(),
+                    [](const auto& o) { return !o.diagnostics.ok(); }));
 }

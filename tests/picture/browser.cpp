@@ -42,22 +42,26 @@ bool has_browser() {
   return !browser().empty();
 }
 
-std::vector<std::string> browse(const std::string& html, const std::string& probe, const std::string& fragment) {
+std::vector<std::string> browse(const std::string& html, const std::string& probe,
+                                const std::string& fragment) {
   const TemporaryFolder folder;
   const std::string end = "</body>";
   const auto at = html.rfind(end);
   REQUIRE(at != html.npos);
   put(folder / "page.html",
       html.substr(0, at) + "<script>" + helpers + "try {" + probe +
-          "} catch (e) { say('error', e.message); }\nconst seen = document.createElement('pre'); seen.id = 'seen';\n"
+          "} catch (e) { say('error', e.message); }\nconst seen = document.createElement('pre'); "
+          "seen.id = 'seen';\n"
           "seen.textContent = noted.join('\\n'); document.body.append(seen);</script>\n" +
           html.substr(at));
-  // Processor time ends a page that never does, and a machine that is busy with something else does not.
-  const std::string command =
-      "ulimit -t 60; timeout 900 " + browser() +
-      " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --window-size=1600,1200 --user-data-dir='" +
-      folder / "profile" + "' --dump-dom 'file://" + folder / "page.html" + (fragment.empty() ? "" : "#" + fragment) +
-      "' >'" + folder / "dom" + "' 2>'" + folder / "log" + "'";
+  // Processor time ends a page that never does, and a machine that is busy with something else does
+  // not.
+  const std::string command = "ulimit -t 60; timeout 900 " + browser() +
+                              " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+                              "--window-size=1600,1200 --user-data-dir='" +
+                              folder / "profile" + "' --dump-dom 'file://" + folder / "page.html" +
+                              (fragment.empty() ? "" : "#" + fragment) + "' >'" + folder / "dom" +
+                              "' 2>'" + folder / "log" + "'";
   const int status = std::system(command.c_str());
   const std::string dom = slurp(folder / "dom");
   INFO(slurp(folder / "log"));

@@ -16,7 +16,8 @@ Drawn drawn(const std::string& script) {
   sema::Evaluator evaluator(sources, host);
   for (const auto& outcome : evaluator.run("script.lay", script))
     for (const Diagnostic& d : outcome.diagnostics.list())
-      if (d.severity == Severity::error) result.errors += (result.errors.empty() ? "" : " ") + d.code;
+      if (d.severity == Severity::error)
+        result.errors += (result.errors.empty() ? "" : " ") + d.code;
   return result;
 }
 

@@ -13,7 +13,8 @@ using namespace lay::picture;
 namespace {
 
 const std::string hostile =
-    "</title></svg><script>alert(1)</script>\" onload='x' \\input{/etc/passwd} $x^2$ %_#&~ \x1b[31m";
+    "</title></svg><script>alert(1)</script>\" onload='x' \\input{/etc/passwd} $x^2$ %_#&~ "
+    "\x1b[31m";
 
 Picture hostile_picture() {
   Picture p = draw_layout({hostile, layout(tuple(2, 2), tuple(1, 2))});
@@ -63,5 +64,6 @@ TEST_CASE("a page asks nothing of any other place") {
   const std::string html = to_html(test::one_picture("show zipped_divide((4,4):(1,4), (2,2))"));
   CHECK(count(html, "http") == 1);
   CHECK(count(html, "http://www.w3.org/2000/svg") == 1);  // a name, not an address
-  for (const char* word : {"src=", "href=", "url(", "@import", "fetch("}) CHECK(count(html, word) == 0);
+  for (const char* word : {"src=", "href=", "url(", "@import", "fetch("})
+    CHECK(count(html, word) == 0);
 }

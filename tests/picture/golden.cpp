@@ -1,11 +1,12 @@
-// Pictures as they are: for each tests/picture/golden/NAME.lay the lines of a terminal without colours, and where its
-// first line asks for more (`// also: colours svg tex`) those forms. LAY_BLESS=1 rewrites them.
+// Pictures as they are: for each tests/picture/golden/NAME.lay the lines of a terminal without
+// colours, and where its first line asks for more (`// also: colours svg tex`) those forms.
+// LAY_BLESS=1 rewrites them.
 #include "tests/golden/golden.h"
 
 #include <catch2/catch.hpp>
 
 #include "frontend/picture/render.h"
-#include "runtime/pictures.h"
+#include "runtime/commands/pictures.h"
 #include "tests/picture/drawn.h"
 
 using namespace lay;
@@ -22,15 +23,22 @@ TEST_CASE("golden pictures") {
         return std::filesystem::path(file).replace_extension(extension);
       };
       const auto asked = [&](const char* form) { return first.find(form) != std::string::npos; };
-      check_expected(expected(".txt"), runtime::rendered(result.pictures, runtime::PictureForm::text,
-                                                         {picture::Colours::none, 100, false}));
+      check_expected(expected(".txt"),
+                     runtime::rendered(result.pictures, runtime::PictureForm::text,
+                                       {picture::Colours::none, 100, false}));
       if (asked("colours")) {
-        check_expected(expected(".256"), runtime::rendered(result.pictures, runtime::PictureForm::text,
-                                                           {picture::Colours::few, 60, true}));
-        check_expected(expected(".24bit"), runtime::rendered(result.pictures, runtime::PictureForm::text,
-                                                             {picture::Colours::all, 60, true}));
+        check_expected(expected(".256"),
+                       runtime::rendered(result.pictures, runtime::PictureForm::text,
+                                         {picture::Colours::few, 60, true}));
+        check_expected(expected(".24bit"),
+                       runtime::rendered(result.pictures, runtime::PictureForm::text,
+                                         {picture::Colours::all, 60, true}));
       }
-      if (asked("svg")) check_expected(expected(".svg"), runtime::rendered(result.pictures, runtime::PictureForm::svg));
-      if (asked("tex")) check_expected(expected(".tex"), runtime::rendered(result.pictures, runtime::PictureForm::tex));
+      if (asked("svg"))
+        check_expected(expected(".svg"),
+                       runtime::rendered(result.pictures, runtime::PictureForm::svg));
+      if (asked("tex"))
+        check_expected(expected(".tex"),
+                       runtime::rendered(result.pictures, runtime::PictureForm::tex));
     }
 }

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "frontend/picture/draw.h"
 #include "frontend/picture/palette.h"
 #include "frontend/picture/render.h"
@@ -41,9 +41,10 @@ const Panel& last(const Picture& picture) {
 
 TEST_CASE("every box holds the value of its coordinate") {
   for (const Layout& l :
-       {layout(tuple(4, 3), tuple(3, 1)), layout(tuple(tuple(2, 3), tuple(2, 2)), tuple(tuple(1, 8), tuple(4, 100))),
-        layout(tuple(3, tuple(2, 2), 2), tuple(-1, tuple(0, 5), 7)), layout(tuple(tuple(2, 3)), tuple(tuple(3, 1))),
-        layout(tuple(5), tuple(2)), layout(5, 2),
+       {layout(tuple(4, 3), tuple(3, 1)),
+        layout(tuple(tuple(2, 3), tuple(2, 2)), tuple(tuple(1, 8), tuple(4, 100))),
+        layout(tuple(3, tuple(2, 2), 2), tuple(-1, tuple(0, 5), 7)),
+        layout(tuple(tuple(2, 3)), tuple(tuple(3, 1))), layout(tuple(5), tuple(2)), layout(5, 2),
         layout(tuple(2, 2), tuple(Tuple::basis(1, {0}), Tuple::basis(2, {1})))}) {
     const Picture p = draw_layout({"l", l}, {{}, Line::never, std::nullopt});
     std::int64_t boxes = 0;
@@ -60,7 +61,8 @@ TEST_CASE("every box holds the value of its coordinate") {
 }
 
 TEST_CASE("headers count positions, and lines stand where a digit turns over") {
-  const Layout l = layout(tuple(tuple(2, tuple(3, 2)), tuple(4, 2)), tuple(tuple(1, tuple(2, 6)), tuple(12, 48)));
+  const Layout l = layout(tuple(tuple(2, tuple(3, 2)), tuple(4, 2)),
+                          tuple(tuple(1, tuple(2, 6)), tuple(12, 48)));
   const Panel panel = draw_layout({"l", l}).panels.front();
   REQUIRE(panel.rows == 12);
   for (int i = 0; i < panel.rows; ++i) {
@@ -103,10 +105,12 @@ TEST_CASE("a line that is too wide for the terminal goes on below, and keeps eve
     };
     std::vector<std::string> expected, multiples;
     for (const Box& box : line.panels.front().boxes)
-      if (box.kind != BoxKind::nothing) expected.push_back(box.kind == BoxKind::gap ? "." : box.label);
+      if (box.kind != BoxKind::nothing)
+        expected.push_back(box.kind == BoxKind::gap ? "." : box.label);
     for (int i = 0; i < 50; ++i) multiples.push_back(std::to_string(7 * i));
     INFO(columns);
-    CHECK(numbers(line, "\n  0 ", "each offset holds the index of the coordinate that reaches it; 29 gaps") ==
+    CHECK(numbers(line, "\n  0 ",
+                  "each offset holds the index of the coordinate that reaches it; 29 gaps") ==
           expected);
     CHECK(numbers(row, "\n 0 ", "") == multiples);
   }
@@ -118,20 +122,21 @@ TEST_CASE("rows of gaps are counted, and offsets may lie further apart than one 
   const std::string far = to_text(draw_layout({"l", layout(tuple(8, 2), tuple(1, 200))}), {});
   CHECK(far.find("...  5 rows of gaps") != far.npos);
   const std::int64_t most = 9'000'000'000'000'000'000;
-  for (const Layout& l : {layout(tuple(2, 2), tuple(most, -most)), layout(tuple(2, 2), tuple(-most, most))})
+  for (const Layout& l :
+       {layout(tuple(2, 2), tuple(most, -most)), layout(tuple(2, 2), tuple(-most, most))})
     for (const Picture& p : {draw_layout({"l", l}), draw_line({"l", l})}) {
       const std::string text = to_text(p, {});
-      CHECK(text.find("drawn: offsets up to " + std::to_string(-most + 511) + " of " + std::to_string(most)) !=
-            text.npos);
+      CHECK(text.find("drawn: offsets up to " + std::to_string(-most + 511) + " of " +
+                      std::to_string(most)) != text.npos);
     }
 }
 
 TEST_CASE("operand and result have one tile in one colour") {
   for (const char* operation :
-       {"zipped_divide(A, (2,4))", "logical_divide(A, (2,4))", "tiled_divide(A, (2,4))", "flat_divide(A, (2,4))",
-        "logical_divide(A, 4)", "flat_divide(A, (2,2):(1,12))", "flat_divide(A, 4)", "tiled_divide(A, (2,2):(1,12))",
-        "zipped_divide(A, (3:2,2:4))", "A o (3,4):(2,12)", "local_tile(A, (3,4), (0,0))", "select(A, 1, 0)",
-        "group(A, 0, 2)"}) {
+       {"zipped_divide(A, (2,4))", "logical_divide(A, (2,4))", "tiled_divide(A, (2,4))",
+        "flat_divide(A, (2,4))", "logical_divide(A, 4)", "flat_divide(A, (2,2):(1,12))",
+        "flat_divide(A, 4)", "tiled_divide(A, (2,2):(1,12))", "zipped_divide(A, (3:2,2:4))",
+        "A o (3,4):(2,12)", "local_tile(A, (3,4), (0,0))", "select(A, 1, 0)", "group(A, 0, 2)"}) {
     INFO(operation);
     const Picture p = one_picture("let A = (6,8):(1,6)\nshow " + std::string(operation));
     std::map<std::string, std::pair<int, std::string>> operand;
@@ -148,11 +153,12 @@ TEST_CASE("operand and result have one tile in one colour") {
 }
 
 TEST_CASE("a part is marked where it lies, though its own offsets count from its beginning") {
-  for (const auto& [operation, begin] : std::map<std::string, std::int64_t>{{"local_tile(A, (3,4), (1,1))", 27},
-                                                                            {"local_tile(A, (2,2), (2,1))", 16},
-                                                                            {"local_partition(A, (2,4):(4,1), 6)", 13},
-                                                                            {"A(_, 3)", 18},
-                                                                            {"slice((2,_), A)", 2}}) {
+  for (const auto& [operation, begin] :
+       std::map<std::string, std::int64_t>{{"local_tile(A, (3,4), (1,1))", 27},
+                                           {"local_tile(A, (2,2), (2,1))", 16},
+                                           {"local_partition(A, (2,4):(4,1), 6)", 13},
+                                           {"A(_, 3)", 18},
+                                           {"slice((2,_), A)", 2}}) {
     INFO(operation);
     const Picture p = one_picture("let A = (6,8):(1,6)\nshow " + operation);
     std::map<std::string, std::int64_t> marked;
@@ -160,17 +166,19 @@ TEST_CASE("a part is marked where it lies, though its own offsets count from its
       if (!box.mark.empty()) marked[box.mark] = std::stoll(box.offset);
     const Panel& result = last(p);
     CHECK(marked.size() == result.boxes.size());
-    for (const Box& box : result.boxes) CHECK(marked.at(box.mark) == std::stoll(box.offset) + begin);
+    for (const Box& box : result.boxes)
+      CHECK(marked.at(box.mark) == std::stoll(box.offset) + begin);
     REQUIRE(p.notes.size() == 1);
     CHECK(p.notes.front().find(" begins at " + std::to_string(begin) + ",") != std::string::npos);
   }
 }
 
 TEST_CASE("a copy is the operand moved") {
-  for (const char* operation : {"logical_product(A, (3,2):(2,1))", "zipped_product(A, 6)", "tiled_product(A, 6)",
-                                "flat_product(A, (3,2):(1,3))", "flat_product(A, 6)", "blocked_product(A, (3,2):(2,1))",
-                                "raked_product(A, (3,2):(2,1))", "tile_to_shape(A, (6,4))",
-                                "tile_to_shape(A, (4,6), (1,0))", "logical_product((2,2):(1,6), (3,2):(1,3))"}) {
+  for (const char* operation :
+       {"logical_product(A, (3,2):(2,1))", "zipped_product(A, 6)", "tiled_product(A, 6)",
+        "flat_product(A, (3,2):(1,3))", "flat_product(A, 6)", "blocked_product(A, (3,2):(2,1))",
+        "raked_product(A, (3,2):(2,1))", "tile_to_shape(A, (6,4))",
+        "tile_to_shape(A, (4,6), (1,0))", "logical_product((2,2):(1,6), (3,2):(1,3))"}) {
     INFO(operation);
     const Picture p = one_picture("let A = (2,2):(1,2)\nshow " + std::string(operation));
     std::vector<std::int64_t> moved;
@@ -194,7 +202,8 @@ TEST_CASE("a tile is the elements of the operand that lie together") {
   const Picture p = one_picture("show zipped_divide((6,8):(8,1), (2,4))");
   const Panel& operand = p.panels.front();
   for (int i = 0; i < operand.rows; ++i)
-    for (int j = 0; j < operand.columns; ++j) CHECK(operand.at(i, j).owner == std::to_string(i / 2 + 3 * (j / 4)));
+    for (int j = 0; j < operand.columns; ++j)
+      CHECK(operand.at(i, j).owner == std::to_string(i / 2 + 3 * (j / 4)));
 }
 
 TEST_CASE("what a divide adds at the end is marked, though its values meet others") {
@@ -225,7 +234,8 @@ TEST_CASE("every element of a tile stands with the thread that holds it") {
 
 TEST_CASE("banks are those of 32 words of 4 bytes") {
   for (const int bits : {8, 16, 32, 64, 128}) {
-    const Picture p = draw_banks({"l", layout(tuple(8, 64), tuple(64, 1))}, {{}, Line::never, bits});
+    const Picture p =
+        draw_banks({"l", layout(tuple(8, 64), tuple(64, 1))}, {{}, Line::never, bits});
     for (const Box& box : p.panels.front().boxes)
       CHECK(box.mark == "b" + std::to_string(std::stoll(box.offset) * bits / 8 / 4 % 32));
   }
@@ -246,10 +256,10 @@ TEST_CASE("colours carry black text, and hues are apart") {
 }
 
 TEST_CASE("the largest layouts draw a corner and say so") {
-  for (const char* shape :
-       {"(1000000000,1000000000):(1,1000000000)", "1000000000000000000:1", "(2,1000000000000000000):(0,1)",
-        "(4,4,1000000000000000):(1,4,16)", "((1000000,1000000),(1000,1000)):((1,1000),(7,9))",
-        "Sw<3,4,3> o 0 o (1000000000,1000000):(1,1000000)"}) {
+  for (const char* shape : {"(1000000000,1000000000):(1,1000000000)", "1000000000000000000:1",
+                            "(2,1000000000000000000):(0,1)", "(4,4,1000000000000000):(1,4,16)",
+                            "((1000000,1000000),(1000,1000)):((1,1000),(7,9))",
+                            "Sw<3,4,3> o 0 o (1000000000,1000000):(1,1000000)"}) {
     INFO(shape);
     const Picture p = one_picture("show " + std::string(shape));
     size_t boxes = 0;
@@ -265,10 +275,10 @@ TEST_CASE("the largest layouts draw a corner and say so") {
 }
 
 TEST_CASE("many large pictures are drawn smaller, and each says so") {
-  for (const char* text :
-       {"[(1000,1000):(1,1000) for i in 0..8]", "[1000000:1 for i in 0..64]",
-        "[Sw<3,3,3> o 0 o (512,512):(512,1) for i in 0..64]", "blocked_product((128,128):(1,128), (128,128):(1,128))",
-        "(1024,1024):(1024,1) o (512,512):(1,1024)"}) {
+  for (const char* text : {"[(1000,1000):(1,1000) for i in 0..8]", "[1000000:1 for i in 0..64]",
+                           "[Sw<3,3,3> o 0 o (512,512):(512,1) for i in 0..64]",
+                           "blocked_product((128,128):(1,128), (128,128):(1,128))",
+                           "(1024,1024):(1024,1) o (512,512):(1,1024)"}) {
     INFO(text);
     const auto pictures = drawn("show " + std::string(text)).pictures;
     size_t boxes = 0;
@@ -276,7 +286,8 @@ TEST_CASE("many large pictures are drawn smaller, and each says so") {
       bool said = false;
       for (const Panel& panel : p.panels) {
         boxes += panel.boxes.size();
-        for (const std::string& note : panel.notes) said = said || note.find("drawn: the first") == 0;
+        for (const std::string& note : panel.notes)
+          said = said || note.find("drawn: the first") == 0;
       }
       CHECK(said);
     }
@@ -305,7 +316,8 @@ TEST_CASE("any layout is drawn in every form, or refused") {
     const auto [s, d] = mode(3);
     try {
       const Layout l(s, d);
-      const Named value{"l", pick(4) == 0 ? AnyLayout(composition(Swizzle(2, 1, 3), l)) : AnyLayout(l)};
+      const Named value{"l",
+                        pick(4) == 0 ? AnyLayout(composition(Swizzle(2, 1, 3), l)) : AnyLayout(l)};
       const Picture p = pick(3) == 0   ? draw_line(value)
                         : pick(3) == 0 ? draw_threads(value, tuple(8, 4))
                                        : draw_layout(value);

@@ -1,4 +1,5 @@
-// The page in a real browser, by what it shows. Where there is no Chromium these tests say so and check nothing.
+// The page in a real browser, by what it shows. Where there is no Chromium these tests say so and
+// check nothing.
 #include <catch2/catch.hpp>
 
 #include "frontend/picture/draw.h"
@@ -57,8 +58,9 @@ TEST_CASE("a click shows one tile alone, a second one all of them") {
     document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" })); say(state());
     const only = document.querySelector("input[name=only]");
     only.value = "2"; only.dispatchEvent(new Event("input", { bubbles: true })); say(state());)");
-  CHECK(seen == Lines{"24 3 #label=drawn&amp;only=3", "144 0,3,1,4,2,5 #label=drawn", "24 5 #label=drawn&amp;only=5",
-                      "144 0,3,1,4,2,5 #label=drawn", "24 2 #label=drawn&amp;only=2"});
+  CHECK(seen == Lines{"24 3 #label=drawn&amp;only=3", "144 0,3,1,4,2,5 #label=drawn",
+                      "24 5 #label=drawn&amp;only=5", "144 0,3,1,4,2,5 #label=drawn",
+                      "24 2 #label=drawn&amp;only=2"});
 }
 
 TEST_CASE("boxes show offset, index or coordinate, and the text fits") {
@@ -72,7 +74,8 @@ TEST_CASE("boxes show offset, index or coordinate, and the text fits") {
       say(what, shown(b), fits, location.hash);
     })");
   CHECK(seen == Lines{"offset 117 true #label=offset", "index 11 true #label=index",
-                      "coordinate ((1,1),(0,1)) true #label=coordinate", "offset 117 true #label=offset"});
+                      "coordinate ((1,1),(0,1)) true #label=coordinate",
+                      "offset 117 true #label=offset"});
 }
 
 TEST_CASE("a thread is shown alone, with all that it holds") {
@@ -85,7 +88,8 @@ TEST_CASE("a thread is shown alone, with all that it holds") {
     say(shown(every[17]), style(every[17].querySelector(".m"), "display"));
     pick("drawn");
     say(shown(every[17]), style(every[17].querySelector(".m"), "display"));)");
-  CHECK(seen == Lines{"T8V0 T8V1 T8V2 T8V3 (2,0) (2,1) (10,0) (10,1)", "((0,2),(1,0)) none", "T8 block"});
+  CHECK(seen ==
+        Lines{"T8V0 T8V1 T8V2 T8V3 (2,0) (2,1) (10,0) (10,1)", "((0,2),(1,0)) none", "T8 block"});
 }
 
 TEST_CASE("the address brings the state back") {
@@ -142,8 +146,10 @@ TEST_CASE("a page of 128 x 128 boxes answers within two seconds") {
 
 TEST_CASE("names that look like markup are words on the page") {
   NEEDS_BROWSER();
-  const std::string name = "<img src=x onerror=alert(1)></title><script>document.body.remove()</script>";
-  const Lines seen = browse(picture::to_html(picture::draw_layout({name, layout(tuple(2, 2), tuple(1, 2))})), R"(
+  const std::string name =
+      "<img src=x onerror=alert(1)></title><script>document.body.remove()</script>";
+  const Lines seen =
+      browse(picture::to_html(picture::draw_layout({name, layout(tuple(2, 2), tuple(1, 2))})), R"(
     say(document.querySelectorAll("img").length, every.length, document.title.startsWith("<img src=x"),
         document.querySelector("svg .t").textContent.startsWith("<img src=x"));)");
   CHECK(seen == Lines{"0 8 true true"});

@@ -5,11 +5,11 @@
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/make.h"
-#include "backend/plan/order.h"
 #include "backend/plan/print.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/simt.h"
-#include "frontend/algebra/banks.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/simt/simt.h"
+#include "frontend/algebra/memory/banks.h"
 #include "tests/plan/kernels.h"
 
 namespace lay::test {
@@ -54,9 +54,11 @@ TEST_CASE("every operand order is a GEMM with vectors along its unit stride") {
 
 TEST_CASE("vectors ask for what they need and the last variant for nothing") {
   const auto made = plan::make_plan(gemm({"TN", ElementType::f32}).done());
-  CHECK(texts(variant(made, "small").when) ==
-        std::set<std::string>{"K % 4 == 0", "lda % 4 == 0", "ldb % 4 == 0", "N % 4 == 0", "ldc % 4 == 0"});
-  for (const plan::Alignment& alignment : variant(made, "small").aligned) CHECK(alignment.bytes == 16);
+  CHECK(texts(variant(made, "small").when) == std::set<std::string>{"K % 4 == 0", "lda % 4 == 0",
+                                                                    "ldb % 4 == 0", "N % 4 == 0",
+                                                                    "ldc % 4 == 0"});
+  for (const plan::Alignment& alignment : variant(made, "small").aligned)
+    CHECK(alignment.bytes == 16);
   CHECK(variant(made, "small").aligned.size() == 3);
   CHECK(made.variants.back().when.empty());
   CHECK(made.variants.back().aligned.empty());
@@ -68,7 +70,8 @@ TEST_CASE("what the guards prove is not asked again") {
   auto k = gemm({"NT", ElementType::f64});
   const auto guard = [&](const char* name) {
     for (const Dim& dim : k.kernel.dims) {
-      if (dim.name == name) k.kernel.guards.push_back({Predicate(), divides(dim.symbol, 8), "where", {}});
+      if (dim.name == name)
+        k.kernel.guards.push_back({Predicate(), divides(dim.symbol, 8), "where", {}});
     }
   };
   for (const char* name : {"M", "lda", "N", "ldb", "ldc"}) guard(name);
@@ -76,7 +79,8 @@ TEST_CASE("what the guards prove is not asked again") {
   CHECK(variant(made, "small").when.empty());
 }
 
-TEST_CASE("a ring takes by TMA what runs along the output, and leaves registers to who multiplies") {
+TEST_CASE(
+    "a ring takes by TMA what runs along the output, and leaves registers to who multiplies") {
   for (const std::string order : {"TN", "NN", "NT", "TT"}) {
     const auto made = plan::make_plan(gemm({order, ElementType::f32}).done());
     for (const std::string name : {"ring_wide", "ring_tall"}) {
@@ -98,7 +102,8 @@ TEST_CASE("a ring takes by TMA what runs along the output, and leaves registers 
             default_target().multiprocessor_registers);
     }
   }
-  // The shorter side of the first one's tile is that of the only factor that is transposed on its way.
+  // The shorter side of the first one's tile is that of the only factor that is transposed on its
+  // way.
   const auto first = [](const std::string& order) {
     return plan::make_plan(gemm({order, ElementType::f32}).done()).variants.front().name;
   };
@@ -114,10 +119,13 @@ TEST_CASE("literal sizes decide among the tiles") {
   KernelMaker k("fixed");
   const auto a = k.tensor("A", ElementType::f32, layout(tuple(64, 32), tuple(32, 1)));
   const auto b = k.tensor("B", ElementType::f32, layout(tuple(48, 32), tuple(32, 1)));
-  const auto c = k.tensor("C", ElementType::f32, layout(tuple(64, 48), tuple(48, 1)), Access::output);
+  const auto c =
+      k.tensor("C", ElementType::f32, layout(tuple(64, 48), tuple(48, 1)), Access::output);
   const auto m = k.index("m", 64), n = k.index("n", 48), kk = k.index("k", 32, true);
   k.assign(c, {m, n},
-           k.sum({kk}, k.apply(ElementFunction::mul, {k.load(b, {n, kk}), k.load(a, {m, kk})}, ElementType::f32),
+           k.sum({kk},
+                 k.apply(ElementFunction::mul, {k.load(b, {n, kk}), k.load(a, {m, kk})},
+                         ElementType::f32),
                  ElementType::f32));
   const auto made = plan::make_plan(k.done());
   REQUIRE(made.variants.size() == 2);
@@ -135,10 +143,13 @@ TEST_CASE("no unit stride and no vectors") {
   const Int M = k.dim("M"), N = k.dim("N"), K = k.dim("K"), s = k.dim("s");
   const auto a = k.tensor("A", ElementType::f32, layout(tuple(M, K), tuple(s * K, s)));
   const auto b = k.tensor("B", ElementType::f32, layout(tuple(N, K), tuple(2 * K, 2)));
-  const auto c = k.tensor("C", ElementType::f32, layout(tuple(M, N), tuple(2 * N, 2)), Access::output);
+  const auto c =
+      k.tensor("C", ElementType::f32, layout(tuple(M, N), tuple(2 * N, 2)), Access::output);
   const auto m = k.index("m", M), n = k.index("n", N), kk = k.index("k", K, true);
   k.assign(c, {m, n},
-           k.sum({kk}, k.apply(ElementFunction::mul, {k.load(a, {m, kk}), k.load(b, {n, kk})}, ElementType::f32),
+           k.sum({kk},
+                 k.apply(ElementFunction::mul, {k.load(a, {m, kk}), k.load(b, {n, kk})},
+                         ElementType::f32),
                  ElementType::f32));
   const auto made = plan::make_plan(k.done());
   REQUIRE(made.problems.empty());
@@ -157,7 +168,9 @@ TEST_CASE("what is no GEMM says why") {
   k.assign(y, {i}, k.load(x, {i}));
   const auto made = plan::make_plan(k.done());
   CHECK(std::holds_alternative<plan::Relayout>(made.variants[0].how));
-  CHECK(std::get<plan::NotGemm>(plan::recognise(*made.kernel, plan::facts_of(*made.kernel))).reason == "it has no sum");
+  CHECK(
+      std::get<plan::NotGemm>(plan::recognise(*made.kernel, plan::facts_of(*made.kernel))).reason ==
+      "it has no sum");
 }
 
 TEST_CASE("an inout tensor read elsewhere is refused") {
@@ -184,8 +197,9 @@ TEST_CASE("accumulators, copies and orders are one-to-one by enumeration") {
           CHECK(!plan::cover_fault(how.a.threads, {how.tile[0], how.tile[2]}));
           CHECK(!plan::cover_fault(how.b.threads, {how.tile[1], how.tile[2]}));
         }
-        CHECK(!plan::order_fault(*made.kernel, how.order,
-                                 plan::tile_axes({how.m, how.n, how.batch, {how.tile[0], how.tile[1]}})));
+        CHECK(!plan::order_fault(
+            *made.kernel, how.order,
+            plan::tile_axes({how.m, how.n, how.batch, {how.tile[0], how.tile[1]}})));
         for (const auto* copy : {&how.a, &how.b}) {
           const auto offsets = values(copy->shared);
           CHECK(std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size());

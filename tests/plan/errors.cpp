@@ -15,7 +15,8 @@ Tuple basis(int value, int axis) {
   return Tuple::basis(value, {axis});
 }
 
-plan::Plan planned(const Entries& entries, const std::string& target = "simt", std::vector<Predicate> when = {}) {
+plan::Plan planned(const Entries& entries, const std::string& target = "simt",
+                   std::vector<Predicate> when = {}) {
   auto k = gemm({"TN", ElementType::f32});
   k.kernel.schedules.push_back({target, std::move(when), entries, {}});
   return plan::make_plan(k.done());
@@ -54,8 +55,10 @@ TEST_CASE("a schedule is followed, vectors first, then element by element") {
 
 TEST_CASE("a schedule with a condition leaves the rest to the default ones") {
   auto k = gemm({"TN", ElementType::f32});
-  k.kernel.schedules.push_back(
-      {"simt", {greater_equal(k.kernel.dims[0].symbol, 1024)}, {entry("tile", tuple(128, 128, 8))}, {}});
+  k.kernel.schedules.push_back({"simt",
+                                {greater_equal(k.kernel.dims[0].symbol, 1024)},
+                                {entry("tile", tuple(128, 128, 8))},
+                                {}});
   const auto made = plan::make_plan(k.done());
   REQUIRE(made.variants.size() > 2);
   CHECK(made.variants[1].when.size() == 1);
@@ -77,21 +80,25 @@ TEST_CASE("misfits are named with a witness") {
           "works: a tile of multiples of (32,64)");
   refused({entry("lanes", layout(tuple(4, 8), tuple(basis(1, 0), basis(1, 0))))}, "schedule-lanes",
           "lanes 1 and 4 both have element (1,0)");
-  refused({entry("lanes", layout(tuple(2, 8), tuple(basis(1, 0), basis(1, 1))))}, "schedule-lanes", "32 lanes");
-  refused({entry("lanes", layout(tuple(2, 8, 2), tuple(basis(1, 0), basis(1, 1), basis(3, 0))))}, "schedule-lanes",
-          "no lane has element (2,0)");
+  refused({entry("lanes", layout(tuple(2, 8), tuple(basis(1, 0), basis(1, 1))))}, "schedule-lanes",
+          "32 lanes");
+  refused({entry("lanes", layout(tuple(2, 8, 2), tuple(basis(1, 0), basis(1, 1), basis(3, 0))))},
+          "schedule-lanes", "no lane has element (2,0)");
   refused({entry("groups", tuple(8, 8, 1, 1))}, "schedule-threads", "2048 threads");
   refused({entry("groups", tuple(2, 2, 1, 2))}, "unsupported", "groups over successive tiles");
   refused({entry("groups", tuple(2, 2, 3, 1))}, "schedule-cover", "3 groups along K");
-  refused({entry("tile", tuple(256, 256, 8)), entry("groups", tuple(2, 2, 1, 1))}, "schedule-registers",
-          "accumulators");
+  refused({entry("tile", tuple(256, 256, 8)), entry("groups", tuple(2, 2, 1, 1))},
+          "schedule-registers", "accumulators");
   refused({entry("stages", Tuple(1))}, "schedule-entry", "`stages` takes a number of K tiles");
-  refused({entry("tile", tuple(128, 128))}, "schedule-entry", "`tile` takes three positive numbers");
-  refused({entry("tile", tuple(128, 0, 8))}, "schedule-entry", "`tile` takes three positive numbers");
+  refused({entry("tile", tuple(128, 128))}, "schedule-entry",
+          "`tile` takes three positive numbers");
+  refused({entry("tile", tuple(128, 0, 8))}, "schedule-entry",
+          "`tile` takes three positive numbers");
   refused({entry("tiles", tuple(128, 128, 8))}, "schedule-entry", "no entry `tiles`");
   refused({entry("stages", Tuple(2)), entry("stages", Tuple(2))}, "schedule-entry", "given twice");
   refused({entry("mma", std::string("fma"))}, "unsupported", "`mma`");
-  refused({entry("smem", layout(tuple(128, 8), tuple(8, 1)), "A")}, "schedule-smem", "does not keep together");
+  refused({entry("smem", layout(tuple(128, 8), tuple(8, 1)), "A")}, "schedule-smem",
+          "does not keep together");
   refused({entry("smem", layout(tuple(128, 8), tuple(1, 0)), "A")}, "schedule-smem",
           "of A gives two elements one place, (0,0) and (0,1)");
   refused({entry("smem", layout(tuple(128, 8), tuple(-1, 132)), "A")}, "schedule-smem",
@@ -108,11 +115,12 @@ TEST_CASE("what a ring of stages cannot be is said") {
   };
   REQUIRE(planned(ring({})).problems.empty());
   refused(ring({entry("groups", tuple(2, 2, 2, 1))}), "schedule-threads", "share no K");
-  refused(ring({entry("tile", tuple(64, 64, 8)), entry("groups", tuple(1, 1, 1, 1))}), "schedule-threads",
-          "whole warpgroups");
-  refused(ring({entry("tile", tuple(256, 128, 8)), entry("groups", tuple(2, 2, 1, 1))}), "schedule-registers",
-          "which has 240");
-  refused({entry("tile", tuple(128, 128, 32)), entry("stages", Tuple(12))}, "schedule-shared", "help: fewer stages");
+  refused(ring({entry("tile", tuple(64, 64, 8)), entry("groups", tuple(1, 1, 1, 1))}),
+          "schedule-threads", "whole warpgroups");
+  refused(ring({entry("tile", tuple(256, 128, 8)), entry("groups", tuple(2, 2, 1, 1))}),
+          "schedule-registers", "which has 240");
+  refused({entry("tile", tuple(128, 128, 32)), entry("stages", Tuple(12))}, "schedule-shared",
+          "help: fewer stages");
   auto k = gemm({"TN", ElementType::f32});
   k.kernel.schedules.push_back({"simt", {}, ring({}), {}});
   const auto made = plan::make_plan(k.done(), *find_target("sm_80"));
@@ -139,7 +147,8 @@ TEST_CASE("a schedule that is never taken is checked all the same") {
 }
 
 TEST_CASE("a target without a planner is a problem") {
-  for (const char* target : {"sm35", "sm99", "sm100", "sm90a"}) {  // newer ones than the GPU as well
+  for (const char* target :
+       {"sm35", "sm99", "sm100", "sm90a"}) {  // newer ones than the GPU as well
     const auto made = planned({}, target);
     CAPTURE(target);
     REQUIRE(made.problems.size() == 1);

@@ -1,11 +1,12 @@
-// Narrow inputs, batches, several outputs, and kernels without a tile, interpreted; bank conflicts as predicted.
+// Narrow inputs, batches, several outputs, and kernels without a tile, interpreted; bank conflicts
+// as predicted.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "tests/plan/kernels.h"
 
@@ -37,7 +38,8 @@ std::vector<float> unwritten(std::int64_t count) {
 }
 
 // Runs the last variant, which has no conditions.
-interpret::Report run(const plan::Plan& plan, const std::vector<Argument>& arguments, interpret::Options options = {}) {
+interpret::Report run(const plan::Plan& plan, const std::vector<Argument>& arguments,
+                      interpret::Options options = {}) {
   REQUIRE(plan.problems.empty());
   options.write_once = true;
   auto report = interpret::run(ir::lower(plan, plan.variants.back()), arguments, options);
@@ -58,13 +60,18 @@ TEST_CASE("inputs of 16 bits are multiplied in f32 by the CUDA cores") {
   const auto m = k.index("m", M), n = k.index("n", N), kk = k.index("k", K, true);
   const auto wide = [&](NodeId id) { return k.apply(ElementFunction::cast, {id}, f32); };
   k.assign(c, {m, n},
-           k.sum({kk}, k.apply(ElementFunction::mul, {wide(k.load(a, {m, kk})), wide(k.load(b, {n, kk}))}, f32), f32));
-  const std::vector<ScheduleEntry> entries{{"tile", "", tuple(128, 256, 8), {}}, {"groups", "", tuple(2, 4, 1, 1), {}}};
+           k.sum({kk},
+                 k.apply(ElementFunction::mul, {wide(k.load(a, {m, kk})), wide(k.load(b, {n, kk}))},
+                         f32),
+                 f32));
+  const std::vector<ScheduleEntry> entries{{"tile", "", tuple(128, 256, 8), {}},
+                                           {"groups", "", tuple(2, 4, 1, 1), {}}};
   k.kernel.schedules.push_back({"simt", {}, entries, {}});
   const auto plan = plan::make_plan(k.done());
-  const auto simt = std::find_if(plan.variants.begin(), plan.variants.end(), [](const plan::Variant& variant) {
-    return std::holds_alternative<plan::SimtGemm>(variant.how);
-  });
+  const auto simt =
+      std::find_if(plan.variants.begin(), plan.variants.end(), [](const plan::Variant& variant) {
+        return std::holds_alternative<plan::SimtGemm>(variant.how);
+      });
   REQUIRE(simt != plan.variants.end());
   CHECK(std::get<plan::SimtGemm>(simt->how).a.vector == 4);  // as many as the threads can share
   constexpr std::int64_t m_size = 37, n_size = 41, k_size = 19;
@@ -80,7 +87,8 @@ TEST_CASE("inputs of 16 bits are multiplied in f32 by the CUDA cores") {
   for (std::int64_t i = 0; i < m_size; ++i) {
     for (std::int64_t j = 0; j < n_size; ++j) {
       double sum = 0;
-      for (std::int64_t l = 0; l < k_size; ++l) sum += small(i * k_size + l) * small(j + l * n_size + 5);
+      for (std::int64_t l = 0; l < k_size; ++l)
+        sum += small(i * k_size + l) * small(j + l * n_size + 5);
       wrong += cv[static_cast<size_t>(i * n_size + j)] != static_cast<float>(sum);
     }
   }
@@ -94,8 +102,11 @@ TEST_CASE("batches and two outputs") {
   const auto b = k.tensor("B", f32, layout(tuple(L, N, K), tuple(N * K, K, 1)));
   const auto c = k.tensor("C", f32, layout(tuple(M, N, L), tuple(N, 1, M * N)), Access::output);
   const auto d = k.tensor("D", f32, layout(tuple(L, M, N), tuple(M * N, 1, M)), Access::output);
-  const auto m = k.index("m", M), n = k.index("n", N), l = k.index("l", L), kk = k.index("k", K, true);
-  const auto acc = k.sum({kk}, k.apply(ElementFunction::mul, {k.load(a, {m, kk, l}), k.load(b, {l, n, kk})}, f32), f32);
+  const auto m = k.index("m", M), n = k.index("n", N), l = k.index("l", L),
+             kk = k.index("k", K, true);
+  const auto acc = k.sum(
+      {kk}, k.apply(ElementFunction::mul, {k.load(a, {m, kk, l}), k.load(b, {l, n, kk})}, f32),
+      f32);
   k.assign(c, {m, n, l}, acc);
   k.assign(d, {l, m, n}, k.apply(ElementFunction::max, {acc, k.literal(0, f32)}, f32));
   const auto plan = plan::make_plan(k.done());
@@ -110,7 +121,8 @@ TEST_CASE("batches and two outputs") {
       for (std::int64_t j = 0; j < sn; ++j) {
         float sum = 0;
         for (std::int64_t y = 0; y < sk; ++y) {
-          sum += av[static_cast<size_t>(i * sk + y + x * sm * sk)] * bv[static_cast<size_t>(x * sn * sk + j * sk + y)];
+          sum += av[static_cast<size_t>(i * sk + y + x * sm * sk)] *
+                 bv[static_cast<size_t>(x * sn * sk + j * sk + y)];
         }
         wrong += cv[static_cast<size_t>(i * sn + j + x * sm * sn)] != sum;
         wrong += dv[static_cast<size_t>(x * sm * sn + i + j * sm)] != std::max(sum, 0.0f);
@@ -126,13 +138,15 @@ TEST_CASE("a layout change and two sums, one thread an element") {
   const auto x = k.tensor("X", f32, layout(tuple(M, N), tuple(N, 1)));
   const auto y = k.tensor("Y", f32, layout(tuple(N, M), tuple(1, N)), Access::output);
   const auto s = k.tensor("S", f32, layout(M, 1), Access::output);
-  const auto i = k.index("i", N), j = k.index("j", M), r = k.index("r", M), n = k.index("n", N, true),
-             o = k.index("o", N, true);
+  const auto i = k.index("i", N), j = k.index("j", M), r = k.index("r", M),
+             n = k.index("n", N, true), o = k.index("o", N, true);
   k.assign(y, {i, j}, k.load(x, {j, i}));
   const auto row = k.load(x, {r, n}), other = k.load(x, {r, o});
   k.assign(s, {r},
            k.apply(ElementFunction::sub,
-                   {k.sum({n}, k.apply(ElementFunction::mul, {row, row}, f32), f32), k.sum({o}, other, f32)}, f32));
+                   {k.sum({n}, k.apply(ElementFunction::mul, {row, row}, f32), f32),
+                    k.sum({o}, other, f32)},
+                   f32));
   const auto plan = plan::make_plan(k.done());
   constexpr std::int64_t sm = 29, sn = 23;
   auto xv = numbers<float>(sm * sn, 3), yv = unwritten(sm * sn), sv = unwritten(sm);
@@ -155,7 +169,8 @@ TEST_CASE("what a dead arm would read is not read, sums included") {
   // y[i] = if i < 5 then (if i > 0 then sum[k](x[i-1] * x[k]) else 7) else x[i]
   KernelMaker k("guarded");
   const Int M = k.dim("M");
-  const auto x = k.tensor("x", f32, layout(M, 1)), y = k.tensor("y", f32, layout(M, 1), Access::output);
+  const auto x = k.tensor("x", f32, layout(M, 1)),
+             y = k.tensor("y", f32, layout(M, 1), Access::output);
   const auto i = k.index("i", M), kk = k.index("k", M, true);
   const auto integer = [&](std::int64_t value) { return k.node(Literal{value}, ElementType::s32); };
   const auto before = k.apply(ElementFunction::sub, {k.at(i), integer(1)}, ElementType::s32);
@@ -163,11 +178,14 @@ TEST_CASE("what a dead arm would read is not read, sums included") {
   const auto sum = k.sum({kk}, k.apply(ElementFunction::mul, {left, k.load(x, {kk})}, f32), f32);
   const auto inner =
       k.apply(ElementFunction::select,
-              {k.apply(ElementFunction::gt, {k.at(i), integer(0)}, ElementType::pred), sum, k.literal(7, f32)}, f32);
-  k.assign(
-      y, {i},
-      k.apply(ElementFunction::select,
-              {k.apply(ElementFunction::lt, {k.at(i), integer(5)}, ElementType::pred), inner, k.load(x, {i})}, f32));
+              {k.apply(ElementFunction::gt, {k.at(i), integer(0)}, ElementType::pred), sum,
+               k.literal(7, f32)},
+              f32);
+  k.assign(y, {i},
+           k.apply(ElementFunction::select,
+                   {k.apply(ElementFunction::lt, {k.at(i), integer(5)}, ElementType::pred), inner,
+                    k.load(x, {i})},
+                   f32));
   const auto plan = plan::make_plan(k.done());
   constexpr std::int64_t size = 300;
   auto xv = numbers<float>(size, 4), yv = unwritten(size);
@@ -183,7 +201,8 @@ TEST_CASE("what a dead arm would read is not read, sums included") {
 TEST_CASE("an expression whose parts are used again and again stays small") {
   KernelMaker k("chain");
   const Int M = k.dim("M");
-  const auto x = k.tensor("x", f32, layout(M, 1)), y = k.tensor("y", f32, layout(M, 1), Access::output);
+  const auto x = k.tensor("x", f32, layout(M, 1)),
+             y = k.tensor("y", f32, layout(M, 1), Access::output);
   const auto i = k.index("i", M);
   NodeId value = k.load(x, {i});
   for (int step = 0; step < 14; ++step) value = k.apply(ElementFunction::add, {value, value}, f32);
@@ -220,11 +239,13 @@ TEST_CASE("bank conflicts are as predicted") {
       const auto plan = plan::make_plan(maker.done());
       constexpr std::int64_t s = 128;
       auto a = numbers<float>(s * s, 6), b = numbers<float>(s * s, 7), c = unwritten(s * s);
-      const std::vector<Argument> arguments{s, s, s, s, s, s, memory(a, true), memory(b, true), memory(c)};
+      const std::vector<Argument> arguments{
+          s, s, s, s, s, s, memory(a, true), memory(b, true), memory(c)};
       for (const plan::Variant& variant : plan.variants) {
         // The others ask for more tiles.
         if (!variant.name.starts_with("small") && !variant.name.starts_with("simt")) continue;
-        const auto report = interpret::run(ir::lower(plan, variant), arguments, {.bank_conflicts = true});
+        const auto report =
+            interpret::run(ir::lower(plan, variant), arguments, {.bank_conflicts = true});
         if (report.fault) FAIL(report.fault->message);
         for (const plan::BankConflicts& predicted : variant.prediction.conflicts) {
           const std::string buffer = predicted.access.back() == 'A' ? "A_shared" : "B_shared";
@@ -232,7 +253,8 @@ TEST_CASE("bank conflicts are as predicted") {
           int worst = 0;
           for (const auto& counted : report.banks) {
             const bool is_read = counted.statement.find("<- " + buffer) != std::string::npos;
-            if (counted.buffer == buffer && is_read == reads) worst = std::max(worst, counted.worst);
+            if (counted.buffer == buffer && is_read == reads)
+              worst = std::max(worst, counted.worst);
           }
           CAPTURE(order, variant.name, predicted.access);
           CHECK(worst == predicted.wavefronts);

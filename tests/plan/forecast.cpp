@@ -1,13 +1,13 @@
 // What is said before a launch, against numbers worked out by hand.
-#include "backend/plan/forecast.h"
+#include "backend/plan/model/forecast.h"
 
 #include <catch2/catch.hpp>
 
-#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
-#include "backend/plan/model.h"
+#include "backend/plan/model/model.h"
+#include "backend/plan/model/tile_traffic.h"
 #include "backend/plan/print.h"
-#include "backend/plan/tile_traffic.h"
+#include "backend/plan/schedule/fitting.h"
 #include "tests/language/script.h"
 
 using namespace lay;
@@ -16,7 +16,8 @@ using plan::Forecast;
 
 namespace {
 
-// A machine of round numbers: a wgmma of 64 x 256 x 16 takes 128 clocks, a thread's products 128 a clock.
+// A machine of round numbers: a wgmma of 64 x 256 x 16 takes 128 clocks, a thread's products 128 a
+// clock.
 Target machine() {
   Target target = default_target();
   target.multiprocessors = 4;
@@ -45,12 +46,14 @@ struct Planned {
   }
 };
 
-Planned planned(const std::string& text, std::map<std::string, std::int64_t> sizes, const Target& target = machine()) {
+Planned planned(const std::string& text, std::map<std::string, std::int64_t> sizes,
+                const Target& target = machine()) {
   const Script script(text);
   REQUIRE(script.messages == "");
   Planned made{plan::make_plan(script.evaluator.kernels().back(), target), {}};
   for (const auto& problem : made.plan.problems) FAIL(problem.message);
-  for (const sema::Dim& dim : made.plan.kernel->dims) made.sizes[*dim.symbol.dim_id()] = sizes.at(dim.name);
+  for (const sema::Dim& dim : made.plan.kernel->dims)
+    made.sizes[*dim.symbol.dim_id()] = sizes.at(dim.name);
   return made;
 }
 
@@ -61,7 +64,8 @@ const std::string kGemm =
 
 // Tiles of 128 x 256 by pairs of blocks, 256 x 256 a cluster.
 std::string hopper(const std::string& more = "") {
-  return "schedule f for sm90 { tile = (128,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, acc = f32)\n"
+  return "schedule f for sm90 { tile = (128,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, acc = "
+         "f32)\n"
          " groups = (2,1,1,1)\n cluster = (2,1)\n" +
          more + " }\n";
 }
@@ -72,8 +76,10 @@ TEST_CASE("a K tile of Hopper: what a block loads, and how long it multiplies") 
   const auto made = planned(kGemm + hopper(), {{"M", 1024}, {"N", 1024}, {"K", 1024}});
   const auto& tile = made.first().prediction.tile;
   REQUIRE(tile);
-  CHECK(tile->bytes == (128 + 256 / 2) * 64 * 2);     // its rows of A, and half of B's, which the neighbour has too
-  CHECK(tile->product_clocks == 4 * 2 * 128);         // four instructions of 16 along k, of each of two consumers
+  CHECK(tile->bytes ==
+        (128 + 256 / 2) * 64 * 2);  // its rows of A, and half of B's, which the neighbour has too
+  CHECK(tile->product_clocks ==
+        4 * 2 * 128);  // four instructions of 16 along k, of each of two consumers
   CHECK(tile->cache_clocks == 32768.0 / (1000 / 4));  // a quarter of the cache's rate
   for (const auto& access : made.first().prediction.conflicts) {
     INFO(access.access);
@@ -92,7 +98,8 @@ TEST_CASE("a persistent grid of clusters: waves, bytes and the bound, worked out
   CHECK(of.most == 8);
   // 16 K tiles of 1024 clocks, 8 times.
   CHECK(of.products == Approx(8 * 16 * 1024 * 1e-9));
-  // A tile loads 256 rows of A and of B, 1024 long: multicast halves what blocks would load without.
+  // A tile loads 256 rows of A and of B, 1024 long: multicast halves what blocks would load
+  // without.
   CHECK(of.cache_bytes == 16 * 2 * 256 * 1024 * 2 + 1024 * 1024 * 2);
   CHECK(of.cache == Approx(of.cache_bytes * 1e-12));
   CHECK(of.global_bytes == 3 * 1024 * 1024 * 2);  // the cache holds everything
@@ -107,13 +114,15 @@ TEST_CASE("what the cache does not hold comes again, in the order of the tiles")
   // Panels of 256 x 1024 elements are 512 KiB. Orders of rows first: wave w has tiles (2w, 2w+1).
   const std::string known =
       "use atoms.sm90\n"
-      "kernel f(A: bf16 (1024,1024):(1024,1), B: bf16 (1024,1024):(1024,1)) -> C: bf16 (1024,1024):(1024,1)\n"
+      "kernel f(A: bf16 (1024,1024):(1024,1), B: bf16 (1024,1024):(1024,1)) -> C: bf16 "
+      "(1024,1024):(1024,1)\n"
       "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
   constexpr double panel = 256 * 1024 * 2, tile = 256 * 256 * 2, output = 1024 * 1024 * 2;
   const auto down = planned(known + hopper(" order = (4,4):(1@0,1@1)\n"), {});
   Target small = machine();
-  // A wave reads two panels of A and one of B and writes two tiles. If that is all that fits, the next wave, of the
-  // other two rows, finds B's panel again; every second wave goes to the next column.
+  // A wave reads two panels of A and one of B and writes two tiles. If that is all that fits, the
+  // next wave, of the other two rows, finds B's panel again; every second wave goes to the next
+  // column.
   small.cache = 3 * panel + 2 * tile;
   CHECK(down.only(small).global_bytes == 8 * 2 * panel + 4 * panel + output);
   // With room for all of A, its panels and those of B come once.
@@ -122,7 +131,8 @@ TEST_CASE("what the cache does not hold comes again, in the order of the tiles")
   // Not even one wave fits: nothing is found again.
   small.cache = 2 * panel;
   CHECK(down.only(small).global_bytes == 8 * 3 * panel + output);
-  // Squares of 2 x 2 tiles, walked down: two waves share both panels of A, and each has a panel of B.
+  // Squares of 2 x 2 tiles, walked down: two waves share both panels of A, and each has a panel of
+  // B.
   const auto square = planned(known + hopper(" order = (2,2,2,2):(1@0,1@1,2@0,2@1)\n"), {});
   small.cache = 3 * panel + 2 * tile;
   CHECK(square.only(small).global_bytes == 4 * (2 + 2) * panel + output);
@@ -157,10 +167,11 @@ TEST_CASE("tiles that a mask leaves no product are neither loaded nor multiplied
 }
 
 TEST_CASE("blocks that share K, consumers in turns and swapped factors") {
-  const auto split = planned(kGemm +
-                                 "schedule f for sm90 { tile = (64,64,64)\n mma = sm90.wgmma(n = 64, ab = bf16, acc = "
-                                 "f32)\n cluster = (1,1,2) }\n",
-                             {{"M", 128}, {"N", 128}, {"K", 1024}});
+  const auto split = planned(
+      kGemm +
+          "schedule f for sm90 { tile = (64,64,64)\n mma = sm90.wgmma(n = 64, ab = bf16, acc = "
+          "f32)\n cluster = (1,1,2) }\n",
+      {{"M", 128}, {"N", 128}, {"K", 1024}});
   const Forecast halves = split.only(machine());
   CHECK(halves.at_once == 2);
   CHECK(halves.tiles == 4);
@@ -169,11 +180,11 @@ TEST_CASE("blocks that share K, consumers in turns and swapped factors") {
   CHECK(halves.products == Approx(2 * 8 * 4 * instruction * 1e-9));  // 8 of the 16 K tiles
   CHECK(halves.cache_bytes == 4 * (64 + 64) * 1024 * 2 + 128 * 128 * 2);
 
-  const auto turns =
-      planned(kGemm +
-                  "schedule f for sm90 { tile = (64,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, acc = "
-                  "f32)\n groups = (1,1,1,2) }\n",
-              {{"M", 512}, {"N", 512}, {"K", 1024}});
+  const auto turns = planned(
+      kGemm +
+          "schedule f for sm90 { tile = (64,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, acc = "
+          "f32)\n groups = (1,1,1,2) }\n",
+      {{"M", 512}, {"N", 512}, {"K", 1024}});
   const Forecast two = turns.only(machine());
   CHECK(two.at_once == 8);  // two tiles of each of 4 multiprocessors
   CHECK(two.tiles == 16);
@@ -181,10 +192,10 @@ TEST_CASE("blocks that share K, consumers in turns and swapped factors") {
   CHECK(two.most == 4);
   CHECK(two.products == Approx(4 * 16 * 4 * 128 * 1e-9));
 
-  const auto swapped = planned(
-      kGemm +
-          "schedule f for sm90 { tile = (64,16,64)\n mma = sm90.wgmma(n = 16, ab = bf16, acc = f32)\n swapped = 1 }\n",
-      {{"M", 16}, {"N", 128}, {"K", 1024}});
+  const auto swapped = planned(kGemm +
+                                   "schedule f for sm90 { tile = (64,16,64)\n mma = sm90.wgmma(n = "
+                                   "16, ab = bf16, acc = f32)\n swapped = 1 }\n",
+                               {{"M", 16}, {"N", 128}, {"K", 1024}});
   const Forecast of = swapped.only(machine());
   CHECK(of.tiles == 2);  // 128 columns are two times the instruction's rows
   CHECK(of.cache_bytes == 2 * (64 + 16) * 1024 * 2 + 16 * 128 * 2);
@@ -194,7 +205,8 @@ TEST_CASE("factors that are copied first: a launch of its own before") {
   const auto made = planned(kGemm + hopper(), {{"M", 1024}, {"N", 1024}, {"K", 1001}});
   const plan::Variant* copying = nullptr;
   for (const plan::Variant& variant : made.plan.variants)
-    if (!copying && variant.before.size() == 1 && variant.name == "sm90_copy_A_B") copying = &variant;
+    if (!copying && variant.before.size() == 1 && variant.name == "sm90_copy_A_B")
+      copying = &variant;
   REQUIRE(copying);
   Target target = machine();
   target.cache_rate = 4000;
@@ -209,11 +221,11 @@ TEST_CASE("factors that are copied first: a launch of its own before") {
 
 TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
   const Target a100 = *find_target("a100");
-  const auto sm80 =
-      planned(kGemm +
-                  "schedule f for sm80 { tile = (128,128,32)\n mma = sm80.mma(m = 16, k = 16, ab = bf16, acc "
-                  "= f32)\n groups = (2,2,1,1)\n stages = 3 }\n",
-              {{"M", 1280}, {"N", 1280}, {"K", 1024}}, a100);
+  const auto sm80 = planned(kGemm +
+                                "schedule f for sm80 { tile = (128,128,32)\n mma = sm80.mma(m = "
+                                "16, k = 16, ab = bf16, acc "
+                                "= f32)\n groups = (2,2,1,1)\n stages = 3 }\n",
+                            {{"M", 1280}, {"N", 1280}, {"K", 1024}}, a100);
   const Forecast of = sm80.only(a100);
   CHECK(of.tiles == 100);
   CHECK(of.most == 1);  // of 108 multiprocessors
@@ -223,7 +235,8 @@ TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
   CHECK(of.global_bytes == 3 * 1280.0 * 1280 * 2 - 2.0 * 1280 * 256 * 2);
 
   const auto simt = planned(
-      "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1), bias: f32 N:1) -> C: f32 (M,N):(N,1)\n"
+      "kernel f<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1), bias: f32 N:1) -> C: f32 "
+      "(M,N):(N,1)\n"
       "{ C[m,n] = sum[k](A[m,k] * B[n,k]) + bias[n] }\n"
       "schedule f for simt { tile = (64,64,16)\n groups = (2,2,1,1) }\n",
       {{"M", 256}, {"N", 256}, {"K", 64}});
@@ -231,37 +244,42 @@ TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
   CHECK(plain.tiles == 16);
   CHECK(plain.most == 4);
   CHECK(plain.products == Approx(4 * 64 * 64 * 64 / 128.0 * 1e-9));
-  CHECK(plain.cache_bytes == 2 * 4 * 256 * 64 * 4 + 256 * 256 * 4 + 4 * 256 * 4);  // the bias once a row of tiles
+  CHECK(plain.cache_bytes ==
+        2 * 4 * 256 * 64 * 4 + 256 * 256 * 4 + 4 * 256 * 4);  // the bias once a row of tiles
   CHECK(plain.least_global_bytes == 2 * 256 * 64 * 4 + 256 * 256 * 4 + 256 * 4);
   CHECK(plain.binds() == "products");
 }
 
 TEST_CASE("changes of layout and single elements move everything once") {
-  const auto turned = planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
-                              {{"M", 4096}, {"N", 4096}});
+  const auto turned =
+      planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
+              {{"M", 4096}, {"N", 4096}});
   const Forecast of = turned.only(machine());
   CHECK(of.global_bytes == 2.0 * 4096 * 4096 * 4);
   CHECK(of.memory == Approx(2.0 * 4096 * 4096 * 4 * 1e-12));
   CHECK(of.multiply_adds == 0);
-  CHECK(of.binds() == "the second-level cache");  // 1000 bytes a clock are as many a second as memory has
+  CHECK(of.binds() ==
+        "the second-level cache");  // 1000 bytes a clock are as many a second as memory has
   Target target = machine();
   target.cache_rate = 4000;
   CHECK(turned.only(target).binds() == "global memory");
   const auto tiny =
-      planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n", {{"M", 8}, {"N", 8}});
+      planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
+              {{"M", 8}, {"N", 8}});
   CHECK(tiny.only(target).binds() == "the launch");
 
-  const auto direct =
-      planned("kernel f<M, K>(A: f32 (M,K):(K,1), x: f32 K:1) -> y: f32 M:1 { y[m] = sum[k](A[m,k] * x[k]) }\n",
-              {{"M", 1024}, {"K", 512}});
+  const auto direct = planned(
+      "kernel f<M, K>(A: f32 (M,K):(K,1), x: f32 K:1) -> y: f32 M:1 { y[m] = sum[k](A[m,k] * x[k]) "
+      "}\n",
+      {{"M", 1024}, {"K", 512}});
   const Forecast row = direct.only(machine());
   CHECK(row.tiles == 4);  // blocks of 256 threads
   CHECK(row.multiply_adds == 1024 * 512);
   CHECK(row.products == Approx(1024 * 512 / (128 * 4 * 1e9)));
 }
 
-// Rows of tests/bench/results/hopper.txt: no kernel was faster than its forecast, and none of the large ones took twice
-// as long.
+// Rows of tests/bench/results/hopper.txt: no kernel was faster than its forecast, and none of the
+// large ones took twice as long.
 TEST_CASE("what was measured on an H200 is no less than the forecast") {
   struct Row {
     std::int64_t m, n, k;
@@ -286,13 +304,15 @@ TEST_CASE("what was measured on an H200 is no less than the forecast") {
   }
 }
 
-TEST_CASE("a bound is below what the model expects, and sizes that are missing leave nothing to say") {
+TEST_CASE(
+    "a bound is below what the model expects, and sizes that are missing leave nothing to say") {
   for (const std::int64_t size : {512, 1000, 4096, 8192}) {
     const Target h200 = default_target();
     const auto made = planned(kGemm, {{"M", size}, {"N", size}, {"K", size}}, h200);
     for (const plan::Variant& variant : made.plan.variants) {
-      const bool holds = std::all_of(variant.when.begin(), variant.when.end(),
-                                     [&](const Predicate& p) { return p.evaluate(made.sizes) == true; });
+      const bool holds =
+          std::all_of(variant.when.begin(), variant.when.end(),
+                      [&](const Predicate& p) { return p.evaluate(made.sizes) == true; });
       if (!holds || !std::holds_alternative<plan::Sm90Gemm>(variant.how)) continue;
       INFO(variant.name << " at " << size);
       const auto all = plan::forecast(made.plan, variant, made.sizes, h200);

@@ -1,11 +1,12 @@
-// Checked kernels built by hand: GEMMs of every operand order with epilogues, and kernels that are none.
+// Checked kernels built by hand: GEMMs of every operand order with epilogues, and kernels that are
+// none.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "frontend/algebra/operations.h"
-#include "frontend/sema/kernel.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/sema/kernel/kernel.h"
 
 namespace lay::test {
 
@@ -22,7 +23,8 @@ struct KernelMaker {
     kernel.dims.push_back({name, symbol, {}});
     return symbol;
   }
-  TensorId tensor(const std::string& name, ElementType type, Layout layout, Access access = Access::input) {
+  TensorId tensor(const std::string& name, ElementType type, Layout layout,
+                  Access access = Access::input) {
     kernel.tensors.push_back({name, type, std::move(layout), access, {}});
     return static_cast<int>(kernel.tensors.size()) - 1;
   }
@@ -51,15 +53,17 @@ struct KernelMaker {
     return node(Contraction{std::move(over), body}, type);
   }
   NodeId literal(double value, ElementType type) { return node(Literal{value}, type); }
-  NodeId scalar_value(ScalarId s) { return node(ScalarValue{s}, kernel.scalars[static_cast<size_t>(s)].type); }
+  NodeId scalar_value(ScalarId s) {
+    return node(ScalarValue{s}, kernel.scalars[static_cast<size_t>(s)].type);
+  }
   void assign(TensorId target, std::vector<IndexId> indices, NodeId value) {
     kernel.assignments.push_back({target, std::move(indices), value, {}});
   }
   KernelPtr done() { return std::make_shared<const Kernel>(kernel); }
 };
 
-// C[m,n] = sum[k](A[m,k] * B[n,k]). Order of the operands: 'N' is column-major as BLAS has it (A (M,K):(1,lda), B as
-// (K,N) column-major, that is (N,K):(ldb,1)), 'T' the transposed.
+// C[m,n] = sum[k](A[m,k] * B[n,k]). Order of the operands: 'N' is column-major as BLAS has it (A
+// (M,K):(1,lda), B as (K,N) column-major, that is (N,K):(ldb,1)), 'T' the transposed.
 struct GemmWish {
   std::string order = "TN";  // of A and B
   ElementType type = ElementType::f32;
@@ -69,26 +73,34 @@ struct GemmWish {
 
 inline KernelMaker gemm(const GemmWish& wish) {
   KernelMaker k("gemm");
-  const Int M = k.dim("M"), N = k.dim("N"), K = k.dim("K"), lda = k.dim("lda"), ldb = k.dim("ldb"), ldc = k.dim("ldc");
+  const Int M = k.dim("M"), N = k.dim("N"), K = k.dim("K"), lda = k.dim("lda"), ldb = k.dim("ldb"),
+            ldc = k.dim("ldc");
   const ElementType t = wish.type;
-  const auto a =
-      k.tensor("A", t, wish.order[0] == 'T' ? layout(tuple(M, K), tuple(lda, 1)) : layout(tuple(M, K), tuple(1, lda)));
-  const auto b =
-      k.tensor("B", t, wish.order[1] == 'N' ? layout(tuple(N, K), tuple(ldb, 1)) : layout(tuple(N, K), tuple(1, ldb)));
+  const auto a = k.tensor("A", t,
+                          wish.order[0] == 'T' ? layout(tuple(M, K), tuple(lda, 1))
+                                               : layout(tuple(M, K), tuple(1, lda)));
+  const auto b = k.tensor("B", t,
+                          wish.order[1] == 'N' ? layout(tuple(N, K), tuple(ldb, 1))
+                                               : layout(tuple(N, K), tuple(1, ldb)));
   const bool beta = wish.epilogue == GemmWish::alpha_beta;
   const auto bias = wish.epilogue == GemmWish::bias ? k.tensor("bias", t, layout(N, 1)) : -1;
-  const auto c = k.tensor(
-      "C", t, wish.column_major_output ? layout(tuple(M, N), tuple(1, ldc)) : layout(tuple(M, N), tuple(ldc, 1)),
-      beta ? Access::inout : Access::output);
-  const auto guard = [&](const Predicate& p) { k.kernel.guards.push_back({Predicate(), p, "where", {}}); };
+  const auto c = k.tensor("C", t,
+                          wish.column_major_output ? layout(tuple(M, N), tuple(1, ldc))
+                                                   : layout(tuple(M, N), tuple(ldc, 1)),
+                          beta ? Access::inout : Access::output);
+  const auto guard = [&](const Predicate& p) {
+    k.kernel.guards.push_back({Predicate(), p, "where", {}});
+  };
   guard(less_equal(wish.order[0] == 'T' ? K : M, lda));
   guard(less_equal(wish.order[1] == 'N' ? K : N, ldb));
   guard(less_equal(wish.column_major_output ? M : N, ldc));
   const auto m = k.index("m", M), n = k.index("n", N), kk = k.index("k", K, true);
-  const NodeId acc = k.sum({kk}, k.apply(ElementFunction::mul, {k.load(a, {m, kk}), k.load(b, {n, kk})}, t), t);
+  const NodeId acc =
+      k.sum({kk}, k.apply(ElementFunction::mul, {k.load(a, {m, kk}), k.load(b, {n, kk})}, t), t);
   NodeId value = acc;
   if (beta) {
-    const NodeId alpha = k.scalar_value(k.scalar("alpha", t)), scale = k.scalar_value(k.scalar("beta", t));
+    const NodeId alpha = k.scalar_value(k.scalar("alpha", t)),
+                 scale = k.scalar_value(k.scalar("beta", t));
     const NodeId product = k.apply(ElementFunction::mul, {alpha, acc}, t);
     const NodeId zero = k.apply(ElementFunction::eq, {scale, k.literal(0, t)}, ElementType::pred);
     const NodeId old = k.apply(ElementFunction::mul, {scale, k.load(c, {m, n})}, t);

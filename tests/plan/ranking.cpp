@@ -1,6 +1,7 @@
-// The model's order of schedules against times that were measured (measured.lay). Of each problem all pairs whose times
-// differ by more than the spread of measurements are asked: which is the faster? Kendall's tau of them, and what the
-// model's first choice loses, are what the model is held to.
+// The model's order of schedules against times that were measured (measured.lay). Of each problem
+// all pairs whose times differ by more than the spread of measurements are asked: which is the
+// faster? Kendall's tau of them, and what the model's first choice loses, are what the model is
+// held to.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -8,13 +9,14 @@
 #include <iterator>
 #include <map>
 
-#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
-#include "backend/plan/model.h"
+#include "backend/plan/model/model.h"
+#include "backend/plan/schedule/fitting.h"
 #include "frontend/sema/evaluator.h"
-#include "frontend/sema/kernel_call.h"
+#include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/library.h"
-#include "frontend/sema/record_fields.h"
+#include "frontend/sema/values/record_fields.h"
+#include "generated/tests/paths.h"
 
 namespace {
 
@@ -43,7 +45,8 @@ class Reader {
   Table table() {
     Table table;
     for (const sema::RecordPtr& record : sema::library_records("measured", "rows")) {
-      const sema::RecordFields row(*record, [](const std::string& what) { throw std::logic_error(what); });
+      const sema::RecordFields row(*record,
+                                   [](const std::string& what) { throw std::logic_error(what); });
       std::string problem = row.text("run") + " " + row.text("product");
       for (const int size : row.numbers("sizes", 1, 1 << 20)) problem += " " + std::to_string(size);
       table[problem].push_back(measured(row));
@@ -69,34 +72,42 @@ class Reader {
     const auto tile = row.numbers("tile", 1, 256), sizes = row.numbers("sizes", 1, 1 << 20);
     const auto& a = made->tensors.at(0);
     const ElementType sum = a.element == ElementType::s8 ? ElementType::s32 : ElementType::f32;
-    const sema::Atom mma =
-        sema::library_atom("atoms.sm90", "wgmma", {{"n", width(row)}, {"ab", a.element}, {"acc", sum}});
+    const sema::Atom mma = sema::library_atom("atoms.sm90", "wgmma",
+                                              {{"n", width(row)}, {"ab", a.element}, {"acc", sum}});
     sema::Schedule schedule{"sm90", {}, {}, {0, 0, 1}};
-    const auto entry = [&](const char* key, auto value) { schedule.entries.push_back({key, "", value, {}}); };
+    const auto entry = [&](const char* key, auto value) {
+      schedule.entries.push_back({key, "", value, {}});
+    };
     entry("tile", tuple_of(tile));
     entry("mma", mma);
     entry("groups", tuple_of(row.numbers("groups", 1, 4)));
     entry("cluster", tuple_of(row.numbers("cluster", 1, 8)));
-    if (const auto stages = row.integer("stages", 0, 32); stages > 0) entry("stages", Tuple(Int(stages)));
+    if (const auto stages = row.integer("stages", 0, 32); stages > 0)
+      entry("stages", Tuple(Int(stages)));
     if (row.integer("swapped", 0, 1) == 1) entry("swapped", Tuple(Int(1)));
     made->schedules = {schedule};
     const plan::Plan plan = plan::make_plan(made);
     INFO(row.text("product"));
     REQUIRE(plan.problems.empty());
-    const std::map<std::string, std::int64_t> named{{"M", sizes[0]}, {"N", sizes[1]}, {"K", sizes[2]}, {"L", sizes[3]}};
+    const std::map<std::string, std::int64_t> named{
+        {"M", sizes[0]}, {"N", sizes[1]}, {"K", sizes[2]}, {"L", sizes[3]}};
     const Binding binding = sema::solve_sizes(*made, {}, named);
     const auto fitting = plan::fitting_variants(plan, binding);
     REQUIRE(!fitting.empty());
     REQUIRE(fitting.front()->schedule.known());
     const double us = row.real("us"), library = row.real("library");
     std::string words = tuple_of(tile).to_string();
-    for (const char* field : {"groups", "cluster"}) words += " " + tuple_of(row.numbers(field, 1, 8)).to_string();
-    return {words + " stages " + std::to_string(row.integer("stages", 0, 32)), library > 0 ? us / library : us,
+    for (const char* field : {"groups", "cluster"})
+      words += " " + tuple_of(row.numbers(field, 1, 8)).to_string();
+    return {words + " stages " + std::to_string(row.integer("stages", 0, 32)),
+            library > 0 ? us / library : us,
             1e6 * plan::predicted_seconds(*made, *fitting.front(), binding, default_target())};
   }
 
   // Of the instruction: a tile's columns are one instruction wide in all rows.
-  static std::int64_t width(const sema::RecordFields& row) { return row.numbers("tile", 1, 256).at(1); }
+  static std::int64_t width(const sema::RecordFields& row) {
+    return row.numbers("tile", 1, 256).at(1);
+  }
 
   Sources sources_;
   sema::Evaluator evaluator_;
@@ -104,7 +115,9 @@ class Reader {
 
 struct Agreement {
   int agree = 0, differ = 0;
-  double tau() const { return agree + differ == 0 ? 0 : static_cast<double>(agree - differ) / (agree + differ); }
+  double tau() const {
+    return agree + differ == 0 ? 0 : static_cast<double>(agree - differ) / (agree + differ);
+  }
 };
 
 Agreement agreement(const std::vector<Measured>& rows) {
@@ -114,8 +127,8 @@ Agreement agreement(const std::vector<Measured>& rows) {
     for (std::size_t j = 0; j < i; ++j) {
       const double apart = std::log(rows[i].time / rows[j].time);
       if (std::abs(apart) < spread) continue;
-      const bool same =
-          (apart > 0) == (rows[i].predicted > rows[j].predicted) && rows[i].predicted != rows[j].predicted;
+      const bool same = (apart > 0) == (rows[i].predicted > rows[j].predicted) &&
+                        rows[i].predicted != rows[j].predicted;
       ++(same ? of.agree : of.differ);
     }
   return of;
@@ -123,10 +136,11 @@ Agreement agreement(const std::vector<Measured>& rows) {
 
 // The time of the schedule that the model likes best, over that of the fastest.
 double regret(const std::vector<Measured>& rows) {
-  const auto best =
-      std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
-  const auto first = std::min_element(rows.begin(), rows.end(),
-                                      [](const auto& a, const auto& b) { return a.predicted < b.predicted; });
+  const auto best = std::min_element(rows.begin(), rows.end(),
+                                     [](const auto& a, const auto& b) { return a.time < b.time; });
+  const auto first = std::min_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return a.predicted < b.predicted;
+  });
   return first->time / best->time;
 }
 
@@ -147,12 +161,13 @@ Judged judged(const Table& table) {
     made.worst = std::max(made.worst, regret(rows));
     logarithms += std::log(regret(rows));
     char line[160];
-    std::snprintf(line, sizeof line, "%s: %d pairs agree, %d differ, first choice %.3f of the fastest\n",
+    std::snprintf(line, sizeof line,
+                  "%s: %d pairs agree, %d differ, first choice %.3f of the fastest\n",
                   problem.c_str(), here.agree, here.differ, regret(rows));
     made.text += line;
     for (const Measured& row : rows) {
-      std::snprintf(line, sizeof line, "    %8.3f  predicted %8.1f us  %s\n", row.time, row.predicted,
-                    row.words.c_str());
+      std::snprintf(line, sizeof line, "    %8.3f  predicted %8.1f us  %s\n", row.time,
+                    row.predicted, row.words.c_str());
       made.text += line;
     }
   }

@@ -1,16 +1,16 @@
-// Changes of layout: every variant against the reference, on sizes that fit no tile; conflicts as predicted; schedules
-// that are pasted back; misfits with a witness.
+// Changes of layout: every variant against the reference, on sizes that fit no tile; conflicts as
+// predicted; schedules that are pasted back; misfits with a witness.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/plan/permute/relayout_smem.h"
 #include "backend/plan/print.h"
-#include "backend/plan/relayout_smem.h"
 #include "backend/plan/shared_layout.h"
-#include "frontend/algebra/operations.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "tests/plan/script_calls.h"
 
 namespace lay::test {
@@ -91,32 +91,34 @@ const plan::Relayout& how(const plan::Variant& variant) {
   return std::get<plan::Relayout>(variant.how);
 }
 
-const std::string kTranspose = "kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n";
+const std::string kTranspose =
+    "kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n";
 
 }  // namespace
 
 TEST_CASE("a layout change through shared memory, in every variant, is what the reference says") {
-  for (const char* call : {"transpose(random(f32, (70,45)))",
-                           "transpose(random(f32, (132,72)))",
-                           "transpose(random(f32, (66,130)))",
-                           "transpose(random(f32, (1,200)))",
-                           "narrow(random(f32, (72,136)))",
-                           "narrow(random(f32, (129,36)))",
-                           "narrow(random(f32, (67,33)))",
-                           "wide(random(f64, (38,70)))",
-                           "cast(random(f32, (136,68)))",
-                           "cast(random(f32, (35,33)))",
-                           "columns(random(f32, (68,76)))",
-                           "pitched(random(f32, (68,76)))",
-                           "pitched(random(f32, (31,5)))",
-                           "tiled(random(f32, (72,80)))",
-                           "untiled(random(f32, (72,136)))",
-                           "batched(random(f32, (3,36,68)))",
-                           "batched(random(f32, (2,35,9)))",
-                           "channels(random(f32, (2,5,12,8)))",
-                           "channels(random(f32, (2,7,9,3)))",
-                           "three(random(f32, (12,20,36)), random(f32, (12,20,36)), random(f32, (12,20,36)))",
-                           "three(random(f32, (5,7,3)), random(f32, (5,7,3)), random(f32, (5,7,3)))"}) {
+  for (const char* call :
+       {"transpose(random(f32, (70,45)))",
+        "transpose(random(f32, (132,72)))",
+        "transpose(random(f32, (66,130)))",
+        "transpose(random(f32, (1,200)))",
+        "narrow(random(f32, (72,136)))",
+        "narrow(random(f32, (129,36)))",
+        "narrow(random(f32, (67,33)))",
+        "wide(random(f64, (38,70)))",
+        "cast(random(f32, (136,68)))",
+        "cast(random(f32, (35,33)))",
+        "columns(random(f32, (68,76)))",
+        "pitched(random(f32, (68,76)))",
+        "pitched(random(f32, (31,5)))",
+        "tiled(random(f32, (72,80)))",
+        "untiled(random(f32, (72,136)))",
+        "batched(random(f32, (3,36,68)))",
+        "batched(random(f32, (2,35,9)))",
+        "channels(random(f32, (2,5,12,8)))",
+        "channels(random(f32, (2,7,9,3)))",
+        "three(random(f32, (12,20,36)), random(f32, (12,20,36)), random(f32, (12,20,36)))",
+        "three(random(f32, (5,7,3)), random(f32, (5,7,3)), random(f32, (5,7,3)))"}) {
     INFO(call);
     CHECK(messages(std::string(kTransposes) + call) == "");
   }
@@ -128,11 +130,13 @@ TEST_CASE("everything else that is computed element by element, in every variant
         "frames(random(f32, 100), random(f32, 9))",
         "mix(random(f32, (70,44)), random(f32, (70,44)), random(f32, 70), random(f32, 44), 2)",
         "mix(random(f32, (31,45)), random(f32, (31,45)), random(f32, 31), random(f32, 45), 2)",
-        "symmetric(random(f32, (68,68)))", "symmetric(random(f32, (33,33)))", "both(random(f32, (36,72)))",
-        "both(random(f32, (35,71)))", "update(random(f32, (36,72)), 3, random(f32, (36,72)))",
+        "symmetric(random(f32, (68,68)))", "symmetric(random(f32, (33,33)))",
+        "both(random(f32, (36,72)))", "both(random(f32, (35,71)))",
+        "update(random(f32, (36,72)), 3, random(f32, (36,72)))",
         "update(random(f32, (7,71)), 3, random(f32, (7,71)))", "diagonal(random(f32, (70,70)))",
-        "reversed(random(f32, 200))", "shifted(random(f32, (36,72)))", "strided(random(f32, (36,40)))",
-        "stencil(random(f32, (36,70)))", "many(random(f32, (36,68)), random(f32, (68,36)))"}) {
+        "reversed(random(f32, 200))", "shifted(random(f32, (36,72)))",
+        "strided(random(f32, (36,40)))", "stencil(random(f32, (36,70)))",
+        "many(random(f32, (36,68)), random(f32, (68,36)))"}) {
     INFO(call);
     CHECK(messages(std::string(kOthers) + call) == "");
   }
@@ -160,21 +164,25 @@ TEST_CASE("a transpose goes through shared memory in the order of both sides, ve
 
 // More than these, and what the addresses of 256 elements take, spilled.
 TEST_CASE("what a thread reads ahead element by element has a register each") {
-  const auto plan = planned("kernel bytes<M, N>(X: s8 (M,N):(N,1)) -> Y: s8 (N,M):(M,1) { Y[i,j] = X[j,i] }");
+  const auto plan =
+      planned("kernel bytes<M, N>(X: s8 (M,N):(N,1)) -> Y: s8 (N,M):(M,1) { Y[i,j] = X[j,i] }");
   REQUIRE(plan.variants.size() == 4);
   for (const plan::Variant& variant : plan.variants) {
     INFO(variant.name);
     const auto& made = how(variant);
     REQUIRE(made.loads.at(0).staged);
-    const int registers = plan::accesses_of(made.loads[0].threads) * std::max(1, made.loads[0].vector / 4);
+    const int registers =
+        plan::accesses_of(made.loads[0].threads) * std::max(1, made.loads[0].vector / 4);
     CHECK(registers <= 96);
   }
   CHECK(how(plan.variants[0]).tile == std::vector<int>{256, 256});
   CHECK(how(plan.variants[3]).tile == std::vector<int>{128, 128});
 }
 
-TEST_CASE("tensors whose leading dimensions are never both aligned are not both accessed in vectors") {
-  const auto plan = planned("kernel f<M, N>(X: f32 (M,N):(1,M+5)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }");
+TEST_CASE(
+    "tensors whose leading dimensions are never both aligned are not both accessed in vectors") {
+  const auto plan =
+      planned("kernel f<M, N>(X: f32 (M,N):(1,M+5)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }");
   for (const plan::Variant& variant : plan.variants) {
     const auto& made = how(variant);
     CHECK((made.loads.empty() || made.loads[0].vector == 1 || made.stores[0].vector == 1));
@@ -196,7 +204,8 @@ TEST_CASE("accesses are as wide as what the conditions of a variant are about") 
 
 TEST_CASE("where both sides run along one index nothing is staged") {
   const auto plan =
-      planned(std::string(kOthers) + "kernel last<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[i,j] = X[i,j] }");
+      planned(std::string(kOthers) +
+              "kernel last<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[i,j] = X[i,j] }");
   for (const plan::Variant& variant : plan.variants) {
     CHECK_FALSE(how(variant).loads[0].staged);
     CHECK(variant.prediction.shared_bytes == 0);
@@ -205,14 +214,16 @@ TEST_CASE("where both sides run along one index nothing is staged") {
 }
 
 TEST_CASE("literal sizes decide how wide the accesses are") {
-  const auto odd = planned("kernel f(X: f32 (62,50):(50,1)) -> Y: f32 (50,62):(62,1) { Y[i,j] = X[j,i] }");
+  const auto odd =
+      planned("kernel f(X: f32 (62,50):(50,1)) -> Y: f32 (50,62):(62,1) { Y[i,j] = X[j,i] }");
   REQUIRE(odd.variants.size() == 2);  // of the widest, narrower ones would be the same
   CHECK(how(odd.variants[0]).loads[0].vector == 2);
   CHECK(how(odd.variants[0]).stores[0].vector == 2);
   CHECK(odd.variants[0].when.empty());
 }
 
-// The interpreter counts what the plan predicted, access by access; and the defaults have no conflict.
+// The interpreter counts what the plan predicted, access by access; and the defaults have no
+// conflict.
 TEST_CASE("bank conflicts of layout changes are as predicted") {
   struct Case {
     std::string text;
@@ -224,13 +235,18 @@ TEST_CASE("bank conflicts of layout changes are as predicted") {
       {"kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: bf16 (N,M):(M,1) { Y[i,j] = X[j,i] }", true},
       {"kernel f<M, N>(X: s8 (M,N):(N,1)) -> Y: s8 (N,M):(M,1) { Y[i,j] = X[j,i] }", true},
       {"kernel f<M, N>(X: f64 (M,N):(N,1)) -> Y: f64 (N,M):(M,1) { Y[i,j] = X[j,i] }", true},
-      {"kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 ((8,M/8),(8,N/8)):((1,64),(8,8*M)) where M % 8 == 0 and N % 8 == "
+      {"kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 ((8,M/8),(8,N/8)):((1,64),(8,8*M)) where M % "
+       "8 == 0 and N % 8 == "
        "0 "
        "{ Y[i,j] = X[i,j] }",
        true},
       {kTranspose + "schedule f for simt { tile = (64,64)\n smem X = (64,64):(64,1) }", false},
-      {kTranspose + "schedule f for simt { tile = (32,64)\n threads = 128\n smem X = (32,64):(65,1) }", false},
-      {kTranspose + "schedule f for simt { tile = (32,32)\n smem X = Sw<2,2,5> o 0 o (32,32):(32,1) }", false},
+      {kTranspose +
+           "schedule f for simt { tile = (32,64)\n threads = 128\n smem X = (32,64):(65,1) }",
+       false},
+      {kTranspose +
+           "schedule f for simt { tile = (32,32)\n smem X = Sw<2,2,5> o 0 o (32,32):(32,1) }",
+       false},
   };
   for (const Case& each : cases) {
     const auto plan = planned(each.text);
@@ -239,10 +255,10 @@ TEST_CASE("bank conflicts of layout changes are as predicted") {
       constexpr std::int64_t s = 512;
       std::vector<std::byte> in(s * s * 8, std::byte{1}), out(s * s * 8);
       const auto bytes = static_cast<std::int64_t>(in.size());
-      const auto report =
-          interpret::run(ir::lower(plan, variant),
-                         {s, s, interpret::Memory{in.data(), bytes, true}, interpret::Memory{out.data(), bytes}},
-                         {.bank_conflicts = true});
+      const auto report = interpret::run(
+          ir::lower(plan, variant),
+          {s, s, interpret::Memory{in.data(), bytes, true}, interpret::Memory{out.data(), bytes}},
+          {.bank_conflicts = true});
       CAPTURE(each.text, variant.name, to_string(how(variant).loads[0].shared));
       if (report.fault) FAIL(report.fault->message);
       REQUIRE(variant.prediction.conflicts.size() == 2);
@@ -251,7 +267,8 @@ TEST_CASE("bank conflicts of layout changes are as predicted") {
         int worst = 0;
         for (const auto& counted : report.banks) {
           const bool is_read = counted.statement.find("<- X_shared") != std::string::npos;
-          if (counted.buffer == "X_shared" && is_read == reads) worst = std::max(worst, counted.worst);
+          if (counted.buffer == "X_shared" && is_read == reads)
+            worst = std::max(worst, counted.worst);
         }
         CAPTURE(predicted.access);
         CHECK(worst == predicted.wavefronts);
@@ -272,7 +289,8 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
       std::vector<std::int64_t> at(tile.size(), 0);
       const Tuple coordinate = evaluate(facts, thread_value, Tuple(i));
       for (size_t axis = 0; axis < tile.size() && coordinate.is_tuple(); ++axis) {
-        if (static_cast<int>(axis) < coordinate.rank()) at[axis] = coordinate[static_cast<int>(axis)].value().value();
+        if (static_cast<int>(axis) < coordinate.rank())
+          at[axis] = coordinate[static_cast<int>(axis)].value().value();
       }
       for (size_t axis = 0; axis < tile.size(); ++axis) {
         if (at[axis] < 0 || at[axis] >= tile[axis]) return false;
@@ -293,10 +311,12 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
       for (const plan::RelayoutLoad& load : relayout.loads) {
         if (!load.staged) continue;
         ++staged;
-        const Layout& shared = std::holds_alternative<Layout>(load.shared) ? std::get<Layout>(load.shared)
-                                                                           : std::get<Composed>(load.shared).layout();
+        const Layout& shared = std::holds_alternative<Layout>(load.shared)
+                                   ? std::get<Layout>(load.shared)
+                                   : std::get<Composed>(load.shared).layout();
         std::vector<int> tile;
-        for (int axis = 0; axis < shared.rank(); ++axis) tile.push_back(static_cast<int>(size(shared[axis]).value()));
+        for (int axis = 0; axis < shared.rank(); ++axis)
+          tile.push_back(static_cast<int>(size(shared[axis]).value()));
         CAPTURE(load.threads.to_string(), to_string(load.shared));
         CHECK(once(load.threads, tile));
         CHECK(!plan::shared_fault(tile, load.shared));
@@ -308,8 +328,10 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
 
 TEST_CASE("the printed schedule of a layout change is one that the planner takes back") {
   const std::vector<std::string> kernels = {
-      kTranspose, "kernel f<M, N>(X: bf16 (M,N):(N,1)) -> Y: bf16 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
-      "kernel f<B, M, N>(X: f32 (B,M,N):(M*N,N,1), u: f32 N:1) -> Y: f32 (B,N,M):(M*N,M,1) { Y[b,i,j] = X[b,j,i] + "
+      kTranspose,
+      "kernel f<M, N>(X: bf16 (M,N):(N,1)) -> Y: bf16 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
+      "kernel f<B, M, N>(X: f32 (B,M,N):(M*N,N,1), u: f32 N:1) -> Y: f32 (B,N,M):(M*N,M,1) { "
+      "Y[b,i,j] = X[b,j,i] + "
       "u[i] }\n",
       "kernel f<M>(x: f32 M:1) -> y: f32 M:1 { y[i] = x[i] + 1 }\n"};
   for (const std::string& kernel : kernels) {
@@ -320,10 +342,12 @@ TEST_CASE("the printed schedule of a layout change is one that the planner takes
       const auto again = planned(pasted);
       CAPTURE(pasted);
       REQUIRE(again.problems.empty());
-      const auto same = std::find_if(again.variants.begin(), again.variants.end(),
-                                     [&](const plan::Variant& v) { return v.name == "simt_" + variant.name; });
+      const auto same =
+          std::find_if(again.variants.begin(), again.variants.end(),
+                       [&](const plan::Variant& v) { return v.name == "simt_" + variant.name; });
       REQUIRE(same != again.variants.end());
-      auto expected = plan::schedule_lines(made, variant), actual = plan::schedule_lines(again, *same);
+      auto expected = plan::schedule_lines(made, variant),
+           actual = plan::schedule_lines(again, *same);
       expected.erase(expected.begin());
       actual.erase(actual.begin());
       CHECK(actual == expected);
@@ -341,14 +365,20 @@ TEST_CASE("a schedule that does not fit a layout change is named with a witness"
       {"threads = 100", "schedule-entry", "a multiple of 32"},
       {"threads = 2048", "schedule-threads", "at most 1024"},
       {"tile = (4096,4096)", "schedule-registers", "a tile of this size"},
-      {"tile = (64,64)\n smem X = (64,32):(1,64)", "schedule-smem", "is not one of the tile (64,64)"},
-      {"tile = (64,64)\n smem X = (64,64):(1,32)", "schedule-smem", "gives two elements one place, (32,0) and (0,1)"},
-      {"tile = (64,64)\n smem X = (64,64):(-1,64)", "schedule-smem", "has a place before its beginning, for (63,0)"},
-      {"tile = (64,64)\n smem = (64,64):(1,64)", "schedule-entry", "names an input that is turned round: smem X ="},
+      {"tile = (64,64)\n smem X = (64,32):(1,64)", "schedule-smem",
+       "is not one of the tile (64,64)"},
+      {"tile = (64,64)\n smem X = (64,64):(1,32)", "schedule-smem",
+       "gives two elements one place, (32,0) and (0,1)"},
+      {"tile = (64,64)\n smem X = (64,64):(-1,64)", "schedule-smem",
+       "has a place before its beginning, for (63,0)"},
+      {"tile = (64,64)\n smem = (64,64):(1,64)", "schedule-entry",
+       "names an input that is turned round: smem X ="},
       {"tile = (256,256)\n threads = 1024", "schedule-shared", "262144 bytes"},
-      {"tile = (64,64)\n order = (ceil_div(N,64),ceil_div(M,64)):(1@1,1@0)", "schedule-order", "exactly once"},
+      {"tile = (64,64)\n order = (ceil_div(N,64),ceil_div(M,64)):(1@1,1@0)", "schedule-order",
+       "exactly once"},
       {"groups = (2,2,1,1)", "schedule-entry", "no entry `groups`"},
-      {"tile = (64,64)\n smem Y = (64,64):(1,64)", "schedule-entry", "an input that is turned round, and Y is not"},
+      {"tile = (64,64)\n smem Y = (64,64):(1,64)", "schedule-entry",
+       "an input that is turned round, and Y is not"},
   };
   for (const Case& each : cases) {
     const auto plan = planned(kTranspose + "schedule f for simt { " + each.entries + " }");
@@ -364,7 +394,8 @@ TEST_CASE("schedules of a layout change are followed, whatever the tile") {
   for (const char* entries :
        {"tile = (32,32)", "tile = (8,128)\n threads = 64", "tile = (128,8)", "tile = (48,40)",
         "tile = (1,64)\n threads = 32", "tile = (64,1)\n threads = 32", "tile = (20,12)",
-        "tile = (64,64)\n threads = 1024", "tile = (7,5)\n threads = 32", "tile = (32,32)\n smem X = (32,32):(1,32)",
+        "tile = (64,64)\n threads = 1024", "tile = (7,5)\n threads = 32",
+        "tile = (32,32)\n smem X = (32,32):(1,32)",
         "tile = (32,32)\n order = (ceil_div(N,32),ceil_div(M,32)):(1@0,1@1)"}) {
     INFO(entries);
     CHECK(messages(kTranspose + "schedule f for simt { " + entries +

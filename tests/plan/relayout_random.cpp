@@ -1,5 +1,5 @@
-// Changes of layout drawn at random: rank, order of the coordinates, order in memory, tiles of 8 in it, element types,
-// sizes. Every variant gives the bits of the reference.
+// Changes of layout drawn at random: rank, order of the coordinates, order in memory, tiles of 8 in
+// it, element types, sizes. Every variant gives the bits of the reference.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
@@ -26,7 +26,8 @@ struct Draw {
     return all;
   }
 
-  // A layout of modes D<dims[0]>, D<dims[1]>, ... without gaps; modes with `tiled` dims may be two leaves.
+  // A layout of modes D<dims[0]>, D<dims[1]>, ... without gaps; modes with `tiled` dims may be two
+  // leaves.
   std::string layout(const std::vector<int>& dims, const std::vector<bool>& tiled) {
     struct Leaf {
       std::string extent, stride;
@@ -92,11 +93,12 @@ struct Draw {
         array += (array.empty() ? "" : ",") + std::to_string(sizes[static_cast<std::size_t>(dim)]);
       }
       value += (x ? " - " : "") + name + "[" + at + "]";
-      arrays += (x ? ", " : "") + std::string("random(f32, ") + (rank > 1 ? "(" + array + ")" : array) + ", " +
-                std::to_string(below(1000)) + ")";
+      arrays += (x ? ", " : "") + std::string("random(f32, ") +
+                (rank > 1 ? "(" + array + ")" : array) + ", " + std::to_string(below(1000)) + ")";
     }
-    return "kernel f<" + dims + ">(" + inputs + ") -> Y: " + pick(types) + " " + layout(in_order, tiled) + where +
-           "\n{\n  Y[" + indices + "] = " + value + "\n}\nf(" + arrays + ")\n";
+    return "kernel f<" + dims + ">(" + inputs + ") -> Y: " + pick(types) + " " +
+           layout(in_order, tiled) + where + "\n{\n  Y[" + indices + "] = " + value + "\n}\nf(" +
+           arrays + ")\n";
   }
 };
 

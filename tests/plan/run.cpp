@@ -1,15 +1,15 @@
 // Planned, lowered and interpreted kernels against a plain triple loop, bit for bit.
 //
-// Inputs are odd integers that need every bit up to their highest, and +-1, so that no sum rounds and a dropped,
-// doubled or swapped element shows. Leading dimensions are larger than the rows and their padding is NaN on inputs and
-// must stay as it was on outputs; outputs begin as NaN.
+// Inputs are odd integers that need every bit up to their highest, and +-1, so that no sum rounds
+// and a dropped, doubled or swapped element shows. Leading dimensions are larger than the rows and
+// their padding is NaN on inputs and must stay as it was on outputs; outputs begin as NaN.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "backend/interpret/interpret.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "tests/plan/kernels.h"
 
@@ -47,7 +47,9 @@ struct Matrix {
       : rows(r), columns(c), ld((row ? c : r) + pad), row_major(row) {
     data.assign(static_cast<size_t>(ld * (row ? r : c)), std::numeric_limits<T>::quiet_NaN());
   }
-  T& at(std::int64_t r, std::int64_t c) { return data[static_cast<size_t>(row_major ? r * ld + c : c * ld + r)]; }
+  T& at(std::int64_t r, std::int64_t c) {
+    return data[static_cast<size_t>(row_major ? r * ld + c : c * ld + r)];
+  }
   interpret::Memory memory(bool constant) {
     return {data.data(), static_cast<std::int64_t>(data.size() * sizeof(T)), constant};
   }
@@ -76,10 +78,12 @@ Case<T> make_case(const GemmWish& wish, Sizes3 s, std::int64_t pad, bool wide_a)
                {}};
   std::uint64_t i = static_cast<std::uint64_t>(s.m * 1000003 + s.n * 1009 + s.k);
   for (std::int64_t m = 0; m < s.m; ++m) {
-    for (std::int64_t k = 0; k < s.k; ++k, ++i) made.a.at(m, k) = wide_a ? wide_integer<T>(i) : sign<T>(i);
+    for (std::int64_t k = 0; k < s.k; ++k, ++i)
+      made.a.at(m, k) = wide_a ? wide_integer<T>(i) : sign<T>(i);
   }
   for (std::int64_t n = 0; n < s.n; ++n) {
-    for (std::int64_t k = 0; k < s.k; ++k, ++i) made.b.at(n, k) = wide_a ? sign<T>(i) : wide_integer<T>(i);
+    for (std::int64_t k = 0; k < s.k; ++k, ++i)
+      made.b.at(n, k) = wide_a ? sign<T>(i) : wide_integer<T>(i);
   }
   for (std::int64_t n = 0; n < s.n; ++n) made.bias.push_back(static_cast<T>(n % 7 - 3));
   const bool beta = wish.epilogue == GemmWish::alpha_beta;
@@ -106,7 +110,8 @@ template <class T>
 Binding bind(const Kernel& kernel, Sizes3 s, const Case<T>& c) {
   Binding binding;
   const std::int64_t sizes[] = {s.m, s.n, s.k, c.a.ld, c.b.ld, c.c.ld};
-  for (size_t i = 0; i < kernel.dims.size(); ++i) binding[*kernel.dims[i].symbol.dim_id()] = sizes[i];
+  for (size_t i = 0; i < kernel.dims.size(); ++i)
+    binding[*kernel.dims[i].symbol.dim_id()] = sizes[i];
   return binding;
 }
 
@@ -135,14 +140,16 @@ int check(const GemmWish& wish, Sizes3 s, std::int64_t pad, bool wide_a,
     arguments.push_back(c.a.memory(true));
     arguments.push_back(c.b.memory(true));
     if (wish.epilogue == GemmWish::bias) {
-      arguments.push_back(interpret::Memory{c.bias.data(), static_cast<std::int64_t>(c.bias.size() * sizeof(T)), true});
+      arguments.push_back(interpret::Memory{
+          c.bias.data(), static_cast<std::int64_t>(c.bias.size() * sizeof(T)), true});
     }
     arguments.push_back(c.c.memory(false));
     CAPTURE(wish.order, element_name(wish.type), s.m, s.n, s.k, variant.name);
     const auto report = interpret::run(kernel, arguments, {.write_once = true});
     if (report.fault) FAIL(report.fault->message);
     size_t wrong = 0;
-    for (size_t i = 0; i < c.c.data.size(); ++i) wrong += !same_bits(c.c.data[i], c.expected.data[i]);
+    for (size_t i = 0; i < c.c.data.size(); ++i)
+      wrong += !same_bits(c.c.data[i], c.expected.data[i]);
     CHECK(wrong == 0);
     ++ran;
   }
@@ -172,7 +179,8 @@ TEST_CASE("vectors where sizes and leading dimensions allow") {
   for (const std::string order : {"TN", "NN", "NT", "TT"}) {
     CHECK(check<float>({order, ElementType::f32}, {132, 68, 20}, 4, true) >= 2);
     CHECK(check<double>({order, ElementType::f64}, {66, 70, 18}, 2, false) >= 2);
-    CHECK(check<float>({order, ElementType::f32, GemmWish::plain, true}, {68, 72, 12}, 4, false) >= 2);
+    CHECK(check<float>({order, ElementType::f32, GemmWish::plain, true}, {68, 72, 12}, 4, false) >=
+          2);
   }
 }
 
@@ -192,12 +200,16 @@ TEST_CASE("an empty sum is zero") {
 }
 
 TEST_CASE("the tiles of schedules") {
-  const auto entry = [](const char* key, Tuple value) { return ScheduleEntry{key, "", std::move(value), {}}; };
+  const auto entry = [](const char* key, Tuple value) {
+    return ScheduleEntry{key, "", std::move(value), {}};
+  };
   for (const Sizes3& s : {Sizes3{140, 264, 24}, Sizes3{129, 257, 9}}) {
     for (const std::string order : {"TN", "NT"}) {
       CHECK(check<float>({order, ElementType::f32}, s, 4, true,
-                         {entry("tile", tuple(128, 256, 8)), entry("groups", tuple(2, 4, 1, 1))}) >= 1);
-      CHECK(check<float>({order, ElementType::f32}, s, 4, false, {entry("tile", tuple(128, 128, 8))}) >= 1);
+                         {entry("tile", tuple(128, 256, 8)), entry("groups", tuple(2, 4, 1, 1))}) >=
+            1);
+      CHECK(check<float>({order, ElementType::f32}, s, 4, false,
+                         {entry("tile", tuple(128, 128, 8))}) >= 1);
     }
   }
   CHECK(check<float>({"TN", ElementType::f32}, {70, 70, 40}, 2, true,
@@ -206,11 +218,14 @@ TEST_CASE("the tiles of schedules") {
 }
 
 TEST_CASE("slices of a block share K") {
-  const auto entry = [](const char* key, Tuple value) { return ScheduleEntry{key, "", std::move(value), {}}; };
+  const auto entry = [](const char* key, Tuple value) {
+    return ScheduleEntry{key, "", std::move(value), {}};
+  };
   for (const std::string order : {"TN", "NT"}) {
     for (const int slices : {2, 4}) {
-      CHECK(check<float>({order, ElementType::f32}, {70, 33, 37}, 1, true,
-                         {entry("tile", tuple(32, 32, 16)), entry("groups", tuple(1, 1, slices, 1))}) >= 1);
+      CHECK(check<float>(
+                {order, ElementType::f32}, {70, 33, 37}, 1, true,
+                {entry("tile", tuple(32, 32, 16)), entry("groups", tuple(1, 1, slices, 1))}) >= 1);
       CHECK(check<float>({order, ElementType::f32, GemmWish::alpha_beta}, {36, 68, 20}, 4, true,
                          {entry("tile", tuple(32, 64, 8)), entry("groups", tuple(2, 1, slices, 1)),
                           entry("lane_tile", tuple(4, 4, 1))}) >= 1);
@@ -237,16 +252,20 @@ TEST_CASE("schedules drawn at random are refused or right") {
   };
   int right = 0, refused = 0;
   for (int i = 0; i < 120; ++i) {
-    const auto entry = [](const char* key, auto value) { return ScheduleEntry{key, "", std::move(value), {}}; };
+    const auto entry = [](const char* key, auto value) {
+      return ScheduleEntry{key, "", std::move(value), {}};
+    };
     std::vector<ScheduleEntry> schedule = {
         entry("tile", tuple(pick(16, 32, 48, 64, 128), pick(32, 64, 96, 128), pick(4, 8, 16))),
         entry("lanes", lanes[mix(++counter) % lanes.size()]),
         entry("lane_tile", tuple(pick(1, 2, 4, 8), pick(1, 2, 3, 4), 1)),
     };
-    if (pick(0, 1)) schedule.push_back(entry("groups", tuple(pick(1, 2), pick(1, 2, 4), pick(1, 1, 2), 1)));
+    if (pick(0, 1))
+      schedule.push_back(entry("groups", tuple(pick(1, 2), pick(1, 2, 4), pick(1, 1, 2), 1)));
     const std::string order = std::vector<std::string>{"TN", "NN", "NT", "TT"}[mix(++counter) % 4];
     const ElementType type = pick(0, 0, 1) ? ElementType::f64 : ElementType::f32;
-    const GemmWish wish{order, type, pick(0, 1) ? GemmWish::alpha_beta : GemmWish::plain, pick(0, 1) == 1};
+    const GemmWish wish{order, type, pick(0, 1) ? GemmWish::alpha_beta : GemmWish::plain,
+                        pick(0, 1) == 1};
     auto maker = gemm(wish);
     maker.kernel.schedules.push_back({"simt", {}, schedule, {}});
     if (!plan::make_plan(maker.done()).problems.empty()) {

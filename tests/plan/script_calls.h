@@ -1,4 +1,5 @@
-// Kernels written in Lay, called in every variant of their plans: the interpreter must give the bits of the reference.
+// Kernels written in Lay, called in every variant of their plans: the interpreter must give the
+// bits of the reference.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -6,15 +7,17 @@
 #include <vector>
 
 #include "backend/interpret/launches.h"
-#include "backend/ir/lower.h"
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "tests/language/script.h"
 
 namespace lay::test {
 
 inline interpret::Argument scalar(const sema::Number& number, ElementType type) {
-  if (is_float(type)) return std::visit([](auto v) { return interpret::Argument(static_cast<double>(v)); }, number);
-  return std::visit([](auto v) { return interpret::Argument(static_cast<std::int64_t>(v)); }, number);
+  if (is_float(type))
+    return std::visit([](auto v) { return interpret::Argument(static_cast<double>(v)); }, number);
+  return std::visit([](auto v) { return interpret::Argument(static_cast<std::int64_t>(v)); },
+                    number);
 }
 
 // Runs one variant on copies of the call's arrays; the bytes of every output.
@@ -22,7 +25,8 @@ inline std::vector<sema::Array> outputs(const plan::Plan& plan, const plan::Vari
                                         const sema::KernelCall& call) {
   const sema::Kernel& kernel = *plan.kernel;
   interpret::NamedArguments arguments;
-  for (const sema::Dim& dim : kernel.dims) arguments[dim.name] = call.sizes.at(*dim.symbol.dim_id());
+  for (const sema::Dim& dim : kernel.dims)
+    arguments[dim.name] = call.sizes.at(*dim.symbol.dim_id());
   for (size_t i = 0; i < kernel.scalars.size(); ++i) {
     arguments[kernel.scalars[i].name] = scalar(call.scalars[i], kernel.scalars[i].type);
   }
@@ -35,7 +39,8 @@ inline std::vector<sema::Array> outputs(const plan::Plan& plan, const plan::Vari
     arguments[kernel.tensors[i].name] =
         interpret::Memory{memory[i].data(), static_cast<std::int64_t>(memory[i].size()), constant};
   }
-  const auto report = interpret::run_all(ir::lower_all(plan, variant), arguments, {.write_once = true});
+  const auto report =
+      interpret::run_all(ir::lower_all(plan, variant), arguments, {.write_once = true});
   if (report.fault) FAIL(report.fault->message);
   std::vector<sema::Array> result;
   for (size_t i = 0; i < memory.size(); ++i) {

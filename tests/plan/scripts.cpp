@@ -1,5 +1,5 @@
-// Kernels written in Lay, in every variant of their plans: the interpreter gives the bits of the reference. And the
-// schedule that a plan prints is one that the planner takes back.
+// Kernels written in Lay, in every variant of their plans: the interpreter gives the bits of the
+// reference. And the schedule that a plan prints is one that the planner takes back.
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -109,7 +109,8 @@ TEST_CASE("the printed plan is a script") {
     const auto again = plan::make_plan(second.evaluator.kernels().back());
     REQUIRE(again.problems.empty());
     const auto& follows = variant.aligned.empty() ? again.variants[1] : again.variants[0];
-    auto expected = plan::schedule_lines(made, variant), actual = plan::schedule_lines(again, follows);
+    auto expected = plan::schedule_lines(made, variant),
+         actual = plan::schedule_lines(again, follows);
     expected.erase(expected.begin());
     actual.erase(actual.begin());
     if (!variant.aligned.empty()) CHECK(actual == expected);

@@ -79,14 +79,16 @@ TEST_CASE("what every record of a GPU says is possible") {
     CHECK(target.block_shared + target.reserved_shared <= target.multiprocessor_shared);
     CHECK(target.multiprocessor_threads % target.block_threads % 512 == 0);
     CHECK(target.multiprocessor_registers >= 255 * 128);
-    CHECK(target.memory_rate < target.cache_rate * target.hertz);  // else the cache would be of no use
+    CHECK(target.memory_rate <
+          target.cache_rate * target.hertz);  // else the cache would be of no use
     CHECK(target.launch > 0);
     CHECK(target.multiply_adds("thread", ElementType::f32));
     CHECK(target.multiply_adds("warp", ElementType::bf16));
   }
 }
 
-// What an atom costs was said for the first machine that has it: there its products take no less by the machine's rate.
+// What an atom costs was said for the first machine that has it: there its products take no less by
+// the machine's rate.
 TEST_CASE("the rates of tensor cores are those of their instructions") {
   const auto clocks = [](const char* gpu, const sema::Atom& atom) {
     const auto rate = find_target(gpu)->multiply_adds(atom.kind, atom.a_type);
@@ -96,14 +98,16 @@ TEST_CASE("the rates of tensor cores are those of their instructions") {
   using enum ElementType;
   for (const ElementType type : {f16, bf16, tf32, e4m3, e5m2, s8, u8}) {
     const ElementType sum = bits(type) == 8 && !is_float(type) ? s32 : f32;
-    const auto atom = sema::library_atom("atoms.sm90", "wgmma", {{"n", 256}, {"ab", type}, {"acc", sum}});
+    const auto atom =
+        sema::library_atom("atoms.sm90", "wgmma", {{"n", 256}, {"ab", type}, {"acc", sum}});
     CHECK(clocks("h200", atom) == atom.cost);
   }
   const auto warp = [](int m, int k, ElementType type, ElementType sum) {
-    return sema::library_atom("atoms.sm90", "mma", {{"m", m}, {"k", k}, {"ab", type}, {"acc", sum}});
+    return sema::library_atom("atoms.sm90", "mma",
+                              {{"m", m}, {"k", k}, {"ab", type}, {"acc", sum}});
   };
-  for (const sema::Atom& atom :
-       {warp(16, 16, f16, f32), warp(16, 8, tf32, f32), warp(8, 4, f64, f64), warp(16, 32, s8, s32)})
+  for (const sema::Atom& atom : {warp(16, 16, f16, f32), warp(16, 8, tf32, f32),
+                                 warp(8, 4, f64, f64), warp(16, 32, s8, s32)})
     CHECK(clocks("a100", atom) == atom.cost);
   CHECK(clocks("l40s", warp(16, 32, e4m3, f32)) == warp(16, 32, e4m3, f32).cost);
 }
@@ -119,15 +123,18 @@ TEST_CASE("shared memory is that of the GPU") {
     const auto plan = planned(deep, gpu);
     REQUIRE(plan.problems.size() == 1);
     CHECK(plan.problems[0].code == "schedule-shared");
-    CHECK(plan.problems[0].message == "8 stages take 131072 bytes of shared memory, and a block has 101376");
+    CHECK(plan.problems[0].message ==
+          "8 stages take 131072 bytes of shared memory, and a block has 101376");
   }
   for (const Target& target : targets()) {
     const auto plan = planned(kGemm, target.name.c_str());
-    for (const plan::Variant& variant : plan.variants) CHECK(variant.prediction.shared_bytes <= target.block_shared);
+    for (const plan::Variant& variant : plan.variants)
+      CHECK(variant.prediction.shared_bytes <= target.block_shared);
   }
 }
 
-TEST_CASE("the library's choice has no instruction that the GPU lacks, and counts its multiprocessors") {
+TEST_CASE(
+    "the library's choice has no instruction that the GPU lacks, and counts its multiprocessors") {
   CHECK(first<plan::Sm90Gemm>(planned(kGemm, "h200")));
   for (const char* gpu : {"a100", "a40", "l40s"}) {
     const auto plan = planned(kGemm, gpu);
@@ -140,26 +147,32 @@ TEST_CASE("the library's choice has no instruction that the GPU lacks, and count
   CHECK(first<plan::Sm90Gemm>(planned(kGemm, "h100_pcie"))->multiprocessors == 114);
 }
 
-TEST_CASE("a schedule is refused an atom that the GPU lacks, and passed over where it is for newer GPUs") {
-  const std::string wide = product("f64", "f64") +
-                           "schedule f for sm80 { tile = (64,64,32)\n mma = sm90.mma(m = 16, k = 16, ab = f64, acc = "
-                           "f64)\n groups = (2,2,1,1) }\n";
+TEST_CASE(
+    "a schedule is refused an atom that the GPU lacks, and passed over where it is for newer "
+    "GPUs") {
+  const std::string wide =
+      product("f64", "f64") +
+      "schedule f for sm80 { tile = (64,64,32)\n mma = sm90.mma(m = 16, k = 16, ab = f64, acc = "
+      "f64)\n groups = (2,2,1,1) }\n";
   CHECK(planned(wide, "h200").problems.empty());
   const auto refused = planned(wide, "a100");
   REQUIRE(refused.problems.size() == 1);
   CHECK(refused.problems[0].code == "schedule-capability");
   CHECK(refused.problems[0].message ==
-        "sm90.mma(m = 16, k = 16, ab = f64, acc = f64) needs compute capability 9.0, and a100 has 8.0");
+        "sm90.mma(m = 16, k = 16, ab = f64, acc = f64) needs compute capability 9.0, and a100 has "
+        "8.0");
 
-  const std::string eight = product("e4m3", "f32") +
-                            "schedule f for sm80 { tile = (64,64,64)\n mma = sm89.mma(m = 16, k = 32, ab = e4m3, acc = "
-                            "f32) }\n";
+  const std::string eight =
+      product("e4m3", "f32") +
+      "schedule f for sm80 { tile = (64,64,64)\n mma = sm89.mma(m = 16, k = 32, ab = e4m3, acc = "
+      "f32) }\n";
   CHECK(planned(eight, "l40s").problems.empty());
   CHECK(planned(eight, "a40").problems.at(0).code == "schedule-capability");
 
-  const std::string newer = kGemm +
-                            "schedule f for sm90 { tile = (128,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, "
-                            "acc = f32) }\n";
+  const std::string newer =
+      kGemm +
+      "schedule f for sm90 { tile = (128,256,64)\n mma = sm90.wgmma(n = 256, ab = bf16, "
+      "acc = f32) }\n";
   CHECK(planned(newer, "h200").variants.front().name == "sm90");
   const auto passed = planned(newer, "a100");
   CHECK(passed.problems.empty());

@@ -3,21 +3,23 @@
 #include <set>
 
 #include "backend/plan/conditions.h"
-#include "backend/plan/fitting.h"
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
-#include "frontend/sema/kernel_call.h"
+#include "backend/plan/schedule/fitting.h"
+#include "frontend/sema/kernel/kernel_call.h"
 #include "tests/language/script.h"
 
 namespace lay::test {
 
 namespace {
 
-// A product of 8-bit floats, of bf16 where `narrow` is bf16, under that schedule; what is assigned is `value` of it.
-plan::Plan planned(const std::string& schedule, const std::string& narrow = "e4m3", const std::string& value = "acc",
-                   const std::string& more = "") {
-  sema::test::Script script("use atoms.sm90\nkernel product<M, N, K>(A: " + narrow + " (M,K):(K,1), B: " + narrow +
-                            " (N,K):(K,1)" + more + ") -> C: bf16 (M,N):(N,1)\n{ let acc = sum[k](A[m,k] * B[n,k])\n" +
+// A product of 8-bit floats, of bf16 where `narrow` is bf16, under that schedule; what is assigned
+// is `value` of it.
+plan::Plan planned(const std::string& schedule, const std::string& narrow = "e4m3",
+                   const std::string& value = "acc", const std::string& more = "") {
+  sema::test::Script script("use atoms.sm90\nkernel product<M, N, K>(A: " + narrow +
+                            " (M,K):(K,1), B: " + narrow + " (N,K):(K,1)" + more +
+                            ") -> C: bf16 (M,N):(N,1)\n{ let acc = sum[k](A[m,k] * B[n,k])\n" +
                             "C[m,n] = " + value + " }\n" + schedule);
   REQUIRE(script.messages == "");
   return plan::make_plan(script.evaluator.kernels().back());
@@ -49,7 +51,8 @@ const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
 }  // namespace
 
 TEST_CASE("a schedule without an atom is completed by the rows of the library that fit") {
-  const plan::Plan plain = planned(""), promoted = planned("schedule product for sm90 { accumulate = 128 }");
+  const plan::Plan plain = planned(""),
+                   promoted = planned("schedule product for sm90 { accumulate = 128 }");
   REQUIRE(promoted.problems.empty());
   std::set<std::string> names;
   int copying = 0;
@@ -71,8 +74,11 @@ TEST_CASE("a schedule without an atom is completed by the rows of the library th
   CHECK(!names.contains("sm90_own_wide"));
 }
 
-TEST_CASE("the library has rows for sums in parts, and rows that are taken only where TMA stores the output") {
-  CHECK(names_of(planned("schedule product for sm90 { accumulate = 128 }")).contains("sm90_own_broad"));
+TEST_CASE(
+    "the library has rows for sums in parts, and rows that are taken only where TMA stores the "
+    "output") {
+  CHECK(names_of(planned("schedule product for sm90 { accumulate = 128 }"))
+            .contains("sm90_own_broad"));
   CHECK(!names_of(planned("")).contains("sm90_broad"));
   const auto with_bias = names_of(planned("", "bf16", "max(acc + bias[n], 0)", ", bias: bf16 N:1"));
   CHECK(with_bias.contains("sm90_turns_160"));
@@ -80,7 +86,8 @@ TEST_CASE("the library has rows for sums in parts, and rows that are taken only 
   CHECK(with_bias.contains("sm90_turns_any"));
   CHECK(!names_of(planned("", "bf16")).contains("sm90_turns_160"));
   // There are no registers for these beside 160 accumulators.
-  CHECK(!names_of(planned("", "bf16", "acc + R[m,n]", ", R: bf16 (M,N):(N,1)")).contains("sm90_turns_160"));
+  CHECK(!names_of(planned("", "bf16", "acc + R[m,n]", ", R: bf16 (M,N):(N,1)"))
+             .contains("sm90_turns_160"));
 }
 
 TEST_CASE("large products get the tiles that were measured to be the fastest") {
@@ -89,8 +96,10 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
                    masked = planned("", "bf16", "if n <= m then acc else 0");
   CHECK(taken(bare, 4096, 4096, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall_176_along_n");
-  CHECK(taken(bare, 8192, 4096, 14336) == "sm90_tall");      // tiles that begin and end less often gain nothing
-  CHECK(taken(bare, 4096, 2560, 4096) == "sm90_turns");      // larger tiles leave a fifth of the machine idle
+  CHECK(taken(bare, 8192, 4096, 14336) ==
+        "sm90_tall");  // tiles that begin and end less often gain nothing
+  CHECK(taken(bare, 4096, 2560, 4096) ==
+        "sm90_turns");  // larger tiles leave a fifth of the machine idle
   CHECK(taken(bare, 4095, 4097, 4096) == "sm90_turns_any");  // rows that TMA does not store show
   CHECK(taken(bare, 2048, 2048, 2048) == "sm90_wide");
   CHECK(taken(bare, 2048, 2048, 512) == "sm90_turns");  // too short for the limit of power
@@ -98,7 +107,8 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 8192, 14336, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 16384, 6144, 4096) == "sm90_tall_176");
-  // As many tiles as multiprocessors or fewer, of the narrowest that are no more; and the measured ones beside them.
+  // As many tiles as multiprocessors or fewer, of the narrowest that are no more; and the measured
+  // ones beside them.
   CHECK(taken(bare, 768, 2048, 4096) == "sm90_once_96");
   CHECK(taken(bare, 1024, 2048, 4096) == "sm90_once_128");
   CHECK(taken(bare, 1024, 2560, 4096) == "sm90_once_160");
@@ -128,8 +138,9 @@ TEST_CASE("blocks with a tile each find it where the last group of rows is not f
   const plan::Plan plan = planned("", "bf16");
   for (const char* name : {"sm90_once_160", "sm90_middle", "sm90_middle_96"}) {
     INFO(name);
-    const auto found = std::find_if(plan.variants.begin(), plan.variants.end(),
-                                    [&](const plan::Variant& variant) { return variant.name == name; });
+    const auto found =
+        std::find_if(plan.variants.begin(), plan.variants.end(),
+                     [&](const plan::Variant& variant) { return variant.name == name; });
     REQUIRE(found != plan.variants.end());
     const auto* gemm = hopper(*found);
     REQUIRE(gemm);
@@ -157,9 +168,11 @@ TEST_CASE("an order may be a number of rows of tiles") {
   for (const char* wrong : {"0", "-1", "5000", "M", "(1,2)"}) {
     INFO(wrong);
     CHECK(problem(std::string("schedule product for sm90 { order = ") + wrong + " }") ==
-          "schedule-entry: `order` takes a layout, block or cluster -> (tile m, tile n), or a number of rows of tiles");
+          "schedule-entry: `order` takes a layout, block or cluster -> (tile m, tile n), or a "
+          "number of rows of tiles");
   }
-  // Eleven rows of clusters, where as many waves do and no factor along n is read in boxes of another width.
+  // Eleven rows of clusters, where as many waves do and no factor along n is read in boxes of
+  // another width.
   sema::test::Script across(
       "kernel f<M, N, K>(A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)) -> C: bf16 (M,N):(N,1) "
       "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }");
@@ -175,7 +188,8 @@ TEST_CASE("an order may be a number of rows of tiles") {
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
-  const plan::Plan plan = planned("schedule product for sm90 when M >= 512 { accumulate = 128; cluster = (1,1) }");
+  const plan::Plan plan =
+      planned("schedule product for sm90 when M >= 512 { accumulate = 128; cluster = (1,1) }");
   REQUIRE(plan.problems.empty());
   std::set<std::string> names;
   for (const plan::Variant& variant : plan.variants) CHECK(names.insert(variant.name).second);
@@ -205,47 +219,55 @@ TEST_CASE("variants that no sizes reach are left out") {
   for (const char* element : {"f32", "bf16"}) {
     const std::string type = element;
     sema::test::Script script("kernel f<M, N, K>(A: " + type + " (M,K):(1,M+5), B: " + type +
-                              " (N,K):(K,1)) -> C: " + type + " (M,N):(1,M) { C[m,n] = sum[k](A[m,k] * B[n,k]) }");
+                              " (N,K):(K,1)) -> C: " + type +
+                              " (M,N):(1,M) { C[m,n] = sum[k](A[m,k] * B[n,k]) }");
     REQUIRE(script.messages == "");
     const plan::Plan plan = plan::make_plan(script.evaluator.kernels().back());
     REQUIRE(!plan.variants.empty());
-    for (const plan::Variant& each : plan.variants) CHECK(!plan::contradicts(plan::facts_of(*plan.kernel), each.when));
+    for (const plan::Variant& each : plan.variants)
+      CHECK(!plan::contradicts(plan::facts_of(*plan.kernel), each.when));
   }
 }
 
 TEST_CASE("sums in parts that do not fit the tile, the type or the registers are refused") {
-  const std::string head = "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
+  const std::string head =
+      "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
   CHECK(problem(head + "tile = (128,128,128); accumulate = 96 }") ==
-        "schedule-cover: 96 elements of K are neither whole tiles of 128 nor an equal part of one in steps of 32");
+        "schedule-cover: 96 elements of K are neither whole tiles of 128 nor an equal part of one "
+        "in steps of 32");
   CHECK(problem(head + "tile = (128,128,128); accumulate = 16 }").starts_with("schedule-cover"));
   CHECK(problem(head + "tile = (128,128,128); accumulate = 0 }").starts_with("schedule-entry"));
-  CHECK(
-      problem(head + "tile = (128,128,128); groups = (1,1,1,2); accumulate = 128 }").starts_with("schedule-registers"));
+  CHECK(problem(head + "tile = (128,128,128); groups = (1,1,1,2); accumulate = 128 }")
+            .starts_with("schedule-registers"));
   CHECK(problem("schedule product for sm80 { accumulate = 128 }").starts_with("unsupported"));
   CHECK(planned(head + "tile = (128,128,128); accumulate = 64 }").problems.empty());
   CHECK(planned(head + "tile = (128,128,128); accumulate = 384 }").problems.empty());
 }
 
 TEST_CASE(
-    "an atom whose accumulators leave its instruction too few of the registers that threads begin with is refused") {
+    "an atom whose accumulators leave its instruction too few of the registers that threads begin "
+    "with is refused") {
   const auto asked = [](int n, const std::string& groups) {
     const std::string columns = std::to_string(n);
-    const std::string tile = groups == "(2,2,1,1)" ? "(128," + std::to_string(2 * n) : "(192," + columns;
-    return "schedule product for sm90 { mma = sm90.wgmma(n = " + columns + ", ab = e4m3, acc = f32); tile = " + tile +
-           ",64); groups = " + groups + " }";
+    const std::string tile =
+        groups == "(2,2,1,1)" ? "(128," + std::to_string(2 * n) : "(192," + columns;
+    return "schedule product for sm90 { mma = sm90.wgmma(n = " + columns +
+           ", ab = e4m3, acc = f32); tile = " + tile + ",64); groups = " + groups + " }";
   };
-  CHECK(
-      problem(asked(144, "(2,2,1,1)")) ==
-      "schedule-registers: the instruction with its 72 accumulators takes 98 registers, and 640 threads begin with 96 "
-      "each");
-  CHECK(problem(asked(208, "(3,1,1,1)")).starts_with("schedule-registers: the instruction with its 104"));
+  CHECK(problem(asked(144, "(2,2,1,1)")) ==
+        "schedule-registers: the instruction with its 72 accumulators takes 98 registers, and 640 "
+        "threads begin with 96 "
+        "each");
+  CHECK(problem(asked(208, "(3,1,1,1)"))
+            .starts_with("schedule-registers: the instruction with its 104"));
   CHECK(planned(asked(136, "(2,2,1,1)")).problems.empty());
   CHECK(planned(asked(200, "(3,1,1,1)")).problems.empty());
 }
 
 TEST_CASE("a layout of the user's that meets bank conflicts is followed, and said") {
   const std::string head =
-      "schedule product for sm80 { mma = sm90.mma(m = 16, k = 32, ab = e4m3, acc = f32); tile = (64,64,128); "
+      "schedule product for sm80 { mma = sm90.mma(m = 16, k = 32, ab = e4m3, acc = f32); tile = "
+      "(64,64,128); "
       "groups = (2,2,1,1); stages = 2";
   const auto notes = [&](const std::string& more) {
     const plan::Plan plan = planned(head + more + " }");
@@ -256,7 +278,8 @@ TEST_CASE("a layout of the user's that meets bank conflicts is followed, and sai
   const auto found = notes("; smem A = (64,128):(128,1)");
   REQUIRE(found.size() == 1);
   CHECK(found[0] ==
-        "smem A meets bank conflicts: read A takes 32 wavefronts a warp, and 4 would do; without the entry a layout is "
+        "smem A meets bank conflicts: read A takes 32 wavefronts a warp, and 4 would do; without "
+        "the entry a layout is "
         "chosen");
   CHECK(notes("; smem A = Sw<3,4,3> o 0 o (64,128):(128,1)").empty());
 }
@@ -264,26 +287,30 @@ TEST_CASE("a layout of the user's that meets bank conflicts is followed, and sai
 TEST_CASE("what blocks that share K add up is counted among the registers") {
   const auto split = [](int rows, int columns, int groups, int blocks) {
     const std::string n = std::to_string(columns);
-    return "schedule product for sm90 { mma = sm90.wgmma(n = " + n + ", ab = e4m3, acc = f32); tile = (" +
-           std::to_string(rows) + "," + n + ",128); groups = (" + std::to_string(groups) + ",1,1,1); cluster = (1,1," +
+    return "schedule product for sm90 { mma = sm90.wgmma(n = " + n +
+           ", ab = e4m3, acc = f32); tile = (" + std::to_string(rows) + "," + n +
+           ",128); groups = (" + std::to_string(groups) + ",1,1,1); cluster = (1,1," +
            std::to_string(blocks) + ") }";
   };
-  CHECK(
-      problem(split(128, 240, 2, 2)) ==
-      "schedule-registers: a part of (64,240) leaves 120 accumulators and 64 sums to each thread of a consumer, which "
-      "has 240 registers");
+  CHECK(problem(split(128, 240, 2, 2)) ==
+        "schedule-registers: a part of (64,240) leaves 120 accumulators and 64 sums to each thread "
+        "of a consumer, which "
+        "has 240 registers");
   CHECK(planned(split(128, 240, 2, 1)).problems.empty());
   CHECK(planned(split(128, 240, 2, 4)).problems.empty());
   CHECK(planned(split(64, 224, 1, 2)).problems.empty());
 }
 
-TEST_CASE("outputs are stored in narrower spans where more stages are asked for than whole ones leave room for") {
+TEST_CASE(
+    "outputs are stored in narrower spans where more stages are asked for than whole ones leave "
+    "room for") {
   const auto of = [](int columns, int stages) {
     const std::string n = std::to_string(columns);
-    const plan::Plan plan =
-        planned("schedule product for sm90 { mma = sm90.wgmma(n = " + n + ", ab = bf16, acc = f32); tile = (128," + n +
-                    ",64); groups = (1,1,1,2); cluster = (2,1); stages = " + std::to_string(stages) + " }",
-                "bf16");
+    const plan::Plan plan = planned(
+        "schedule product for sm90 { mma = sm90.wgmma(n = " + n +
+            ", ab = bf16, acc = f32); tile = (128," + n +
+            ",64); groups = (1,1,1,2); cluster = (2,1); stages = " + std::to_string(stages) + " }",
+        "bf16");
     REQUIRE(plan.problems.empty());
     const auto* how = hopper(plan.variants.front());
     REQUIRE(how);
@@ -300,14 +327,16 @@ TEST_CASE("outputs are stored in narrower spans where more stages are asked for 
   CHECK(of(176, 5).rest == 48);
 }
 
-TEST_CASE("consumers ask for no more registers than the launch has and the copying threads give up") {
+TEST_CASE(
+    "consumers ask for no more registers than the launch has and the copying threads give up") {
   constexpr int all = 65536, unit = 8;
   for (const int consumers : {2, 3, 4, 5, 6, 7}) {
     for (const int columns : {32, 64, 128, 256}) {
       const std::string n = std::to_string(columns);
       const plan::Plan plan =
-          planned("schedule product for sm90 { mma = sm90.wgmma(n = " + n + ", ab = e4m3, acc = f32); tile = (64," + n +
-                  ",128); groups = (1,1,1," + std::to_string(consumers) + "); cluster = (1,1); stages = 2 }");
+          planned("schedule product for sm90 { mma = sm90.wgmma(n = " + n +
+                  ", ab = e4m3, acc = f32); tile = (64," + n + ",128); groups = (1,1,1," +
+                  std::to_string(consumers) + "); cluster = (1,1); stages = 2 }");
       if (!plan.problems.empty()) continue;
       const auto* how = hopper(plan.variants.front());
       REQUIRE(how);
@@ -326,18 +355,22 @@ TEST_CASE("consumers ask for no more registers than the launch has and the copyi
 }
 
 TEST_CASE("the way through K is printed where it is said, and is 0 or 1") {
-  const std::string head = "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
+  const std::string head =
+      "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
   const plan::Plan plan = planned(head + "serpentine = 1 }");
   REQUIRE(plan.problems.empty());
   const auto lines = plan::schedule_lines(plan, plan.variants.front());
-  CHECK(std::any_of(lines.begin(), lines.end(),
-                    [](const std::string& line) { return line.find("serpentine = 1") != std::string::npos; }));
-  for (const plan::Variant& variant : planned("schedule product for sm90 { serpentine = 1 }").variants) {
+  CHECK(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("serpentine = 1") != std::string::npos;
+  }));
+  for (const plan::Variant& variant :
+       planned("schedule product for sm90 { serpentine = 1 }").variants) {
     if (hopper(variant) && variant.schedule.known())
       CHECK(hopper(variant)->serpentine == (variant.name.find("own") != std::string::npos));
   }
   CHECK(problem(head + "serpentine = 2 }") ==
-        "schedule-entry: `serpentine` takes 0 or 1: whether every other tile of a cluster goes through K from its end");
+        "schedule-entry: `serpentine` takes 0 or 1: whether every other tile of a cluster goes "
+        "through K from its end");
 }
 
 }  // namespace lay::test

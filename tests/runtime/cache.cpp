@@ -1,5 +1,5 @@
 // The kernel cache: entries are whole or not there, whatever happens to the folder.
-#include "runtime/cache.h"
+#include "runtime/compile/cache.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/sha256.h"
+#include "runtime/compile/sha256.h"
 #include "tests/runtime/temporary.h"
 
 namespace {
@@ -36,7 +36,8 @@ TEST_CASE("sha256 of the standard's examples") {
   CHECK(key_of("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(key_of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  CHECK(key_of(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  CHECK(key_of(std::string(1000000, 'a')) ==
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST_CASE("what is stored is found, and only under its key") {
@@ -51,7 +52,8 @@ TEST_CASE("what is stored is found, and only under its key") {
   CHECK(cache.store(key_of("a"), payload));  // again: the same
   CHECK(!cache.store("../a", payload));
   CHECK(!cache.find("../../etc/passwd"));
-  CHECK((fs::status(folder.path() / "made").permissions() & fs::perms::all) == fs::perms::owner_all);
+  CHECK((fs::status(folder.path() / "made").permissions() & fs::perms::all) ==
+        fs::perms::owner_all);
 }
 
 TEST_CASE("a damaged entry is never used and moved aside") {
@@ -135,7 +137,8 @@ TEST_CASE("a writer that is killed leaves whole entries or none") {
     const Cache cache(folder.path());
     std::string warning;
     for (int i = 0; i < 3; ++i)
-      if (const auto found = cache.find(key_of(std::to_string(i)), &warning)) CHECK((*found == payload));
+      if (const auto found = cache.find(key_of(std::to_string(i)), &warning))
+        CHECK((*found == payload));
     CHECK(warning.empty());
   }
 }
@@ -149,14 +152,16 @@ TEST_CASE("an entry that cannot be written whole is not there") {
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &limit);
     const Cache cache(folder.path());
-    const bool right = !cache.store(key_of("large"), std::string(5000, 'l')) && cache.store(key_of("small"), "s") &&
-                       !cache.find(key_of("large")) && cache.find(key_of("small")) == "s";
+    const bool right = !cache.store(key_of("large"), std::string(5000, 'l')) &&
+                       cache.store(key_of("small"), "s") && !cache.find(key_of("large")) &&
+                       cache.find(key_of("small")) == "s";
     _exit(right ? 0 : 1);
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
-  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() != ".tmp");
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    CHECK(entry.path().extension() != ".tmp");
 }
 
 TEST_CASE("many processes, one cold cache: every reader sees a whole entry or none") {
@@ -169,7 +174,8 @@ TEST_CASE("many processes, one cold cache: every reader sees a whole entry or no
       const Cache cache(folder.path());
       bool right = cache.usable();
       for (int round = 0; round < 40; ++round) {
-        const std::string name = "kernel " + std::to_string(round % 7), payload = std::string(5000, name.back()) + name;
+        const std::string name = "kernel " + std::to_string(round % 7),
+                          payload = std::string(5000, name.back()) + name;
         std::string warning;
         const auto found = cache.find(key_of(name), &warning);
         right = right && warning.empty() && (!found || *found == payload);
@@ -184,5 +190,6 @@ TEST_CASE("many processes, one cold cache: every reader sees a whole entry or no
     REQUIRE(waitpid(child, &status, 0) == child);
     CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
   }
-  for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() != ".tmp");
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    CHECK(entry.path().extension() != ".tmp");
 }

@@ -1,9 +1,9 @@
-#include "runtime/csv.h"
+#include "runtime/io/csv.h"
 
 #include <catch2/catch.hpp>
 
 #include "frontend/source/diagnostic.h"
-#include "runtime/arrays.h"
+#include "runtime/io/arrays.h"
 #include "tests/runtime/temporary.h"
 
 using lay::ElementType;

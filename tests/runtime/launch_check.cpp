@@ -1,9 +1,9 @@
 // Every way in which a launch can be wrong has its status, before anything is launched.
-#include "runtime/launch_check.h"
+#include "runtime/gpu/launch_check.h"
 
 #include <catch2/catch.hpp>
 
-#include "backend/ir/parse.h"
+#include "backend/ir/text/parse.h"
 
 namespace {
 
@@ -73,7 +73,8 @@ TEST_CASE_METHOD(Fixture, "an output without elements is a success without a lau
   CHECK(check(empty).nothing_to_do);
 }
 
-TEST_CASE_METHOD(Fixture, "memory is there, aligned, large enough, and no output lies over anything") {
+TEST_CASE_METHOD(Fixture,
+                 "memory is there, aligned, large enough, and no output lies over anything") {
   auto wrong = arguments(10, 10, 12);
   wrong.buffers[0].address = 0;
   CHECK(status(wrong) == Status::null_pointer);
@@ -107,5 +108,6 @@ TEST_CASE_METHOD(Fixture, "offsets beyond 64 bits and grids beyond the device's 
   auto many = arguments(60000, 33, 60000);  // M * lda counts in 32 bits
   many.buffers = {{0x10000, 1LL << 40}, {1LL << 45, 1LL << 40}};
   CHECK(status(many) == Status::extent_too_large);
-  CHECK(lay::runtime::check_launch(kernel, arguments(10, 10, 12), {}, 232449).outcome.status == Status::shared_memory);
+  CHECK(lay::runtime::check_launch(kernel, arguments(10, 10, 12), {}, 232449).outcome.status ==
+        Status::shared_memory);
 }

@@ -1,4 +1,4 @@
-#include "runtime/line_editor.h"
+#include "runtime/repl/line_editor.h"
 
 #include <poll.h>
 #include <pty.h>
@@ -11,7 +11,8 @@
 #include <fstream>
 #include <future>
 
-#include "runtime/highlight.h"
+#include "generated/tests/paths.h"
+#include "runtime/repl/highlight.h"
 #include "tests/runtime/temporary.h"
 
 namespace {
@@ -71,7 +72,8 @@ Completions complete(std::string_view text, std::size_t cursor) {
   for (const std::string word : {"coalesce", "complement", "composition", "size"})
     if (word.rfind(text.substr(begin, cursor - begin), 0) == 0) found.words.push_back(word);
   if (found.words.size() == 1) found.hints = {found.words[0] + "(L)"};
-  if (begin == cursor && cursor > 0 && text[cursor - 1] == '(') found = {cursor, {}, {"any layout"}};
+  if (begin == cursor && cursor > 0 && text[cursor - 1] == '(')
+    found = {cursor, {}, {"any layout"}};
   return found;
 }
 
@@ -79,7 +81,8 @@ struct Session {
   explicit Session(std::string path = "") : history(std::move(path)) {}
   Terminal terminal;
   History history;
-  LineEditor editor{terminal.slave(), terminal.slave(), history, {open_bracket, complete, highlight}};
+  LineEditor editor{
+      terminal.slave(), terminal.slave(), history, {open_bracket, complete, highlight}};
 
   std::string type(const std::string& keys) {
     const auto text = terminal.type(editor, keys);
@@ -198,7 +201,8 @@ TEST_CASE("the words that are coloured are the grammar's") {
     const auto quote = line.find(": '"), end = line.find("' ;");
     if (quote == std::string::npos || end == std::string::npos) continue;
     const std::string word = line.substr(quote + 3, end - quote - 3);
-    if (std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c); })) words.push_back(word);
+    if (std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::islower(c); }))
+      words.push_back(word);
   }
   std::sort(words.begin(), words.end());
   CHECK(words == std::vector<std::string>(keywords().begin(), keywords().end()));

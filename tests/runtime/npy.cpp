@@ -1,4 +1,4 @@
-#include "runtime/npy.h"
+#include "runtime/io/npy.h"
 
 #include <sys/stat.h>
 
@@ -24,8 +24,8 @@ using lay::test::TemporaryFolder;
 // A file of version 1 with this dictionary, byte for byte.
 std::string version_1(const std::string& dictionary, const std::string& data) {
   const auto length = static_cast<unsigned>(dictionary.size());
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(length & 0xff) + static_cast<char>(length >> 8) +
-         dictionary + data;
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(length & 0xff) +
+         static_cast<char>(length >> 8) + dictionary + data;
 }
 
 std::string complaint(const std::string& path) {
@@ -103,16 +103,18 @@ TEST_CASE("big-endian elements, other versions and other spellings of the header
   const std::string path = folder / "x.npy";
   std::string swapped = four_floats;
   for (std::size_t i = 0; i < 16; i += 4)
-    std::reverse(swapped.begin() + static_cast<long>(i), swapped.begin() + static_cast<long>(i) + 4);
+    std::reverse(swapped.begin() + static_cast<long>(i),
+                 swapped.begin() + static_cast<long>(i) + 4);
   put(path, version_1("{'descr': '>f4', 'fortran_order': False, 'shape': (4,), }\n", swapped));
   CHECK(read_npy(path).data == bytes(four_floats));
-  put(path, version_1("{\"shape\":(2L, 2L),\"fortran_order\":True,\"descr\":\"<f4\"}", four_floats));
+  put(path,
+      version_1("{\"shape\":(2L, 2L),\"fortran_order\":True,\"descr\":\"<f4\"}", four_floats));
   CHECK(read_npy(path).shape == std::vector<std::int64_t>{2, 2});
   CHECK(read_npy(path).fortran_order);
   const std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,)}";
   for (const char version : {'\x02', '\x03'}) {
-    put(path, std::string("\x93NUMPY") + version + '\0' + static_cast<char>(dictionary.size()) + std::string(3, '\0') +
-                  dictionary + four_floats);
+    put(path, std::string("\x93NUMPY") + version + '\0' + static_cast<char>(dictionary.size()) +
+                  std::string(3, '\0') + dictionary + four_floats);
     CHECK(read_npy(path).data == bytes(four_floats));
   }
 }
@@ -120,7 +122,8 @@ TEST_CASE("big-endian elements, other versions and other spellings of the header
 TEST_CASE("a file cut off at any byte is refused") {
   TemporaryFolder folder;
   const std::string path = folder / "x.npy";
-  const std::string whole = version_1("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n", four_floats);
+  const std::string whole =
+      version_1("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n", four_floats);
   for (std::size_t length = 0; length < whole.size(); ++length) {
     put(path, whole.substr(0, length));
     INFO(length);
@@ -133,9 +136,11 @@ TEST_CASE("a file cut off at any byte is refused") {
 TEST_CASE("a header with any one byte changed is read as an array of that many bytes or refused") {
   TemporaryFolder folder;
   const std::string path = folder / "x.npy";
-  const std::string whole = version_1("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n", four_floats);
+  const std::string whole =
+      version_1("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n", four_floats);
   for (std::size_t at = 0; at < whole.size() - 16; ++at)
-    for (const char value : {'\0', '\1', '(', ')', '}', '\'', ',', '9', '-', '\x7f', '\x80', '\xff'}) {
+    for (const char value :
+         {'\0', '\1', '(', ')', '}', '\'', ',', '9', '-', '\x7f', '\x80', '\xff'}) {
       std::string changed = whole;
       changed[at] = value;
       put(path, changed);
@@ -156,11 +161,13 @@ TEST_CASE("a header that promises more than the file holds allocates nothing") {
   const std::string path = folder / "x.npy";
   for (const std::string shape :
        {"(9223372036854775807,)", "(4294967296, 4294967296, 4294967296)", "(1000000000000,)"}) {
-    put(path, version_1("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}", four_floats));
+    put(path,
+        version_1("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}", four_floats));
     CHECK(complaint(path).find("but holds 16") != std::string::npos);
   }
   for (const std::string shape : {"(9223372036854775808,)", "(-1,)", "(2.0,)", "4", "(4", "None"}) {
-    put(path, version_1("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}", four_floats));
+    put(path,
+        version_1("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}", four_floats));
     INFO(shape);
     CHECK(complaint(path).find("header") != std::string::npos);
   }
@@ -172,7 +179,8 @@ TEST_CASE("what is not such an array is named, with a way out") {
   TemporaryFolder folder;
   const std::string path = folder / "x.npy";
   const auto with_descr = [&](const std::string& descr) {
-    put(path, version_1("{'descr': " + descr + ", 'fortran_order': False, 'shape': (4,)}", four_floats));
+    put(path,
+        version_1("{'descr': " + descr + ", 'fortran_order': False, 'shape': (4,)}", four_floats));
     return complaint(path);
   };
   CHECK(with_descr("'|O'").find("dtype '|O'; convert it with .astype()") != std::string::npos);

@@ -1,5 +1,5 @@
 // Logs as ptxas of CUDA 13.0 wrote them, and what is read in them.
-#include "runtime/ptxas.h"
+#include "runtime/compile/ptxas.h"
 
 #include <catch2/catch.hpp>
 
@@ -71,18 +71,22 @@ TEST_CASE("what a kernel takes is read from the log") {
 TEST_CASE("ptxas' remarks are read from the log, each once") {
   CHECK(remarks_in(clean).empty());
   CHECK(remarks_in("").empty());
-  CHECK(remarks_in(spilled) == Remarks{"spills registers: 2000 bytes of stores and 2284 of loads a thread"});
+  CHECK(remarks_in(spilled) ==
+        Remarks{"spills registers: 2000 bytes of stores and 2284 of loads a thread"});
   CHECK(remarks_in(local) == Remarks{"has 1024 bytes of local memory a thread"});
-  CHECK(
-      remarks_in(serialised) ==
-      Remarks{"C7519: warpgroup.arrive is injected in around line 55 by compiler to allow use of registers in GMMA in "
-              "function 'serial' (2 times)",
-              "C7517: warpgroup.wait is injected in around line 58 by compiler to allow use of registers defined by "
-              "GMMA in function 'serial'",
-              "C7511: Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient "
-              "register resources for the wgmma pipeline in the function 'serial'"});
-  CHECK(remarks_in(ignored) == Remarks{"C7508: Potential Performance Loss: 'setmaxnreg' ignored; unable to determine "
-                                       "register count at entry."});
+  CHECK(remarks_in(serialised) ==
+        Remarks{"C7519: warpgroup.arrive is injected in around line 55 by compiler to allow use of "
+                "registers in GMMA in "
+                "function 'serial' (2 times)",
+                "C7517: warpgroup.wait is injected in around line 58 by compiler to allow use of "
+                "registers defined by "
+                "GMMA in function 'serial'",
+                "C7511: Potential Performance Loss: wgmma.mma_async instructions are serialized "
+                "due to insufficient "
+                "register resources for the wgmma pipeline in the function 'serial'"});
+  CHECK(remarks_in(ignored) ==
+        Remarks{"C7508: Potential Performance Loss: 'setmaxnreg' ignored; unable to determine "
+                "register count at entry."});
   CHECK(remarks_in(ignored + spilled).size() == 2);
   CHECK(remarks_in("ptxas info    : (Cannot) read this\n(C12) no word of ptxas\n").empty());
 }

@@ -29,14 +29,16 @@ std::string heads(std::string_view text) {
 }  // namespace
 
 TEST_CASE("what is expected, after what, and what stands there") {
-  CHECK(heads("let a = ") == "syntax: expected an expression after `=`, found the end of the text\n");
+  CHECK(heads("let a = ") ==
+        "syntax: expected an expression after `=`, found the end of the text\n");
   CHECK(heads("let a 3") == "syntax: expected `=` after `a`, found `3`\n");
   CHECK(heads("let 3 = a") == "syntax: expected a name after `let`, found `3`\n");
   CHECK(heads("let a = 1 2") == "syntax: expected the end of the statement after `1`, found `2`\n");
   CHECK(heads("f(1 2)") == "syntax: expected `,` or `)` after `1`, found `2`\n");
   CHECK(heads("let a = b +\n* 2") == "syntax: expected an expression after `+`, found `*`\n");
   CHECK(heads("Sw<1,2>") == "syntax: expected `,` after `2`, found `>`\n");
-  CHECK(heads("let a = if b then c") == "syntax: expected `else` after `c`, found the end of the text\n");
+  CHECK(heads("let a = if b then c") ==
+        "syntax: expected `else` after `c`, found the end of the text\n");
   CHECK(heads("[a for i in 0]") == "syntax: expected `..` after `0`, found `]`\n");
 }
 
@@ -49,7 +51,8 @@ TEST_CASE("one mistake does not hide the next, and is not repeated") {
         "unclosed-bracket: `(` is not closed\n"
         "unclosed-bracket: `[` is not closed\n"
         "syntax: expected the end of the statement after `1`, found `2`\n");
-  CHECK(heads("kernel f<M>(A: f32 M:1) -> C: f32 M:1 {\n let = 1\n print 1\n C[m] = A[m\n C[m] = 3 3\n}\nlet = 2") ==
+  CHECK(heads("kernel f<M>(A: f32 M:1) -> C: f32 M:1 {\n let = 1\n print 1\n C[m] = A[m\n C[m] = 3 "
+              "3\n}\nlet = 2") ==
         "syntax: expected a name after `let`, found `=`\n"
         "syntax: `print` cannot begin a line of a kernel\n"
         "unclosed-bracket: `[` is not closed\n"
@@ -61,8 +64,10 @@ TEST_CASE("one mistake does not hide the next, and is not repeated") {
 }
 
 TEST_CASE("words and names") {
-  CHECK(heads("let o = 3") == "reserved-name: `o` cannot be a name: it composes layouts, as in a o b\n");
-  CHECK(heads("let show = 3") == "reserved-name: `show` cannot be a name: it is a word of the language\n");
+  CHECK(heads("let o = 3") ==
+        "reserved-name: `o` cannot be a name: it composes layouts, as in a o b\n");
+  CHECK(heads("let show = 3") ==
+        "reserved-name: `show` cannot be a name: it is a word of the language\n");
   CHECK(heads("lte a = 3") == "unknown-statement: `lte` does not begin a statement\n");
   CHECK(errors("lte a = 3").find("help: did you mean `let`?") != std::string::npos);
   CHECK(errors("let a = if b thn 1 else 2").find("did you mean `then`?") != std::string::npos);
@@ -91,15 +96,20 @@ TEST_CASE("characters, strings and numbers") {
   CHECK(heads(std::string("let a = 1\0", 10)) == "nul-byte: this text holds a NUL byte\n");
   CHECK(heads("let a = \"\xff\"") == "invalid-utf8: the byte \\xff here is not UTF-8\n");
   CHECK(heads("let a = \"\xc0\xaf\"") == "invalid-utf8: the byte \\xc0 here is not UTF-8\n");
-  CHECK(heads("let a\u0430 = 1") == "unexpected-character: the character `\u0430` has no meaning in Lay\n");
+  CHECK(heads("let a\u0430 = 1") ==
+        "unexpected-character: the character `\u0430` has no meaning in Lay\n");
   CHECK(heads("let a = \"\u202e\"") ==
-        "bidi-control: the character \\u{202e} reorders the text on the screen and may stand in comments only\n");
+        "bidi-control: the character \\u{202e} reorders the text on the screen and may stand in "
+        "comments only\n");
   CHECK(heads("// \u202e") ==
-        "bidi-control: this comment holds the character \\u{202e}, which reorders the text on the screen\n");
+        "bidi-control: this comment holds the character \\u{202e}, which reorders the text on the "
+        "screen\n");
   CHECK(heads("let a = \"b") == "unterminated-string: this string has no closing quote\n");
-  CHECK(heads("let a = \"\\q\"") == "bad-escape: a string knows the escapes \\\\ \\\" \\n and \\t only\n");
+  CHECK(heads("let a = \"\\q\"") ==
+        "bad-escape: a string knows the escapes \\\\ \\\" \\n and \\t only\n");
   CHECK(heads("let a = 0x10") == "bad-number: `0x10` is neither a number nor a name\n");
-  CHECK(heads("let a = 3 & 4").find("unexpected-character: the character `&` has no meaning in Lay\n") == 0);
+  CHECK(heads("let a = 3 & 4")
+            .find("unexpected-character: the character `&` has no meaning in Lay\n") == 0);
 }
 
 TEST_CASE("the next step") {
@@ -132,10 +142,11 @@ TEST_CASE("what CuTe prints, and C++ for it, is one error that says how to have 
     CHECK(found.find("error[") == found.rfind("error["));
     CHECK(found.find("help:") == found.rfind("help:"));
   };
-  for (const char* text :
-       {"smem_ptr[16b](unset) o (_8,_64):(_64,_1)", "let a = gmem_ptr[32b](0x7f0000000400) o (4,2):(1,4)",
-        "Sw<3,4,3>_smem_ptr[16b](0x7f0000000400) o (_8,_64):(_64,_1)", "S<3,4,3> o 0 o (8,64):(64,1)",
-        "Layout<Shape<_4,_2>,Stride<_1,_4>>{}", "tensor<ptr<f16, smem, align<16>> o (8,64):(64,1)>"})
+  for (const char* text : {"smem_ptr[16b](unset) o (_8,_64):(_64,_1)",
+                           "let a = gmem_ptr[32b](0x7f0000000400) o (4,2):(1,4)",
+                           "Sw<3,4,3>_smem_ptr[16b](0x7f0000000400) o (_8,_64):(_64,_1)",
+                           "S<3,4,3> o 0 o (8,64):(64,1)", "Layout<Shape<_4,_2>,Stride<_1,_4>>{}",
+                           "tensor<ptr<f16, smem, align<16>> o (8,64):(64,1)>"})
     is_one(text, "cute(\"...\") reads what CuTe prints");
   is_one("(?,?{div=8}):(?,1)", "a size that CuTe does not know has a name in Lay: dim N");
   is_one("make_layout(make_shape(_4{}, _2{}))", "numbers are static without {}");

@@ -56,7 +56,8 @@ TEST_CASE("blanks") {
 
 TEST_CASE("lines and comments") {
   CHECK(formatted("\n\n//x\n\n\n\nlet a = 1 \n\n") == "//x\n\nlet a = 1\n");
-  CHECK(formatted("a   // one  \nabc    // two\n\nb  // three") == "a    // one\nabc  // two\n\nb  // three\n");
+  CHECK(formatted("a   // one  \nabc    // two\n\nb  // three") ==
+        "a    // one\nabc  // two\n\nb  // three\n");
   CHECK(formatted("f(1, // one\n2,\n// two\n3\n)") == "f(1,  // one\n  2,\n  // two\n  3\n)\n");
   CHECK(formatted("let a = b +\nc +\nd\nlet e = 1") == "let a = b +\n    c +\n    d\nlet e = 1\n");
   CHECK(formatted("schedule f for simt {\n\n// all\ntile = (1,2)\nsmem A=3  // three\n\n}\n") ==
@@ -65,7 +66,8 @@ TEST_CASE("lines and comments") {
 
 TEST_CASE("entries line up where each has a line of its own") {
   CHECK(formatted("record r {\n a = 1\n bcd = 2\n}") == "record r {\n  a   = 1\n  bcd = 2\n}\n");
-  const std::string commas = "record r {\n  a = 1,  // one\n  // two\n  bcd = (1,\n    2),\n  e = 3\n}\n";
+  const std::string commas =
+      "record r {\n  a = 1,  // one\n  // two\n  bcd = (1,\n    2),\n  e = 3\n}\n";
   CHECK(formatted("record r {\na = 1, // one\n // two\nbcd = (1,\n2),\n e = 3\n}") == commas);
   CHECK(formatted(commas) == commas);
   const std::string lines = "record r { a = 1, bcd = 2 }\nrecord s { bcd = 2 }\n";
@@ -86,7 +88,8 @@ TEST_CASE("the tour and its pieces are formatted once and for all") {
 }
 
 TEST_CASE("any spelling of the blanks comes out the same") {
-  // Between two words of the tour a blank may become several and a newline inside brackets may move.
+  // Between two words of the tour a blank may become several and a newline inside brackets may
+  // move.
   const std::string text = tour(), once = formatted(text);
   std::string spread;
   bool string = false;
@@ -139,7 +142,9 @@ TEST_CASE("random programs of valid pieces") {
   const std::vector<std::string> operators = {" + ", "-",    " *", "/ ", "//",    " % ",   " o ",
                                               ":",   " == ", ">=", "<",  " and ", " or\n "};
   std::mt19937 random(7);
-  const auto pick = [&](const std::vector<std::string>& from) { return from[random() % from.size()]; };
+  const auto pick = [&](const std::vector<std::string>& from) {
+    return from[random() % from.size()];
+  };
   int valid = 0;
   for (int round = 0; round < 3000; ++round) {
     std::string text = "let v = " + pick(atoms);

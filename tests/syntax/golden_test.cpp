@@ -1,5 +1,5 @@
-// Every code of frontend/syntax has in tests/errors/syntax a failing program CODE.lay, the whole message CODE.expected
-// and the cure CODE.cured.lay. LAY_BLESS=1 rewrites the messages.
+// Every code of frontend/syntax has in tests/errors/syntax a failing program CODE.lay, the whole
+// message CODE.expected and the cure CODE.cured.lay. LAY_BLESS=1 rewrites the messages.
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include <string>
 
 #include "frontend/syntax/parse.h"
+#include "generated/tests/paths.h"
 
 using namespace lay;
 namespace fs = std::filesystem;
@@ -41,7 +42,8 @@ std::set<std::string> codes() {
   const std::regex code("\"([a-z]+(-[a-z0-9]+)+)\"");
   for (const auto& file : fs::directory_iterator(kRoot / "frontend/syntax")) {
     const std::string text = read(file.path());
-    for (std::sregex_iterator i(text.begin(), text.end(), code), end; i != end; ++i) result.insert((*i)[1]);
+    for (std::sregex_iterator i(text.begin(), text.end(), code), end; i != end; ++i)
+      result.insert((*i)[1]);
   }
   result.erase("format-refused");  // a mistake of the formatter: no text is known that shows it
   return result;

@@ -66,7 +66,8 @@ TEST_CASE("Sw< begins a swizzle and >= is two words") {
   CHECK(tree("Sw < 3") == "(< Sw 3)");
 }
 
-TEST_CASE("CuTe's prints: a group of numerals with an underscore is a tuple even with one element") {
+TEST_CASE(
+    "CuTe's prints: a group of numerals with an underscore is a tuple even with one element") {
   CHECK(tree("(_4,_8):(_1,_4)") == "(: (tuple (_4 _8)) (tuple (_1 _4)))");
   CHECK(tree("(_4)") == "(tuple (_4))");
   CHECK(tree("((_4),8)") == "(tuple ((tuple (_4)) 8))");
@@ -76,7 +77,8 @@ TEST_CASE("CuTe's prints: a group of numerals with an underscore is a tuple even
   CHECK(tree("(_1@0,_-1@1)") == "(tuple ((@ _1 (0)) (@ _-1 (1))))");
   CHECK(tree("f((_4))") == "(call f ((tuple (_4))))");
   CHECK(tree("(x,(_4))") == "(tuple (x (tuple (_4))))");
-  CHECK(tree("Sw<3,4,3> o _0 o (_8):(_1)") == "(chain (Sw 3 4 3) (o _0 o (: (tuple (_8)) (tuple (_1)))))");
+  CHECK(tree("Sw<3,4,3> o _0 o (_8):(_1)") ==
+        "(chain (Sw 3 4 3) (o _0 o (: (tuple (_8)) (tuple (_1)))))");
 }
 
 TEST_CASE("integers at the edge of 64 bits") {
@@ -101,7 +103,8 @@ TEST_CASE("statements") {
   CHECK(tree("use atoms.sm90\nuse \"a b.lay\"") == "(use (atoms sm90))\n(use \"a b.lay\")");
   CHECK(tree("record r(n) { a = 1, b = n\n c = 2 }") == "(record r ((n ())) ((a 1) (b n) (c 2)))");
   CHECK(tree("record r { }") == "(record r () ())");
-  CHECK(tree("find layout(read = (8,4):(1,8))") == "(find layout ((= read (: (tuple (8 4)) (tuple (1 8))))))");
+  CHECK(tree("find layout(read = (8,4):(1,8))") ==
+        "(find layout ((= read (: (tuple (8 4)) (tuple (1 8))))))");
   CHECK(tree("schedule f for simt when M >= 2 { tile = (1,2); smem A = 3 }") ==
         "(schedule f simt (>= M 2) ((tile () (tuple (1 2))) (smem A 3)))");
 }
@@ -110,9 +113,11 @@ TEST_CASE("kernels") {
   CHECK(tree("kernel f<M>(A: f32 M:1, s: f32) -> C: f32 M:1 { C[m] = s * A[m] }") ==
         "(kernel f ((M ())) ((in A f32 (: M 1)) (in s f32 ())) ((in C f32 (: M 1))) () "
         "((assign C (m) (chain s (* (index A (m)))))))");
-  CHECK(tree("kernel f<T: type, M>(A: inout T M:1) -> (C: f32 M:1, D: f32 1:0)\nwhere M >= 2\n{\n let a = 1\n\n D[0] = "
+  CHECK(tree("kernel f<T: type, M>(A: inout T M:1) -> (C: f32 M:1, D: f32 1:0)\nwhere M >= 2\n{\n "
+             "let a = 1\n\n D[0] = "
              "a\n}") ==
-        "(kernel f ((T type) (M ())) ((inout A T (: M 1))) ((in C f32 (: M 1)) (in D f32 (: 1 0))) (>= M 2) "
+        "(kernel f ((T type) (M ())) ((inout A T (: M 1))) ((in C f32 (: M 1)) (in D f32 (: 1 0))) "
+        "(>= M 2) "
         "((let a 1) (assign D (0) a)))");
   CHECK(tree("sum[k](a[k] * b[k])") == "(sum (k) () (chain (index a (k)) (* (index b (k)))))");
   CHECK(tree("sum[k, l : f16](x)") == "(sum (k l) f16 x)");
@@ -120,7 +125,8 @@ TEST_CASE("kernels") {
 }
 
 TEST_CASE("a newline ends a statement unless something is open or wanted") {
-  CHECK(tree("let a = (1,\n\n 2)\nlet b = a +\n 1") == "(let a (tuple (1 2)))\n(let b (chain a (+ 1)))");
+  CHECK(tree("let a = (1,\n\n 2)\nlet b = a +\n 1") ==
+        "(let a (tuple (1 2)))\n(let b (chain a (+ 1)))");
   CHECK(tree("let s = Sw<3,4,3>\nprint s") == "(let s (Sw 3 4 3))\n(print (s))");
   CHECK(tree("let s = Sw<3,\n4,\n3>\nprint s") == "(let s (Sw 3 4 3))\n(print (s))");
   CHECK(tree("let a =\n 1\nlet b = if c\n then 1\n else\n 2") == "(let a 1)\n(let b (if c 1 2))");
@@ -143,16 +149,18 @@ TEST_CASE("// divides between operands and begins a comment elsewhere") {
 }
 
 TEST_CASE("needs_more: an open bracket, a wanted operand, a block that has not come") {
-  for (const char* text : {"(", "let a = (1,", "let a =", "a o", "a +\n", "f(1, // one\n", "let x = [a for i in 0..3",
-                           "kernel f<M>(A: f32 M:1) -> C: f32 M:1", "kernel f<M>(A: f32 M:1) -> C: f32 M:1\n",
-                           "kernel f<M>(A: f32 M:1) -> C: f32 M:1 {\n C[m] = 1\n", "schedule f for simt", "record r(n)",
-                           "let a = if b", "let a = if b then 1", "Sw<3,4", "def f(x) =", "dim M,"}) {
+  for (const char* text :
+       {"(", "let a = (1,", "let a =", "a o", "a +\n", "f(1, // one\n", "let x = [a for i in 0..3",
+        "kernel f<M>(A: f32 M:1) -> C: f32 M:1", "kernel f<M>(A: f32 M:1) -> C: f32 M:1\n",
+        "kernel f<M>(A: f32 M:1) -> C: f32 M:1 {\n C[m] = 1\n", "schedule f for simt",
+        "record r(n)", "let a = if b", "let a = if b then 1", "Sw<3,4", "def f(x) =", "dim M,"}) {
     INFO(text);
     CHECK(syntax::needs_more(text));
   }
-  for (const char* text : {"", "a", "let a = (1,2)\n", ")", "(]", "let a = (1,\nlet b = 2", "Sw<3,4,3>", "\0", "\xff",
-                           "kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = 1 }", "// a comment +", "let a = \"(",
-                           "let a = if b then 1 else 2"}) {
+  for (const char* text :
+       {"", "a", "let a = (1,2)\n", ")", "(]", "let a = (1,\nlet b = 2", "Sw<3,4,3>", "\0", "\xff",
+        "kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = 1 }", "// a comment +", "let a = \"(",
+        "let a = if b then 1 else 2"}) {
     INFO(text);
     CHECK_FALSE(syntax::needs_more(text));
   }
@@ -160,10 +168,10 @@ TEST_CASE("needs_more: an open bracket, a wanted operand, a block that has not c
 
 TEST_CASE("a statement with an error is left out, and its names are known") {
   Sources sources;
-  const int file =
-      sources.add("t.lay",
-                  "let a = 1\nlet b = 9223372036854775808\nlet c = \"\\q\"\ndim M, N,\nlet d = (\nlet e = 2\n"
-                  "kernel k<K>(A: f32 K:1) -> C: f32 K:1 {\n  C[k] = \n  let x = 1\n}\ndef f(x) = +\nf(1))\n");
+  const int file = sources.add(
+      "t.lay",
+      "let a = 1\nlet b = 9223372036854775808\nlet c = \"\\q\"\ndim M, N,\nlet d = (\nlet e = 2\n"
+      "kernel k<K>(A: f32 K:1) -> C: f32 K:1 {\n  C[k] = \n  let x = 1\n}\ndef f(x) = +\nf(1))\n");
   const Parsed parsed = syntax::parse(sources, file);
   CHECK(syntax::dump(*parsed.tree) == "(let a 1)\n(let e 2)\n");
   std::string broken;
@@ -181,7 +189,8 @@ TEST_CASE("the whole tour: every span lies inside its parent's and reads as it s
   for (const auto& e : parsed.tree->expressions) {
     REQUIRE(e.span.file == file);
     REQUIRE(e.span.begin < e.span.end);
-    if (const auto* name = std::get_if<syntax::Name>(&e.node)) CHECK(sources.text(e.span) == name->text);
+    if (const auto* name = std::get_if<syntax::Name>(&e.node))
+      CHECK(sources.text(e.span) == name->text);
     syntax::for_each_child(e, [&](syntax::ExpressionId id) {
       const Span& child = (*parsed.tree)[id].span;
       CHECK(child.begin >= e.span.begin);

@@ -29,7 +29,8 @@ Outcome parse(std::string_view text) {
   REQUIRE(rendered.empty() == parsed.diagnostics.list().empty());
   REQUIRE(parsed.diagnostics.list().size() <= 100);
   const auto& list = parsed.diagnostics.list();
-  return {list.empty() ? "" : list.front().code, parsed.diagnostics.errors(), time.count(), parsed.tree};
+  return {list.empty() ? "" : list.front().code, parsed.diagnostics.errors(), time.count(),
+          parsed.tree};
 }
 
 std::string repeated(std::string_view text, int times) {
@@ -49,15 +50,16 @@ TEST_CASE("nesting beyond the limit is one clear error, however deep") {
       CHECK(outcome.errors == 1);
     }
   }
-  CHECK(parse("let a = " + repeated("(", 100000) + "1" + repeated(")", 100000)).first_code == "nesting-too-deep");
+  CHECK(parse("let a = " + repeated("(", 100000) + "1" + repeated(")", 100000)).first_code ==
+        "nesting-too-deep");
 }
 
 TEST_CASE("trees beyond the limit of height are one error each, and the next statement is read") {
   for (const int depth : {2000, 100000}) {
-    for (const std::string& text :
-         {repeated("-", depth) + "1", repeated("not ", depth) + "a", repeated("if a then b else ", depth) + "c",
-          repeated("if ", depth), "f" + repeated("(1)", depth), "x" + repeated("[0]", depth),
-          "x" + repeated(".a", depth)}) {
+    for (const std::string& text : {repeated("-", depth) + "1", repeated("not ", depth) + "a",
+                                    repeated("if a then b else ", depth) + "c",
+                                    repeated("if ", depth), "f" + repeated("(1)", depth),
+                                    "x" + repeated("[0]", depth), "x" + repeated(".a", depth)}) {
       const Outcome outcome = parse("let a = " + text + "\nlet b = 1 1\n");
       INFO(text.substr(0, 20) << " x " << depth);
       CHECK(outcome.first_code == "nesting-too-deep");
@@ -88,8 +90,9 @@ TEST_CASE("long texts of one kind take linear time") {
   for (const std::string& text :
        {repeated("\n", 1000000), repeated("let a = 1\n", 20000), repeated("let = 1\n", 100000),
         repeated("(", 256) + repeated("1,", 100000), repeated("; ", 500000), repeated(") ", 200000),
-        repeated("// x\n", 200000), std::string(4 << 20, 'a'), repeated("} ", 200000), repeated("\"", 200001),
-        repeated("\\", 100000), std::string(4 << 20, '9'), "let a = (" + repeated("1,", 200000) + ")"}) {
+        repeated("// x\n", 200000), std::string(4 << 20, 'a'), repeated("} ", 200000),
+        repeated("\"", 200001), repeated("\\", 100000), std::string(4 << 20, '9'),
+        "let a = (" + repeated("1,", 200000) + ")"}) {
     INFO(text.substr(0, 20));
     CHECK(parse(text).milliseconds < 20000);
   }
@@ -108,11 +111,12 @@ TEST_CASE("the tour cut off at any byte, without any byte, with any byte doubled
 
 TEST_CASE("random bytes and random words") {
   std::mt19937 random(20261120);
-  const char* const words[] = {"let", "a",      "=",        "(",   ")",   "[",     "]",      "{",    "}",    ",",
-                               ":",   "o",      "1",        "@",   "Sw<", ">",     "\n",     ";",    "-",    "//",
-                               "+",   "kernel", "schedule", "for", "->",  ".",     "if",     "then", "else", "\"",
-                               "_4",  "in",     "..",       "def", "sum", "where", "record", "not",  "find", "_",
-                               "0.5", "∘",      "use",      "<",   "dim", " "};
+  const char* const words[] = {"let", "a",   "=",   "(",     ")",      "[",      "]",        "{",
+                               "}",   ",",   ":",   "o",     "1",      "@",      "Sw<",      ">",
+                               "\n",  ";",   "-",   "//",    "+",      "kernel", "schedule", "for",
+                               "->",  ".",   "if",  "then",  "else",   "\"",     "_4",       "in",
+                               "..",  "def", "sum", "where", "record", "not",    "find",     "_",
+                               "0.5", "∘",   "use", "<",     "dim",    " "};
   for (int round = 0; round < 2000; ++round) {
     std::string bytes, text;
     for (unsigned i = 0; i < random() % 60; ++i) bytes += static_cast<char>(random() % 256);

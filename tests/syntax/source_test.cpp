@@ -35,13 +35,15 @@ TEST_CASE("a message in the form of the language reference") {
   d.message = "this composition is not a layout";
   d.primary = {file, 11, 22};
   d.labels = {{{file, 25, 36}, "mode 1 steps by 3 and carries out of mode 0 of the left side"}};
-  d.notes = {{"at", "5, coordinate (2,1): the right side gives 7"}, {"works", "the left side as 12:1"}};
+  d.notes = {{"at", "5, coordinate (2,1): the right side gives 7"},
+             {"works", "the left side as 12:1"}};
   CHECK(render(sources, d) ==
         "error[composition-carry]: this composition is not a layout\n"
         "  --> tiles.lay:4:9\n"
         "   |\n"
         " 4 | let r = (6,2):(1,7) o (3,2):(2,3)\n"
-        "   |         ^^^^^^^^^^^   ----------- mode 1 steps by 3 and carries out of mode 0 of the left side\n"
+        "   |         ^^^^^^^^^^^   ----------- mode 1 steps by 3 and carries out of mode 0 of the "
+        "left side\n"
         "   |\n"
         "   = at 5, coordinate (2,1): the right side gives 7\n"
         "   = works: the left side as 12:1\n");
@@ -71,9 +73,9 @@ TEST_CASE("spans at the end of the text, beyond a line, in other files and in lo
   Diagnostic d;
   d.code = "x";
   d.message = "m";
-  for (const Span& span :
-       {Span{file, 7, 7}, Span{file, 1, 6}, Span{file, 3, 4}, Span{file, 100, 200}, Span{empty, 0, 0},
-        Span{empty, 0, 1}, Span{wide, 100000, 100001}, Span{wide, 0, 200001}, Span{}}) {
+  for (const Span& span : {Span{file, 7, 7}, Span{file, 1, 6}, Span{file, 3, 4},
+                           Span{file, 100, 200}, Span{empty, 0, 0}, Span{empty, 0, 1},
+                           Span{wide, 100000, 100001}, Span{wide, 0, 200001}, Span{}}) {
     d.primary = span;
     d.labels = {{{file, 0, 3}, "first"}, {{empty, 0, 0}, "second"}, {span, "third"}};
     const std::string text = render(sources, d);
@@ -83,7 +85,8 @@ TEST_CASE("spans at the end of the text, beyond a line, in other files and in lo
 }
 
 TEST_CASE("the nearest known name is the one that was meant") {
-  const std::vector<std::string> known = {"coalesce", "composition", "complement", "size", "rank", "let"};
+  const std::vector<std::string> known = {"coalesce", "composition", "complement",
+                                          "size",     "rank",        "let"};
   CHECK(nearest("coalsece", known) == "coalesce");
   CHECK(nearest("compositon", known) == "composition");
   CHECK(nearest("sise", known) == "size");

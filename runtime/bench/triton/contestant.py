@@ -1,8 +1,8 @@
 """Products of matrices in Triton, compiled for who times them: `lay bench` runs this with a folder as its argument.
 
-folder/request.json   what is multiplied: sizes, strides in elements, types, the epilogue (runtime/bench/triton_request.h)
+folder/request.json   what is multiplied: sizes, strides in elements, types, the epilogue (runtime/bench/triton/triton_request.h)
 folder/reply.json     what came of it: {"missing": why there is no Triton to ask}, or
-                      {"triton": version, "python": version, "kernels": [...]}, a kernel a configuration (runtime/bench/triton_reply.h)
+                      {"triton": version, "python": version, "kernels": [...]}, a kernel a configuration (runtime/bench/triton/triton_reply.h)
 folder/N.cubin        the code of the kernel number N
 
 Nothing here touches the GPU. Each configuration is compiled in a process of its own, so that one that crashes the

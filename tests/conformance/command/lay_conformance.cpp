@@ -1,11 +1,12 @@
-// lay_conformance [--symbols] [--show CLASS] [OPERATION...]: the table of the vectors by operation and class, with
-// every case of one class above it. Exit status 1 if a case is different.
+// lay_conformance [--symbols] [--show CLASS] [OPERATION...]: the table of the vectors by operation
+// and class, with every case of one class above it. Exit status 1 if a case is different.
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "generated/tests/paths.h"
 #include "tests/conformance/table.h"
 
 using namespace conformance;
@@ -33,7 +34,9 @@ int main(int count, char** arguments) {
     }
   };
   for (const Case& c : read_cases(LAY_SOURCE_DIR "/tests/conformance/vectors.jsonl")) {
-    if (!operations.empty() && std::find(operations.begin(), operations.end(), c.op) == operations.end()) continue;
+    if (!operations.empty() &&
+        std::find(operations.begin(), operations.end(), c.op) == operations.end())
+      continue;
     std::string detail;
     if (!symbols) {
       const std::string outcome = classify(lay, c, detail);

@@ -1,5 +1,6 @@
-// A cuBLASLt that multiplies on the host, in f64, what the fake driver calls device memory: f32, bf16 and s8. Of its
-// three algorithms the second is the fastest: they take the time of 3, 2 and 4 launches.
+// A cuBLASLt that multiplies on the host, in f64, what the fake driver calls device memory: f32,
+// bf16 and s8. Of its three algorithms the second is the fastest: they take the time of 3, 2 and 4
+// launches.
 //
 // $FAKE_CUBLASLT = "refuses" makes it have no algorithm, "wrong" makes its results wrong.
 #include <dlfcn.h>
@@ -86,7 +87,8 @@ double scale(const void* at, int type) {
 
 double activated(double x, std::int64_t epilogue) {
   if (epilogue & 2) return x > 0 ? x : 0;
-  if (epilogue & 32) return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+  if (epilogue & 32)
+    return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
   return x;
 }
 
@@ -119,7 +121,8 @@ int cublasLtMatmulDescDestroy(void* made) {
   return delete static_cast<Matmul*>(made), success;
 }
 int cublasLtMatmulDescSetAttribute(void* made, int attribute, const void* value, std::size_t size) {
-  // The attributes' sizes as they are documented: of pointers and strides 8, of the fast-accumulation flag 1, else 4.
+  // The attributes' sizes as they are documented: of pointers and strides 8, of the
+  // fast-accumulation flag 1, else 4.
   const std::size_t due = attribute == 8 || attribute == 10 ? 8 : attribute == 25 ? 1 : 4;
   if (size != due) return invalid_value;
   std::int64_t wide = 0;
@@ -127,18 +130,23 @@ int cublasLtMatmulDescSetAttribute(void* made, int attribute, const void* value,
   static_cast<Matmul*>(made)->attributes[attribute] = wide;
   return success;
 }
-int cublasLtMatrixLayoutCreate(void** made, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t leading) {
+int cublasLtMatrixLayoutCreate(void** made, int type, std::uint64_t rows, std::uint64_t columns,
+                               std::int64_t leading) {
   if (leading < static_cast<std::int64_t>(rows)) return invalid_value;
-  *made = new Layout{type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), leading};
+  *made = new Layout{type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns),
+                     leading};
   return success;
 }
 int cublasLtMatrixLayoutDestroy(void* made) {
   return delete static_cast<Layout*>(made), success;
 }
-int cublasLtMatrixLayoutSetAttribute(void* made, int attribute, const void* value, std::size_t size) {
+int cublasLtMatrixLayoutSetAttribute(void* made, int attribute, const void* value,
+                                     std::size_t size) {
   auto& layout = *static_cast<Layout*>(made);
-  if (attribute == 5 && size == 4) return layout.batches = *static_cast<const std::int32_t*>(value), success;
-  if (attribute == 6 && size == 8) return layout.stride = *static_cast<const std::int64_t*>(value), success;
+  if (attribute == 5 && size == 4)
+    return layout.batches = *static_cast<const std::int32_t*>(value), success;
+  if (attribute == 6 && size == 8)
+    return layout.stride = *static_cast<const std::int64_t*>(value), success;
   return invalid_value;
 }
 int cublasLtMatmulPreferenceCreate(void** made) {
@@ -150,16 +158,18 @@ int cublasLtMatmulPreferenceDestroy(void* made) {
 int cublasLtMatmulPreferenceSetAttribute(void*, int attribute, const void*, std::size_t size) {
   return attribute == 1 && size == 8 ? success : invalid_value;
 }
-int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int most, Heuristic* found,
-                                   int* count) {
+int cublasLtMatmulAlgoGetHeuristic(void*, void*, void*, void*, void*, void*, void*, int most,
+                                   Heuristic* found, int* count) {
   if (is("refuses")) return not_supported;
-  for (*count = 0; *count < 3 && *count < most; ++*count) found[*count] = {{*count * 7ull + 1}, 1024, 0, 1.0f, {}};
+  for (*count = 0; *count < 3 && *count < most; ++*count)
+    found[*count] = {{*count * 7ull + 1}, 1024, 0, 1.0f, {}};
   return success;
 }
 
-int cublasLtMatmul(void*, void* matmul, const void* alpha, const char* a, void* a_layout, const char* b, void* b_layout,
-                   const void* beta, const char* c, void* c_layout, char* d, void* d_layout,
-                   const std::uint64_t* algorithm, void* workspace, std::size_t workspace_bytes, void*) {
+int cublasLtMatmul(void*, void* matmul, const void* alpha, const char* a, void* a_layout,
+                   const char* b, void* b_layout, const void* beta, const char* c, void* c_layout,
+                   char* d, void* d_layout, const std::uint64_t* algorithm, void* workspace,
+                   std::size_t workspace_bytes, void*) {
   if (!workspace || workspace_bytes < 1024) return invalid_value;
   if (recording(*algorithm == 1 ? 3 : *algorithm == 8 ? 2 : 4)) return success;
   const auto& how = *static_cast<Matmul*>(matmul);
@@ -167,7 +177,8 @@ int cublasLtMatmul(void*, void* matmul, const void* alpha, const char* a, void* 
              &lc = *static_cast<Layout*>(c_layout), &ld = *static_cast<Layout*>(d_layout);
   const bool ta = how.of(3, 0) != 0, tb = how.of(4, 0) != 0;
   const std::int64_t epilogue = how.of(7, 1), inner = ta ? la.rows : la.columns;
-  if (inner != (tb ? lb.columns : lb.rows) || ld.rows != (ta ? la.columns : la.rows)) return invalid_value;
+  if (inner != (tb ? lb.columns : lb.rows) || ld.rows != (ta ? la.columns : la.rows))
+    return invalid_value;
   const auto* bias = reinterpret_cast<const char*>(how.of(8, 0));
   const int bias_type = static_cast<int>(how.of(26, ld.type));
   const double by = scale(alpha, how.scale_type), plus = scale(beta, how.scale_type);
@@ -176,8 +187,9 @@ int cublasLtMatmul(void*, void* matmul, const void* alpha, const char* a, void* 
       for (std::int64_t i = 0; i < ld.rows; ++i) {
         double sum = is("wrong") ? 100 : 0;
         for (std::int64_t k = 0; k < inner; ++k)
-          sum += read(a, la.type, batch * la.stride + (ta ? k + i * la.leading : i + k * la.leading)) *
-                 read(b, lb.type, batch * lb.stride + (tb ? j + k * lb.leading : k + j * lb.leading));
+          sum +=
+              read(a, la.type, batch * la.stride + (ta ? k + i * la.leading : i + k * la.leading)) *
+              read(b, lb.type, batch * lb.stride + (tb ? j + k * lb.leading : k + j * lb.leading));
         double value = by * sum;
         if (plus != 0) value += plus * read(c, lc.type, batch * lc.stride + i + j * lc.leading);
         if (epilogue & 4) value += read(bias, bias_type, i);

@@ -1,10 +1,13 @@
-// A CUDA driver that is none: memory is the host's, and a launch runs the C++ function `fake_kernel_<name>` of the
-// program, if it has one. So what the launcher does around a kernel is tested without a GPU.
+// A CUDA driver that is none: memory is the host's, and a launch runs the C++ function
+// `fake_kernel_<name>` of the program, if it has one. So what the launcher does around a kernel is
+// tested without a GPU.
 //
-// A program that exports fake_find(name) and fake_run(kernel, launch, arguments) runs all others by these.
+// A program that exports fake_find(name) and fake_run(kernel, launch, arguments) runs all others by
+// these.
 //
-// Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the program says. Of
-// what is recorded the driver cannot keep the arguments: replaying a graph lets only time pass.
+// Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the
+// program says. Of what is recorded the driver cannot keep the arguments: replaying a graph lets
+// only time pass.
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -141,14 +144,15 @@ int cuMemcpyDtoH_v2(void* to, Address from, std::size_t bytes) {
   return std::memcpy(to, reinterpret_cast<const void*>(from), bytes), success;
 }
 int cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, void*) {
-  return std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes), success;
+  return std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes),
+         success;
 }
 int cuMemsetD8_v2(Address to, unsigned char value, std::size_t bytes) {
   return std::memset(reinterpret_cast<void*>(to), value, bytes), success;
 }
 
-int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned, unsigned,
-                   unsigned shared, void*, void** arguments, void**) {
+int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned,
+                   unsigned, unsigned shared, void*, void** arguments, void**) {
   const unsigned launch[] = {x, y, z, threads, shared};
   const auto cost = reinterpret_cast<long (*)(void*)>(dlsym(RTLD_DEFAULT, "fake_cost"));
   pass_time(cost ? cost(function) : 1);
@@ -156,18 +160,20 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
   using Kernel = bool (*)(const unsigned*, void**);
   using Run = bool (*)(void*, const unsigned*, void**);
   const auto run = reinterpret_cast<Run>(dlsym(RTLD_DEFAULT, "fake_run"));
-  const bool done = run && own.count(function) == 0 ? run(function, launch, arguments)
-                                                    : reinterpret_cast<Kernel>(function)(launch, arguments);
+  const bool done = run && own.count(function) == 0
+                        ? run(function, launch, arguments)
+                        : reinterpret_cast<Kernel>(function)(launch, arguments);
   return done ? success : launch_failed;
 }
-// For libraries that launch kernels of their own: whether it is recorded, so that they must not run it.
+// For libraries that launch kernels of their own: whether it is recorded, so that they must not run
+// it.
 bool fake_launch() {
   pass_time(1);
   return captured;
 }
 
-int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const void*, const void*, const void*, const void*, int, int,
-                           int, int) {
+int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const void*, const void*, const void*,
+                           const void*, int, int, int, int) {
   const auto encoded = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "fake_encoded"));
   if (encoded) encoded();
   return success;

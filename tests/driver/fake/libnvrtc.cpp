@@ -1,5 +1,5 @@
-// An NVRTC that compiles anything into an image that the fake driver takes, so that machines without CUDA test what
-// comes after compiling.
+// An NVRTC that compiles anything into an image that the fake driver takes, so that machines
+// without CUDA test what comes after compiling.
 #include <cstddef>
 #include <cstring>
 
@@ -15,7 +15,8 @@ extern "C" {
 int nvrtcVersion(int* major, int* minor) {
   return *major = 13, *minor = 0;
 }
-int nvrtcCreateProgram(void** program, const char*, const char*, int, const char* const*, const char* const*) {
+int nvrtcCreateProgram(void** program, const char*, const char*, int, const char* const*,
+                       const char* const*) {
   return *program = new char, 0;
 }
 int nvrtcDestroyProgram(void** program) {

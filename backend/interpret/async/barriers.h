@@ -1,0 +1,50 @@
+// Barriers of every kind: who has arrived, who waits, and what those that pass know.
+//
+// block, named, cluster: a phase is complete when all that are expected have arrived; then it
+// starts anew. mbarrier (PTX ISA, mbarrier): a phase is complete when `count` arrivals have been
+// made and as many bytes have been copied as were expected. A wait names a parity and passes when
+// the phase of that parity is the last completed one.
+#pragma once
+
+#include "backend/interpret/warp.h"
+
+namespace lay::interpret::barriers {
+
+// Waits at barrier `detail`, at the slot that slot a holds if there is one; value 1: arrives
+// without waiting.
+extern const Handler sync;
+// The same for the cluster's barrier: arrives, waits for the phase at which it arrived, or both.
+extern const Handler cluster_arrive;
+extern const Handler cluster_wait;
+extern const Handler cluster_sync;
+
+// mbarrier `detail` at slot a: each lane at work acts once.
+extern const Handler init;
+extern const Handler invalidate;
+extern const Handler arrive;               // at the block whose rank slot b holds, if there is one
+extern const Handler arrive_expect_bytes;  // slot b: the bytes
+extern const Handler wait;                 // slot b: the parity
+
+// fence mbarrier_init: what this warp has initialised may be used by others.
+extern const Handler announce;
+// fence proxy_async: what this thread knows is known to the async proxy.
+extern const Handler fence_proxy;
+
+// The mbarrier that a copy completes on, checked: initialised and announced. Its slot among those
+// of a block.
+int mbarrier_slot(Warp& warp, const Instruction& at, int barrier, std::int64_t slot, int rank,
+                  int lane);
+// What goes to other blocks of the cluster finds them at work: a block that has ended has no shared
+// memory any more.
+void check_targets(const Warp& warp, const Instruction& at, const std::vector<int>& ranks);
+// Bytes have arrived; whoever waits for the phase that this completes goes on.
+void bytes_arrive(Cluster& cluster, Arrivals& at, std::int64_t bytes);
+
+// Releases every barrier that all have reached. False if there was none.
+bool release_complete(Cluster& cluster);
+// Nobody runs and nothing is on its way: who waits, and who will never come.
+[[noreturn]] void stuck(Cluster& cluster);
+// At the end: no barrier expects bytes that never came.
+void check_idle(Cluster& cluster);
+
+}  // namespace lay::interpret::barriers

@@ -1,0 +1,275 @@
+#include "backend/interpret/async/tma.h"
+
+#include <cstring>
+#include <functional>
+
+#include "backend/interpret/async/barriers.h"
+#include "backend/interpret/placement.h"
+#include "backend/interpret/shadow.h"
+
+namespace lay::interpret::tma {
+namespace {
+
+// An element of a box: its offset in shared memory, and in the tensor where it lies inside.
+struct BoxElement {
+  std::int64_t shared = 0;
+  std::optional<std::int64_t> tensor;
+};
+
+class Box {
+ public:
+  Box(Warp& warp, const Instruction& at, int lane)
+      : warp_(warp),
+        at_(at),
+        lane_(lane),
+        plan_(warp.program->boxes[at.detail]),
+        map_(warp.program->kernel->tensor_maps[plan_.map]),
+        tensor_(warp.program->buffers[plan_.tensor.buffer]),
+        shared_(warp.program->buffers[plan_.shared.buffer]) {}
+
+  // The elements in the order in which TMA writes them.
+  std::vector<BoxElement> elements();
+
+ private:
+  std::int64_t coordinate(const Access& access, size_t mode) {
+    return as<std::int64_t>(warp_.slots[access.coordinate[mode]])[lane_];
+  }
+  void check_inside();
+  std::vector<std::int64_t> in_shared(const std::vector<std::int64_t>& inside) const;
+  std::int64_t linear(const std::vector<std::int64_t>& inside) const;
+  BoxElement element(const std::vector<std::int64_t>& inside, std::int64_t number);
+
+  Warp& warp_;
+  const Instruction& at_;
+  const int lane_;
+  const BoxPlan& plan_;
+  const ir::TensorMap& map_;
+  const BufferPlan& tensor_;
+  const BufferPlan& shared_;
+  std::vector<std::int64_t> tensor_start_, shared_start_;
+  std::int64_t first_ = 0;  // the box's first element, before the swizzle
+};
+
+// The box lies inside the buffer.
+void Box::check_inside() {
+  for (size_t m = 0; m < shared_start_.size(); ++m) {
+    std::int64_t extent = 1;
+    for (size_t i = 0; i < map_.order.size(); ++i) {
+      if (static_cast<size_t>(map_.shared_mode(i)) == m)
+        extent = std::max<std::int64_t>(extent, map_.box[i]);
+    }
+    const std::int64_t size = shared_.placement.modes[m].size;
+    if (shared_start_[m] >= 0 && shared_start_[m] + extent <= size) continue;
+    Fault fault;
+    fault.buffer = warp_.program->kernel->buffers[plan_.shared.buffer].name;
+    fault.coordinate = shared_start_;
+    const std::string what = "elements " + std::to_string(shared_start_[m]) + " to " +
+                             std::to_string(shared_start_[m] + extent - 1) + " of mode " +
+                             std::to_string(m) + " of `" + fault.buffer + "` lie outside 0.." +
+                             std::to_string(size);
+    stop(warp_, at_, Mask{1} << lane_, FaultCode::out_of_bounds, what, std::move(fault));
+  }
+}
+
+// Where the element with these coordinates in the box lies, as a coordinate of the buffer.
+std::vector<std::int64_t> Box::in_shared(const std::vector<std::int64_t>& inside) const {
+  std::vector<std::int64_t> at = shared_start_;
+  for (size_t i = 0; i < map_.order.size(); ++i) {
+    at[static_cast<size_t>(map_.shared_mode(i))] += inside[static_cast<size_t>(map_.order[i])];
+  }
+  return at;
+}
+
+std::int64_t Box::linear(const std::vector<std::int64_t>& inside) const {
+  std::int64_t sum = shared_.placement.offset;
+  const std::vector<std::int64_t> at = in_shared(inside);
+  for (size_t m = 0; m < at.size(); ++m) sum += within(shared_.placement.modes[m], at[m]);
+  return sum;
+}
+
+// TMA writes a box without gaps from its first element on, but that each row takes a whole span of
+// a swizzle, and swizzles the address; the buffer's layout must say so.
+BoxElement Box::element(const std::vector<std::int64_t>& inside, std::int64_t number) {
+  BoxElement made;
+  const std::int64_t sum = linear(inside);
+  made.shared = shared_.placement.swizzle ? (*shared_.placement.swizzle)(sum) : sum;
+  const std::int64_t row = map_.box.front();
+  const std::int64_t pitch =
+      map_.swizzle ? (std::int64_t{16} << map_.swizzle->b) / shared_.bytes : row;
+  std::int64_t due = shared_.start + (first_ + number / row * pitch + number % row) * shared_.bytes;
+  if (map_.swizzle) due = (*map_.swizzle)(due);
+  if (due != shared_.start + made.shared * shared_.bytes) {
+    Fault fault;
+    fault.buffer = warp_.program->kernel->buffers[plan_.shared.buffer].name;
+    fault.coordinate = in_shared(inside);
+    const std::string what = "the box of `" + map_.name + "` does not lie in `" + fault.buffer +
+                             "` as its layout says: element " + std::to_string(number) +
+                             " goes to byte " + std::to_string(due - shared_.start) + ", not " +
+                             std::to_string(made.shared * shared_.bytes);
+    stop(warp_, at_, Mask{1} << lane_, FaultCode::misaligned, what, std::move(fault));
+  }
+  std::int64_t offset = tensor_.placement.offset;
+  for (size_t m = 0; m < inside.size(); ++m) {
+    const std::int64_t c = tensor_start_[m] + inside[m];
+    if (c < 0 || c >= tensor_.placement.modes[m].size) return made;
+    offset += within(tensor_.placement.modes[m], c);
+  }
+  made.tensor = offset;
+  return made;
+}
+
+std::vector<BoxElement> Box::elements() {
+  for (size_t m = 0; m < plan_.tensor.coordinate.size(); ++m)
+    tensor_start_.push_back(coordinate(plan_.tensor, m));
+  for (size_t m = 0; m < plan_.shared.coordinate.size(); ++m)
+    shared_start_.push_back(coordinate(plan_.shared, m));
+  check_inside();
+  const size_t modes = map_.order.size();
+  std::vector<std::int64_t> inside(modes, 0);
+  first_ = linear(inside);
+  std::int64_t count = 1;
+  for (const int extent : map_.box) count *= extent;
+  std::vector<BoxElement> all;
+  all.reserve(static_cast<size_t>(count));
+  for (std::int64_t number = 0; number < count; ++number) {
+    std::int64_t rest = number;
+    for (size_t i = 0; i < modes; ++i) {
+      inside[static_cast<size_t>(map_.order[i])] = rest % map_.box[i];
+      rest /= map_.box[i];
+    }
+    all.push_back(element(inside, number));
+  }
+  return all;
+}
+
+const GlobalMemory& global_of(const Warp& warp, const BoxPlan& plan) {
+  return (
+      *warp.block->global)[static_cast<size_t>(warp.program->buffers[plan.tensor.buffer].global)];
+}
+
+void load_box(Warp& warp, const Instruction& at, int lane) {
+  Cluster& cluster = *warp.cluster;
+  const BoxPlan& plan = warp.program->boxes[at.detail];
+  const auto bytes = static_cast<size_t>(warp.program->buffers[plan.shared.buffer].bytes);
+  const std::vector<BoxElement> elements = Box(warp, at, lane).elements();
+  Transfer made{
+      &at, warp.actor, cluster.clock[static_cast<size_t>(warp.actor)], plan.shared.buffer, {}, -1,
+      {},  {}};
+  const std::int64_t* mask = slot<std::int64_t>(warp, at.b);
+  for (int rank = 0; rank < warp.program->cluster_blocks; ++rank) {
+    if (mask == nullptr ? rank == warp.block->rank : (mask[lane] >> rank & 1) != 0)
+      made.ranks.push_back(rank);
+  }
+  const std::int64_t slot_at = as<std::int64_t>(warp.slots[at.a])[lane];
+  for (const int rank : made.ranks)
+    made.slot = barriers::mbarrier_slot(warp, at, plan.barrier, slot_at, rank, lane);
+  const GlobalMemory& global = global_of(warp, plan);
+  made.data.resize(elements.size() * bytes);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    made.offsets.push_back(elements[i].shared);
+    if (elements[i].tensor) {
+      if (global.written != nullptr) {
+        const Mask saved = std::exchange(warp.mask, Mask{1} << lane);
+        std::int64_t offset[kLanes];
+        offset[lane] = *elements[i].tensor;
+        note_read(warp, at, plan.tensor, offset, 1);
+        warp.mask = saved;
+      }
+      std::memcpy(&made.data[i * bytes],
+                  global.data + *elements[i].tensor * static_cast<std::int64_t>(bytes), bytes);
+    }
+    for (const int rank : made.ranks) {
+      note_async_write(warp, at, plan.shared, cluster.blocks[static_cast<size_t>(rank)],
+                       elements[i].shared, lane, true);
+    }
+  }
+  ++cluster.clock[static_cast<size_t>(warp.actor)];
+  cluster.transfers.push_back(std::move(made));
+}
+
+void store_box(Warp& warp, const Instruction& at, int lane) {
+  const BoxPlan& plan = warp.program->boxes[at.detail];
+  const BufferPlan& from = warp.program->buffers[plan.shared.buffer];
+  const GlobalMemory& global = global_of(warp, plan);
+  Reading reading{&at, lane, {}, {}, {}};
+  const Mask saved = std::exchange(warp.mask, Mask{1} << lane);
+  for (const BoxElement& element : Box(warp, at, lane).elements()) {
+    begin_async_read(warp, at, plan.shared, element.shared, lane, reading);
+    if (!element.tensor) continue;
+    std::int64_t offset[kLanes];
+    offset[lane] = *element.tensor;
+    note_write(warp, at, plan.tensor, offset, 1);
+    std::memcpy(global.data + *element.tensor * from.bytes,
+                warp.block->shared.data() + from.start + element.shared * from.bytes,
+                static_cast<size_t>(from.bytes));
+  }
+  warp.mask = saved;
+  warp.stores.push_back(std::move(reading));
+}
+
+void load_boxes(Warp& warp, const Instruction& at) {
+  for_each_lane(warp.mask, [&](int lane) { load_box(warp, at, lane); });
+}
+
+void store_boxes(Warp& warp, const Instruction& at) {
+  for_each_lane(warp.mask, [&](int lane) { store_box(warp, at, lane); });
+}
+
+void commit_stores(Warp& warp, const Instruction&) {
+  warp.store_groups.push_back(std::exchange(warp.stores, {}));
+}
+
+void wait_for_stores(Warp& warp, const Instruction& at) {
+  while (static_cast<std::int64_t>(warp.store_groups.size()) > at.value) {
+    for (const Reading& each : warp.store_groups.front()) end_async_read(warp, each);
+    warp.store_groups.pop_front();
+  }
+}
+
+}  // namespace
+
+const Handler load = load_boxes;
+const Handler store = store_boxes;
+const Handler commit = commit_stores;
+const Handler wait = wait_for_stores;
+
+bool deliver(Cluster& cluster) {
+  if (cluster.transfers.empty()) return false;
+  const Transfer transfer = std::move(cluster.transfers.front());
+  cluster.transfers.pop_front();
+  barriers::check_targets(cluster.warp(transfer.actor), *transfer.at, transfer.ranks);
+  const BufferPlan& plan = cluster.program->buffers[transfer.buffer];
+  const auto bytes = static_cast<size_t>(plan.bytes);
+  for (const int rank : transfer.ranks) {
+    Block& block = cluster.blocks[static_cast<size_t>(rank)];
+    for (size_t i = 0; i < transfer.offsets.size(); ++i) {
+      std::memcpy(block.shared.data() + plan.start + transfer.offsets[i] * plan.bytes,
+                  &transfer.data[i * bytes], bytes);
+      if (cluster.program->checks) note_arrival(block, plan, transfer.offsets[i]);
+    }
+    Arrivals& at =
+        cluster
+            .arrivals[static_cast<size_t>(rank * cluster.program->barrier_slots + transfer.slot)];
+    auto& known = at.knowledge.known[static_cast<size_t>(transfer.actor)];
+    known = std::max(known, transfer.issued_at);
+    barriers::bytes_arrive(cluster, at, static_cast<std::int64_t>(transfer.data.size()));
+  }
+  return true;
+}
+
+void check_idle(Cluster& cluster) {
+  for (Block& block : cluster.blocks) {
+    for (Warp& warp : block.warps) {
+      const std::vector<Reading>* open = nullptr;
+      if (!warp.stores.empty()) open = &warp.stores;
+      for (const auto& group : warp.store_groups) {
+        if (!group.empty()) open = &group;
+      }
+      if (open == nullptr) continue;
+      stop(warp, open->front().at->statement, FaultCode::in_flight,
+           "the block ends while a store of its shared memory has not been waited for");
+    }
+  }
+}
+
+}  // namespace lay::interpret::tma

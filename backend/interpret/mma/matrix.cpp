@@ -1,0 +1,68 @@
+#include "backend/interpret/mma/matrix.h"
+
+#include <cstring>
+
+#include "backend/interpret/access.h"
+#include "backend/interpret/shadow.h"
+
+namespace lay::interpret::matrix {
+namespace {
+
+constexpr int kRows = 8, kRowBytes = 16, kRegisterBytes = 4;
+
+// kBytes: of an element. A lane's register holds neighbours of one row or, transposed, of one
+// column.
+template <int kBytes, bool kLoad, bool kTranspose>
+void move(Warp& warp, const Instruction& at) {
+  if (warp.mask != ~Mask{0}) {
+    stop(warp, at, ~warp.mask, FaultCode::barrier_divergence,
+         "all lanes of a warp move matrices together");
+  }
+  const CopyPlan& plan = warp.program->copies[at.detail];
+  const Access& memory = kLoad ? plan.src : plan.dst;
+  const Access& held = kLoad ? plan.dst : plan.src;
+  const int memory_mode = kLoad ? plan.src_mode : plan.dst_mode,
+            held_mode = kLoad ? plan.dst_mode : plan.src_mode;
+  constexpr int together = kRegisterBytes / kBytes;
+  const int matrices = plan.count / together;
+  // The lanes whose addresses count.
+  const Mask addressing = matrices * kRows == kLanes ? ~Mask{0} : (Mask{1} << matrices * kRows) - 1;
+  std::int64_t offset[kLanes];
+  warp.mask = addressing;
+  std::byte* base =
+      vector_address(warp, at, memory, {memory_mode, kRowBytes / kBytes}, !kLoad, offset);
+  warp.mask = ~Mask{0};
+  const BufferPlan& registers = warp.program->buffers[held.buffer];
+  std::byte* rows = warp.registers + registers.start * kLanes;
+  for (int e = 0; e < plan.count; ++e) {
+    const std::int64_t element = register_offset(warp, at, held, {held_mode, plan.count}, e);
+    if (kLoad) {
+      note_register_write(warp, at, held.buffer, registers.shadow + element);
+    } else if (warp.program->checks) {
+      note_register_read(warp, at, held, registers.shadow + element);
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const int major = lane / 4, minor = lane % 4 * together + e % together;
+      const int row = kTranspose ? minor : major, column = kTranspose ? major : minor;
+      std::byte* there = base + (offset[e / together * kRows + row] + column) * kBytes;
+      std::byte* here = rows + (element * kLanes + lane) * kBytes;
+      if (kLoad) {
+        std::memcpy(here, there, kBytes);
+      } else {
+        std::memcpy(there, here, kBytes);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Handler copy(int bytes, bool load, bool transpose) {
+  if (bytes == 2 && transpose) return load ? move<2, true, true> : move<2, false, true>;
+  if (transpose) return nullptr;
+  if (bytes == 1) return load ? move<1, true, false> : move<1, false, false>;
+  if (bytes == 2) return load ? move<2, true, false> : move<2, false, false>;
+  return bytes == 4 ? (load ? move<4, true, false> : move<4, false, false>) : nullptr;
+}
+
+}  // namespace lay::interpret::matrix

@@ -1,0 +1,223 @@
+#include "backend/interpret/values/arithmetic.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+#include "backend/interpret/mma/multiply_add.h"
+#include "backend/interpret/warp.h"
+
+namespace lay::interpret {
+namespace {
+
+using F = ElementFunction;
+
+// ---- floating point
+
+template <class T>
+T minimum(T a, T b) {
+  if (std::isnan(a)) return b;
+  if (a == b) return std::signbit(a) ? a : b;
+  return b < a ? b : a;
+}
+
+template <class T>
+T maximum(T a, T b) {
+  if (std::isnan(a)) return b;
+  if (a == b) return std::signbit(a) ? b : a;
+  return b > a ? b : a;
+}
+
+template <F function, class T>
+T apply(T a, [[maybe_unused]] T b) {
+  if constexpr (function == F::add) return a + b;
+  if constexpr (function == F::sub) return a - b;
+  if constexpr (function == F::mul) return a * b;
+  if constexpr (function == F::div) return a / b;
+  if constexpr (function == F::neg) return -a;
+  if constexpr (function == F::abs) return std::fabs(a);
+  if constexpr (function == F::min) return minimum(a, b);
+  if constexpr (function == F::max) return maximum(a, b);
+  if constexpr (function == F::exp) return std::exp(a);
+  if constexpr (function == F::log) return std::log(a);
+  if constexpr (function == F::sqrt) return std::sqrt(a);
+  if constexpr (function == F::rsqrt) return T(1) / std::sqrt(a);
+  if constexpr (function == F::tanh) return std::tanh(a);
+  if constexpr (function == F::erf) return std::erf(a);
+  if constexpr (function == F::sigmoid) return T(1) / (T(1) + std::exp(-a));
+  if constexpr (function == F::normcdf)
+    return T(0.5) * std::erfc(-a * (std::numbers::sqrt2_v<T> / 2));
+  if constexpr (function == F::sin) return std::sin(a);
+  if constexpr (function == F::cos) return std::cos(a);
+  if constexpr (function == F::floor) return std::floor(a);
+}
+
+template <F function, class T>
+void real(Warp& warp, const Instruction& at) {
+  T* dst = slot<T>(warp, at.dst);
+  const T* a = slot<T>(warp, at.a);
+  const T* b = at.b < 0 ? a : slot<T>(warp, at.b);
+  for (int i = 0; i < kLanes; ++i) dst[i] = apply<function>(a[i], b[i]);
+}
+
+template <class T>
+void real_fma(Warp& warp, const Instruction& at) {
+  fused_multiply_add(slot<T>(warp, at.dst), slot<T>(warp, at.a), slot<T>(warp, at.b),
+                     slot<T>(warp, at.c));
+}
+
+// ---- comparisons, logic, selection
+
+template <F function, class T>
+bool compare(T a, T b) {
+  if constexpr (function == F::lt) return a < b;
+  if constexpr (function == F::le) return a <= b;
+  if constexpr (function == F::gt) return a > b;
+  if constexpr (function == F::ge) return a >= b;
+  if constexpr (function == F::eq) return a == b;
+  if constexpr (function == F::ne) return a != b;
+}
+
+template <F function, class Held, class As = Held>
+void comparison(Warp& warp, const Instruction& at) {
+  std::int64_t* dst = slot<std::int64_t>(warp, at.dst);
+  const Held* a = slot<Held>(warp, at.a);
+  const Held* b = slot<Held>(warp, at.b);
+  std::int64_t truth[kLanes];
+  for (int i = 0; i < kLanes; ++i)
+    truth[i] = compare<function>(static_cast<As>(a[i]), static_cast<As>(b[i]));
+  std::copy(truth, truth + kLanes, dst);
+}
+
+template <F function>
+void logic(Warp& warp, const Instruction& at) {
+  std::int64_t* dst = slot<std::int64_t>(warp, at.dst);
+  const std::int64_t* a = slot<std::int64_t>(warp, at.a);
+  const std::int64_t* b = at.b < 0 ? a : slot<std::int64_t>(warp, at.b);
+  for (int i = 0; i < kLanes; ++i) {
+    dst[i] = function == F::not_ ? 1 - a[i] : function == F::and_ ? a[i] & b[i] : a[i] | b[i];
+  }
+}
+
+template <class T>
+void selection(Warp& warp, const Instruction& at) {
+  T* dst = slot<T>(warp, at.dst);
+  const std::int64_t* condition = slot<std::int64_t>(warp, at.a);
+  const T* b = slot<T>(warp, at.b);
+  const T* c = slot<T>(warp, at.c);
+  for (int i = 0; i < kLanes; ++i) dst[i] = condition[i] != 0 ? b[i] : c[i];
+}
+
+// ---- tables
+
+template <class T>
+Handler real_handler(F function) {
+  switch (function) {
+    case F::add:
+      return real<F::add, T>;
+    case F::sub:
+      return real<F::sub, T>;
+    case F::mul:
+      return real<F::mul, T>;
+    case F::div:
+      return real<F::div, T>;
+    case F::neg:
+      return real<F::neg, T>;
+    case F::abs:
+      return real<F::abs, T>;
+    case F::min:
+      return real<F::min, T>;
+    case F::max:
+      return real<F::max, T>;
+    case F::exp:
+      return real<F::exp, T>;
+    case F::log:
+      return real<F::log, T>;
+    case F::sqrt:
+      return real<F::sqrt, T>;
+    case F::rsqrt:
+      return real<F::rsqrt, T>;
+    case F::tanh:
+      return real<F::tanh, T>;
+    case F::erf:
+      return real<F::erf, T>;
+    case F::sigmoid:
+      return real<F::sigmoid, T>;
+    case F::normcdf:
+      return real<F::normcdf, T>;
+    case F::sin:
+      return real<F::sin, T>;
+    case F::cos:
+      return real<F::cos, T>;
+    case F::floor:
+      return real<F::floor, T>;
+    case F::fma:
+      return real_fma<T>;
+    case F::rem:
+    case F::lt:
+    case F::le:
+    case F::gt:
+    case F::ge:
+    case F::eq:
+    case F::ne:
+    case F::and_:
+    case F::or_:
+    case F::not_:
+    case F::select:
+    case F::cast:
+      break;
+  }
+  throw std::logic_error("no such function of floating-point numbers");
+}
+
+template <class Held, class As = Held>
+Handler comparison_handler(F function) {
+  switch (function) {
+    case F::lt:
+      return comparison<F::lt, Held, As>;
+    case F::le:
+      return comparison<F::le, Held, As>;
+    case F::gt:
+      return comparison<F::gt, Held, As>;
+    case F::ge:
+      return comparison<F::ge, Held, As>;
+    case F::eq:
+      return comparison<F::eq, Held, As>;
+    case F::ne:
+      return comparison<F::ne, Held, As>;
+    default:
+      return nullptr;
+  }
+}
+
+Handler comparison_handler(F function, ElementType type) {
+  switch (held(type)) {
+    case Held::single:
+      return comparison_handler<float>(function);
+    case Held::real:
+      return comparison_handler<double>(function);
+    case Held::integer:
+      break;
+  }
+  if (type == ElementType::u64) return comparison_handler<std::int64_t, std::uint64_t>(function);
+  return comparison_handler<std::int64_t>(function);
+}
+
+}  // namespace
+
+Handler arithmetic(F function, ElementType type, bool checked) {
+  if (function == F::and_) return logic<F::and_>;
+  if (function == F::or_) return logic<F::or_>;
+  if (function == F::not_) return logic<F::not_>;
+  if (function == F::select) {
+    if (held(type) == Held::single) return selection<float>;
+    return held(type) == Held::real ? selection<double> : selection<std::int64_t>;
+  }
+  if (Handler handler = comparison_handler(function, type)) return handler;
+  if (held(type) == Held::single) return real_handler<float>(function);
+  if (held(type) == Held::real) return real_handler<double>(function);
+  return integer_arithmetic(function, type, checked);
+}
+
+}  // namespace lay::interpret

@@ -1,0 +1,98 @@
+// How a lane's value of each element type lies in memory.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "backend/interpret/lanes.h"
+#include "frontend/algebra/memory/convert.h"
+
+namespace lay::interpret {
+
+// Bits: in memory. Value: in a slot.
+template <class BitsType, class ValueType, ValueType (*kDecode)(BitsType),
+          BitsType (*kEncode)(ValueType)>
+struct Codec {
+  using Bits = BitsType;
+  using Value = ValueType;
+  static Value decode(Bits bits) { return kDecode(bits); }
+  static Bits encode(Value value) { return kEncode(value); }
+};
+
+namespace codec {
+template <class Integer>
+std::int64_t widen(Integer value) {
+  return static_cast<std::int64_t>(value);
+}
+template <class Integer>
+Integer narrow(std::int64_t value) {
+  return static_cast<Integer>(value);
+}
+template <class T>
+T same(T value) {
+  return value;
+}
+}  // namespace codec
+
+template <class Integer>
+using IntegerCodec = Codec<Integer, std::int64_t, codec::widen<Integer>, codec::narrow<Integer>>;
+
+// Calls f with the codec of the type. std::logic_error for types that are no whole bytes or wider
+// than 64 bits: the compiler refuses buffers of those.
+template <class F>
+auto with_codec(ElementType type, F f) {
+  switch (type) {
+    case ElementType::s8:
+      return f(IntegerCodec<std::int8_t>{});
+    case ElementType::u8:
+    case ElementType::b8:
+    case ElementType::pred:
+      return f(IntegerCodec<std::uint8_t>{});
+    case ElementType::s16:
+      return f(IntegerCodec<std::int16_t>{});
+    case ElementType::u16:
+    case ElementType::b16:
+      return f(IntegerCodec<std::uint16_t>{});
+    case ElementType::s32:
+      return f(IntegerCodec<std::int32_t>{});
+    case ElementType::u32:
+    case ElementType::b32:
+      return f(IntegerCodec<std::uint32_t>{});
+    case ElementType::s64:
+    case ElementType::u64:
+    case ElementType::b64:
+      return f(IntegerCodec<std::int64_t>{});
+    case ElementType::f32:
+    case ElementType::tf32:
+      return f(Codec<float, float, codec::same<float>, codec::same<float>>{});
+    case ElementType::f64:
+      return f(Codec<double, double, codec::same<double>, codec::same<double>>{});
+    case ElementType::f16:
+      return f(Codec<std::uint16_t, float, f16_to_f32, f32_to_f16>{});
+    case ElementType::bf16:
+      return f(Codec<std::uint16_t, float, bf16_to_f32, f32_to_bf16>{});
+    case ElementType::e4m3:
+      return f(Codec<std::uint8_t, float, e4m3_to_f32, f32_to_e4m3>{});
+    case ElementType::e5m2:
+      return f(Codec<std::uint8_t, float, e5m2_to_f32, f32_to_e5m2>{});
+    case ElementType::s4:
+    case ElementType::u4:
+    case ElementType::e2m1:
+    case ElementType::e2m3:
+    case ElementType::e3m2:
+    case ElementType::u128:
+    case ElementType::b128:
+      break;
+  }
+  throw std::logic_error("no codec for " + std::string(element_name(type)));
+}
+
+// Whether the interpreter has memory of this type.
+inline bool storable(ElementType type) {
+  const int width = bits(type);
+  return type == ElementType::pred || (width % 8 == 0 && width <= 64);
+}
+
+}  // namespace lay::interpret

@@ -1,0 +1,47 @@
+#include "backend/ir/lower/lower.h"
+
+#include "backend/ir/lower/lower_parts.h"
+#include "backend/ir/passes.h"
+#include "backend/ir/verify/verify.h"
+#include "frontend/algebra/support/overloaded.h"
+
+namespace lay::ir {
+
+std::span<const Pass> passes() {
+  static constexpr Pass all[] = {
+      {"drop unused variables", drop_unused_variables},
+  };
+  return all;
+}
+
+Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOptions& options) {
+  Kernel kernel;
+  Builder builder(kernel);
+  Declared declared(builder, plan, variant, options);
+  std::visit(overloaded{
+                 [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
+                 [&](const plan::Relayout& relayout) { lower_relayout(declared, relayout); },
+                 [&](const plan::Copies& copies) { lower_copies(declared, copies); },
+                 [&](const plan::Sm80Gemm& gemm) { lower_sm80(declared, gemm); },
+                 [&](const plan::Sm90Gemm& gemm) { lower_sm90(declared, gemm); },
+                 [&](const plan::Direct& direct) { lower_direct(declared, direct); },
+             },
+             variant.how);
+  verify_after("lowering", kernel);
+  for (const Pass& pass : passes()) {
+    pass.run(kernel);
+    verify_after(pass.name, kernel);
+  }
+  return kernel;
+}
+
+std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant,
+                              const LowerOptions& options) {
+  std::vector<Kernel> kernels;
+  for (const plan::Plan& before : variant.before)
+    kernels.push_back(lower(before, before.variants.at(0), options));
+  kernels.push_back(lower(plan, variant, options));
+  return kernels;
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,42 @@
+// Plan -> IR. The compiler on one page: a variant is lowered to a kernel, then the passes run over
+// it in order, and the verifier runs after each.
+//
+//   ir::Kernel kernel = lower(plan, plan.variants[0], {.script = "gemm.lay", .line_of = ...});
+//
+// What the verifier finds is our bug: std::logic_error that names the pass.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/ir/ir.h"
+#include "backend/plan/plan.h"
+
+namespace lay::ir {
+
+struct LowerOptions {
+  std::string script;  // the script's name, for comments and line marks
+  std::function<int(const Span&)>
+      line_of;  // the line of the script where a span begins; 0 if unknown
+};
+
+struct Pass {
+  std::string_view name;
+  void (*run)(Kernel&);
+};
+// The passes, in the order in which they run.
+std::span<const Pass> passes();
+
+// The launch that gives a variant its name. What it reads from workspace the launches before have
+// written.
+Kernel lower(const plan::Plan& plan, const plan::Variant& variant,
+             const LowerOptions& options = {});
+
+// All launches of a variant, in order: that one last.
+std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant,
+                              const LowerOptions& options = {});
+
+}  // namespace lay::ir

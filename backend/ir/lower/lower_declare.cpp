@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include "backend/ir/lower/lower_parts.h"
+#include "backend/plan/print.h"
+
+namespace lay::ir {
+
+namespace {
+
+// Where a tensor lies in the variant's workspace, if it does.
+const plan::Held* held(const plan::Variant& variant, const sema::Tensor& tensor) {
+  const auto found = std::find_if(variant.held.begin(), variant.held.end(),
+                                  [&](const plan::Held& each) { return each.name == tensor.name; });
+  return found == variant.held.end() ? nullptr : &*found;
+}
+
+int alignment_of(const plan::Variant& variant, sema::TensorId tensor) {
+  for (const plan::Alignment& alignment : variant.aligned) {
+    if (alignment.tensor == tensor) return alignment.bytes;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant& variant,
+                   const LowerOptions& options)
+    : b(builder), kernel(plan::executed(plan, variant)), options_(options) {
+  Kernel& made = b.kernel;
+  made.name = kernel.name + "_" + variant.name;
+  made.script = options.script;
+  made.header = plan::schedule_lines(plan, variant);
+  for (const Guard& guard : kernel.guards) {
+    made.assumptions.push_back(either(negate(guard.path), guard.predicate));
+  }
+  made.assumptions.insert(made.assumptions.end(), variant.when.begin(), variant.when.end());
+  for (const sema::Dim& dim : kernel.dims) {
+    taken_.insert(dim.name);
+    b.size(dim.name, dim.symbol);
+  }
+  for (const sema::Scalar& scalar : kernel.scalars) {
+    taken_.insert(scalar.name);
+    scalars.push_back(b.scalar(scalar.name, scalar.type));
+  }
+  for (size_t id = 0; id < kernel.tensors.size(); ++id) {
+    const sema::Tensor& tensor = kernel.tensors[id];
+    taken_.insert(tensor.name);
+    from(tensor.where);
+    const plan::Held* inside = held(variant, tensor);
+    tensors.push_back(
+        b.global(tensor.name, tensor.element, tensor.memory(),
+                 {.alignment = inside ? plan::workspace_alignment
+                                      : alignment_of(variant, static_cast<sema::TensorId>(id)),
+                  .read = tensor.access != sema::Access::output,
+                  .written = tensor.access != sema::Access::input,
+                  .workspace = inside != nullptr,
+                  .offset = inside ? inside->offset : Int(0)}));
+  }
+  for (const sema::Index& index : kernel.indices) index_names_.push_back(name(index.name));
+  taken_.insert(index_names_.begin(), index_names_.end());
+}
+
+std::string Declared::name(const std::string& wish) const {
+  std::string result = wish;
+  while (taken_.contains(result)) result += "_";
+  return result;
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "backend/ir/lower/lower_parts.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::ir {
+
+namespace {
+
+using Indices = std::vector<sema::IndexId>;
+
+Indices sorted(Indices indices) {
+  std::sort(indices.begin(), indices.end());
+  return indices;
+}
+
+// The output's indices, the one that runs along memory first.
+Indices by_memory(const Declared& declared, const sema::Assignment& assignment) {
+  Facts facts;
+  Indices indices = assignment.indices;
+  const int unit = plan::unit_mode(facts, declared.tensor(assignment.target).layout);
+  if (unit > 0) std::rotate(indices.begin(), indices.begin() + unit, indices.begin() + unit + 1);
+  return indices;
+}
+
+Int elements(const Declared& declared, const Indices& indices) {
+  Int product = 1;
+  for (sema::IndexId index : indices)
+    product *= declared.kernel.indices[static_cast<size_t>(index)].extent;
+  return product;
+}
+
+// One group of assignments over the same indices: all values first, then all stores.
+void lower_group(Declared& declared, const std::vector<const sema::Assignment*>& group,
+                 Term linear) {
+  Builder& b = declared.b;
+  const Indices indices = by_memory(declared, *group[0]);
+  declared.from(group[0]->where, "one thread an element");
+  b.when(linear < b.size(elements(declared, indices), ElementType::s64), [&] {
+    ElementLowering element(declared);
+    Term rest = linear;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const Term extent = b.cast(declared.extent(indices[i]), ElementType::s64);
+      const bool last = i + 1 == indices.size();
+      const Term coordinate = b.cast(last ? rest : rest % extent, ElementType::s32);
+      element.bind(indices[i], b.let(declared.index_name(indices[i]), coordinate));
+      if (!last) rest = b.let(declared.fresh("rest"), rest / extent);
+    }
+    std::vector<Term> values;
+    for (const sema::Assignment* assignment : group) {
+      declared.from(assignment->where);
+      const Term value =
+          element.value(assignment->value, declared.tensor(assignment->target).element);
+      values.push_back(group.size() > 1 ? b.let(declared.fresh("value"), value) : value);
+    }
+    for (size_t i = 0; i < group.size(); ++i) {
+      declared.from(group[i]->where);
+      b.assign(element.element(group[i]->target, group[i]->indices), values[i]);
+    }
+  });
+}
+
+}  // namespace
+
+void lower_direct(Declared& declared, const plan::Direct& direct) {
+  Builder& b = declared.b;
+  std::vector<std::vector<const sema::Assignment*>> groups;
+  Int most = 0;
+  for (const sema::Assignment& assignment : declared.kernel.assignments) {
+    const auto same = [&](const auto& group) {
+      return sorted(group[0]->indices) == sorted(assignment.indices);
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), same);
+    if (group == groups.end())
+      group = groups.insert(groups.end(), std::vector<const sema::Assignment*>{});
+    group->push_back(&assignment);
+    const Int count = elements(declared, assignment.indices);
+    most = most.is(0) ? count : max(most, count);
+  }
+  b.kernel.launch = {{ceil_div(most, direct.threads), 1, 1}, {1, 1, 1}, direct.threads, 1};
+  b.role("all", 0, direct.threads, [&] {
+    const Term block = b.cast(b.special(Builtin::block_x), ElementType::s64);
+    const Term thread = b.cast(b.special(Builtin::thread), ElementType::s64);
+    const Term linear = b.let(declared.name("linear"), block * direct.threads + thread);
+    for (const auto& group : groups) lower_group(declared, group, linear);
+  });
+}
+
+}  // namespace lay::ir

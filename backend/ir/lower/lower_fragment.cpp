@@ -1,0 +1,42 @@
+#include "backend/ir/lower/lower_fragment.h"
+
+#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::ir {
+
+using plan::along;
+
+LanePlace lane_place(Builder& b, const plan::Fragment& fragment) {
+  constexpr int lanes = 32;
+  const Layout from = fragment.matrices > 0 ? fragment.rows : fragment.held[0];
+  const int rows = static_cast<int>(size(from.shape).value());
+  const Term lane = b.special(Builtin::lane), which = rows < lanes ? lane % rows : lane;
+  return {b.at(along(from, 0), which), b.at(along(from, 1), which)};
+}
+
+void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRead& read) {
+  const int values = fragment.values();
+  if (fragment.matrices > 0) {
+    Copy& made = b.copy({read.registers, {b.constant(std::int64_t{0}), read.held[0], read.held[1]}},
+                        {read.shared, {read.outer, read.k, read.stage}}, values, 0,
+                        fragment.along_k ? 1 : 0);
+    made.kind = CopyKind::ldmatrix;
+    made.transpose = fragment.transposed;
+    made.atom =
+        std::string(fragment.transposed ? "sm80.ldmatrix_trans(n = " : "sm80.ldmatrix(n = ") +
+        std::to_string(fragment.matrices) + ")";
+    return;
+  }
+  const auto one = [&](Term value) {
+    const Term outer = read.outer + b.at(along(fragment.held[1], 0), value);
+    const Term k = read.k + b.at(along(fragment.held[1], 1), value);
+    b.copy({read.registers, {value, read.held[0], read.held[1]}},
+           {read.shared, {outer, k, read.stage}});
+  };
+  if (values == 1) return one(b.constant(std::int64_t{0}));
+  b.loop("v", b.constant(std::int64_t{0}), b.constant(std::int64_t{values}), {.unrolled = true},
+         one);
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,27 @@
+// Operands on their way from shared memory to the registers that an atom reads (plan/fragment.h).
+#pragma once
+
+#include "backend/ir/lower/lower_parts.h"
+#include "backend/plan/fragment.h"
+
+namespace lay::ir {
+
+// Where a lane reads its warp's part of an atom's operand: its row for ldmatrix, else its first
+// value.
+struct LanePlace {
+  Term outer, k;
+};
+// Without the part that is the warp's.
+LanePlace lane_place(Builder& b, const plan::Fragment& fragment);
+
+// One atom's values. Registers hold them in mode 0, at `held` in the two others; the tile is
+// shared[outer,k,stage].
+struct FragmentRead {
+  BufferId registers;
+  std::array<Term, 2> held;
+  BufferId shared;
+  Term outer, k, stage;  // of the lane
+};
+void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRead& read);
+
+}  // namespace lay::ir

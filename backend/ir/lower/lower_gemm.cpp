@@ -1,0 +1,337 @@
+#include "backend/ir/lower/lower_gemm.h"
+
+#include <algorithm>
+
+#include "backend/ir/lower/lower_tiles.h"
+#include "backend/plan/axes.h"
+#include "backend/plan/copies.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule/order.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::ir {
+
+using plan::along;
+
+namespace {
+
+// The stages of a tile, one behind the other; a swizzle's stages begin where its pattern begins.
+AnyLayout with_stages(const AnyLayout& tile, int elements, int stages, int alignment) {
+  const auto behind = [&](const Layout& layout, std::int64_t step) {
+    return Layout(append(layout.shape, Tuple(stages)), append(layout.stride, Tuple(step)));
+  };
+  const auto rounded = [&](std::int64_t to) { return (elements + to - 1) / to * to; };
+  if (const auto* layout = std::get_if<Layout>(&tile)) return behind(*layout, rounded(alignment));
+  Composed composed = std::get<Composed>(tile);
+  std::int64_t pattern = alignment;
+  if (const auto* swizzle = std::get_if<Swizzle>(&composed.outer)) {
+    pattern = std::max<std::int64_t>(
+        pattern, std::int64_t{1} << (swizzle->b + swizzle->m + std::abs(swizzle->s)));
+  }
+  composed.inner = behind(composed.layout(), rounded(pattern));
+  return composed;
+}
+
+int accesses(const plan::OperandCopy& copy) {
+  return static_cast<int>(size(copy.threads[1][1]).value());
+}
+
+}  // namespace
+
+GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
+    : declared_(declared), b_(declared.b), gemm_(gemm) {
+  const auto repeats = gemm.repeats();
+  held_ = {repeats[0] * gemm.lane_tile[0], repeats[1] * gemm.lane_tile[1]};
+  declare(a_operand_, gemm.a, 0);
+  declare(b_operand_, gemm.b, 1);
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm.contraction)].where,
+                 "(thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  accumulators_ = b_.registers(declared_.name("acc"), gemm.accumulator,
+                               Layout(tuple(held_[0], held_[1]), tuple(held_[1], 1)));
+  if (gemm.groups[2] > 1) {
+    const int threads = gemm.slice_threads();
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm.contraction)].where,
+                   "(i,j,thread of a slice): the sums of one slice");
+    handed_ = b_.shared(
+        declared_.name("handed"), gemm.accumulator,
+        Layout(tuple(held_[0], held_[1], threads), tuple(held_[1] * threads, threads, 1)), 16);
+  }
+  all_ = b_.block_barrier();
+  if (gemm.ring()) declare_ring();
+}
+
+void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int axis) {
+  operand.copy = &copy;
+  operand.axis = axis;
+  operand.name = axis == 0 ? "A" : "B";
+  const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(copy.load)];
+  const sema::TensorId tensor = std::get<sema::Load>(node.what).tensor;
+  operand.global = declared_.tensors[static_cast<size_t>(tensor)];
+  const int alignment = copy.boxes ? 128 : 16;  // bytes
+  const std::string lower = axis == 0 ? "a" : "b";
+  declared_.from(node.where, "(outer,k,stage) -> offset in elements");
+  operand.shared = b_.shared(declared_.name(operand.name + "_shared"), gemm_.accumulator,
+                             with_stages(copy.shared, plan::stage_elements(copy), gemm_.stages,
+                                         alignment * 8 / bits(gemm_.accumulator)),
+                             alignment);
+  if (!copy.boxes) {
+    declared_.from(node.where, "(element,access) of this thread's part of the next K tile");
+    operand.staged =
+        b_.registers(declared_.name(lower + "_next"), declared_.tensor(tensor).element,
+                     Layout(tuple(copy.vector, accesses(copy)), tuple(1, copy.vector)));
+  }
+  declared_.from(node.where, "this thread's elements for one k");
+  operand.fragment = b_.registers(declared_.name(lower), gemm_.accumulator,
+                                  Layout(held_[static_cast<size_t>(axis)], 1));
+}
+
+void GemmLowering::run() {
+  const auto& order = gemm_.order;
+  const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.copying_threads() : 0);
+  b_.kernel.launch = {{size(order), 1, 1}, {1, 1, 1}, threads, gemm_.blocks_per_multiprocessor};
+  const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
+    with_tile(declared_, {order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},
+              then);
+  };
+  if (gemm_.ring()) return run_ring(with_its_tile);
+  b_.role("all", 0, threads,
+          [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); });
+}
+
+// Where a thread that copies begins.
+void GemmLowering::place_copy(Term tile, Operand& operand, Term thread) {
+  const plan::OperandCopy& copy = *operand.copy;
+  const auto axis = static_cast<size_t>(operand.axis);
+  const std::string lower = operand.axis == 0 ? "a" : "b", outer = operand.axis == 0 ? "m" : "n";
+  declared_.from(
+      declared_.kernel.nodes[static_cast<size_t>(copy.load)].where,
+      operand.name + ": (thread,value) -> (" + outer + ",k): " + copy.threads.to_string());
+  const Layout threads = copy.threads[0];
+  operand.outer = b_.let(declared_.name(lower + "_" + outer), b_.at(along(threads, 0), thread));
+  operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(threads, 1), thread));
+  operand.first = b_.let(declared_.name(lower + "_first"), tile * gemm_.tile[axis] + operand.outer);
+}
+
+// Where a thread that multiplies reads.
+void GemmLowering::place(Operand& operand) {
+  const auto axis = static_cast<size_t>(operand.axis);
+  const Layout lanes = plan::scaled(gemm_.lanes, {gemm_.lane_tile[0], gemm_.lane_tile[1]});
+  Term warp = b_.special(Builtin::warp);
+  if (gemm_.groups[2] > 1) warp = warp % (gemm_.groups[0] * gemm_.groups[1]);
+  const Term group = operand.axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
+  const int part = gemm_.tile[axis] / gemm_.groups[axis];
+  operand.fragment_first =
+      b_.let(declared_.name(operand.axis == 0 ? "row" : "column"),
+             group * part + b_.at(along(lanes, operand.axis), b_.special(Builtin::lane)));
+}
+
+void GemmLowering::body(const std::vector<Term>& tile) {
+  batch_.assign(tile.begin() + 2, tile.end());
+  if (!gemm_.ring()) {
+    place_copy(tile[0], a_operand_, b_.special(Builtin::thread));
+    place_copy(tile[1], b_operand_, b_.special(Builtin::thread));
+  }
+  place(a_operand_);
+  place(b_operand_);
+  const bool slices = gemm_.groups[2] > 1;
+  if (slices) {
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where,
+                   "which part of every K tile");
+    slice_ = b_.let(declared_.name("slice"),
+                    b_.special(Builtin::warp) / (gemm_.groups[0] * gemm_.groups[1]));
+  }
+  if (gemm_.ring()) {
+    empty_ring();
+  } else {
+    main_loop();
+  }
+  if (slices) add_slices();
+  declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
+  output_first_ = {
+      b_.let(declared_.name("m_first"), tile[0] * gemm_.tile[0] + a_operand_.fragment_first),
+      b_.let(declared_.name("n_first"), tile[1] * gemm_.tile[1] + b_operand_.fragment_first)};
+  if (slices) {
+    b_.when(slice_ == 0, [&] { epilogue(); });
+  } else {
+    epilogue();
+  }
+}
+
+Ref GemmLowering::operand_at(const Operand& operand, Term outer, Term k) const {
+  std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {operand.copy->outer, outer}};
+  for (size_t i = 0; i < batch_.size(); ++i) at.emplace_back(gemm_.batch[i], batch_[i]);
+  return element_at(declared_, operand.copy->load, at);
+}
+
+void GemmLowering::each_access(const Operand& operand,
+                               const std::function<void(Term, Term, Term)>& body) {
+  const Layout rest = operand.copy->threads[1][1];
+  const int count = accesses(*operand.copy);
+  const auto step = [&](Term access) {
+    const auto move = [&](int axis) {
+      const Layout layout = along(rest, axis);
+      const auto strides = leaves(layout.stride);
+      const bool still = std::all_of(strides.begin(), strides.end(),
+                                     [](const Tuple& d) { return d.is_literal(0); });
+      return still || count == 1 ? number(0) : b_.at(layout, access);
+    };
+    body(access, move(0), move(1));
+  };
+  if (count == 1) {
+    step(number(0));
+  } else {
+    b_.loop("access", number(0), number(count), {.unrolled = true}, step);
+  }
+}
+
+void GemmLowering::load(Operand& operand, Term k_first) {
+  const plan::OperandCopy& copy = *operand.copy;
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(copy.load)].where,
+                 operand.name + ": global -> registers");
+  each_access(operand, [&](Term access, Term outer_step, Term k_step) {
+    const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
+    Copy& made = b_.copy({operand.staged, {number(0), access}}, operand_at(operand, outer, k),
+                         copy.vector, 0, copy.vector_mode);
+    made.predicate = outer < extent(copy.outer) && k < extent(gemm_.k);
+    made.zero_fill = true;
+  });
+}
+
+void GemmLowering::store(Operand& operand, Term stage) {
+  const plan::OperandCopy& copy = *operand.copy;
+  const int vector = plan::shared_store_vector(declared_.kernel, gemm_, copy);
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(copy.load)].where,
+                 operand.name + ": registers -> shared" +
+                     (copy.along_k && copy.vector > 1 ? ", transposed" : ""));
+  each_access(operand, [&](Term access, Term outer_step, Term k_step) {
+    const Term outer = operand.outer + outer_step, k = operand.k + k_step;
+    const auto at = [&](Term element) {
+      return copy.along_k ? Ref{operand.shared, {outer, k + element, stage}}
+                          : Ref{operand.shared, {outer + element, k, stage}};
+    };
+    const auto move = [&](Term element) {
+      if (vector > 1) {
+        b_.copy(at(element), {operand.staged, {element, access}}, vector, 0, 0);
+      } else {
+        stage_element(operand, access, element, at(element));
+      }
+    };
+    if (copy.vector == vector) {
+      move(number(0));
+    } else {
+      b_.loop("element", number(0), number(copy.vector), {.step = vector, .unrolled = true}, move);
+    }
+  });
+}
+
+// One element, converted to the accumulator's type on the way.
+void GemmLowering::stage_element(Operand& operand, Term access, Term element, const Ref& to) {
+  ElementLowering conversion(declared_, {operand.copy->load});
+  conversion.know(operand.copy->load, b_.read({operand.staged, {element, access}}));
+  b_.assign(to, b_.cast(conversion.value(operand.copy->value), gemm_.accumulator));
+}
+
+void GemmLowering::read_fragment(Operand& operand, Term k, Term stage) {
+  const auto axis = static_cast<size_t>(operand.axis);
+  const int vector = plan::fragment_vector(gemm_.accumulator, gemm_.lane_tile[axis]);
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(operand.copy->load)].where,
+                 operand.name + ": shared -> fragment");
+  const auto move = [&](Term i) {
+    b_.copy({operand.fragment, {i}}, {operand.shared, {inside(operand.axis, i), k, stage}}, vector,
+            0, 0);
+  };
+  if (held_[axis] == vector) {
+    move(number(0));
+  } else {
+    b_.loop("i", number(0), number(held_[axis]), {.step = vector, .unrolled = true}, move);
+  }
+}
+
+void GemmLowering::products(Term stage) {
+  const int steps = gemm_.tile[2] / gemm_.groups[2];
+  b_.loop(declared_.index_name(gemm_.k), number(0), number(steps), {.unrolled = true},
+          [&](Term step) {
+            const Term k = gemm_.groups[2] > 1 ? slice_ * steps + step : step;
+            read_fragment(a_operand_, k, stage);
+            read_fragment(b_operand_, k, stage);
+            declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where,
+                           "outer product");
+            b_.mma(MmaKind::simt, {accumulators_, {}}, {a_operand_.fragment, {}},
+                   {b_operand_.fragment, {}});
+          });
+}
+
+void GemmLowering::main_loop() {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const int k_tile = gemm_.tile[2];
+  const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, k_tile));
+  declared_.from(where, "accumulators");
+  b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
+  load(a_operand_, number(0));
+  load(b_operand_, number(0));
+  store(a_operand_, number(0));
+  store(b_operand_, number(0));
+  declared_.from(where, "the first K tile is in shared memory");
+  b_.sync(all_);
+  declared_.from(where, "K tile by K tile, the next one on its way");
+  b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile) {
+    const Term next = b_.let(declared_.name("next"), tile + 1);
+    const Term stage = b_.let(declared_.name("stage"), tile % gemm_.stages);
+    b_.when(next < tiles, [&] {
+      load(a_operand_, next * k_tile);
+      load(b_operand_, next * k_tile);
+      declared_.from(where, "issued before the products");
+      b_.emit(Fence{FenceKind::warp});
+    });
+    products(stage);
+    declared_.from(where);
+    b_.when(next < tiles, [&] {
+      store(a_operand_, number(1) - stage);
+      store(b_operand_, number(1) - stage);
+    });
+    declared_.from(where, "the next K tile is in shared memory, and this one is no longer needed");
+    b_.sync(all_);
+  });
+}
+
+// In the order of the slices, so that every run gives the same bits.
+void GemmLowering::add_slices() {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Term thread = b_.special(Builtin::thread) % gemm_.slice_threads();
+  const auto each = [&](const std::function<void(Term, Term)>& body) {
+    b_.loop("i", number(0), number(held_[0]), {.unrolled = true}, [&](Term i) {
+      b_.loop("j", number(0), number(held_[1]), {.unrolled = true}, [&](Term j) { body(i, j); });
+    });
+  };
+  for (int slice = 1; slice < gemm_.groups[2]; ++slice) {
+    declared_.from(where, "slice " + std::to_string(slice) + " hands over its sums");
+    if (slice > 1) b_.sync(all_);
+    b_.when(slice_ == slice, [&] {
+      each([&](Term i, Term j) {
+        b_.assign({handed_, {i, j, thread}}, b_.read({accumulators_, {i, j}}));
+      });
+    });
+    b_.sync(all_);
+    b_.when(slice_ == 0, [&] {
+      each([&](Term i, Term j) {
+        b_.assign({accumulators_, {i, j}},
+                  b_.read({accumulators_, {i, j}}) + b_.read({handed_, {i, j, thread}}));
+      });
+    });
+  }
+}
+
+Term GemmLowering::inside(int axis, Term i) {
+  const auto a = static_cast<size_t>(axis);
+  const Layout value = along(gemm_.accumulators[1][axis], axis);
+  return (axis == 0 ? a_operand_ : b_operand_).fragment_first +
+         (held_[a] == gemm_.lane_tile[a] ? i : b_.at(value, i));
+}
+
+Term GemmLowering::position(int axis, Term i) {
+  const auto a = static_cast<size_t>(axis);
+  const Layout value = along(gemm_.accumulators[1][axis], axis);
+  return output_first_[a] + (held_[a] == gemm_.lane_tile[a] ? i : b_.at(value, i));
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,150 @@
+// A SIMT GEMM whose K tiles come through a ring of stages.
+#include "backend/ir/lower/lower_gemm.h"
+#include "backend/ir/lower/lower_ring.h"
+#include "backend/plan/schedule/order.h"
+
+namespace lay::ir {
+
+namespace {
+constexpr int warp_threads = 32;
+}  // namespace
+
+void GemmLowering::declare_ring() {
+  int arrivals = 0;
+  for (Operand* operand : {&a_operand_, &b_operand_}) {
+    const auto& boxes = operand->copy->boxes;
+    if (!boxes) continue;
+    constexpr int as_it_lies = 16;
+    operand->map = map_of_boxes(
+        declared_, operand->name + "_map",
+        {operand->copy->load, gemm_.k, operand->copy->outer, boxes->order, boxes->box, as_it_lies});
+    arrivals = 1;
+  }
+  if (through_registers()) arrivals += gemm_.copying_threads() / warp_threads;
+  filled_ =
+      b_.barrier({declared_.name("filled"), BarrierKind::mbarrier, gemm_.stages, arrivals, 0});
+  drained_ = b_.barrier({declared_.name("drained"), BarrierKind::mbarrier, gemm_.stages,
+                         gemm_.threads() / warp_threads, 0});
+  load_ = b_.ring(declared_.name("load"), gemm_.stages, true);
+  use_ = b_.ring(declared_.name("use"), gemm_.stages);
+}
+
+bool GemmLowering::through_registers() const {
+  return !a_operand_.copy->boxes || !b_operand_.copy->boxes;
+}
+
+void GemmLowering::run_ring(const WithTile& with_its_tile) {
+  declared_.from(declared_.kernel.where);
+  b_.inside(b_.kernel.prologue, [&] {
+    initialise(b_, {{gemm_.stages, {filled_, drained_}}});
+    b_.sync(all_);
+    b_.emit(Fence{FenceKind::earlier_grids});
+  });
+  // The assembler gives the accumulators of the role that comes last the banks that they need,
+  // those of the first not always.
+  b_.role(
+      "copying", gemm_.threads(), gemm_.copying_threads(),
+      [&] { with_its_tile([&](const std::vector<Term>& tile) { copy_ahead(tile); }); },
+      gemm_.registers[0]);
+  b_.role(
+      "multiplying", 0, gemm_.threads(),
+      [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); },
+      gemm_.registers[1]);
+}
+
+// The warp says that it has written or read the stage.
+void GemmLowering::tell(BarrierId barrier, RingId ring) {
+  b_.emit(Fence{FenceKind::warp});
+  b_.elect([&] {
+    Sync made{SyncOp::arrive, barrier, {}, {}, {}, {}};
+    made.slot = b_.slot(ring);
+    b_.emit(made);
+  });
+}
+
+// By one thread: what TMA brings of a K tile.
+void GemmLowering::copy_boxes(const std::vector<Term>& tile, Term k_first) {
+  int elements = 0;
+  for (const Operand* operand : {&a_operand_, &b_operand_}) {
+    if (operand->copy->boxes)
+      elements += gemm_.tile[static_cast<size_t>(operand->axis)] * gemm_.tile[2];
+  }
+  expect_at(b_, filled_, load_, elements * bits(gemm_.accumulator) / 8);
+  for (const Operand* operand : {&a_operand_, &b_operand_}) {
+    if (!operand->copy->boxes) continue;
+    const auto axis = static_cast<size_t>(operand->axis);
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(operand->copy->load)].where,
+                   operand->name + ": global -> shared");
+    Copy made;
+    made.kind = CopyKind::tma_load;
+    made.dst = {operand->shared, {number(0), number(0), b_.slot(load_)}};
+    made.src = operand_at(*operand, tile[axis] * gemm_.tile[axis], k_first);
+    made.completion = Completion::mbarrier;
+    made.barrier = filled_;
+    made.slot = b_.slot(load_);
+    made.tensor_map = operand->map;
+    b_.emit(made);
+  }
+}
+
+// K tile after K tile, as the stages become free. What goes through registers is on its way while
+// the warps wait.
+void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
+  batch_.assign(tile.begin() + 2, tile.end());
+  std::vector<Operand*> held;
+  for (Operand* operand : {&a_operand_, &b_operand_}) {
+    if (operand->copy->boxes) continue;
+    place_copy(tile[static_cast<size_t>(operand->axis)], *operand,
+               b_.special(Builtin::thread) - gemm_.threads());
+    held.push_back(operand);
+  }
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
+  const Term first_warp = b_.special(Builtin::warp) == gemm_.threads() / warp_threads;
+  const auto each_tile = [&](const std::function<void(Term)>& body) {
+    b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile_k) {
+      body(tile_k * gemm_.tile[2]);
+      b_.emit(Advance{load_, {}});
+    });
+  };
+  const auto wait = [&] {
+    declared_.from(where, "all warps have read the stage");
+    wait_at(b_, drained_, load_);
+  };
+  if (held.empty()) {
+    b_.when(first_warp, [&] {
+      b_.elect([&] {
+        each_tile([&](Term k_first) {
+          wait();
+          copy_boxes(tile, k_first);
+        });
+      });
+    });
+    return;
+  }
+  each_tile([&](Term k_first) {
+    for (Operand* operand : held) load(*operand, k_first);
+    wait();
+    if (held.size() == 1)
+      b_.when(first_warp, [&] { b_.elect([&] { copy_boxes(tile, k_first); }); });
+    for (Operand* operand : held) store(*operand, b_.slot(load_));
+    tell(filled_, load_);
+  });
+}
+
+void GemmLowering::empty_ring() {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
+  declared_.from(where, "accumulators");
+  b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
+  b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term) {
+    declared_.from(where, "the K tile has arrived");
+    wait_at(b_, filled_, use_);
+    products(b_.slot(use_));
+    declared_.from(where, "this warp has read the stage");
+    tell(drained_, use_);
+    b_.emit(Advance{use_, {}});
+  });
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,74 @@
+#include "backend/ir/lower/lower_ring.h"
+
+#include <bit>
+
+#include "backend/plan/recognise.h"
+
+namespace lay::ir {
+
+void initialise(Builder& b, const std::vector<Initialised>& all) {
+  b.when(b.special(Builtin::warp) == 0, [&] {
+    b.elect([&] {
+      for (const Initialised& each : all) {
+        b.loop("s", b.constant(std::int64_t{0}), b.constant(std::int64_t{each.slots}),
+               {.unrolled = true}, [&](Term slot) {
+                 for (const BarrierId barrier : each.barriers) {
+                   Sync made{SyncOp::init, barrier, {}, {}, {}, {}};
+                   made.slot = slot;
+                   b.emit(made);
+                 }
+               });
+      }
+      b.emit(Fence{FenceKind::mbarrier_init});
+    });
+  });
+}
+
+void wait_at(Builder& b, BarrierId barrier, RingId ring) {
+  Sync made{SyncOp::wait, barrier, {}, {}, {}, {}};
+  made.slot = b.slot(ring);
+  made.phase = b.phase(ring);
+  b.emit(made);
+}
+
+void expect_at(Builder& b, BarrierId barrier, RingId ring, int bytes) {
+  Sync made{SyncOp::arrive_expect_bytes, barrier, {}, {}, {}, {}};
+  made.slot = b.slot(ring);
+  made.bytes = b.constant(std::int64_t{bytes});
+  b.emit(made);
+}
+
+int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes& boxes) {
+  const auto& load =
+      std::get<sema::Load>(declared.kernel.nodes[static_cast<size_t>(boxes.load)].what);
+  TensorMap map{declared.name(name),
+                declared.tensors[static_cast<size_t>(load.tensor)],
+                boxes.order,
+                {},
+                {},
+                {}};
+  for (const int mode : boxes.order) {
+    const sema::IndexId index =
+        plan::bare_index(declared.kernel, load.coordinate[static_cast<size_t>(mode)]);
+    map.box.push_back(index == boxes.k ? boxes.box[1] : index == boxes.outer ? boxes.box[0] : 1);
+    map.onto.push_back(index == boxes.k ? 1 : 0);
+  }
+  if (boxes.span > 16)
+    map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(boxes.span / 16)), 4, 3);
+  auto& maps = declared.b.kernel.tensor_maps;
+  maps.push_back(std::move(map));
+  return static_cast<int>(maps.size()) - 1;
+}
+
+void each_box(Builder& b, const std::array<int, 2>& slice, const std::array<int, 2>& box,
+              const std::function<void(Term, Term)>& body) {
+  const auto over = [&](size_t which, const std::function<void(Term)>& then) {
+    const Term first = b.constant(std::int64_t{0});
+    if (slice[which] == box[which]) return then(first);
+    b.loop(which == 0 ? "row" : "step", first, b.constant(std::int64_t{slice[which]}),
+           {.step = box[which], .unrolled = true}, then);
+  };
+  over(0, [&](Term outer) { over(1, [&](Term k) { body(outer, k); }); });
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,40 @@
+// What kernels share that one role feeds by TMA through a ring of stages and others empty:
+// barriers, places in the ring, and the maps of what is copied.
+#pragma once
+
+#include <vector>
+
+#include "backend/ir/lower/lower_parts.h"
+
+namespace lay::ir {
+
+// `slots` slots of each barrier, by one lane of the block's first warp, known to all that TMA
+// tells.
+struct Initialised {
+  int slots = 1;
+  std::vector<BarrierId> barriers;
+};
+void initialise(Builder& b, const std::vector<Initialised>& all);
+
+// Until the phase of the barrier's slot at the ring's place is over.
+void wait_at(Builder& b, BarrierId barrier, RingId ring);
+// So many bytes will come.
+void expect_at(Builder& b, BarrierId barrier, RingId ring, int bytes);
+
+// How TMA copies parts of a loaded tensor: `box` of it along (outer, k), the modes in `order`, onto
+// modes 0 and 1 of the buffer in shared memory, in rows swizzled over `span` bytes, or 16 for rows
+// as they are. Its number among the kernel's maps.
+struct LoadedBoxes {
+  sema::NodeId load = -1;
+  sema::IndexId k = -1, outer = -1;
+  const std::vector<int>& order;
+  std::array<int, 2> box{};
+  int span = 16;
+};
+int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes& boxes);
+
+// Every box of a part of a tile, `slice` along (outer, k): where it begins in the part.
+void each_box(Builder& b, const std::array<int, 2>& slice, const std::array<int, 2>& box,
+              const std::function<void(Term, Term)>& body);
+
+}  // namespace lay::ir

@@ -1,0 +1,245 @@
+#include "backend/ir/lower/lower_sm80.h"
+
+#include "backend/ir/lower/lower_fragment.h"
+#include "backend/ir/lower/lower_tiles.h"
+#include "backend/ir/lower/lower_values.h"
+#include "backend/ir/lower/mma_atom.h"
+#include "backend/plan/axes.h"
+#include "backend/plan/schedule/order.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::ir {
+
+namespace {
+
+using plan::along;
+
+int extent_of(const Tuple& mode) {
+  return static_cast<int>(size(mode).value());
+}
+
+// A further mode of stages, one behind the other.
+AnyLayout with_stages(const AnyLayout& one, int stages) {
+  const auto* composed = std::get_if<Composed>(&one);
+  const Layout& inner = composed ? composed->layout() : std::get<Layout>(one);
+  const auto offsets = values(inner);
+  const std::int64_t step = *std::max_element(offsets.begin(), offsets.end()) + 1;
+  const Layout made(append(inner.shape, Tuple(stages)), append(inner.stride, Tuple(step)));
+  if (!composed) return made;
+  return Composed{composed->outer, composed->offset, made};
+}
+
+}  // namespace
+
+Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
+    : declared_(declared), b_(declared.b), gemm_(gemm) {
+  declare(a_, gemm.a, 0);
+  declare(b_operand_, gemm.b, 1);
+  declared.from(declared.kernel.nodes[static_cast<size_t>(gemm.contraction)].where,
+                "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  const auto repeats = gemm.repeats();
+  accumulators_ =
+      b_.registers(declared.name("acc"), gemm.mma.accumulator,
+                   make_layout(tuple(extent_of(gemm.mma.c.shape[1]), repeats[0], repeats[1])));
+  b_.kernel.atoms.push_back(mma_atom(gemm.mma));
+  all_ = b_.block_barrier();
+}
+
+const Span& Sm80Lowering::where_of(const Operand& operand) const {
+  return declared_.kernel.nodes[static_cast<size_t>(operand.plan->load)].where;
+}
+
+void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int axis) {
+  operand.plan = &plan;
+  operand.axis = axis;
+  operand.name = axis == 0 ? "A" : "B";
+  const auto& load =
+      std::get<sema::Load>(declared_.kernel.nodes[static_cast<size_t>(plan.load)].what);
+  const ElementType element = declared_.tensor(load.tensor).element;
+  declared_.from(where_of(operand),
+                 std::string(axis == 0 ? "(m" : "(n") + ",k,stage) -> offset in elements");
+  constexpr int alignment = 128;
+  operand.shared = b_.shared(declared_.name(operand.name + "_shared"), element,
+                             with_stages(plan.shared, gemm_.stages), alignment);
+  declared_.from(where_of(operand), "(value of the atom, atom, step)");
+  operand.fragment = b_.registers(
+      declared_.name(axis == 0 ? "a" : "b"), element,
+      make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], 2)));
+}
+
+void Sm80Lowering::run() {
+  b_.kernel.launch = {{size(gemm_.order), 1, 1}, {1, 1, 1}, gemm_.threads(), 1};
+  b_.role("all", 0, gemm_.threads(), [&] {
+    with_tile(declared_,
+              {gemm_.order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},
+              [&](const std::vector<Term>& tile) { body(tile); });
+  });
+}
+
+void Sm80Lowering::place(Operand& operand, Term tile) {
+  const plan::Sm80Operand& plan = *operand.plan;
+  const auto axis = static_cast<size_t>(operand.axis);
+  const std::string lower = axis == 0 ? "a" : "b", outer = axis == 0 ? "m" : "n";
+  declared_.from(where_of(operand), operand.name + ": (thread,value) -> (" + outer +
+                                        ",k): " + plan.threads.to_string());
+  const Term thread = b_.special(Builtin::thread), warp = b_.special(Builtin::warp);
+  operand.outer =
+      b_.let(declared_.name(lower + "_" + outer), b_.at(along(plan.threads[0], 0), thread));
+  operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(plan.threads[0], 1), thread));
+  operand.first = b_.let(declared_.name(lower + "_first"), tile * gemm_.tile[axis] + operand.outer);
+  const Term group = axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
+  part_[axis] = b_.let(declared_.name(lower + "_part"), group * gemm_.part()[axis]);
+  tile_[axis] = b_.let(declared_.name(outer + "_tile"), tile * gemm_.tile[axis]);
+  declared_.from(where_of(operand),
+                 plan.fragment.matrices > 0
+                     ? "the row that this lane names to ldmatrix: " + plan.fragment.rows.to_string()
+                     : "this lane's values: " + plan.fragment.held.to_string());
+  const LanePlace place = lane_place(b_, plan.fragment);
+  operand.read_outer = b_.let(declared_.name(lower + "_row"), part_[axis] + place.outer);
+  operand.read_k = b_.let(declared_.name(lower + "_row_k"), place.k);
+}
+
+void Sm80Lowering::body(const std::vector<Term>& tile) {
+  batch_.assign(tile.begin() + 2, tile.end());
+  place(a_, tile[0]);
+  place(b_operand_, tile[1]);
+  main_loop();
+  epilogue();
+}
+
+void Sm80Lowering::unrolled(const char* name, int count, const std::function<void(Term)>& body) {
+  if (count == 1) return body(number(0));
+  b_.loop(name, number(0), number(count), {.unrolled = true}, body);
+}
+
+// One operand's part of a K tile.
+void Sm80Lowering::copy(const Operand& operand, Term k_first, Term stage) {
+  const plan::Sm80Operand& plan = *operand.plan;
+  const Layout rest = plan.threads[1][1];
+  declared_.from(where_of(operand), operand.name + ": global -> shared");
+  const auto access_body = [&](Term access) {
+    const Term outer_step = b_.at(along(rest, 0), access), k_step = b_.at(along(rest, 1), access);
+    const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
+    std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {plan.outer, outer}};
+    for (size_t i = 0; i < batch_.size(); ++i) at.emplace_back(gemm_.batch[i], batch_[i]);
+    Copy& made = b_.copy({operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
+                         element_at(declared_, plan.load, at), plan.vector, plan.along_k ? 1 : 0,
+                         plan.vector_mode);
+    if (plan.async) {
+      made.kind = CopyKind::cp_async;
+      made.completion = Completion::group;
+    }
+    made.predicate = outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k);
+    made.zero_fill = true;
+  };
+  // Many single elements: a few on their way at a time, as registers hold them.
+  constexpr int most = 8;
+  const int count = extent_of(rest.shape);
+  if (plan.async || count <= most) return unrolled("access", count, access_body);
+  b_.loop("first", number(0), number(count), {.step = most}, [&](Term first) {
+    unrolled("access", most, [&](Term access) { access_body(first + access); });
+  });
+}
+
+void Sm80Lowering::copy_tile(Term tile_k, Term stage) {
+  copy(a_, tile_k * gemm_.tile[2], stage);
+  copy(b_operand_, tile_k * gemm_.tile[2], stage);
+  b_.emit(Commit{GroupKind::cp_async});
+}
+
+void Sm80Lowering::read(const Operand& operand, Term step, Term stage, Term buffer) {
+  const plan::Sm80Operand& plan = *operand.plan;
+  const auto axis = static_cast<size_t>(operand.axis);
+  declared_.from(where_of(operand), operand.name + ": shared -> fragments");
+  unrolled(axis == 0 ? "i" : "j", gemm_.repeats()[axis], [&](Term atom) {
+    read_fragment(b_, plan.fragment,
+                  {operand.fragment,
+                   {atom, buffer},
+                   operand.shared,
+                   operand.read_outer + atom * gemm_.mma.shape[axis],
+                   operand.read_k + step * gemm_.mma.shape[2],
+                   stage});
+  });
+}
+
+void Sm80Lowering::read_fragments(Term step, Term stage, Term buffer) {
+  read(a_, step, stage, buffer);
+  read(b_operand_, step, stage, buffer);
+}
+
+void Sm80Lowering::products(Term buffer) {
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where,
+                 "products of one step");
+  const auto repeats = gemm_.repeats();
+  unrolled("i", repeats[0], [&](Term i) {
+    unrolled("j", repeats[1], [&](Term j) {
+      b_.mma(mma_kind(gemm_.mma), {accumulators_, {i, j}}, {a_.fragment, {i, buffer}},
+             {b_operand_.fragment, {j, buffer}}, gemm_.mma.name);
+    });
+  });
+}
+
+// Fragments alternate between two buffers: step s of a K tile, of which there is an even number,
+// uses buffer s % 2.
+void Sm80Lowering::main_loop() {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Term tiles = b_.let(declared_.name("tiles_k"),
+                            b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
+  const int steps = gemm_.repeats()[2], ahead = gemm_.stages - 1;
+  declared_.from(where);
+  b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
+  b_.loop("s", number(0), number(ahead), {.unrolled = a_.plan->async && b_operand_.plan->async},
+          [&](Term s) { copy_tile(s, s); });
+  const auto arrived = [&] {
+    declared_.from(where,
+                   "the next K tile is in shared memory, and the last one is no longer needed");
+    b_.emit(Wait{GroupKind::cp_async, ahead - 1, false});
+    b_.sync(all_);
+  };
+  arrived();
+  read_fragments(number(0), number(0), number(0));
+  declared_.from(where, "K tile by K tile, " + std::to_string(ahead) + " on their way");
+  b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile) {
+    const Term stage = b_.let(declared_.name("stage"), tile % gemm_.stages);
+    const Term next = b_.let(declared_.name("next"), (tile + 1) % gemm_.stages);
+    const Term fill = b_.let(declared_.name("filled"), (tile + ahead) % gemm_.stages);
+    copy_tile(tile + ahead, fill);
+    unrolled("step", steps - 1, [&](Term step) {
+      read_fragments(step + 1, stage, (step + 1) % 2);
+      products(step % 2);
+    });
+    arrived();
+    read_fragments(number(0), next, number(0));
+    products(number(1));
+  });
+  declared_.from(where, "copies past the last K tile wrote zeros");
+  b_.emit(Wait{GroupKind::cp_async, 0, false});
+}
+
+void Sm80Lowering::epilogue() {
+  const auto repeats = gemm_.repeats();
+  const Layout thread = gemm_.accumulators[0][0], value = gemm_.accumulators[1];
+  const Term lane = b_.special(Builtin::lane);
+  declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
+  ThreadValues held{gemm_.contraction,
+                    {gemm_.m, gemm_.n},
+                    gemm_.batch,
+                    batch_,
+                    {},
+                    value,
+                    accumulators_,
+                    {extent_of(value.shape[0]), repeats[0], repeats[1]},
+                    gemm_.vectors};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    held.first[axis] =
+        b_.let(declared_.name(axis == 0 ? "m_first" : "n_first"),
+               tile_[axis] + part_[axis] + b_.at(along(thread, static_cast<int>(axis)), lane));
+  }
+  store_values(declared_, held);
+}
+
+void lower_sm80(Declared& declared, const plan::Sm80Gemm& gemm) {
+  Sm80Lowering(declared, gemm).run();
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,66 @@
+// A GEMM on tensor cores in steps. One block computes one tile; copies run `stages - 1` K tiles
+// ahead.
+//
+//   copy the first K tiles: global -> shared, a group each
+//   read the fragments of the first step
+//   for every K tile t:
+//     copy K tile t + stages - 1 into the stage that was read last
+//     for every step of the atom along k:
+//       read the next step's fragments (of the last step: wait for K tile t + 1, and its first
+//       step's) multiply this step's
+//   epilogue: the value of every accumulator that the thread holds, stored
+//
+// What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other
+// path.
+#pragma once
+
+#include <functional>
+
+#include "backend/ir/lower/lower_parts.h"
+#include "backend/plan/sm80/sm80_gemm.h"
+
+namespace lay::ir {
+
+class Sm80Lowering {
+ public:
+  Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm);
+  void run();
+
+ private:
+  // One operand: its buffers, and where this thread copies and reads.
+  struct Operand {
+    const plan::Sm80Operand* plan = nullptr;
+    int axis = 0;      // 0 for A, 1 for B
+    std::string name;  // "A" or "B"
+    BufferId shared, fragment;
+    Term outer, k;            // of this thread's first access, inside the tile
+    Term first;               // the tile's first outer index plus `outer`
+    Term read_outer, read_k;  // where this lane reads: its row for ldmatrix, else its first value
+  };
+
+  void declare(Operand& operand, const plan::Sm80Operand& plan, int axis);
+  void place(Operand& operand, Term tile);
+  void body(const std::vector<Term>& tile);
+  void copy_tile(Term tile_k, Term stage);
+  void copy(const Operand& operand, Term k_first, Term stage);
+  void read_fragments(Term step, Term stage, Term buffer);
+  void read(const Operand& operand, Term step, Term stage, Term buffer);
+  void products(Term buffer);
+  void main_loop();
+  void epilogue();
+  void unrolled(const char* name, int count, const std::function<void(Term)>& body);
+  Term number(std::int64_t value) { return b_.constant(value); }
+  const Span& where_of(const Operand& operand) const;
+
+  Declared& declared_;
+  Builder& b_;
+  const plan::Sm80Gemm& gemm_;
+  Operand a_, b_operand_;
+  BufferId accumulators_;
+  BarrierId all_;
+  std::vector<Term> batch_;   // the batch indices of the tile
+  std::array<Term, 2> part_;  // this warp's part inside the tile
+  std::array<Term, 2> tile_;  // the tile's first element
+};
+
+}  // namespace lay::ir

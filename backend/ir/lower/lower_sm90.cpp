@@ -1,0 +1,357 @@
+#include "backend/ir/lower/lower_sm90.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backend/ir/lower/lower_fragment.h"
+#include "backend/ir/lower/lower_ring.h"
+#include "backend/ir/lower/mma_atom.h"
+#include "backend/plan/axes.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/sm90/tma.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::ir {
+
+namespace {
+
+using plan::along;
+
+constexpr int warpgroup = 128;
+
+}  // namespace
+
+Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
+    : declared_(declared), b_(declared.b), gemm_(gemm) {
+  declare(a_, gemm.a, 0);
+  declare(b_operand_, gemm.b, 1);
+  const Span& where = declared.kernel.nodes[static_cast<size_t>(gemm.contraction)].where;
+  const auto repeats = gemm.repeats();
+  declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  accumulators_ = b_.registers(declared.name("acc"), gemm.mma.accumulator,
+                               make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+  if (gemm.accumulate) {
+    declared.from(where, "where the accumulators are added up every " +
+                             std::to_string(gemm.accumulate) + " of K");
+    totals_ = b_.registers(declared.name("total"), gemm.mma.accumulator,
+                           make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+  } else {
+    totals_ = accumulators_;
+  }
+  if (gemm.a.fragment) {
+    declared.from(where, "A in registers: (value of the atom, atom, step)");
+    fragments_ =
+        b_.registers(declared.name("a"), gemm.mma.a_type,
+                     make_layout(tuple(gemm.a.fragment->values(), repeats[0], repeats[2])));
+  }
+  b_.kernel.atoms.push_back(mma_atom(gemm.mma));
+  declare_store();
+  if (gemm.split) declare_split();
+  constexpr int warps = warpgroup / 32;
+  blocks_ = gemm.blocks() > 1 ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0})
+                              : b_.block_barrier();
+  filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
+  // Each warp reads its own part of A where that goes to registers, and says so itself.
+  const int arrivals = gemm.of_team() * gemm.sharers() * (gemm.a.fragment ? warps : 1);
+  drained_ =
+      b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, arrivals, 0});
+  load_ = b_.ring(declared.name("load"), gemm.stages, true);
+  use_ = b_.ring(declared.name("use"), gemm.stages);
+  freed_ = b_.ring(declared.name("freed"), gemm.stages);
+  if (gemm.serpentine) way_ = b_.ring(declared.name("way"), 1);
+  if (gemm.teams() == 1) return;
+  turns_ = b_.barrier(
+      {declared.name("turns"), BarrierKind::mbarrier, gemm.teams(), warps * gemm.of_team(), 0});
+  turn_ = b_.ring(declared.name("turn"), gemm.teams());
+}
+
+void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int axis) {
+  operand.plan = &plan;
+  operand.axis = axis;
+  operand.name = axis == 0 ? "A" : "B";
+  const auto& node = declared_.kernel.nodes[static_cast<size_t>(plan.load)];
+  const auto& load = std::get<sema::Load>(node.what);
+  operand.global = declared_.tensors[static_cast<size_t>(load.tensor)];
+  declared_.from(node.where, std::string(axis == 0 ? "(m" : "(n") + ",k,stage)");
+  constexpr int alignment = 1024;
+  operand.stages =
+      b_.shared(declared_.name(operand.name + "_stage"), declared_.tensor(load.tensor).element,
+                plan::repeated(plan.shared, {gemm_.stages}), alignment);
+  operand.map = map_of_boxes(declared_, operand.name + "_map",
+                             {plan.load, gemm_.k, plan.outer, plan.order, plan.box, plan.span});
+}
+
+void Sm90Lowering::declare_store() {
+  const auto& assignments = declared_.kernel.assignments;
+  declared_.from(assignments.front().where);
+  if (gemm_.store) return declare_staged();
+  const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
+  for (size_t i = 0; i < assignments.size(); ++i) {
+    values_.push_back(b_.registers(declared_.fresh("out"),
+                                   declared_.tensor(assignments[i].target).element,
+                                   Layout(together, 1)));
+  }
+}
+
+void Sm90Lowering::run() {
+  const Int clusters = min(Int(gemm_.multiprocessors / gemm_.blocks()), size(gemm_.order));
+  b_.kernel.launch = {
+      {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1, true};
+  prologue();
+  const auto budget = [&](size_t which) {
+    return gemm_.registers ? std::optional((*gemm_.registers)[which]) : std::nullopt;
+  };
+  b_.role(
+      "producer", 0, warpgroup, [&] { producer(); }, budget(0));
+  b_.role(
+      "consumer", warpgroup, warpgroup * gemm_.consumers(), [&] { consumer(); }, budget(1));
+}
+
+void Sm90Lowering::prologue() {
+  declared_.from(declared_.kernel.where);
+  b_.inside(b_.kernel.prologue, [&] {
+    std::vector<Initialised> barriers{{gemm_.stages, {filled_, drained_}}};
+    if (gemm_.split) barriers.push_back({gemm_.consumers(), {given_, taken_}});
+    if (turns_) barriers.push_back({gemm_.teams(), {turns_}});
+    if (arrived_)
+      barriers.push_back(
+          {b_.kernel.barriers[static_cast<size_t>(arrived_.index)].slots, {arrived_}});
+    initialise(b_, barriers);
+    b_.sync(blocks_);
+    tiles_ = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
+    clusters_ = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
+    tiles_k_ = b_.let(declared_.name("tiles_k"),
+                      b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
+    b_.emit(Fence{FenceKind::earlier_grids});
+  });
+}
+
+Term Sm90Lowering::along_n_of_cluster(Term rank) {
+  if (gemm_.cluster[1] == 1) return number(0);
+  const Term row = rank / gemm_.cluster[0];
+  return gemm_.split ? row % gemm_.cluster[1] : row;
+}
+
+void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
+  const auto tile = gemm_.cluster_tile();
+  std::vector<std::string> names{"tile_m", "tile_n"};
+  for (const sema::IndexId index : gemm_.batch) names.push_back(declared_.index_name(index));
+  for (size_t i = 0; i < 2; ++i) names[i] = declared_.name(names[i]);
+  const auto live = [&](const std::vector<Term>& at) {
+    Term inside = number(0) == 0;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const Int count =
+          i < 2 ? plan::tiles(declared_.kernel, i == 0 ? gemm_.m : gemm_.n, tile[i])
+                : declared_.kernel.indices[static_cast<size_t>(gemm_.batch[i - 2])].extent;
+      inside = inside && at[i] < b_.size(count);
+    }
+    return inside;
+  };
+  declared_.from(declared_.kernel.where, "cluster -> tile: " + gemm_.order.to_string());
+  b_.tiles(
+      gemm_.order, names, b_.special(Builtin::block_x) / gemm_.blocks(), tiles_, clusters_, live,
+      [&](const std::vector<Term>& at) {
+        const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
+        const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
+                                        along_n_of_cluster(rank)};
+        Tile made;
+        for (size_t i = 0; i < 2; ++i) {
+          made.first[i] = b_.let(declared_.name(i == 0 ? "m_first" : "n_first"),
+                                 (at[i] * gemm_.cluster[i] + block[i]) * gemm_.tile[i]);
+        }
+        made.batch.assign(at.begin() + 2, at.end());
+        Term steps = tiles_k_;
+        if (gemm_.mask) {
+          declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.mask->condition)].where,
+                         "no products where the mask leaves none");
+          steps = b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
+        }
+        made.k_first = number(0);
+        made.steps = steps;
+        if (gemm_.split) {
+          declared_.from(declared_.kernel.where, "this block's part of K");
+          const Term part = rank / gemm_.sharers();
+          made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
+          made.steps = b_.let(declared_.name("k_steps"),
+                              steps * (part + 1) / gemm_.cluster[2] - made.k_first);
+        }
+        body(made);
+      });
+}
+
+// ---- the copying warpgroup
+
+void Sm90Lowering::producer() {
+  const int bytes = (gemm_.tile[0] + gemm_.tile[1]) * gemm_.tile[2] *
+                    bits(b_.kernel.buffers[static_cast<size_t>(a_.stages.index)].element) / 8;
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  b_.when(b_.special(Builtin::warp) == 0, [&] {
+    b_.elect([&] {
+      each_tile([&](const Tile& tile) {
+        declared_.from(where);
+        b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
+          wait_at(b_, drained_, load_);
+          expect_at(b_, filled_, load_, bytes);
+          const Term at =
+              way_ ? b_.select(b_.phase(way_) == 0, tile_k, tile.steps - 1 - tile_k) : tile_k;
+          for (const Operand* operand : {&a_, &b_operand_})
+            load(*operand, tile, (tile.k_first + at) * gemm_.tile[2]);
+          b_.emit(Advance{load_, {}});
+        });
+        if (way_) b_.emit(Advance{way_, {}});
+      });
+      if (gemm_.sharers() == 1) return;
+      declared_.from(where, "no block leaves before its stages have been given back");
+      b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
+        wait_at(b_, drained_, load_);
+        b_.emit(Advance{load_, {}});
+      });
+    });
+  });
+}
+
+Term Sm90Lowering::batch_at(const Tile& tile, sema::IndexId index) const {
+  const auto at = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
+  return tile.batch[static_cast<size_t>(at)];
+}
+
+std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const Tile& tile,
+                                             Term outer, Term k) const {
+  const auto& load =
+      std::get<sema::Load>(declared_.kernel.nodes[static_cast<size_t>(plan.load)].what);
+  std::vector<ExprId> made;
+  for (const sema::NodeId each : load.coordinate) {
+    const sema::IndexId index = plan::bare_index(declared_.kernel, each);
+    if (index == gemm_.k || index == plan.outer) {
+      made.push_back(index == gemm_.k ? k : outer);
+    } else {
+      made.push_back(batch_at(tile, index));
+    }
+  }
+  return made;
+}
+
+// This block's slice of the tile, box by box, for every block of the cluster that needs it.
+void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
+  const plan::TmaOperand& plan = *operand.plan;
+  const auto axis = static_cast<size_t>(operand.axis);
+  const int sharers = gemm_.cluster[1 - axis];
+  const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
+  const Term share = axis == 0 ? along_n_of_cluster(rank) : rank % gemm_.cluster[0];
+  const bool over_outer = plan.slice[0] < gemm_.tile[axis];
+  const Term outer_first = over_outer ? share * plan.slice[0] : number(0);
+  const Term k_first = plan.slice[1] < gemm_.tile[2] ? share * plan.slice[1] : number(0);
+  // Blocks with this block's coordinate along the operand's own axis: a stride of bits in the mask.
+  const int step = axis == 0 ? gemm_.cluster[0] : 1;
+  std::int64_t mask = 0;
+  for (int i = 0; i < sharers; ++i) mask |= std::int64_t{1} << (i * step);
+  const int places = gemm_.cluster[axis];
+  const Term own = axis == 0 ? rank % places : along_n_of_cluster(rank);
+  Term bits_of_mask = number(mask);
+  for (int i = 1; i < places; ++i) {
+    const int shift = axis == 0 ? i : i * gemm_.cluster[0];
+    bits_of_mask = b_.select(own == i, number(mask << shift), bits_of_mask);
+  }
+  if (gemm_.split && sharers > 1) {
+    const Term of_first = bits_of_mask;
+    for (int part = 1; part < gemm_.cluster[2]; ++part) {
+      bits_of_mask = b_.select(rank / gemm_.sharers() == part,
+                               of_first * (1 << part * gemm_.sharers()), bits_of_mask);
+    }
+  }
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(plan.load)].where,
+                 operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
+                     std::to_string(plan.slice[1]) +
+                     (sharers > 1 ? ", for " + std::to_string(sharers) + " blocks" : ""));
+  each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
+    const Term row = outer_first + outer, column = k_first + along_k;
+    Copy made;
+    made.kind = CopyKind::tma_load;
+    made.dst = {operand.stages, {row, column, b_.slot(load_)}};
+    made.src = {operand.global, coordinate(plan, tile, tile.first[axis] + row, k + column)};
+    made.completion = Completion::mbarrier;
+    made.barrier = filled_;
+    made.slot = b_.slot(load_);
+    made.tensor_map = operand.map;
+    if (sharers > 1) made.multicast = bits_of_mask;
+    b_.emit(made);
+  });
+}
+
+// ---- the consumers
+
+void Sm90Lowering::consumer() {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  declared_.from(where, "this consumer's part of the tile");
+  const auto part = gemm_.part();
+  consumer_ = gemm_.consumers() == 1
+                  ? number(0)
+                  : b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
+  const int of_team = gemm_.of_team();
+  team_ = of_team == 1 ? consumer_ : consumer_ / of_team;
+  const Term member = gemm_.teams() == 1 ? consumer_
+                      : of_team == 1     ? number(0)
+                                         : consumer_ % of_team;
+  part_ = {gemm_.groups[0] == 1 ? number(0) : member % gemm_.groups[0] * part[0],
+           gemm_.groups[1] == 1 ? number(0) : member / gemm_.groups[0] * part[1]};
+  const Term thread = gemm_.teams() == 1
+                          ? b_.special(Builtin::thread) - warpgroup
+                          : (b_.special(Builtin::thread) - warpgroup) % (of_team * warpgroup);
+  if (gemm_.split) {
+    declared_.from(where, "this block's number among those that share K");
+    split_ = b_.let(declared_.name("part"), b_.special(Builtin::cluster_rank) / gemm_.sharers());
+  }
+  declared_.from(where, "this thread's first accumulator");
+  for (int axis = 0; axis < 2; ++axis) {
+    held_[static_cast<size_t>(axis)] = b_.let(declared_.name(axis == 0 ? "row" : "column"),
+                                              b_.at(along(gemm_.accumulators[0], axis), thread));
+  }
+  if (gemm_.a.fragment) {
+    const plan::Fragment& fragment = *gemm_.a.fragment;
+    declared_.from(
+        where, fragment.matrices > 0
+                   ? "the row of A that this lane names to ldmatrix: " + fragment.rows.to_string()
+                   : "this lane's values of A: " + fragment.held.to_string());
+    const LanePlace place = lane_place(b_, fragment);
+    const auto of_warp = [&](int axis) {
+      const Layout moved = along(fragment.warps, axis);
+      const auto all = values(moved);
+      const bool still =
+          std::all_of(all.begin(), all.end(), [](std::int64_t at) { return at == 0; });
+      return still ? number(0) : b_.at(moved, b_.special(Builtin::warp) % (warpgroup / 32));
+    };
+    brings_[0] = b_.let(declared_.name("a_row"), part_[0] + of_warp(0) + place.outer);
+    brings_[1] = b_.let(declared_.name("a_row_k"), of_warp(1) + place.k);
+  }
+  for (Staged& each : outputs_) place_tensor(each);
+  place_inputs();
+  each_tile([&](const Tile& tile) {
+    const auto take = [&] {
+      bring_first(tile);
+      multiply(tile);
+      if (!gemm_.split) return epilogue(tile);
+      exchange();
+      sum_up();
+      epilogue_of_sums(tile);
+    };
+    if (gemm_.teams() == 1) return take();
+    declared_.from(where);
+    b_.when(b_.slot(turn_) == team_, take, [&] {
+      declared_.from(where, "a tile of another team");
+      for (const RingId ring : {use_, freed_}) b_.emit(Advance{ring, tile.steps});
+    });
+    b_.emit(Advance{turn_, {}});
+  });
+  if (gemm_.split) wait_until_read();
+  if (!gemm_.store || !gemm_.store->out_by_tma()) return;
+  declared_.from(declared_.kernel.assignments.front().where,
+                 "what was stored has left shared memory");
+  by_one_lane([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); });
+}
+
+void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm) {
+  Sm90Lowering(declared, gemm).run();
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,236 @@
+// A GEMM on Hopper's tensor cores in steps. The grid is persistent; a cluster takes tile after
+// tile.
+//
+//   the copying warpgroup, one thread:     for every tile, for every K tile:
+//     wait until the consumers of the cluster have read the stage
+//     TMA: this block's parts of A and B, for all blocks that need them
+//   a consumer, a warpgroup:               for every tile, for every K tile:
+//     wait until the stage has arrived, wgmma, give the stage back
+//     (an atom that reads A from registers: before each step of wgmma, shared -> registers)
+//     epilogue, while the next tile is on its way: registers -> shared -> TMA or threads -> global,
+//     or from registers; what it reads of the output's shape the other way, by TMA from before the
+//     products on
+//
+// Where teams of consumers take the tiles in turns, a team walks past the tiles of the others: its
+// place in the ring moves on by their K tiles. It begins its products when those of the tile before
+// have been issued.
+//
+// Where blocks of the cluster share K each multiplies its own range of the K tiles; then every one
+// gives each of the others the accumulators that that one adds up, and stores what it has added up
+// itself (lower_sm90_split.cpp).
+//
+// What lies outside the tensors arrives as zeros, and TMA stores nothing there.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "backend/ir/lower/lower_parts.h"
+#include "backend/plan/sm90/sm90_gemm.h"
+
+namespace lay::ir {
+
+class Sm90Lowering {
+ public:
+  Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm);
+  void run();
+
+ private:
+  struct Operand {
+    const plan::TmaOperand* plan = nullptr;
+    int axis = 0;      // 0 for A, 1 for B
+    std::string name;  // "A" or "B"
+    BufferId global, stages;
+    int map = -1;
+  };
+  // A tile of the block: the first element of its outer indices, and its batch.
+  struct Tile {
+    std::array<Term, 2> first;
+    std::vector<Term> batch;
+    Term k_first;  // K tile
+    Term steps;    // K tiles: none where no product counts
+  };
+
+  void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
+  void declare_store();
+  void declare_staged();
+  void prologue();
+  void producer();
+  void load(const Operand& operand, const Tile& tile, Term k);
+  void consumer();
+
+  // The products (lower_sm90_products.cpp).
+  void multiply(const Tile& tile);
+  void over(const char* name, int count, const std::function<void(Term)>& body);
+  void rolled(const char* name, int count, const std::function<void(Term)>& body);
+  void issue(Term first, int steps, Term fresh);
+  void multiply_step(Term step, Term fresh);
+  void bring_step(Term step);
+  void products(Term tile_k);
+  void products_in_parts(Term tile_k, Term tiles);
+  void wait_for_turn();
+  void pass_turn();
+  void give_back();
+
+  // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
+  Term has_products(const std::vector<Term>& tile);
+  Term along_n_of_cluster(Term rank);
+  void each_tile(const std::function<void(const Tile&)>& body);
+  Term batch_at(const Tile& tile, sema::IndexId index) const;
+  std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer,
+                                 Term k) const;
+
+  // The epilogue (lower_sm90_epilogue.cpp).
+  void prepare_values();
+  void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
+  Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
+                Term accumulator, const Term* v = nullptr);
+  Term position(const Tile& tile, int axis, Term value, Term repeat) const;
+  // A part of a consumer's accumulators: so many columns of atom (i, j), after those of so many
+  // whole passes.
+  struct Pass {
+    Term i, j, pass;
+    int width;
+  };
+  Pass pass_of(Term number, int passes, int width) const;
+  // A value of the pass, counted from its first.
+  using Source = std::function<Term(Term)>;
+  bool much_text() const;
+  bool in_halves(int passes) const;
+  void epilogue(const Tile& tile);
+  using PassBody = std::function<void(const Pass& at, const Pass& held, Term number)>;
+  void each_pass(Term half, int halves, const PassBody& body);
+  int passes_of_atom() const;
+
+  // The epilogue as a rolled loop (lower_sm90_rolled.cpp): how one over the groups of a pass brings
+  // so many of its values to the same registers.
+  struct Picks {
+    int values = 0;
+    std::function<void(Term group)> pick;
+  };
+  int picked_values(int width) const;
+  int picked_values() const;
+  void rolled_epilogue(const Tile& tile);
+  void store_picked(const Tile& tile, int first_pass, int passes, int width, Term atom);
+  void pick(Term number, int count, const std::function<void(int)>& one);
+
+  // How outputs leave (lower_sm90_store.cpp).
+  // A tensor on its way through shared memory.
+  struct Staged {
+    const plan::StagedTensor* plan = nullptr;
+    BufferId shared;    // (m,n,buffer,consumer)
+    BufferId values;    // of a step
+    BufferId together;  // of one access of a thread that holds accumulators, where it is no matrix
+    BufferId run;       // by threads: of one access to memory, and for inputs of some
+    int map = -1,
+        rest_map = -1;  // by TMA: of a whole pass, and of an atom's last where that is narrower
+    std::array<Term, 2>
+        put;  // where this lane points stmatrix or ldmatrix, or its first value, in 64 rows
+    std::array<Term, 2> first_run;  // by threads: this thread's first, in its consumer's 64 rows
+    Term turned;                    // whether it begins with later values
+  };
+  void declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem,
+                      int buffers);
+  int map_of(const plan::StagedTensor& plan, const std::string& name, int columns);
+  void place_tensor(Staged& staged);
+  void consumer_meets();
+  void putters_meet();
+  void by_one_lane(const std::function<void()>& body);
+  void wait_for_stores(int in_flight);
+  void store_through_shared(const Tile& tile, const Pass& at, Term buffer, const Source& source,
+                            const Picks* picks = nullptr);
+  void pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source);
+  void put(const Staged& staged, Term first, int values, Term buffer);
+  void put_matrices(const Staged& staged, Term first, int values, Term buffer);
+  void put_values(const Staged& staged, Term first, int values, Term buffer);
+  std::vector<ExprId> place_of(const Staged& staged, Term first, Term v, int values, Term buffer);
+  void take_away(const Tile& tile, const Pass& at, Term buffer);
+  void each_box_of_pass(const Staged& staged, const Tile& tile, const Pass& at,
+                        const std::function<void(Term row, std::vector<ExprId> element)>& body);
+  void take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  void take_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  // A run of an access: where in the consumer's 64 rows, where in the tensor, and whether inside
+  // it.
+  struct Run {
+    std::array<Term, 2> at;
+    std::vector<ExprId> element;
+    Term inside;
+  };
+  Run run_at(const Staged& staged, const Tile& tile, const Pass& at, Term access);
+  int mode_along(const plan::StagedTensor& plan) const;
+  std::vector<ExprId> element_at(const std::vector<sema::IndexId>& indices, const Tile& tile,
+                                 Term m, Term n) const;
+  void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
+
+  // Inputs that come through shared memory (lower_sm90_bring.cpp).
+  struct Input : Staged {
+    sema::NodeId load = -1;
+    sema::NodeId condition = -1;  // of all elements: it is read where this is `when`
+    bool when = true;
+    Term wanted;   // that value, where there is a condition
+    BufferId raw;  // values in the order of this lane's accesses, where some lanes turn theirs
+  };
+  void declare_inputs();
+  void place_inputs();
+  void if_wanted(const Input& input, const std::function<void()>& body,
+                 const std::function<void()>& otherwise);
+  Term arrived_slot(RingId ring);
+  Term passes_left(Term number);
+  Pass pass_with(Term number);
+  void bring_first(const Tile& tile);
+  void bring_next(const Tile& tile, const Pass& at);
+  void bring(const Tile& tile, Term number);
+  void bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map);
+  void bring_runs(const Tile& tile, const Pass& at);
+  void inputs_arrive(const Tile& tile, const Pass& at);
+  void inputs_done();
+  void take_in(Term first, int values);
+  void take_in(const Input& input, Term first, int values);
+
+  // K shared by blocks (lower_sm90_split.cpp).
+  void declare_split();
+  Term rank_of(Term part) const;
+  void exchange();
+  void sum_up();
+  void epilogue_of_sums(const Tile& tile);
+  void wait_until_read();
+
+  Term number(std::int64_t value) { return b_.constant(value); }
+
+  Declared& declared_;
+  Builder& b_;
+  const plan::Sm90Gemm& gemm_;
+  Operand a_, b_operand_;
+  BarrierId blocks_, stored_, filled_, drained_, turns_;
+  RingId load_, use_, freed_, turn_, out_;
+  RingId way_;  // its phase is the way through K, where that changes from tile to tile
+  BufferId
+      fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
+  BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
+  std::vector<Staged> outputs_;     // of each assignment, where they leave through shared memory
+  std::vector<Input> inputs_;
+  BarrierId arrived_;      // inputs by TMA, of each buffer and each that waits for itself
+  RingId bring_, arrive_;  // passes whose inputs are on their way, or have arrived
+  BufferId picked_;        // where the epilogue is rolled: the values of one round
+  // Where blocks share K.
+  BarrierId given_, taken_;
+  RingId give_, take_;
+  BufferId parts_, own_, piece_, sum_;
+  Term split_;  // this block's number among those that share K
+  // What the epilogue reads of a vector along m or n, for the values of a step.
+  struct Ahead {
+    const plan::StagedVector* plan = nullptr;
+    BufferId held;
+  };
+  std::vector<Ahead> ahead_;
+  bool guarded_ = false;          // the epilogue reads other elements, which must lie inside
+  std::vector<BufferId> values_;  // of one access, of each assignment
+  std::array<Term, 2> part_;      // of this consumer, inside the tile
+  std::array<Term, 2> held_;      // this thread's first element, inside the tile
+  std::array<Term, 2>
+      brings_;  // where this lane reads A for its registers, inside the tile: (m, k)
+  Term consumer_, team_;
+  Term tiles_, clusters_, tiles_k_;  // bound in the prologue: of the grid, of the launch, of a sum
+};
+
+}  // namespace lay::ir

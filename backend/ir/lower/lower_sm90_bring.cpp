@@ -1,0 +1,261 @@
+// Inputs of the output's shape: they come to shared memory the way that outputs leave it, and
+// threads read there what goes with the accumulators that they hold.
+//
+//   by TMA      a tile's first passes are asked for before its products are made, each further one
+//   when a buffer
+//               has been read; an mbarrier counts the bytes of a pass
+//   by threads  each warp copies neighbours in memory when the pass begins, and the consumer meets
+#include <algorithm>
+
+#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/lower/old_values.h"
+#include "backend/plan/axes.h"
+
+namespace lay::ir {
+
+namespace {
+
+constexpr int warps = 4, rows_of_atom = 64, rows_of_warp = 16;
+
+}  // namespace
+
+void Sm90Lowering::declare_inputs() {
+  const plan::StagedStore& store = *gemm_.store;
+  for (const plan::StagedInput& plan : store.inputs) {
+    const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(plan.load)];
+    const sema::Tensor& tensor = declared_.tensor(plan.tensor);
+    declared_.from(node.where, "(m,n,buffer,consumer)");
+    Input& made = inputs_.emplace_back();
+    const std::string stem = declared_.fresh(tensor.name + "_in");
+    declare_tensor(made, plan, stem.c_str(), plan.tma ? store.brought : 1);
+    made.load = plan.load;
+    const OldValue read = when_read(declared_.kernel, plan.load);
+    made.condition = read.condition;
+    made.when = read.when;
+    made.values = b_.registers(declared_.fresh("in"), tensor.element, Layout(store.step(), 1));
+    if (plan.turned)
+      made.raw = b_.registers(declared_.fresh("as_read"), tensor.element, Layout(store.step(), 1));
+    if (!plan.tma) {
+      made.run = b_.registers(declared_.fresh("run_in"), tensor.element,
+                              make_layout(tuple(plan.run, plan.runs_together())));
+    }
+  }
+  if (!store.in_by_tma()) return;
+  const int waiting = gemm_.consumers() * (store.by_warps ? warps : 1);
+  arrived_ =
+      b_.barrier({declared_.name("arrived"), BarrierKind::mbarrier, store.brought * waiting, 1, 0});
+  bring_ = b_.ring(declared_.name("bring"), store.brought);
+  arrive_ = b_.ring(declared_.name("arrive"), store.brought);
+}
+
+void Sm90Lowering::place_inputs() {
+  for (Input& each : inputs_) {
+    place_tensor(each);
+    if (each.condition < 0) continue;
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(each.load)].where,
+                   "whether it is read at all");
+    const Term condition = ElementLowering(declared_).value(each.condition);
+    each.wanted = b_.let(declared_.fresh("wanted"), each.when ? condition : !condition);
+  }
+}
+
+void Sm90Lowering::if_wanted(const Input& input, const std::function<void()>& body,
+                             const std::function<void()>& otherwise) {
+  if (input.condition < 0) return body();
+  if (!otherwise) return b_.when(input.wanted, body);
+  b_.when(input.wanted, body, otherwise);
+}
+
+// The barrier of the ring's buffer that this warp or consumer waits for.
+Term Sm90Lowering::arrived_slot(RingId ring) {
+  const plan::StagedStore& store = *gemm_.store;
+  const Term who =
+      store.by_warps ? consumer_ * warps + b_.special(Builtin::warp) % warps : consumer_;
+  return who * store.brought + b_.slot(ring);
+}
+
+// The pass of a tile with that number.
+Sm90Lowering::Pass Sm90Lowering::pass_with(Term number_of) {
+  const auto repeats = gemm_.repeats();
+  const int of_atom = passes_of_atom(), width = gemm_.store->width;
+  if (repeats[0] * repeats[1] == 1) return {number(0), number(0), number_of, width};
+  const Term atom = number_of / of_atom;
+  return {repeats[0] == 1 ? number(0) : atom / repeats[1],
+          repeats[1] == 1 ? number(0) : atom % repeats[1], number_of % of_atom, width};
+}
+
+// Whether this block stores a pass of that number, after so many of its own.
+Term Sm90Lowering::passes_left(Term own) {
+  if (!gemm_.split) return own < gemm_.stores();
+  return own < gemm_.split->each && split_ * gemm_.split->each + own < gemm_.split->passes;
+}
+
+void Sm90Lowering::bring_first(const Tile& tile) {
+  if (!arrived_) return;
+  const plan::StagedStore& store = *gemm_.store;
+  over("ahead", store.brought, [&](Term own) {
+    if (!gemm_.split) return bring(tile, own);
+    b_.when(passes_left(own), [&] { bring(tile, split_ * gemm_.split->each + own); });
+  });
+}
+
+// The pass whose inputs take the place of those that have just been read.
+void Sm90Lowering::bring_next(const Tile& tile, const Pass& at) {
+  if (!arrived_) return;
+  const plan::StagedStore& store = *gemm_.store;
+  const auto repeats = gemm_.repeats();
+  if (store.brought >= (gemm_.split ? gemm_.split->each : gemm_.stores())) return;
+  const Term next = (at.i * repeats[1] + at.j) * passes_of_atom() + at.pass + store.brought;
+  b_.when(passes_left(gemm_.split ? next - split_ * gemm_.split->each : next),
+          [&] { bring(tile, next); });
+}
+
+void Sm90Lowering::bring(const Tile& tile, Term number_of) {
+  const plan::StagedStore& store = *gemm_.store;
+  const Pass at = pass_with(number_of);
+  const auto boxes = [&](int width) {
+    Sync expect{SyncOp::arrive_expect_bytes, arrived_, {}, {}, {}, {}};
+    expect.slot = arrived_slot(bring_);
+    Term bytes = number(0);
+    for (const Input& each : inputs_) {
+      if (!each.plan->tma) continue;
+      const int rows = store.by_warps ? rows_of_warp : rows_of_atom;
+      const Term of_this =
+          number(rows * width * declared_.tensor(each.plan->tensor).element_bytes());
+      bytes = bytes + (each.condition < 0 ? of_this : b_.select(each.wanted, of_this, number(0)));
+    }
+    expect.bytes = bytes;
+    b_.emit(expect);
+    for (const Input& each : inputs_) {
+      if (!each.plan->tma) continue;
+      const int map = width == store.width ? each.map : each.rest_map;
+      if_wanted(each, [&] { bring_boxes(each, tile, at, map); }, {});
+    }
+  };
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(inputs_.front().load)].where,
+                 "inputs of a pass");
+  by_one_lane([&] {
+    if (store.rest == 0) return boxes(store.width);
+    b_.when(
+        at.pass == passes_of_atom() - 1, [&] { boxes(store.rest); }, [&] { boxes(store.width); });
+  });
+  b_.emit(Advance{bring_, {}});
+}
+
+void Sm90Lowering::bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
+  each_box_of_pass(input, tile, at, [&](Term row, std::vector<ExprId> element) {
+    Copy come;
+    come.kind = CopyKind::tma_load;
+    come.dst = {input.shared, {row, number(0), b_.slot(bring_), consumer_}};
+    come.src = {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)};
+    come.completion = Completion::mbarrier;
+    come.barrier = arrived_;
+    come.slot = arrived_slot(bring_);
+    come.tensor_map = map;
+    b_.emit(come);
+  });
+}
+
+// Each warp neighbours in memory; zeros for what lies outside of the tensor.
+void Sm90Lowering::bring_runs(const Tile& tile, const Pass& at) {
+  for (const Input& each : inputs_) {
+    const plan::StagedTensor& plan = *each.plan;
+    if (plan.tma) continue;
+    const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(each.load)].where,
+                   "neighbours in memory by each warp");
+    const auto some_of = [&](Term some) {
+      b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {
+        const Run run = run_at(each, tile, at, some + one);
+        Copy& made = b_.copy({each.run, {number(0), one}},
+                             {declared_.tensors[static_cast<size_t>(plan.tensor)], run.element},
+                             plan.run, 0, mode_along(plan));
+        made.predicate =
+            at.width == plan.run_columns() ? run.inside : run.at[1] < at.width && run.inside;
+        made.zero_fill = true;
+      });
+      b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {
+        std::vector<ExprId> to;
+        for (size_t axis = 0; axis < 2; ++axis)
+          to.push_back(each.first_run[axis] +
+                       b_.at(plan::along(plan.runs[1], static_cast<int>(axis)), some + one));
+        to.insert(to.end(), {number(0), consumer_});
+        b_.copy({each.shared, to}, {each.run, {number(0), one}}, plan.run, plan.along_n ? 1 : 0, 0);
+      });
+    };
+    if_wanted(each,
+              [&] {
+                if (count == together) return some_of(number(0));
+                b_.loop("some", number(0), number(count), {.step = together}, some_of);
+              },
+              {});
+  }
+}
+
+// Until the inputs of the pass are in shared memory.
+void Sm90Lowering::inputs_arrive(const Tile& tile, const Pass& at) {
+  if (inputs_.empty()) return;
+  bring_runs(tile, at);
+  declared_.from(declared_.kernel.nodes[static_cast<size_t>(inputs_.front().load)].where,
+                 "inputs have come");
+  if (std::any_of(inputs_.begin(), inputs_.end(),
+                  [](const Input& each) { return !each.plan->tma; }))
+    consumer_meets();
+  if (!arrived_) return;
+  Sync wait{SyncOp::wait, arrived_, {}, {}, {}, {}};
+  wait.slot = arrived_slot(arrive_);
+  wait.phase = b_.phase(arrive_);
+  b_.emit(wait);
+}
+
+// A pass has been read: its buffer is not the next one's.
+void Sm90Lowering::inputs_done() {
+  if (arrived_) b_.emit(Advance{arrive_, {}});
+}
+
+// So many values of the pass from shared memory, from that one on.
+void Sm90Lowering::take_in(Term first, int values) {
+  for (const Input& each : inputs_) {
+    declared_.from(declared_.kernel.nodes[static_cast<size_t>(each.load)].where);
+    if_wanted(
+        each, [&] { take_in(each, first, values); },
+        [&] {
+          b_.fill(each.values,
+                  b_.constant(std::int64_t{0}, declared_.tensor(each.plan->tensor).element));
+        });
+  }
+}
+
+void Sm90Lowering::take_in(const Input& input, Term first, int values) {
+  const plan::StagedTensor& plan = *input.plan;
+  const Term buffer = plan.tma ? b_.slot(arrive_) : number(0);
+  const int along = plan.along_n ? 1 : 0;
+  if (plan.matrices) {
+    constexpr int columns = 2, of_matrix = 2, most = 8;  // values
+    for (int v = 0; v < values; v += most) {
+      const int count = std::min(most, values - v);
+      Copy& made = b_.copy(
+          {input.values, {number(v)}},
+          {input.shared, {input.put[0], input.put[1] + (first + v) * columns, buffer, consumer_}},
+          count, 0, along);
+      made.kind = CopyKind::ldmatrix;
+      made.transpose = !plan.along_n;
+      made.atom = std::string(plan.along_n ? "sm80.ldmatrix(n = " : "sm80.ldmatrix_trans(n = ") +
+                  std::to_string(count / of_matrix) + ")";
+    }
+    return;
+  }
+  const BufferId into = plan.turned ? input.raw : input.values;
+  b_.loop("v", number(0), number(values), {.step = plan.vector, .unrolled = true}, [&](Term v) {
+    b_.copy({into, {v}}, {input.shared, place_of(input, first, v, values, buffer)}, plan.vector, 0,
+            along);
+  });
+  if (!plan.turned) return;
+  b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
+    const auto read = [&](Term at) { return b_.read({input.raw, {at}}); };
+    const int by = values - plan.turned->values % values;
+    b_.assign({input.values, {v}}, b_.select(input.turned, read((v + by) % values), read(v)));
+  });
+}
+
+}  // namespace lay::ir

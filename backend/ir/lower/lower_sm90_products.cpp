@@ -1,0 +1,167 @@
+// A tile's products: K tile after K tile, as they arrive in shared memory, and what becomes of
+// their stages.
+#include <algorithm>
+
+#include "backend/ir/lower/lower_fragment.h"
+#include "backend/ir/lower/lower_ring.h"
+#include "backend/ir/lower/lower_sm90.h"
+
+namespace lay::ir {
+
+namespace {
+
+constexpr int warpgroup = 128;
+
+}  // namespace
+
+void Sm90Lowering::multiply(const Tile& tile) {
+  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  if (turns_) wait_for_turn();
+  const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
+  // Where blocks share K the old sums are no more than zeros by now, and need no registers until
+  // then.
+  const bool cleared_first = gemm_.accumulate || gemm_.split;
+  if (cleared_first) clear();
+  declared_.from(where);
+  b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
+    if (gemm_.accumulate) {
+      products_in_parts(tile_k, tile.steps);
+    } else {
+      products(tile_k);
+    }
+  });
+  if (turns_) pass_turn();
+  if (gemm_.accumulate) return;
+  declared_.from(where, "the last stage");
+  b_.emit(Wait{GroupKind::wgmma, 0, false});
+  const auto give = [&] { give_back(); };
+  if (cleared_first) return b_.when(tile.steps > 0, give);
+  b_.when(tile.steps > 0, give, [&] {
+    declared_.from(where, "a sum of nothing");
+    clear();
+    b_.emit(Fence{FenceKind::branch});
+  });
+}
+
+// The products of the tile before have been issued, so that this tile's do not come between them,
+// and its stages have arrived: what the parity of the next ones' barriers says is then about this
+// round of the ring. Nothing is before the first tile of the first team: its first wait passes.
+void Sm90Lowering::wait_for_turn() {
+  Sync made{SyncOp::wait, turns_, {}, {}, {}, {}};
+  made.slot = team_;
+  made.phase = b_.select(team_ == 0, number(1) - b_.phase(turn_), b_.phase(turn_));
+  b_.emit(made);
+}
+
+void Sm90Lowering::pass_turn() {
+  b_.elect([&] {
+    Sync made{SyncOp::arrive, turns_, {}, {}, {}, {}};
+    made.slot = (team_ + 1) % gemm_.teams();
+    b_.emit(made);
+  });
+}
+
+void Sm90Lowering::over(const char* name, int count, const std::function<void(Term)>& body) {
+  if (count == 1) return body(number(0));
+  b_.loop(name, number(0), number(count), {.unrolled = true}, body);
+}
+
+// So many steps of the stage, from that one on, on top of what the accumulators hold unless the
+// first is `fresh`: a group of products together or, where A goes to registers first, each step one
+// of its own.
+void Sm90Lowering::issue(Term first, int steps, Term fresh) {
+  if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
+  over("step", steps, [&](Term step) {
+    if (gemm_.a.fragment) bring_step(first + step);
+    multiply_step(first + step, steps == 1 ? fresh : fresh && step == 0);
+    if (gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
+  });
+  if (!gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
+}
+
+void Sm90Lowering::multiply_step(Term step, Term fresh) {
+  const auto repeats = gemm_.repeats();
+  over("i", repeats[0], [&](Term i) {
+    over("j", repeats[1], [&](Term j) {
+      const Term k = step * gemm_.mma.shape[2], slot = b_.slot(use_);
+      const Ref a = gemm_.a.fragment ? Ref{fragments_, {i, step}}
+                                     : Ref{a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}};
+      Mma& made =
+          b_.mma(MmaKind::wgmma, {accumulators_, {i, j}}, a,
+                 {b_operand_.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
+      made.zero = fresh;
+    });
+  });
+}
+
+// A step's part of A to the registers that had this step's of the K tile before: the products that
+// read those are done when no more than the other steps' are in flight.
+void Sm90Lowering::bring_step(Term step) {
+  const auto repeats = gemm_.repeats();
+  b_.emit(Wait{GroupKind::wgmma, repeats[2] - 1, false});
+  over("i", repeats[0], [&](Term i) {
+    read_fragment(b_, *gemm_.a.fragment,
+                  {fragments_,
+                   {i, step},
+                   a_.stages,
+                   brings_[0] + i * gemm_.mma.shape[0],
+                   brings_[1] + step * gemm_.mma.shape[2],
+                   b_.slot(use_)});
+  });
+  b_.emit(Fence{FenceKind::wgmma});
+}
+
+// One K tile whose products go to the totals every so many K: they are complete by then, and the
+// tensor cores have those of another consumer to go on with.
+void Sm90Lowering::products_in_parts(Term tile_k, Term tiles) {
+  const auto repeats = gemm_.repeats();
+  const int steps = gemm_.tile[2] / gemm_.mma.shape[2],
+            parts = std::max(1, gemm_.tile[2] / gemm_.accumulate),
+            of_tiles = std::max(1, gemm_.accumulate / gemm_.tile[2]);
+  const auto add_up = [&] {
+    over("i", repeats[0], [&](Term i) {
+      over("j", repeats[1], [&](Term j) {
+        b_.loop("v", number(0), number(gemm_.mma.shape[1] / 2), {.unrolled = true}, [&](Term v) {
+          const std::vector<ExprId> at{v, i, j};
+          b_.assign({totals_, at}, b_.read({totals_, at}) + b_.read({accumulators_, at}));
+        });
+      });
+    });
+  };
+  wait_at(b_, filled_, use_);
+  over("part", parts, [&](Term part) {
+    issue(part * (steps / parts), steps / parts,
+          of_tiles == 1 ? number(0) == 0 : tile_k % of_tiles == 0);
+    b_.emit(Wait{GroupKind::wgmma, 0, false});
+    if (parts == 1) give_back();
+    if (of_tiles == 1) return add_up();
+    b_.when(tile_k % of_tiles == of_tiles - 1 || tile_k == tiles - 1, add_up);
+  });
+  if (parts > 1) give_back();
+  b_.emit(Advance{use_, {}});
+}
+
+// One K tile. Its stage is given back when the next one's products are on their way: consumers that
+// share a tile end at about the same time, so that none would keep the tensor cores busy while
+// another waits.
+void Sm90Lowering::products(Term tile_k) {
+  wait_at(b_, filled_, use_);
+  issue(number(0), gemm_.repeats()[2], tile_k == 0);
+  if (!gemm_.a.fragment) b_.emit(Wait{GroupKind::wgmma, 1, false});
+  b_.when(tile_k > 0, [&] { give_back(); });
+  b_.emit(Advance{use_, {}});
+}
+
+// The stage may be filled again: every block that loads into it, in any block of the cluster, is
+// told.
+void Sm90Lowering::give_back() {
+  const Term thread =
+      gemm_.a.fragment ? b_.special(Builtin::lane) : b_.special(Builtin::thread) % warpgroup;
+  Sync made{SyncOp::arrive, drained_, {}, {}, {}, {}};
+  made.slot = b_.slot(freed_);
+  if (gemm_.sharers() > 1) made.remote = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
+  b_.when(thread < gemm_.sharers(), [&] { b_.emit(made); });
+  b_.emit(Advance{freed_, {}});
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,70 @@
+// The tokens of the IR's text and a place among them: what the parsers of parse*.cpp share.
+//
+// Tokens: names (`any text` in backquotes is a name too, never a word), numbers, "strings", and
+// signs. `#` starts a comment. A number with a point or an exponent is real; `0..8` is two integers
+// and a range sign.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/ir/text/parse.h"
+
+namespace lay::ir {
+
+enum class TokenKind : std::uint8_t { word, name, integer, real, string, sign, end };
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  std::string text;  // of names and strings without their quotes
+  int line = 1, column = 1;
+  bool spaced = false;  // a blank stands before it: `1@0` is a basis element, `1  @3` an integer
+                        // and an origin
+};
+
+// Throws ParseError.
+std::vector<Token> lex(std::string_view text);
+
+class Cursor {
+ public:
+  explicit Cursor(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+
+  const Token& peek(size_t ahead = 0) const;
+  Token take();
+  // A word or sign stands here; names in backquotes are no words.
+  bool at(std::string_view text, size_t ahead = 0) const;
+  bool accept(std::string_view text);
+  void expect(std::string_view text);
+
+  std::string name();      // a word or a name
+  std::string string();    // a string literal
+  std::int64_t integer();  // with its sign; exact in 64 bits
+  int small_integer();     // in the range of int
+
+  [[noreturn]] void fail(const std::string& message) const;  // here
+  [[noreturn]] void fail(const std::string& message, const Token& at) const;
+
+  // The position after the parenthesis that closes the one that stands here.
+  size_t after_parenthesis() const;
+
+  // Nesting is limited, so that no text overflows the stack.
+  class Nested {
+   public:
+    explicit Nested(Cursor& cursor);
+    ~Nested() { --cursor_.depth_; }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    Cursor& cursor_;
+  };
+
+ private:
+  std::vector<Token> tokens_;  // the last one is `end`
+  size_t position_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace lay::ir

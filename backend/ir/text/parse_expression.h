@@ -1,0 +1,50 @@
+// Expressions of the IR's text, over the names in scope.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backend/ir/build.h"
+#include "backend/ir/text/cursor.h"
+#include "backend/ir/text/parse_layout.h"
+
+namespace lay::ir {
+
+class ExpressionParser {
+ public:
+  ExpressionParser(Cursor& cursor, Builder& builder)
+      : layouts(cursor), cursor_(cursor), builder_(builder) {}
+
+  Term expression();
+  Ref ref();
+  BufferId buffer();
+
+  // What names mean. Variables have scopes, the innermost last.
+  LayoutParser layouts;
+  std::map<std::string, Term> scalars;
+  std::map<std::string, BufferId> buffers;
+  std::map<std::string, RingId> rings;
+  std::vector<std::map<std::string, VarId>> scopes{{}};
+
+ private:
+  Term conjunction();
+  Term negation();
+  Term comparison();
+  Term sum();
+  Term product();
+  Term unary();
+  Term primary();
+  Term call();
+  Term typed(ElementType type);
+  Term literal(ElementType type);
+  Term named();
+  Term ring_value();
+  Term apply(const Token& at, ElementFunction function, std::vector<Term> operands,
+             ElementType asked = {});
+
+  Cursor& cursor_;
+  Builder& builder_;
+};
+
+}  // namespace lay::ir

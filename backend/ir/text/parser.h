@@ -1,0 +1,81 @@
+// Inside the parser: declarations (parse.cpp) and statements (parse_statements.cpp) of the IR's
+// text.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/ir/build.h"
+#include "backend/ir/text/cursor.h"
+#include "backend/ir/text/parse_expression.h"
+
+namespace lay::ir {
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text)
+      : cursor_(lex(text)), build_(kernel_), expr_(cursor_, build_) {}
+  Kernel run();
+
+ private:
+  void declaration();
+  void sizes();
+  void scalar();
+  void buffer(Space space);
+  void tensor_map();
+  void mma_atom();
+  void barrier();
+  void ring();
+  void launch();
+  void role();
+
+  using Node = decltype(Stmt::node);
+  Block block();
+  Block body(Origin& from, const std::vector<VarId>& vars);
+  Stmt statement();
+  std::optional<Node> with_body(Origin& from);
+  Node without_body();
+  Let let();
+  Assign assign();
+  Fill fill();
+  Copy copy();
+  void copy_completion(Copy& made);
+  Mma mma();
+  For loop(Origin& from);
+  If branch(Origin& from);
+  TileLoop tiles(Origin& from);
+  Sync sync();
+  Wait wait();
+  Advance advance();
+
+  VarId var();
+  BarrierId barrier_name();
+  void barrier_slot(BarrierId& barrier, ExprId& slot);
+  std::vector<int> list();
+  Origin origin();
+  ElementType element();
+  std::string declared();
+  template <class Table>
+  auto word(const Table& table, std::string_view what);
+
+  Cursor cursor_;
+  Kernel kernel_;
+  Builder build_;
+  ExpressionParser expr_;
+  std::map<std::string, BarrierId> barriers_;
+  std::map<std::string, int> maps_;
+};
+
+template <class Table>
+auto Parser::word(const Table& table, std::string_view what) {
+  const Token token = cursor_.peek();
+  const auto found = token.kind == TokenKind::word ? table.find(token.text) : std::nullopt;
+  if (!found) cursor_.fail("expected " + std::string(what) + ", found `" + token.text + "`");
+  cursor_.take();
+  return *found;
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,88 @@
+// The words of the IR's text, for the printer and the parser: closed tables of (value, word).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backend/ir/ir.h"
+
+namespace lay::ir::text {
+
+template <class E, size_t N>
+struct Words {
+  std::array<std::pair<E, std::string_view>, N> rows;
+  constexpr std::string_view operator[](E value) const {
+    for (const auto& [key, word] : rows) {
+      if (key == value) return word;
+    }
+    return "?";
+  }
+  constexpr std::optional<E> find(std::string_view word) const {
+    for (const auto& [key, name] : rows) {
+      if (name == word) return key;
+    }
+    return std::nullopt;
+  }
+};
+template <class E, class... Rows>
+constexpr auto words(Rows... rows) {
+  return Words<E, sizeof...(Rows)>{{std::pair<E, std::string_view>(rows.first, rows.second)...}};
+}
+template <class E>
+constexpr std::pair<E, std::string_view> row(E value, std::string_view word) {
+  return {value, word};
+}
+
+inline constexpr auto kSpaces = words<Space>(
+    row(Space::global, "global"), row(Space::shared, "shared"), row(Space::registers, "register"));
+inline constexpr auto kBarriers = words<BarrierKind>(
+    row(BarrierKind::block, "block"), row(BarrierKind::named, "named"),
+    row(BarrierKind::mbarrier, "mbarrier"), row(BarrierKind::cluster, "cluster"));
+inline constexpr auto kUniformities =
+    words<Uniformity>(row(Uniformity::thread, "thread"), row(Uniformity::warp, "warp"),
+                      row(Uniformity::warpgroup, "warpgroup"), row(Uniformity::block, "block"),
+                      row(Uniformity::cluster, "cluster"), row(Uniformity::grid, "grid"));
+inline constexpr auto kBuiltins =
+    words<Builtin>(row(Builtin::thread, "thread"), row(Builtin::lane, "lane"),
+                   row(Builtin::warp, "warp"), row(Builtin::warpgroup, "warpgroup"),
+                   row(Builtin::block_x, "block_x"), row(Builtin::block_y, "block_y"),
+                   row(Builtin::block_z, "block_z"), row(Builtin::cluster_rank, "cluster_rank"),
+                   row(Builtin::cluster_count, "cluster_count"), row(Builtin::grid_x, "grid_x"));
+inline constexpr auto kCopies =
+    words<CopyKind>(row(CopyKind::plain, "plain"), row(CopyKind::cp_async, "cp_async"),
+                    row(CopyKind::tma_load, "tma_load"), row(CopyKind::tma_store, "tma_store"),
+                    row(CopyKind::ldmatrix, "ldmatrix"), row(CopyKind::stmatrix, "stmatrix"),
+                    row(CopyKind::st_async, "st_async"));
+inline constexpr auto kCompletions = words<Completion>(
+    row(Completion::none, "none"), row(Completion::group, "group"),
+    row(Completion::mbarrier, "mbarrier"), row(Completion::bulk_group, "bulk_group"));
+inline constexpr auto kMmas = words<MmaKind>(
+    row(MmaKind::simt, "simt"), row(MmaKind::mma_sync, "mma_sync"), row(MmaKind::wgmma, "wgmma"));
+inline constexpr auto kSyncs = words<SyncOp>(
+    row(SyncOp::init, "init"), row(SyncOp::arrive, "arrive"),
+    row(SyncOp::arrive_expect_bytes, "arrive_expect_bytes"), row(SyncOp::wait, "wait"),
+    row(SyncOp::sync, "sync"), row(SyncOp::invalidate, "invalidate"));
+inline constexpr auto kFences = words<FenceKind>(
+    row(FenceKind::warp, "warp"), row(FenceKind::proxy_async, "proxy_async"),
+    row(FenceKind::mbarrier_init, "mbarrier_init"), row(FenceKind::wgmma, "wgmma"),
+    row(FenceKind::acq_rel_cluster, "acq_rel_cluster"),
+    row(FenceKind::earlier_grids, "earlier_grids"), row(FenceKind::branch, "branch"));
+inline constexpr auto kGroups =
+    words<GroupKind>(row(GroupKind::cp_async, "cp_async"), row(GroupKind::bulk, "bulk"),
+                     row(GroupKind::wgmma, "wgmma"));
+
+// A word with a meaning of its own: a variable or buffer of that name is written in backquotes.
+bool reserved(std::string_view word);
+// The name as it stands in the text.
+std::string name(std::string_view raw);
+
+// A floating-point constant: the shortest text that reads back as the same number of its type, with
+// a point or an exponent; "inf", "-inf", "nan".
+std::string number(double value, ElementType type);
+// A string literal with \" and \\ and \n.
+std::string quoted(std::string_view raw);
+
+}  // namespace lay::ir::text

@@ -1,0 +1,115 @@
+// Inside the verifier: one walk over the kernel that keeps what is in scope. Its parts stand in
+// verify.cpp (declarations), verify_expressions.cpp, verify_statements.cpp, verify_atoms.cpp,
+// verify_copies.cpp and verify_barriers.cpp.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/ir/alignment.h"
+#include "backend/ir/text/print_expression.h"
+#include "backend/ir/verify/verify.h"
+
+namespace lay::ir {
+
+class Verifier {
+ public:
+  Verifier(const Kernel& kernel, const Limits& limits);
+  std::vector<Problem> run();
+
+ private:
+  // ---- declarations. False: what the rest builds on is broken, and the walk does not begin.
+  bool ids();
+  bool expressions();
+  void expression(size_t index);
+  void names();
+  void params();
+  void buffers();
+  void buffer(const Buffer& buffer);
+  void shared_memory();
+  void tensor_map(const TensorMap& map);
+  void mma_atom(const MmaAtom& atom);
+  void atom_operand(const MmaAtom& atom, char operand, const Layout& layout, int rows, int columns);
+  void barriers();
+  void rings();
+  void launch();
+  void roles();
+  void role_registers();
+
+  // ---- statements
+  void block(const Block& block);
+  void statement(const Stmt& stmt);
+  void check(const Let& let);
+  void check(const Assign& assign);
+  void check(const Fill& fill);
+  void check(const Copy& copy);
+  void check(const Mma& mma);
+  void check(const For& loop);
+  void check(const If& branch);
+  void check(const Elect& elect);
+  void check(const TileLoop& tiles);
+  void check(const Sync& sync);
+  void check(const Fence& fence);
+  void check(const Commit& commit);
+  void check(const Wait& wait);
+  void check(const Advance& advance);
+
+  // ---- parts of statements
+  void bind(VarId var, ElementType type, Uniformity uniform, std::int64_t divisor, bool is_static);
+  void body(const std::shared_ptr<Block>& body, size_t bound, Uniformity control);
+  void leave(size_t outer);
+  // The expression stands here: its variables are in scope, its reads are allowed.
+  void use(ExprId id, std::string_view what);
+  void use(ExprId id, std::string_view what, ElementType type);
+  void use_integer(ExprId id, std::string_view what);
+  void no_reads(ExprId id, std::string_view what);
+  void visit(ExprId id, std::set<int>& seen);
+  // buffer[coordinate]; `given` coordinates are those of the modes after the first `without`.
+  void ref(const Ref& ref, bool written, int without = 0);
+  void constant_coordinates(const Ref& ref, int without);
+  void register_index(const Ref& ref);
+  bool is_static(ExprId id) const;
+
+  void plain_copy(const Copy& copy);
+  void vector_side(const Copy& copy, const Ref& side, int mode, std::string_view name);
+  void tma_copy(const Copy& copy);
+  void async_copy(const Copy& copy);
+  void matrix_copy(const Copy& copy);
+  void remote_copy(const Copy& copy);
+  void completion(const Copy& copy, std::vector<Completion> allowed);
+  void simt(const Mma& mma);
+  void check_atom(const Mma& mma);
+  void slot(BarrierId barrier, ExprId slot);
+  void needs(Uniformity least, std::string_view what);
+
+  Uniformity uniform(ExprId id) const;
+  ElementType type(ExprId id) const { return kernel_.exprs[id.index].type; }
+  Space space(const Ref& ref) const { return kernel_.buffers[ref.buffer.index].space; }
+  const Buffer& buffer_of(const Ref& ref) const { return kernel_.buffers[ref.buffer.index]; }
+  int rank(BufferId buffer) const;
+
+  void problem(std::string code, std::string message);
+
+  const Kernel& kernel_;
+  const Limits& limits_;
+  Alignment alignment_;
+  std::vector<Problem> problems_;
+
+  const Stmt* statement_ = nullptr;
+  const Role* role_ = nullptr;                   // null in prologue and epilogue
+  Uniformity control_ = Uniformity::grid;        // of the conditions around this statement
+  bool elected_ = false;                         // one lane runs it
+  bool earlier_grids_done_ = true;               // global memory may be touched
+  std::vector<bool> bound_, in_scope_, static_;  // by VarId
+  std::vector<VarId> scope_;                     // in scope, the latest last
+  std::map<std::string, int> names_in_scope_;    // how many variables have the name
+  std::vector<Uniformity> uniform_;              // by ExprId
+};
+
+// A role or block of all threads has this name in messages.
+std::string quoted_name(const std::string& name);
+
+}  // namespace lay::ir

@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <vector>
+
+#include "backend/ir/text/text.h"
+#include "backend/ir/verify/verifier.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::ir {
+namespace {
+
+constexpr int largest_extent = 1024;  // of an instruction's tile
+
+// (thread, value) -> index, with literal numbers.
+bool is_thread_value(const Layout& layout) {
+  return layout.is_known() && layout.shape.is_tuple() && layout.shape.rank() == 2;
+}
+
+}  // namespace
+
+// An operand of an atom: every element of its tile is held, an accumulator once.
+void Verifier::atom_operand(const MmaAtom& atom, char operand, const Layout& layout, int rows,
+                            int columns) {
+  const auto wrong = [&](const std::string& what) {
+    problem("atom", "\"" + atom.name + "\": " + operand + ", " + layout.to_string() + ", " + what);
+  };
+  if (!is_thread_value(layout)) return wrong("is no layout of (thread,value) with literal numbers");
+  const std::int64_t threads = size(layout.shape[0]).value(),
+                     elements = std::int64_t{rows} * columns;
+  if (threads != 32 && threads != 128)
+    return wrong("has " + std::to_string(threads) + " threads, not 32 or 128");
+  if (size(layout).value() > 32 * elements) return wrong("holds more than its tile has");
+  std::vector<int> held(static_cast<size_t>(elements), 0);
+  for (const std::int64_t at : values(layout)) {
+    if (at < 0 || at >= elements) return wrong("leaves the tile at " + std::to_string(at));
+    ++held[static_cast<size_t>(at)];
+  }
+  const auto missing = std::find(held.begin(), held.end(), 0);
+  if (missing != held.end()) wrong("misses element " + std::to_string(missing - held.begin()));
+  if (operand == 'd' && std::any_of(held.begin(), held.end(), [](int n) { return n > 1; }))
+    wrong("repeats an element");
+}
+
+void Verifier::mma_atom(const MmaAtom& atom) {
+  const auto [m, n, k] = atom.shape;
+  if (std::min({m, n, k}) < 1 || std::max({m, n, k}) > largest_extent) {
+    return problem("atom", "\"" + atom.name + "\" multiplies " + std::to_string(m) + " x " +
+                               std::to_string(n) + " x " + std::to_string(k));
+  }
+  atom_operand(atom, 'd', atom.d, m, n);
+  if (atom.a) atom_operand(atom, 'a', *atom.a, m, k);
+  if (atom.b) atom_operand(atom, 'b', *atom.b, n, k);
+}
+
+// What the statement has in registers is what the atom says, value by value.
+void Verifier::check_atom(const Mma& mma) {
+  if (mma.atom.empty()) return problem("mma", "an mma that is not simt names its atom");
+  const auto found = std::find_if(kernel_.atoms.begin(), kernel_.atoms.end(),
+                                  [&](const MmaAtom& atom) { return atom.name == mma.atom; });
+  if (found == kernel_.atoms.end())
+    return problem("mma", "no mma_atom is called \"" + mma.atom + "\"");
+  const auto operand = [&](const Ref& side, const std::optional<Layout>& layout, const char* name) {
+    const bool registers = space(side) == Space::registers;
+    if (registers != layout.has_value()) {
+      return problem("mma", std::string(name) + " of \"" + found->name + "\" lies in " +
+                                (layout ? "registers" : "shared memory") + ", and " +
+                                quoted_name(buffer_of(side).name) + " does not");
+    }
+    if (!registers || !is_thread_value(*layout)) return;
+    const std::int64_t due = size(layout->shape[1]).value();
+    const auto* held = std::get_if<Layout>(&buffer_of(side).layout);
+    if (held == nullptr || !size(held->shape.is_tuple() ? held->shape[0] : held->shape).is(due)) {
+      problem("mma", quoted_name(buffer_of(side).name) + " holds other than the " +
+                         std::to_string(due) + " values of a thread of \"" + found->name +
+                         "\" in its first mode");
+    }
+  };
+  operand(mma.d, found->d, "the accumulator");
+  operand(mma.a, found->a, "the first operand");
+  operand(mma.b, found->b, "the second operand");
+  const int threads = mma.kind == MmaKind::wgmma ? 128 : 32;
+  if (is_thread_value(found->d) && !size(found->d.shape[0]).is(threads)) {
+    problem("mma", std::string(text::kMmas[mma.kind]) + " is executed by " +
+                       std::to_string(threads) + " threads, and \"" + found->name + "\" is not");
+  }
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <set>
+
+#include "backend/ir/text/text.h"
+#include "backend/ir/verify/verifier.h"
+
+namespace lay::ir {
+namespace {
+
+bool allowed(BarrierKind kind, SyncOp op) {
+  switch (kind) {
+    case BarrierKind::block:
+      return op == SyncOp::sync;
+    case BarrierKind::named:
+      return op == SyncOp::sync || op == SyncOp::arrive;
+    case BarrierKind::cluster:
+      return op == SyncOp::sync || op == SyncOp::arrive || op == SyncOp::wait;
+    case BarrierKind::mbarrier:
+      return op != SyncOp::sync;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Verifier::barriers() {
+  std::set<int> numbers;
+  for (const Barrier& barrier : kernel_.barriers) {
+    const std::string name = quoted_name(barrier.name);
+    const bool array = barrier.kind == BarrierKind::mbarrier || barrier.kind == BarrierKind::named;
+    if (barrier.slots < 1 || (barrier.slots != 1 && !array)) {
+      problem("barrier", name + " has " + std::to_string(barrier.slots) + " slots");
+    }
+    if (barrier.kind == BarrierKind::mbarrier &&
+        (barrier.count < 1 || barrier.count > (1 << 20) - 1)) {
+      problem("barrier", name + " completes after " + std::to_string(barrier.count) + " arrivals");
+    }
+    if (barrier.kind != BarrierKind::named) continue;
+    for (int number = barrier.id; number < barrier.id + std::clamp(barrier.slots, 1, 16);
+         ++number) {
+      if (number < 1 || number > 15) {
+        problem("barrier",
+                name + " has number " + std::to_string(number) + "; named barriers are 1 to 15");
+      }
+      if (!numbers.insert(number).second) {
+        problem("barrier", name + " has number " + std::to_string(number) + ", as another has");
+      }
+    }
+    if (barrier.count < 32 || barrier.count % 32 != 0 || barrier.count > kernel_.launch.threads) {
+      problem("barrier", name + " waits for " + std::to_string(barrier.count) + " threads, of " +
+                             std::to_string(kernel_.launch.threads) + " in whole warps");
+    }
+  }
+}
+
+void Verifier::slot(BarrierId id, ExprId slot) {
+  const Barrier& barrier = kernel_.barriers[id.index];
+  const bool one = barrier.kind != BarrierKind::mbarrier && barrier.slots == 1;
+  if (one) {
+    if (slot) problem("barrier-slot", quoted_name(barrier.name) + " has no slots");
+    return;
+  }
+  use_integer(slot, "the slot");
+  if (!slot) return;
+  const auto& node = kernel_.exprs[slot.index].node;
+  if (const auto* constant = std::get_if<Constant>(&node)) {
+    const std::int64_t value = std::get<std::int64_t>(constant->value);
+    if (value < 0 || value >= barrier.slots) {
+      problem("barrier-slot", "slot " + std::to_string(value) + " of " + quoted_name(barrier.name) +
+                                  ", which has " + std::to_string(barrier.slots));
+    }
+  }
+  if (const auto* ring = std::get_if<RingSlot>(&node)) {
+    const Ring& declared = kernel_.rings[ring->ring.index];
+    if (declared.stages > barrier.slots) {
+      problem("barrier-slot", quoted_name(declared.name) + " has " +
+                                  std::to_string(declared.stages) + " stages and " +
+                                  quoted_name(barrier.name) + " " + std::to_string(barrier.slots) +
+                                  " slots");
+    }
+  }
+}
+
+void Verifier::check(const Sync& sync) {
+  const Barrier& barrier = kernel_.barriers[sync.barrier.index];
+  const std::string name = quoted_name(barrier.name);
+  if (!allowed(barrier.kind, sync.op)) {
+    problem("barrier-operation", std::string(text::kSyncs[sync.op]) + " is no operation of " +
+                                     name + ", a barrier of kind " +
+                                     std::string(text::kBarriers[barrier.kind]));
+  }
+  slot(sync.barrier, sync.slot);
+  const bool mbarrier = barrier.kind == BarrierKind::mbarrier;
+  if (mbarrier && sync.op == SyncOp::wait) use_integer(sync.phase, "the phase");
+  if (sync.op == SyncOp::arrive_expect_bytes) use_integer(sync.bytes, "the number of bytes");
+  if (sync.remote) {
+    use_integer(sync.remote, "the remote block");
+    if (!mbarrier) problem("barrier-operation", name + " has no remote arrivals");
+  }
+  if (barrier.kind == BarrierKind::named) {
+    needs(Uniformity::warp, name);
+    if (sync.slot && uniform(sync.slot) < Uniformity::warp) {
+      problem("barrier-divergence",
+              "the slot of " + name + " is not the same for all lanes of a warp");
+    }
+  }
+  if (barrier.kind == BarrierKind::cluster) needs(Uniformity::warp, name);
+  if (barrier.kind != BarrierKind::block) return;
+  needs(Uniformity::block, name);
+  if (role_ != nullptr && role_->threads != kernel_.launch.threads) {
+    problem("barrier-divergence", name + " waits for all threads and stands in role " +
+                                      quoted_name(role_->name) + " of " +
+                                      std::to_string(role_->threads));
+  }
+}
+
+void Verifier::check(const Fence& fence) {
+  if (fence.kind == FenceKind::earlier_grids) {
+    const auto is_this = [&](const Stmt& each) { return &each == statement_; };
+    if (std::none_of(kernel_.prologue.begin(), kernel_.prologue.end(), is_this))
+      problem("fence",
+              "what waits for earlier grids stands in the prologue, outside of every branch");
+    earlier_grids_done_ = true;
+  }
+  if (fence.kind == FenceKind::warp) needs(Uniformity::warp, "the fence");
+  if (fence.kind == FenceKind::wgmma) needs(Uniformity::warpgroup, "the fence");
+}
+
+void Verifier::check(const Commit& commit) {
+  if (commit.kind == GroupKind::wgmma) needs(Uniformity::warpgroup, "the commit");
+}
+
+void Verifier::check(const Wait& wait) {
+  if (wait.pending < 0)
+    problem("group", "a wait leaves " + std::to_string(wait.pending) + " groups in flight");
+  if (wait.read && wait.kind != GroupKind::bulk)
+    problem("group", "only bulk groups are waited for until they are read");
+  if (wait.kind == GroupKind::wgmma) needs(Uniformity::warpgroup, "the wait");
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,159 @@
+#include <algorithm>
+
+#include "backend/ir/text/print.h"
+#include "backend/ir/text/text.h"
+#include "backend/ir/verify/verifier.h"
+
+namespace lay::ir {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 20;
+
+std::string uniformity_name(Uniformity uniformity) {
+  return std::string(text::kUniformities[uniformity]);
+}
+
+}  // namespace
+
+void Verifier::block(const Block& block) {
+  for (const Stmt& stmt : block) statement(stmt);
+}
+
+void Verifier::statement(const Stmt& stmt) {
+  const Stmt* outer = std::exchange(statement_, &stmt);
+  std::visit([this](const auto& node) { check(node); }, stmt.node);
+  statement_ = outer;
+}
+
+void Verifier::bind(VarId var, ElementType due, Uniformity derived, std::int64_t divisor,
+                    bool known) {
+  const Var& declared = kernel_.vars[var.index];
+  if (bound_[var.index])
+    problem("variable-bound-twice", quoted_name(declared.name) + " is bound a second time");
+  if (names_in_scope_[declared.name]++ > 0) {
+    problem("variable-name", "another " + quoted_name(declared.name) + " is in scope");
+  }
+  scope_.push_back(var);
+  if (declared.type != due) {
+    problem("type", quoted_name(declared.name) + " is declared " +
+                        std::string(element_name(declared.type)) + " and is " +
+                        std::string(element_name(due)));
+  }
+  if (declared.uniformity > derived) {
+    problem("uniformity", quoted_name(declared.name) + " is declared " +
+                              uniformity_name(declared.uniformity) + "-uniform and is " +
+                              uniformity_name(derived) + "-uniform");
+  }
+  bound_[var.index] = in_scope_[var.index] = true;
+  static_[var.index] = known;
+  alignment_.bind(var, divisor);
+}
+
+void Verifier::leave(size_t outer) {
+  for (; scope_.size() > outer; scope_.pop_back()) {
+    in_scope_[scope_.back().index] = false;
+    --names_in_scope_[kernel_.vars[scope_.back().index].name];
+  }
+}
+
+// The body of a construct: what is bound in it, and what the construct has bound for it, goes out
+// of scope at its end.
+void Verifier::body(const std::shared_ptr<Block>& body, size_t bound, Uniformity control) {
+  const size_t outer = scope_.size() - bound;
+  const Uniformity around = std::exchange(control_, std::min(control_, control));
+  block(*body);
+  control_ = around;
+  leave(outer);
+}
+
+void Verifier::needs(Uniformity least, std::string_view what) {
+  if (elected_) {
+    problem("barrier-divergence", std::string(what) + " is executed by one elected lane");
+  } else if (control_ < least) {
+    problem("barrier-divergence", std::string(what) + " must be reached by every thread of the " +
+                                      uniformity_name(least) +
+                                      ", and a condition around it is only " +
+                                      uniformity_name(control_) + "-uniform");
+  }
+}
+
+void Verifier::check(const Let& let) {
+  use(let.value, "the value");
+  bind(let.var, type(let.value), uniform(let.value), alignment_.of(let.value),
+       is_static(let.value));
+}
+
+void Verifier::check(const Assign& assign) {
+  for (const ExprId coordinate : assign.to.coordinate) use(coordinate, "a coordinate");
+  ref(assign.to, true);
+  use(assign.value, "the value", buffer_of(assign.to).element);
+}
+
+void Verifier::check(const Fill& fill) {
+  const Buffer& buffer = kernel_.buffers[fill.buffer.index];
+  if (buffer.space != Space::registers)
+    problem("space", quoted_name(buffer.name) + " is filled and not in registers");
+  use(fill.value, "the value", buffer.element);
+}
+
+void Verifier::check(const For& loop) {
+  use_integer(loop.begin, "the beginning");
+  use(loop.end, "the end", type(loop.begin));
+  no_reads(loop.begin, "the beginning");
+  no_reads(loop.end, "the end");
+  if (loop.step < 1) problem("loop-step", "a loop steps by " + std::to_string(loop.step));
+  if (loop.unrolled && !(is_static(loop.begin) && is_static(loop.end))) {
+    problem("loop-unrolled", "an unrolled loop has constant bounds");
+  }
+  const Uniformity derived = std::min(uniform(loop.begin), uniform(loop.end));
+  const std::int64_t step = loop.step & -loop.step;
+  bind(loop.var, type(loop.begin), derived,
+       std::min(alignment_.of(loop.begin), std::clamp<std::int64_t>(step, 1, kMost)),
+       loop.unrolled);
+  body(loop.body, 1, derived);
+}
+
+void Verifier::check(const If& branch) {
+  use(branch.condition, "the condition", ElementType::pred);
+  body(branch.then, 0, uniform(branch.condition));
+  if (branch.otherwise) body(branch.otherwise, 0, uniform(branch.condition));
+}
+
+void Verifier::check(const Elect& elect) {
+  needs(Uniformity::warp, "the election");
+  const bool outer = std::exchange(elected_, true);
+  body(elect.body, 0, Uniformity::grid);
+  elected_ = outer;
+}
+
+void Verifier::check(const TileLoop& tiles) {
+  use_integer(tiles.first, "the first tile");
+  use(tiles.count, "the count", type(tiles.first));
+  use(tiles.stride, "the stride", type(tiles.first));
+  for (const ExprId bound : {tiles.first, tiles.count, tiles.stride})
+    no_reads(bound, "a bound of the tile loop");
+  const Uniformity derived =
+      std::min({uniform(tiles.first), uniform(tiles.count), uniform(tiles.stride)});
+  if (!tiles.order.has_basis()) {
+    problem("tile-order", "an order of tiles has basis strides, not " + tiles.order.to_string());
+  }
+  for (const VarId var : tiles.tile) bind(var, type(tiles.first), derived, 1, false);
+  Uniformity live = Uniformity::grid;
+  if (tiles.live) {
+    use(tiles.live, "the condition of live tiles", ElementType::pred);
+    live = uniform(tiles.live);
+  }
+  body(tiles.body, tiles.tile.size(), std::min(derived, live));
+}
+
+void Verifier::check(const Advance& advance) {
+  if (!advance.count) return;
+  use_integer(advance.count, "the number of stages");
+  if (uniform(advance.count) < Uniformity::warpgroup) {
+    problem("ring",
+            "a warpgroup advances " + quoted_name(kernel_.rings[advance.ring.index].name) +
+                " by one number of stages, and this one is not the same for all its threads");
+  }
+}
+
+}  // namespace lay::ir

@@ -1,0 +1,270 @@
+#include "backend/plan/model/forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "backend/plan/mask_range.h"
+#include "backend/plan/model/tile_traffic.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule/order.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/algebra/support/refusal.h"
+
+namespace lay::plan {
+namespace {
+
+// A number had no value: caught where the forecast is asked for.
+struct Unknown {};
+
+std::int64_t round_up_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+class Sized {
+ public:
+  Sized(const sema::Kernel& kernel, const Binding& sizes) : kernel_(kernel), sizes_(sizes) {}
+
+  std::int64_t operator()(const Int& amount) const {
+    const auto known = amount.evaluate(sizes_);
+    if (!known) throw Unknown();
+    return *known;
+  }
+  std::int64_t extent(sema::IndexId index) const { return (*this)(kernel_.index(index).extent); }
+  std::int64_t product(const std::vector<sema::IndexId>& indices) const {
+    std::int64_t all = 1;
+    for (const sema::IndexId index : indices) all *= extent(index);
+    return all;
+  }
+  Layout operator()(const Layout& layout) const {
+    std::map<DimId, Int> numbers;
+    for (const auto& [dim, value] : sizes_) numbers.emplace(dim, value);
+    return substitute(layout, numbers);
+  }
+
+ private:
+  const sema::Kernel& kernel_;
+  const Binding& sizes_;
+};
+
+// The arithmetic of masks on one tile.
+struct TileNumbers {
+  const Sized& sized;
+  const Tiling& tiling;
+  const std::vector<std::int64_t>& tile;
+
+  std::int64_t number(std::int64_t value) const { return value; }
+  std::int64_t size(const Int& value) const { return sized(value); }
+  bool truth(bool value) const { return value; }
+  std::optional<std::pair<std::int64_t, std::int64_t>> range(sema::IndexId index) const {
+    const auto axes = tile_axes(tiling);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i].index != index) continue;
+      const std::int64_t first = tile[i] * axes[i].tile;
+      return std::pair{first, std::min(first + axes[i].tile, sized.extent(index)) - 1};
+    }
+    return std::nullopt;
+  }
+};
+
+// How a family takes the tiles of its order.
+struct Taking {
+  std::array<int, 2> tile{};  // of what takes one: a block, a cluster
+  int multiprocessors = 1;    // that it takes
+  int at_once = 1;            // tiles of one multiprocessor, or of one cluster, at the same time
+  bool persistent = false;  // taker i has the places i, i + takers, i + 2 takers, ... of the order
+  std::int64_t steps = 0;   // K tiles of a tile
+};
+
+Taking taking(const SimtGemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
+  return {{gemm.tile[0], gemm.tile[1]}, 1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
+}
+Taking taking(const Sm80Gemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
+  return {{gemm.tile[0], gemm.tile[1]}, 1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
+}
+Taking taking(const Sm90Gemm& gemm, const Prediction&, std::int64_t k, const Target&) {
+  return {gemm.cluster_tile(), gemm.blocks(), gemm.teams(), true,
+          round_up_div(round_up_div(k, gemm.tile[2]), gemm.cluster[2])};
+}
+
+const std::optional<Mask>& mask_of(const Sm90Gemm& gemm) {
+  return gemm.mask;
+}
+template <class Gemm>
+std::optional<Mask> mask_of(const Gemm&) {
+  return std::nullopt;
+}
+
+// Batches that a factor does not depend on share it.
+PanelAxis panel_axis(const sema::Kernel& kernel, sema::NodeId load, int axis,
+                     const std::vector<sema::IndexId>& batch) {
+  PanelAxis panel{axis, {}};
+  const auto depends = indices_of(kernel, load);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (depends.contains(batch[i])) panel.batch.push_back(static_cast<int>(i) + 2);
+  return panel;
+}
+
+template <class Gemm>
+Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction& prediction,
+                 const Binding& sizes, const Target& target) {
+  const Sized sized(kernel, sizes);
+  const std::int64_t m = sized.extent(gemm.m), n = sized.extent(gemm.n), k = sized.extent(gemm.k);
+  const Taking takes = taking(gemm, prediction, k, target);
+  const Tiling tiling{gemm.m, gemm.n, gemm.batch, takes.tile};
+  const std::int64_t takers = std::max(1, target.multiprocessors / takes.multiprocessors);
+  const auto element = [&](sema::NodeId load) {
+    return static_cast<double>(kernel.loaded(load).element_bytes());
+  };
+  const auto output_bytes = [&] {
+    double bytes = 0;
+    for (const sema::Assignment& assignment : kernel.assignments)
+      bytes += static_cast<double>(kernel.tensor(assignment.target).element_bytes());
+    return bytes;
+  }();
+
+  TileTraffic traffic(target.cache, {panel_axis(kernel, gemm.a.load, 0, gemm.batch),
+                                     panel_axis(kernel, gemm.b.load, 1, gemm.batch)});
+  Forecast made;
+  made.at_once = takers * takes.at_once;
+  std::vector<std::int64_t> counts;
+  for (const TileAxis& axis : tile_axes(tiling))
+    counts.push_back(round_up_div(sized.extent(axis.index), axis.tile));
+  const TileOrder order(sized(gemm.order), counts);
+  std::vector<std::int64_t> of_taker(static_cast<std::size_t>(takers), 0);
+  double loaded = 0, not_loaded = 0;
+  const auto mask = mask_of(gemm);
+  for (std::int64_t place = 0; place < order.size(); ++place) {
+    // A wave is what the machine works on at once; takers that have a place outside the output wait
+    // for nobody.
+    if (place > 0 && place % made.at_once == 0) traffic.end_wave();
+    const auto tile = order.at(place);
+    if (!tile) continue;
+    ++made.tiles;
+    const double rows =
+        static_cast<double>(std::min<std::int64_t>(takes.tile[0], m - (*tile)[0] * takes.tile[0]));
+    const double columns =
+        static_cast<double>(std::min<std::int64_t>(takes.tile[1], n - (*tile)[1] * takes.tile[1]));
+    const double a = rows * static_cast<double>(k) * element(gemm.a.load);
+    const double b = columns * static_cast<double>(k) * element(gemm.b.load);
+    traffic.write(rows * columns * output_bytes);
+    if (mask) {
+      TileNumbers numbers{sized, tiling, *tile};
+      if (!MaskRange(kernel, numbers).maybe(mask->condition, mask->when)) {
+        not_loaded += a + b;
+        continue;
+      }
+    }
+    ++made.live;
+    ++of_taker[static_cast<std::size_t>(place % takers)];
+    loaded += traffic.read(0, *tile, a) + traffic.read(1, *tile, b);
+    made.multiply_adds += rows * columns * static_cast<double>(k);
+  }
+  // Blocks that are not persistent come to whichever multiprocessor is free.
+  made.most = takes.persistent ? *std::max_element(of_taker.begin(), of_taker.end())
+                               : round_up_div(made.live, target.multiprocessors);
+  double factors =
+      static_cast<double>(sized(size(kernel.loaded(gemm.a.load).layout))) * element(gemm.a.load);
+  if (kernel.load(gemm.a.load).tensor != kernel.load(gemm.b.load).tensor)
+    factors +=
+        static_cast<double>(sized(size(kernel.loaded(gemm.b.load).layout))) * element(gemm.b.load);
+  made.cache_bytes = static_cast<double>(sized(prediction.cache_bytes)) - not_loaded;
+  made.least_global_bytes = static_cast<double>(sized(prediction.global_bytes));
+  made.global_bytes = made.least_global_bytes - factors + loaded;
+  if (!prediction.tile) throw Unknown();
+  made.products =
+      static_cast<double>(made.most * takes.steps) * prediction.tile->product_clocks / target.hertz;
+  return made;
+}
+
+// Tiles of a change of layout.
+std::int64_t tiles_of(const Sized& sized, const Relayout& relayout) {
+  std::int64_t all = 1;
+  for (std::size_t i = 0; i < relayout.tile.size(); ++i)
+    all *= round_up_div(sized.extent(relayout.indices[i]), relayout.tile[i]);
+  return all;
+}
+
+// Kernels that take each tile once and share nothing: they move what they must.
+Forecast of_tiles(const Prediction& prediction, const Sized& sized, std::int64_t tiles,
+                  const Target& target) {
+  Forecast made;
+  made.tiles = made.live = tiles;
+  made.at_once = static_cast<std::int64_t>(target.multiprocessors) * std::max(1, prediction.blocks);
+  made.most = round_up_div(tiles, target.multiprocessors);
+  made.multiply_adds = static_cast<double>(sized(prediction.flops)) / 2;
+  made.cache_bytes = static_cast<double>(sized(prediction.cache_bytes));
+  made.least_global_bytes = made.global_bytes = static_cast<double>(sized(prediction.global_bytes));
+  return made;
+}
+
+Forecast of_direct(const sema::Kernel& kernel, const Direct& direct, const Prediction& prediction,
+                   const Sized& sized, const Target& target) {
+  const std::int64_t elements = sized.product(kernel.assignments.at(0).indices);
+  Forecast made = of_tiles(prediction, sized, round_up_div(elements, direct.threads), target);
+  if (made.multiply_adds == 0) return made;
+  const auto sum = std::find_if(
+      kernel.nodes.begin(), kernel.nodes.end(),
+      [](const sema::Node& node) { return std::holds_alternative<sema::Contraction>(node.what); });
+  const auto rate = target.multiply_adds("thread", sum->type);
+  if (!rate) throw Unknown();
+  made.products = made.multiply_adds / (*rate * target.multiprocessors * target.hertz);
+  return made;
+}
+
+Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Binding& sizes,
+                   const Target& target) {
+  const Sized sized(kernel, sizes);
+  const Prediction& prediction = variant.prediction;
+  Forecast made = std::visit(
+      overloaded{
+          [&](const SimtGemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
+          [&](const Sm80Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
+          [&](const Sm90Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
+          [&](const Relayout& how) {
+            return of_tiles(prediction, sized, tiles_of(sized, how), target);
+          },
+          [&](const Copies& how) {
+            std::int64_t all = 0;
+            for (const Relayout& part : how.parts) all += tiles_of(sized, part);
+            return of_tiles(prediction, sized, all, target);
+          },
+          [&](const Direct& how) { return of_direct(kernel, how, prediction, sized, target); },
+      },
+      variant.how);
+  made.launch_name = variant.name;
+  made.cache = made.cache_bytes / (target.cache_rate * target.hertz);
+  made.memory = made.global_bytes / target.memory_rate;
+  made.launch = target.launch;
+  return made;
+}
+
+}  // namespace
+
+double Forecast::seconds() const {
+  return launch + std::max({products, cache, memory});
+}
+
+std::string_view Forecast::binds() const {
+  const double longest = std::max({products, cache, memory});
+  if (launch >= longest) return "the launch";
+  return products == longest ? "products"
+         : cache == longest  ? "the second-level cache"
+                             : "global memory";
+}
+
+std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& variant,
+                                              const Binding& sizes, const Target& target) try {
+  std::vector<Forecast> launches;
+  for (const Plan& before : variant.before)
+    launches.push_back(of_launch(*before.kernel, before.variants.at(0), sizes, target));
+  launches.push_back(of_launch(executed(plan, variant), variant, sizes, target));
+  return launches;
+} catch (const Unknown&) {
+  return std::nullopt;
+} catch (const Refusal&) {  // numbers beyond 64 bits, too many places of an order
+  return std::nullopt;
+}
+
+}  // namespace lay::plan

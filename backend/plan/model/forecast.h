@@ -1,0 +1,53 @@
+// What a variant takes at given sizes: tiles and waves, bytes, and a time that it needs at the
+// least if what the target's record says is the most of the machine.
+//
+//   tiles        of the output, those with products, and how many the machine works on at once
+//   L2           what blocks load and store; what one block of a cluster loads for all counts once
+//   global       what the second-level cache does not have. Tiles are taken in the plan's order, as
+//   many at a time as
+//                the machine holds; those go through K side by side, so that each row or column of
+//                tiles they share comes from memory once. Of what was used before the cache keeps
+//                the latest, as far as it holds.
+//   products     of the multiprocessor with the most tiles, at the machine's rate
+//
+// The bound of a launch is the longest of these and the launch's own time. It knows no latencies,
+// no limit of power and no bank conflicts, and what epilogues compute is free: what is measured is
+// longer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/plan/plan.h"
+#include "backend/target/target.h"
+
+namespace lay::plan {
+
+struct Forecast {
+  std::string launch_name;        // the variant's, or that of the launch before it
+  std::int64_t tiles = 0;         // of the output, or of all outputs together
+  std::int64_t live = 0;          // those in which a mask leaves products; all where there is none
+  std::int64_t at_once = 0;       // that the machine works on
+  std::int64_t most = 0;          // live tiles of the multiprocessor that has most of them
+  double cache_bytes = 0;         // through the second-level cache
+  double global_bytes = 0;        // to and from global memory, in the plan's order
+  double least_global_bytes = 0;  // everything once
+  double multiply_adds = 0;       // of live tiles, as far as they lie in the output
+  // Seconds at least.
+  double products = 0, cache = 0, memory = 0, launch = 0;
+
+  double waves() const { return static_cast<double>(live) / static_cast<double>(at_once); }
+  double seconds() const;
+  // Which of them is the bound: "products", "the second-level cache", "global memory", "the
+  // launch".
+  std::string_view binds() const;
+};
+
+// Of each launch, in order. Nothing where a number has no value at these sizes, or there are more
+// than 2^20 tiles.
+std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& variant,
+                                              const Binding& sizes, const Target& target);
+
+}  // namespace lay::plan

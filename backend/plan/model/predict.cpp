@@ -1,0 +1,266 @@
+#include "backend/plan/model/predict.h"
+
+#include <algorithm>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/copies.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/sm80/sm80.h"
+#include "backend/plan/sm80/sm80_operand.h"
+#include "backend/plan/sm90/sm90.h"
+#include "backend/plan/sm90/sm90_banks.h"
+#include "backend/plan/sm90/sm90_store.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/banks.h"
+
+namespace lay::plan {
+
+namespace {
+
+Int extent(const sema::Kernel& kernel, sema::IndexId index) {
+  return kernel.index(index).extent;
+}
+
+Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices) {
+  Int result = 1;
+  for (sema::IndexId index : indices) result *= extent(kernel, index);
+  return result;
+}
+
+// Every element of an input once.
+Int input_bytes(const sema::Kernel& kernel) {
+  Int result = 0;
+  for (const sema::Tensor& tensor : kernel.tensors) {
+    if (tensor.access == sema::Access::input)
+      result += size(tensor.layout) * tensor.element_bytes();
+  }
+  return result;
+}
+
+// Every element of an output once, and what an inout reads.
+Int output_bytes(const sema::Kernel& kernel) {
+  Int result = 0;
+  for (const sema::Assignment& assignment : kernel.assignments) {
+    const auto& tensor = kernel.tensor(assignment.target);
+    const int times = tensor.access == sema::Access::inout ? 2 : 1;
+    result += product(kernel, assignment.indices) * tensor.element_bytes() * times;
+  }
+  return result;
+}
+
+// What epilogues read beside the sum, through the second-level cache: of each tile the elements
+// that it needs.
+Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
+  const auto live = reachable(kernel);
+  std::vector<sema::NodeId> bodies;
+  for (const sema::Node& node : kernel.nodes)
+    if (const auto* sum = std::get_if<sema::Contraction>(&node.what)) bodies.push_back(sum->body);
+  const auto of_sum = reachable(kernel, bodies);
+  Int result = 0;
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
+    if (!load || !live[id] || of_sum[id]) continue;
+    if (kernel.tensor(load->tensor).access != sema::Access::input)
+      continue;  // an inout one is counted with outputs
+    const auto depends = indices_of(kernel, static_cast<sema::NodeId>(id));
+    Int elements = 1;
+    for (const TileAxis& axis : tile_axes(tiling))
+      elements *= depends.contains(axis.index) ? extent(kernel, axis.index)
+                                               : tiles(kernel, axis.index, axis.tile);
+    result += elements * kernel.tensor(load->tensor).element_bytes();
+  }
+  return result;
+}
+
+// The products, and what they move where so much of the output loads its operands together.
+template <class Gemm>
+void take_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm,
+                 const std::array<int, 2>& tile) {
+  const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
+  const Int batches = product(kernel, gemm.batch);
+  const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * kernel.loaded(gemm.a.load).element_bytes();
+  const Int b = n * k * tiles(kernel, gemm.m, tile[0]) * kernel.loaded(gemm.b.load).element_bytes();
+  result.cache_bytes = (a + b) * batches + output_bytes(kernel) +
+                       epilogue_bytes(kernel, {gemm.m, gemm.n, gemm.batch, tile});
+  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.flops = 2 * m * n * k * batches;
+}
+
+// A K tile of which the block's part of A has so many rows and its part of B so many columns to be
+// loaded.
+template <class Gemm>
+TileWork tile_work(const sema::Kernel& kernel, const Gemm& gemm, double rows, double columns,
+                   double product_clocks, const Target& target) {
+  const double a = rows * kernel.loaded(gemm.a.load).element_bytes(),
+               b = columns * kernel.loaded(gemm.b.load).element_bytes();
+  TileWork work;
+  work.bytes = (a + b) * gemm.tile[2];
+  work.cache_clocks = work.bytes / (target.cache_rate / target.multiprocessors);
+  work.product_clocks = product_clocks;
+  return work;
+}
+
+// Every atom of every group in one K tile.
+double product_clocks(const TensorGemm& gemm, int groups, const Target& target) {
+  const auto repeats = gemm.repeats();
+  return instruction_clocks(gemm.mma, target) * groups * repeats[0] * repeats[1] * repeats[2];
+}
+
+int staged_accesses(const OperandCopy& copy) {
+  return copy.boxes ? 0 : static_cast<int>(size(copy.threads[1][1]).value());
+}
+
+}  // namespace
+
+int least_registers(const SimtGemm& gemm) {
+  const auto repeats = gemm.repeats();
+  const int m = repeats[0] * gemm.lane_tile[0], n = repeats[1] * gemm.lane_tile[1];
+  const int staged =
+      gemm.ring() ? 0 : (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
+  return (m * n + m + n + staged) * bits(gemm.accumulator) / 32;
+}
+
+int predict_registers(const SimtGemm& gemm) {
+  // An access to global memory keeps an address and a condition; the rest was read off compiled
+  // kernels.
+  const int accesses = staged_accesses(gemm.a) + staged_accesses(gemm.b);
+  constexpr int access = 2, rest = 36;
+  return least_registers(gemm) + access * accesses + rest;
+}
+
+int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {
+  if (gemm.ring()) return 1;
+  constexpr int threads_wanted = 512;
+  const int by_registers =
+      target.multiprocessor_registers / (gemm.threads() * predict_registers(gemm));
+  return std::clamp(by_registers, 1, std::max(1, threads_wanted / gemm.threads()));
+}
+
+Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Target& target) {
+  Prediction result;
+  result.registers = gemm.ring() ? gemm.registers[1] : predict_registers(gemm);
+  result.shared_bytes = shared_bytes(gemm);
+  for (const bool is_a : {true, false}) {
+    const auto traffic = shared_traffic(kernel, gemm, is_a ? gemm.a : gemm.b, is_a);
+    if (!(is_a ? gemm.a : gemm.b).boxes) result.conflicts.push_back(traffic.write);
+    result.conflicts.push_back(traffic.read);
+  }
+  take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
+  if (const auto rate = target.multiply_adds("thread", gemm.accumulator)) {
+    const double products = static_cast<double>(gemm.tile[0]) * gemm.tile[1] * gemm.tile[2];
+    result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1], products / *rate, target);
+  }
+  result.blocks = resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);
+  return result;
+}
+
+Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target) {
+  Prediction result;
+  constexpr int rest = 40;  // addresses and conditions
+  result.registers = least_registers(gemm) + rest;
+  result.shared_bytes = shared_bytes(gemm, kernel);
+  for (const bool is_a : {true, false}) {
+    const Sm80Operand& operand = is_a ? gemm.a : gemm.b;
+    const std::string name = is_a ? "A" : "B";
+    const int element = bits(kernel.loaded(operand.load).element);
+    const Wavefront write = worst_write(operand, gemm, element),
+                    read = worst_read(operand, gemm, element);
+    result.conflicts.push_back({"write " + name, write.taken, write.least});
+    result.conflicts.push_back({"read " + name, read.taken, read.least});
+  }
+  take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
+  result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1],
+                          product_clocks(gemm, gemm.groups[0] * gemm.groups[1], target), target);
+  result.blocks = resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);
+  return result;
+}
+
+Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target) {
+  Prediction result;
+  result.registers = gemm.registers ? (*gemm.registers)[1] : 255;
+  result.shared_bytes = shared_bytes(gemm, kernel);
+  for (const bool is_a : {true, false}) {
+    const TmaOperand& operand = is_a ? gemm.a : gemm.b;
+    if (!operand.fragment) {
+      result.conflicts.push_back(worst_matrix(operand, gemm, kernel, is_a ? "A" : "B"));
+      continue;
+    }
+    const Wavefront read = worst_read(
+        *operand.fragment, operand.shared, {gemm.tile[0], gemm.tile[2]},
+        {gemm.mma.shape[0], gemm.mma.shape[2]}, bits(kernel.loaded(operand.load).element));
+    result.conflicts.push_back({"read A", read.taken, read.least});
+  }
+  if (gemm.store) {
+    const auto of_store = conflicts(*gemm.store, kernel);
+    result.conflicts.insert(result.conflicts.end(), of_store.begin(), of_store.end());
+  }
+  take_totals(result, kernel, gemm, gemm.cluster_tile());
+  // Each block loads its slice of what several need, and gets the others' slices.
+  result.tile = tile_work(kernel, gemm, gemm.tile[0] / static_cast<double>(gemm.cluster[1]),
+                          gemm.tile[1] / static_cast<double>(gemm.cluster[0]),
+                          product_clocks(gemm, gemm.of_team(), target), target);
+  result.blocks = 1;  // persistent
+  return result;
+}
+
+Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Target& target) {
+  Prediction result;
+  result.registers = 32;
+  result.blocks = resident_blocks(direct.threads, result.registers, 0, target);
+  result.global_bytes = result.cache_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.flops = 0;
+  const auto live = reachable(kernel);
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    if (!live[id]) continue;
+    if (const auto* sum = std::get_if<sema::Contraction>(&kernel.nodes[id].what)) {
+      const Int elements = product(kernel, kernel.assignments[0].indices);
+      result.flops += 2 * elements * product(kernel, sum->indices);
+    }
+  }
+  return result;
+}
+
+Prediction predict(const sema::Kernel& kernel, const Relayout& relayout) {
+  Prediction result;
+  // What is read ahead, the elements of one access, and an address and a condition for each access
+  // to global memory.
+  int bits_held = 0, accesses = relayout.accesses();
+  for (const RelayoutLoad& load : relayout.loads) {
+    const int element = bits(kernel.loaded(load.load).element);
+    const int count = load.staged ? accesses_of(load.threads) * load.vector
+                                  : relayout.accesses() * relayout.vector;
+    bits_held += count * element + (load.staged ? relayout.vector * element : 0);
+    accesses += count / load.vector;
+  }
+  for (const RelayoutStore& store : relayout.stores) {
+    const auto target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
+    bits_held += relayout.vector * bits(kernel.tensor(target).element);
+  }
+  constexpr int access = 2, rest = 24;
+  result.registers = bits_held / 32 + access * accesses + rest;
+  result.global_bytes = result.cache_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.flops = 0;
+  return result;
+}
+
+double instruction_clocks(const sema::Atom& atom, const Target& target) {
+  const double products = static_cast<double>(atom.shape[0]) * atom.shape[1] * atom.shape[2];
+  const auto rate = target.multiply_adds(atom.kind, atom.a_type);
+  return rate ? std::max(atom.cost, products / *rate) : atom.cost;
+}
+
+int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const Target& target) {
+  const int by_registers = target.multiprocessor_registers / (threads * registers);
+  const int by_shared =
+      static_cast<int>(target.multiprocessor_shared / (shared_bytes + target.reserved_shared));
+  return std::clamp(std::min({by_registers, by_shared, target.multiprocessor_threads / threads}), 1,
+                    target.multiprocessor_blocks);
+}
+
+int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes,
+                              const Target& target) {
+  return resident_blocks(relayout.threads, registers, shared_bytes, target);
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,33 @@
+// What a variant will cost, as far as it can be said before it runs.
+#pragma once
+
+#include "backend/plan/plan.h"
+#include "backend/target/target.h"
+
+namespace lay::plan {
+
+// Registers a thread: accumulators, fragments and staged elements; and with addresses and the rest.
+int least_registers(const SimtGemm& gemm);
+int predict_registers(const SimtGemm& gemm);
+
+Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Target& target);
+Prediction predict(const sema::Kernel& kernel,
+                   const Relayout& relayout);  // shared memory and blocks apart
+
+// Clocks of a multiprocessor that one instruction takes: as many as its products do at the
+// machine's rate, and never fewer than its record says.
+double instruction_clocks(const sema::Atom& atom, const Target& target);
+
+// Blocks that a multiprocessor has room for.
+int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const Target& target);
+
+// Blocks of a multiprocessor that the registers allow; at most as many as make 512 threads.
+int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target);
+// The same of a layout change, which wants as many threads as there is room for.
+int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes,
+                              const Target& target);
+
+}  // namespace lay::plan

@@ -1,0 +1,70 @@
+#include <cstdio>
+
+#include "backend/plan/model/forecast.h"
+#include "backend/plan/print.h"
+
+namespace lay::plan {
+namespace {
+
+std::string formatted(const char* format, auto... values) {
+  char text[160];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+// "//   second-level cache     133.15 us    1107.30 MB"
+std::string term(const char* name, double seconds, double bytes) {
+  return formatted("//   %-20s %10.2f us %12.2f MB", name, 1e6 * seconds, 1e-6 * bytes);
+}
+
+void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
+  std::string tiles = "//   " + std::to_string(of.tiles) + (of.tiles == 1 ? " tile" : " tiles");
+  if (of.live != of.tiles) tiles += ", " + std::to_string(of.live) + " with products";
+  lines.push_back(tiles + ", " + std::to_string(of.at_once) +
+                  " at once: " + formatted("%.2f waves", of.waves()) + ", at most " +
+                  std::to_string(of.most) + " of one multiprocessor");
+  if (of.multiply_adds > 0)
+    lines.push_back(formatted("//   %-20s %10.2f us", "products", 1e6 * of.products));
+  lines.push_back(term("second-level cache", of.cache, of.cache_bytes));
+  std::string memory = term("global memory", of.memory, of.global_bytes);
+  if (of.global_bytes > of.least_global_bytes)
+    memory += formatted(", %.2f at least", 1e-6 * of.least_global_bytes);
+  lines.push_back(memory);
+  lines.push_back(formatted("//   %-20s %10.2f us", "launch", 1e6 * of.launch));
+  std::string bound =
+      formatted("//   at least %.2f us, bound by ", 1e6 * of.seconds()) + std::string(of.binds());
+  if (of.multiply_adds > 0)
+    bound += formatted(": %.2f TFLOP/s", 2e-12 * of.multiply_adds / of.seconds());
+  lines.push_back(bound);
+}
+
+}  // namespace
+
+std::vector<std::string> forecast_lines(const Plan& plan, const Variant& variant,
+                                        const Binding& sizes, const Target& target) {
+  std::string at;
+  for (const sema::Dim& dim : plan.kernel->dims) {
+    const auto value = dim.symbol.evaluate(sizes);
+    at +=
+        (at.empty() ? "// at " : ", ") + dim.name + " = " + (value ? std::to_string(*value) : "?");
+  }
+  std::vector<std::string> lines = {(at.empty() ? "//" : at) + " on " + target.name + ", " +
+                                    std::to_string(target.multiprocessors) + " multiprocessors:"};
+  const auto launches = forecast(plan, variant, sizes, target);
+  if (!launches) {
+    lines.push_back(
+        "//   nothing can be said: a number has no value, or there are more tiles than are "
+        "counted");
+    return lines;
+  }
+  double all = 0;
+  for (const Forecast& launch : *launches) {
+    if (launches->size() > 1) lines.push_back("//  " + launch.launch_name + ":");
+    launch_lines(launch, lines);
+    all += launch.seconds();
+  }
+  if (launches->size() > 1) lines.push_back(formatted("//  together at least %.2f us", 1e6 * all));
+  return lines;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,65 @@
+#include "backend/plan/model/tile_traffic.h"
+
+#include "backend/plan/axes.h"
+
+namespace lay::plan {
+
+TileOrder::TileOrder(const Layout& order, std::vector<std::int64_t> counts)
+    : counts_(std::move(counts)) {
+  for (std::size_t axis = 0; axis < counts_.size(); ++axis)
+    at_.push_back(values(along(order, static_cast<int>(axis))));
+}
+
+std::optional<std::vector<std::int64_t>> TileOrder::at(std::int64_t place) const {
+  std::vector<std::int64_t> tile;
+  for (std::size_t axis = 0; axis < counts_.size(); ++axis) {
+    tile.push_back(at_[axis][static_cast<std::size_t>(place)]);
+    if (tile.back() < 0 || tile.back() >= counts_[axis]) return std::nullopt;
+  }
+  return tile;
+}
+
+TileTraffic::TileTraffic(double cache_bytes, std::vector<PanelAxis> operands)
+    : capacity_(cache_bytes), operands_(std::move(operands)) {}
+
+double TileTraffic::read(int operand, const std::vector<std::int64_t>& tile, double bytes) {
+  const PanelAxis& axes = operands_[static_cast<std::size_t>(operand)];
+  Panel panel{operand, {tile[static_cast<std::size_t>(axes.axis)]}};
+  for (const int axis : axes.batch) panel.second.push_back(tile[static_cast<std::size_t>(axis)]);
+  if (!wave_.emplace(panel, bytes).second) return 0;
+  wave_bytes_ += bytes;
+  return where_.contains(panel) ? 0 : bytes;
+}
+
+void TileTraffic::end_wave() {
+  double written = wave_bytes_;
+  for (const auto& [panel, bytes] : wave_) {
+    written -= bytes;
+    if (const auto known = where_.find(panel); known != where_.end()) {
+      held_bytes_ -= known->second->second;
+      held_.erase(known->second);
+      where_.erase(known);
+    }
+  }
+  if (wave_bytes_ > capacity_) {
+    held_.clear();
+    where_.clear();
+    held_bytes_ = 0;
+  } else {
+    held_.emplace_front(Panel{-1, {}}, written);
+    for (const auto& [panel, bytes] : wave_) {
+      held_.emplace_front(panel, bytes);
+      where_[panel] = held_.begin();
+    }
+    held_bytes_ += wave_bytes_;
+    while (held_bytes_ > capacity_) {
+      held_bytes_ -= held_.back().second;
+      where_.erase(held_.back().first);
+      held_.pop_back();
+    }
+  }
+  wave_.clear();
+  wave_bytes_ = 0;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,62 @@
+// Which tiles come when, and what of their operands the second-level cache still has.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "frontend/algebra/layouts/layout.h"
+
+namespace lay::plan {
+
+// An order of tiles with numbers for its sizes: place -> tile (m, n, batch...).
+class TileOrder {
+ public:
+  // `counts` are the tiles along each axis. Refusal "too-many" for more than 2^20 places.
+  TileOrder(const Layout& order, std::vector<std::int64_t> counts);
+
+  std::int64_t size() const { return at_.empty() ? 0 : static_cast<std::int64_t>(at_[0].size()); }
+  // Nothing for a place outside the output.
+  std::optional<std::vector<std::int64_t>> at(std::int64_t place) const;
+
+ private:
+  std::vector<std::int64_t> counts_;
+  std::vector<std::vector<std::int64_t>> at_;  // by axis and place
+};
+
+// An operand's panel, all of K for one row or column of tiles: which coordinates of a tile tell
+// panels apart.
+struct PanelAxis {
+  int axis = 0;            // of the tile's coordinate: 0 for A, 1 for B
+  std::vector<int> batch;  // and further ones
+};
+
+// What reading and writing tiles moves to and from global memory, through a cache of so many bytes
+// that keeps what was used last. Within a wave a panel is read once; a wave that uses more than the
+// cache holds leaves nothing behind that the next could use.
+class TileTraffic {
+ public:
+  TileTraffic(double cache_bytes, std::vector<PanelAxis> operands);
+
+  // Bytes of this operand's panel that come from global memory: all, or none.
+  double read(int operand, const std::vector<std::int64_t>& tile, double bytes);
+  // Of the output, which nobody reads again.
+  void write(double bytes) { wave_bytes_ += bytes; }
+  void end_wave();
+
+ private:
+  using Panel = std::pair<int, std::vector<std::int64_t>>;  // operand, coordinates
+
+  double capacity_;
+  std::vector<PanelAxis> operands_;
+  std::map<Panel, double> wave_;  // used in this wave
+  double wave_bytes_ = 0;
+  std::list<std::pair<Panel, double>> held_;  // last used first; outputs as panels of operand -1
+  std::map<Panel, std::list<std::pair<Panel, double>>::iterator> where_;
+  double held_bytes_ = 0;
+};
+
+}  // namespace lay::plan

@@ -1,0 +1,99 @@
+// The wavefronts of every access of a K tile to shared memory, counted.
+#include <algorithm>
+#include <array>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/copies.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/banks.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr std::size_t lanes = 32;
+
+// Counts accesses of a warp: `element(lane)` is the 1-D index (outer, k) at which the lane's access
+// begins.
+class Counter {
+ public:
+  Counter(const AnyLayout& shared, int element_bytes, int vector)
+      : offsets_(values(shared)), element_bytes_(element_bytes), bytes_(element_bytes * vector) {}
+
+  template <class Element>
+  void count(Element element) {
+    std::array<std::int64_t, lanes> addresses;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      addresses[lane] = offsets_[static_cast<std::size_t>(element(lane))] * element_bytes_;
+    }
+    const int taken = wavefronts(addresses, bytes_).taken;
+    worst_ = std::max(worst_, taken);
+    total_ += taken;
+    ++accesses_;
+  }
+
+  BankConflicts worst(std::string access) const {
+    return {std::move(access), worst_, SharedMemory{}.phases(bytes_)};
+  }
+  long total() const { return total_; }
+  long least() const { return accesses_ * SharedMemory{}.phases(bytes_); }
+
+ private:
+  std::vector<std::int64_t> offsets_;
+  int element_bytes_, bytes_;
+  int worst_ = 0;
+  long total_ = 0, accesses_ = 0;
+};
+
+}  // namespace
+
+SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
+                             const OperandCopy& copy, bool is_a) {
+  const int axis = is_a ? 0 : 1, outer = gemm.tile[static_cast<std::size_t>(axis)],
+            k_tile = gemm.tile[2];
+  const int element_bytes = bits(gemm.accumulator) / 8, threads = gemm.copying_threads();
+  const std::string name = is_a ? "A" : "B";
+
+  const int store = copy.boxes ? 1 : shared_store_vector(kernel, gemm, copy);
+  Counter write(copy.shared, element_bytes, store);
+  std::vector<std::int64_t> at_outer, at_k;
+  if (!copy.boxes) {
+    at_outer = values(along(copy.threads, 0));
+    at_k = values(along(copy.threads, 1));
+  }
+  const auto held = at_outer.size() / static_cast<std::size_t>(threads);
+  for (std::size_t value = 0; value < held; value += static_cast<std::size_t>(store)) {
+    for (int warp = 0; warp < threads / static_cast<int>(lanes); ++warp) {
+      write.count([&](std::size_t lane) {
+        const std::size_t i = static_cast<std::size_t>(warp) * lanes + lane +
+                              value * static_cast<std::size_t>(threads);
+        return at_outer[i] + at_k[i] * outer;
+      });
+    }
+  }
+
+  const int lane_tile = gemm.lane_tile[static_cast<std::size_t>(axis)];
+  const int vector = fragment_vector(gemm.accumulator, lane_tile);
+  Counter read(copy.shared, element_bytes, vector);
+  const auto places = values(along(gemm.lanes, axis));
+  const int groups = gemm.groups[static_cast<std::size_t>(axis)], part = outer / groups;
+  const int step = gemm.lane_grid[static_cast<std::size_t>(axis)] * lane_tile;
+  for (int k = 0; k < k_tile; ++k) {
+    for (int group = 0; group < groups; ++group) {
+      for (int start = 0; start < part; start += step) {
+        for (int i = 0; i < lane_tile; i += vector) {
+          read.count([&](std::size_t lane) {
+            return group * part + start + places[lane] * lane_tile + i +
+                   static_cast<std::int64_t>(k) * outer;
+          });
+        }
+      }
+    }
+  }
+  // The warps that share a part read it once each.
+  const long sharers = gemm.groups[0] * gemm.groups[1] / groups;
+  return {write.worst("write " + name), read.worst("read " + name),
+          write.total() + sharers * read.total(), write.least() + sharers * read.least()};
+}
+
+}  // namespace lay::plan

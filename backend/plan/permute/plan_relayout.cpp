@@ -1,0 +1,428 @@
+#include "backend/plan/permute/plan_relayout.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/conditions.h"
+#include "backend/plan/model/predict.h"
+#include "backend/plan/permute/relayout_smem.h"
+#include "backend/plan/permute/relayout_tile.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/shared_layout.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+// Bytes of a tile that lie side by side in memory: whole sectors, and as many as keep a page of
+// DRAM open, of which a tile that is turned round in shared memory has some on both sides; and the
+// bytes of a tile, which are on their way at once: a block's share of what hides the latency of
+// memory.
+constexpr int staged_run_bytes = 256, plain_run_bytes = 512, tile_bytes = 16384;
+constexpr int accesses_wanted = 4;  // of a thread, 16 bytes each
+constexpr std::int64_t most_staged_bytes = 65536;
+constexpr std::int64_t most_elements = 1 << 16;
+constexpr int most_ahead = 96;  // registers of a thread for what it reads ahead
+
+class RelayoutPlanner {
+ public:
+  RelayoutPlanner(const sema::Kernel& kernel, const RelayoutForm& form, Facts& facts,
+                  const RelayoutSchedule& schedule, int bytes, const Target& target,
+                  std::vector<Problem>& problems)
+      : kernel_(kernel),
+        form_(form),
+        known_(facts),
+        facts_(facts),
+        schedule_(schedule),
+        bytes_(bytes),
+        target_(target),
+        problems_(problems) {}
+
+  std::optional<Variant> run() {
+    made_.indices = form_.indices;
+    const Way& output = form_.outputs[0];
+    made_.run_axis =
+        output.run_axis >= 0 ? output.run_axis : static_cast<int>(form_.indices.size()) - 1;
+    shape();
+    if (!check_shape()) return std::nullopt;
+    choose_vectors();
+    const bool narrow =
+        made_.vector == 1 && std::all_of(made_.loads.begin(), made_.loads.end(),
+                                         [](const auto& l) { return l.vector == 1; });
+    if (bytes_ > 0 && narrow) return std::nullopt;
+    const Sharing sharing{&output, made_.tile, made_.run_axis, made_.vector, made_.threads};
+    made_.work = share(sharing, parts_for_all(kernel_, sharing, in_order()));
+    if (!stage_inputs() || !place_blocks()) return std::nullopt;
+    return variant();
+  }
+
+ private:
+  const sema::Tensor& tensor(sema::TensorId id) const {
+    return kernel_.tensors[static_cast<std::size_t>(id)];
+  }
+  int element_bytes(sema::TensorId id) const { return std::max(1, bits(tensor(id).element) / 8); }
+  const Layout& layout(sema::TensorId id) const { return tensor(id).layout; }
+  // Runs along another index than the outputs, so that its tile is turned round in shared memory.
+  bool is_staged(const Way& way) const {
+    return way.run_axis >= 0 && way.run_axis != made_.run_axis && way.depends_on(made_.run_axis);
+  }
+  bool problem(const char* code, const char* entry, std::string message, std::string help) {
+    problems_.push_back(
+        {code, std::move(message), schedule_.at(entry), {}, {{"help", std::move(help)}}, {}});
+    return false;
+  }
+
+  // The tensors that are accessed in the order of the outputs.
+  std::vector<RelayoutSide> in_order() const {
+    std::vector<RelayoutSide> sides;
+    for (const Way& way : form_.outputs) sides.push_back({&way, element_bytes(way.tensor)});
+    for (const auto& input : form_.inputs) {
+      if (!is_staged(input.way)) sides.push_back({&input.way, element_bytes(input.way.tensor)});
+    }
+    return sides;
+  }
+
+  void shape() {
+    std::vector<RelayoutSide> sides;
+    for (const Way& way : form_.outputs) sides.push_back({&way, element_bytes(way.tensor)});
+    bool staged = false;
+    std::int64_t staged_element = 0;  // bytes of all staged inputs at one element
+    for (const auto& input : form_.inputs) {
+      sides.push_back({&input.way, element_bytes(input.way.tensor)});
+      if (!is_staged(input.way)) continue;
+      staged = true;
+      staged_element += element_bytes(input.way.tensor);
+    }
+    const std::int64_t inputs =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(form_.inputs.size()));
+    const std::int64_t wanted =
+        std::max<std::int64_t>(1024, tile_bytes / inputs / sides[0].element_bytes);
+    int run = staged ? staged_run_bytes : plain_run_bytes;
+    const auto count = [&] {
+      std::int64_t product = 1;
+      for (int extent : made_.tile) product *= extent;
+      return product;
+    };
+    do {
+      made_.tile = schedule_.tile ? *schedule_.tile
+                                  : default_tile(kernel_, form_.indices, sides, run, wanted);
+      const std::int64_t accesses = count() * sides[0].element_bytes / 16 / accesses_wanted;
+      made_.threads = schedule_.threads.value_or(static_cast<int>(std::clamp<std::int64_t>(
+          static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(accesses + 1))), 64,
+          512)));
+      run /= 2;
+    } while (!schedule_.tile && run >= 4 &&
+             (count() * staged_element > most_staged_bytes ||
+              count() > 4 * std::max<std::int64_t>(wanted, 4096) ||
+              registers_of_staged(count()) > most_ahead));
+  }
+
+  // Of a thread, for what it reads ahead of a tile of so many elements: an access takes one at
+  // least.
+  std::int64_t registers_of_staged(std::int64_t elements) const {
+    constexpr std::int64_t register_bytes = 4;
+    std::int64_t registers = 0;
+    for (const auto& input : form_.inputs) {
+      if (!is_staged(input.way)) continue;
+      const std::int64_t element = element_bytes(input.way.tensor),
+                         vector = std::max<std::int64_t>(1, bytes_ / element);
+      const std::int64_t each = std::max<std::int64_t>(1, vector * element / register_bytes);
+      registers += elements / made_.threads / vector * each;
+    }
+    return registers;
+  }
+
+  bool check_shape() {
+    std::int64_t elements = 1;
+    for (int extent : made_.tile) elements = std::min(elements * extent, 2 * most_elements);
+    if (elements > most_elements || elements > 256L * made_.threads) {
+      return problem(
+          "schedule-registers", "tile",
+          "no " + std::to_string(made_.threads) + " threads have registers for a tile of this size",
+          "a smaller tile");
+    }
+    if (made_.threads > target_.block_threads) {
+      return problem("schedule-threads", "threads",
+                     "a block has at most " + std::to_string(target_.block_threads) + " threads",
+                     "fewer threads");
+    }
+    return true;
+  }
+
+  // As many elements as go in one access, that the tile is a multiple of and the tensor's layout
+  // lets be.
+  int widest(const Way& way, int axis, int most) {
+    int vector = std::max(1, std::min(bytes_ / element_bytes(way.tensor), most));
+    if (way.run_axis != axis || !way.bare) return 1;
+    const Swizzle& swizzle = tensor(way.tensor).swizzle;  // keeps so many neighbours together
+    while (swizzle.b > 0 && swizzle.m < 16 && vector > 1 << swizzle.m) vector /= 2;
+    const int extent = made_.tile[static_cast<std::size_t>(axis)];
+    const auto fits = [&] {
+      return extent % vector == 0 &&
+             !contradicts(facts_, vector_conditions(facts_, layout(way.tensor), way.mode, vector));
+    };
+    while (vector > 1 && !fits()) vector /= 2;
+    return vector;
+  }
+
+  void need(const Way& way, int vector) {
+    if (vector == 1) return;
+    for (const Predicate& p : vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
+      if (std::find(when_.begin(), when_.end(), p) != when_.end()) continue;
+      when_.push_back(p);
+      facts_.assume(p);
+    }
+    const int bytes = vector * element_bytes(way.tensor);
+    const auto found = std::find_if(aligned_.begin(), aligned_.end(),
+                                    [&](const Alignment& a) { return a.tensor == way.tensor; });
+    if (found == aligned_.end()) {
+      aligned_.push_back({way.tensor, bytes});
+    } else {
+      found->bytes = std::max(found->bytes, bytes);
+    }
+  }
+
+  // A thread's elements are those of one access of the widest type, in global and in shared memory,
+  // so that neighbours' accesses are neighbours.
+  void choose_vectors() {
+    int most = bytes_;
+    std::vector<const Way*> direct;
+    for (const Way& way : form_.outputs) direct.push_back(&way);
+    for (const auto& input : form_.inputs) direct.push_back(&input.way);
+    for (const Way* way : direct) {
+      if (way->run_axis == made_.run_axis || is_staged(*way))
+        most = std::min(most, bytes_ / element_bytes(way->tensor));
+    }
+    for (const Way* way : direct)
+      made_.vector = std::max(made_.vector, widest(*way, made_.run_axis, most));
+    for (std::size_t i = 0; i < form_.outputs.size(); ++i) {
+      const Way& way = form_.outputs[i];
+      const int vector = widest(way, made_.run_axis, made_.vector);
+      made_.stores.push_back({static_cast<int>(i), std::max(0, way.mode), vector});
+      need(way, vector);
+    }
+    std::int64_t ahead = 0, per_thread = 1;
+    for (int extent : made_.tile) per_thread *= extent;
+    per_thread = (per_thread + made_.threads - 1) / made_.threads;
+    for (const auto& input : form_.inputs) {
+      const Way& way = input.way;
+      RelayoutLoad load;
+      load.load = input.load;
+      load.staged = is_staged(way);
+      if (!load.staged && way.run_axis != made_.run_axis) continue;  // read where it is used
+      if (!load.staged && !way.bare && neighbours(way.tensor) > 1) continue;
+      ahead += per_thread * std::max(8, bits(tensor(way.tensor).element)) / 32;
+      if (ahead > most_ahead) break;
+      load.run_axis = way.run_axis;
+      load.vector_mode = std::max(0, way.mode);
+      load.vector = widest(way, way.run_axis, load.staged ? largest_vector : made_.vector);
+      need(way, load.vector);
+      made_.loads.push_back(load);
+    }
+    // No wider than what the variant's conditions are about: they leave out an input that is not
+    // read ahead.
+    made_.vector = 1;
+    for (const RelayoutStore& store : made_.stores)
+      made_.vector = std::max(made_.vector, store.vector);
+    for (const RelayoutLoad& load : made_.loads)
+      if (!load.staged) made_.vector = std::max(made_.vector, load.vector);
+  }
+
+  // Loads of the tensor at sums of indices: those of a stencil share elements, which the cache
+  // keeps.
+  std::int64_t neighbours(sema::TensorId id) const {
+    return std::count_if(form_.inputs.begin(), form_.inputs.end(), [&](const auto& input) {
+      return input.way.tensor == id && !input.way.bare;
+    });
+  }
+
+  bool stage_inputs() {
+    for (const auto& [name, layout] : schedule_.shared) {
+      const bool turned = std::any_of(
+          form_.inputs.begin(), form_.inputs.end(), [&, &name = name](const auto& input) {
+            return tensor(input.way.tensor).name == name && is_staged(input.way);
+          });
+      if (turned) continue;
+      return problem("schedule-entry", (name.empty() ? "smem" : "smem " + name).c_str(),
+                     name.empty()
+                         ? "`smem` names an input that is turned round: smem X = ..."
+                         : "`smem` takes an input that is turned round, and " + name + " is not",
+                     "leave it out: only what runs along another index than the outputs goes "
+                     "through shared memory");
+    }
+    std::map<std::string, AnyLayout> first;  // of a tensor that is read at several places
+    std::int64_t bytes = 0;
+    for (RelayoutLoad& load : made_.loads) {
+      if (!load.staged) continue;
+      const Way& way = way_of(load);
+      const sema::Tensor& tensor = this->tensor(way.tensor);
+      const std::string entry = "smem " + tensor.name;
+      const auto tile = staged_tile(made_.tile, way);
+      std::optional<AnyLayout> asked;
+      if (const auto given = schedule_.shared.find(tensor.name); given != schedule_.shared.end()) {
+        asked = given->second;
+        if (const auto fault = shared_fault(tile, *asked)) {
+          return problem("schedule-smem", entry.c_str(),
+                         "the layout " + to_string(*asked) + " of " + tensor.name + " " + *fault,
+                         "for instance " + packed_tile(tile, way, made_.run_axis).to_string());
+        }
+      } else if (const auto before = first.find(tensor.name);
+                 before != first.end() && !shared_fault(tile, before->second)) {
+        asked = before->second;
+      }
+      const Staging staging = stage(made_, way, load.vector, tensor.element, asked);
+      first.emplace(tensor.name, staging.shared);
+      load.threads = staging.threads;
+      load.shared = staging.shared;
+      load.read_vector = staging.read_vector;
+      for (const BankConflicts* access : {&staging.write, &staging.read}) {
+        conflicts_.push_back(
+            {access->access + " " + tensor.name, access->wavefronts, access->least});
+      }
+      bytes += staged_bytes(load.shared, tensor.element);
+      wavefronts_ += staging.wavefronts;
+    }
+    shared_bytes_ = bytes;
+    if (bytes <= target_.block_shared) return true;
+    return problem("schedule-shared", "tile",
+                   "the tile takes " + std::to_string(bytes) +
+                       " bytes of shared memory, and a block has " +
+                       std::to_string(target_.block_shared),
+                   "a smaller tile");
+  }
+
+  const Way& way_of(const RelayoutLoad& load) const {
+    return std::find_if(form_.inputs.begin(), form_.inputs.end(),
+                        [&](const auto& i) { return i.load == load.load; })
+        ->way;
+  }
+
+  bool place_blocks() {
+    const auto usual = default_order(kernel_, made_, form_.outputs[0]);
+    made_.order = schedule_.order.value_or(usual);
+    prediction_ = predict(kernel_, made_);
+    prediction_.shared_bytes = static_cast<int>(shared_bytes_);
+    prediction_.conflicts = conflicts_;
+    made_.blocks_per_multiprocessor =
+        blocks_per_multiprocessor(made_, prediction_.registers, shared_bytes_, target_);
+    prediction_.blocks = made_.blocks_per_multiprocessor;
+    if (!schedule_.order) return true;
+    const auto wrong = [&](std::string message, std::string at) {
+      std::vector<std::pair<std::string, std::string>> notes;
+      if (!at.empty()) notes.emplace_back("at", std::move(at));
+      notes.emplace_back("works", usual.to_string());
+      problems_.push_back(
+          {"schedule-order", std::move(message), schedule_.at("order"), {}, std::move(notes), {}});
+      return false;
+    };
+    const int axes = static_cast<int>(made_.indices.size());
+    const std::string text = "the order " + made_.order.to_string();
+    if (!is_onto_axes(made_.order, axes)) {
+      return wrong(
+          text + " does not map blocks to the " + std::to_string(axes) + " coordinates of a tile",
+          "");
+    }
+    std::vector<TileAxis> grid;
+    for (std::size_t i = 0; i < made_.tile.size(); ++i)
+      grid.push_back({made_.indices[i], made_.tile[i]});
+    const auto fault = order_fault(kernel_, made_.order, grid);
+    return !fault || wrong(text + " does not visit every tile exactly once", fault->words());
+  }
+
+  Variant variant() {
+    Variant result;
+    result.name = schedule_.name;
+    result.when = independent();
+    result.aligned = aligned_;
+    result.prediction = prediction_;
+    result.how = made_;
+    result.notes.push_back(bound());
+    if (schedule_.of_script) result.schedule = schedule_.where;
+    return result;
+  }
+
+  // The conditions without those that the others imply.
+  std::vector<Predicate> independent() const {
+    std::vector<Predicate> left = when_;
+    for (std::size_t i = left.size(); i-- > 0;) {
+      Facts others = known_;
+      for (std::size_t j = 0; j < left.size(); ++j) {
+        if (j != i) others.assume(left[j]);
+      }
+      if (others.proves(left[i])) left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return left;
+  }
+
+  // Which memory binds, by the cycles of a multiprocessor that a tile takes of each.
+  std::string bound() const {
+    std::int64_t bytes = 0, elements = 1;
+    for (int extent : made_.tile) elements *= extent;
+    for (const Way& way : form_.outputs) bytes += elements * element_bytes(way.tensor);
+    for (const auto& input : form_.inputs) {
+      std::int64_t part = 1;
+      for (int extent : staged_tile(made_.tile, input.way)) part *= extent;
+      bytes += part * element_bytes(input.way.tensor);
+    }
+    const double share = target_.memory_rate / target_.hertz / target_.multiprocessors;
+    const auto cycles = static_cast<std::int64_t>(static_cast<double>(bytes) / share);
+    return std::string("bound by ") + (wavefronts_ > cycles ? "shared" : "global") +
+           " memory: a tile moves " + std::to_string(bytes) + " bytes of global memory, " +
+           std::to_string(cycles) + " cycles of a multiprocessor's share, and takes " +
+           std::to_string(wavefronts_) + " wavefronts of shared memory";
+  }
+
+  static constexpr int largest_vector = 16;
+
+  const sema::Kernel& kernel_;
+  const RelayoutForm& form_;
+  const Facts& known_;
+  Facts facts_;  // with the conditions of this variant
+  const RelayoutSchedule& schedule_;
+  int bytes_;
+  const Target& target_;
+  std::vector<Problem>& problems_;
+  Relayout made_;
+  std::vector<Predicate> when_;
+  std::vector<Alignment> aligned_;
+  std::vector<BankConflicts> conflicts_;
+  std::int64_t shared_bytes_ = 0, wavefronts_ = 0;
+  Prediction prediction_;
+};
+
+}  // namespace
+
+std::optional<Variant> plan_relayout(const sema::Kernel& kernel, const RelayoutForm& form,
+                                     Facts& facts, const RelayoutSchedule& schedule, int bytes,
+                                     const Target& target, std::vector<Problem>& problems) {
+  return RelayoutPlanner(kernel, form, facts, schedule, bytes, target, problems).run();
+}
+
+Layout default_order(const sema::Kernel& kernel, const Relayout& relayout, const Way& output) {
+  std::vector<int> axes;
+  const auto add = [&](int axis) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+  };
+  const auto in_tile = [&](const Way::Leaf& leaf) {
+    return leaf.extent.is_literal() && leaf.step.is_literal() &&
+           leaf.step.value() * leaf.extent.value() <=
+               relayout.tile[static_cast<std::size_t>(leaf.axis)];
+  };
+  for (const Way::Leaf& leaf : output.leaves) {
+    if (!in_tile(leaf)) add(leaf.axis);
+  }
+  for (std::size_t axis = 0; axis < relayout.indices.size(); ++axis) add(static_cast<int>(axis));
+  std::vector<Tuple> shape, stride;
+  for (int axis : axes) {
+    const auto i = static_cast<std::size_t>(axis);
+    shape.emplace_back(tiles(kernel, relayout.indices[i], relayout.tile[i]));
+    stride.push_back(Tuple::basis(1, {axis}));
+  }
+  if (axes.size() == 1) return Layout(shape[0], stride[0]);
+  return Layout(Tuple(shape), Tuple(stride));
+}
+
+}  // namespace lay::plan

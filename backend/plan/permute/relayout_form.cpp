@@ -1,0 +1,262 @@
+#include "backend/plan/permute/relayout_form.h"
+
+#include <algorithm>
+
+#include "backend/plan/recognise.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/refusal.h"
+
+namespace lay::plan {
+
+using namespace sema;
+
+namespace {
+
+const Node& node_of(const Kernel& kernel, NodeId id) {
+  return kernel.nodes[static_cast<std::size_t>(id)];
+}
+
+// A number that is the same at every element, where it is one.
+std::optional<Int> constant(const Kernel& kernel, NodeId id) {
+  const auto& what = node_of(kernel, id).what;
+  if (const auto* size = std::get_if<SizeValue>(&what)) return size->value;
+  const auto* literal = std::get_if<Literal>(&what);
+  const auto* integer = literal ? std::get_if<std::int64_t>(&literal->value) : nullptr;
+  return integer ? std::optional<Int>(*integer) : std::nullopt;
+}
+
+// How much a step of the index adds to each node; nothing where that is not one number.
+using Coefficients = std::vector<std::optional<Int>>;
+
+// The same of an operation, from those of its operands.
+std::optional<Int> coefficient(const Kernel& kernel, const Node& node, const Coefficients& known) {
+  const auto taken = operands(node);
+  const auto part = [&](std::size_t i) { return known[static_cast<std::size_t>(taken[i])]; };
+  bool still = true, sums = true;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    still = still && part(i) && part(i)->is(0);
+    sums = sums && part(i);
+  }
+  if (still) return Int(0);
+  const auto* apply = std::get_if<Apply>(&node.what);
+  if (!apply || !sums || is_float(node.type)) return std::nullopt;
+  switch (apply->function) {
+    case ElementFunction::add:
+      return *part(0) + *part(1);
+    case ElementFunction::sub:
+      return *part(0) - *part(1);
+    case ElementFunction::neg:
+      return -*part(0);
+    case ElementFunction::cast:
+      return is_float(node.type) ? std::nullopt : part(0);
+    case ElementFunction::mul:
+      for (std::size_t side = 0; side < 2; ++side) {
+        if (auto factor = constant(kernel, taken[1 - side])) return *part(side) * *factor;
+      }
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Operands have smaller ids, so that one pass does.
+Coefficients coefficients(const Kernel& kernel, IndexId index) {
+  Coefficients result;
+  for (const Node& node : kernel.nodes) {
+    const auto* value = std::get_if<IndexValue>(&node.what);
+    try {
+      result.push_back(value ? Int(value->index == index ? 1 : 0)
+                             : coefficient(kernel, node, result));
+    } catch (const Refusal&) {  // it needs more than 64 bits
+      result.emplace_back();
+    }
+  }
+  return result;
+}
+
+// The leaves of a mode, merged where they run on.
+std::vector<std::pair<Int, Int>> leaves_of(Facts& facts, const Layout& mode) {
+  const Layout merged = coalesce(facts, mode);
+  const auto extents = leaves(merged.shape), strides = leaves(merged.stride);
+  std::vector<std::pair<Int, Int>> result;
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    result.emplace_back(extents[i].value(), strides[i].value());
+  return result;
+}
+
+bool certainly_less(const Facts& facts, const Int& a, const Int& b) {
+  if (a == b) return false;
+  if (a.is_literal() && b.is_literal()) return a.value() < b.value();
+  return facts.proves(less_equal(a, b));
+}
+
+// The smallest strides first, 0 last; where the facts decide nothing, as they come.
+void sort_by_memory(const Facts& facts, std::vector<Way::Leaf>& leaves) {
+  for (std::size_t i = 1; i < leaves.size(); ++i) {
+    for (std::size_t j = i; j > 0; --j) {
+      const Int &left = leaves[j - 1].stride, &here = leaves[j].stride;
+      if (here.is(0) || !(left.is(0) || certainly_less(facts, here, left))) break;
+      std::swap(leaves[j - 1], leaves[j]);
+    }
+  }
+}
+
+// A tensor at coordinates: bare indices (`index_at(mode)`), or nodes (`node_at`) that are sums of
+// them.
+class WayFinder {
+ public:
+  WayFinder(const Kernel& kernel, Facts& facts, const std::vector<IndexId>& indices)
+      : kernel_(kernel), facts_(facts), indices_(indices) {
+    for (IndexId index : indices) by_.push_back(coefficients(kernel, index));
+  }
+
+  Way output(const Assignment& assignment) {
+    Way way = begin(assignment.target);
+    for (std::size_t mode = 0; mode < assignment.indices.size(); ++mode) {
+      bare(way, static_cast<int>(mode), assignment.indices[mode]);
+    }
+    return done(std::move(way));
+  }
+
+  // Nothing if a coordinate is no sum of indices.
+  std::optional<Way> input(const Load& load) {
+    Way way = begin(load.tensor);
+    for (std::size_t mode = 0; mode < load.coordinate.size(); ++mode) {
+      const IndexId index = bare_index(kernel_, load.coordinate[mode]);
+      if (index >= 0) {
+        bare(way, static_cast<int>(mode), index);
+      } else if (!sum(way, static_cast<int>(mode), load.coordinate[mode])) {
+        return std::nullopt;
+      }
+    }
+    return done(std::move(way));
+  }
+
+ private:
+  Way begin(TensorId tensor) {
+    modes_of_.clear();
+    Way way;
+    way.tensor = tensor;
+    return way;
+  }
+  const Layout& layout(const Way& way) const {
+    return kernel_.tensors[static_cast<std::size_t>(way.tensor)].layout;
+  }
+  int axis_of(IndexId index) const {
+    return static_cast<int>(std::find(indices_.begin(), indices_.end(), index) - indices_.begin());
+  }
+
+  void bare(Way& way, int mode, IndexId index) {
+    Int step = 1;
+    modes_of_.push_back(axis_of(index));
+    for (const auto& [extent, stride] : leaves_of(facts_, layout(way)[mode])) {
+      way.leaves.push_back({axis_of(index), extent, step, stride});
+      if (step.is(1) && stride.is(1) && !(way.bare && way.mode >= 0)) {
+        way.mode = mode;
+        way.run_axis = axis_of(index);
+        way.bare = true;
+      }
+      step *= extent;
+    }
+  }
+
+  // Each index that a sum depends on is one leaf.
+  bool sum(Way& way, int mode, NodeId coordinate) {
+    const auto modes = leaves_of(facts_, layout(way)[mode]);
+    for (std::size_t axis = 0; axis < indices_.size(); ++axis) {
+      const auto& by = by_[axis][static_cast<std::size_t>(coordinate)];
+      if (!by) return false;
+      if (by->is(0)) continue;
+      modes_of_.push_back(static_cast<int>(axis));
+      const Int stride = *by * modes[0].second;
+      way.leaves.push_back({static_cast<int>(axis),
+                            kernel_.indices[static_cast<std::size_t>(indices_[axis])].extent, 1,
+                            stride});
+      if (stride.is(1) && way.mode < 0) {
+        way.mode = mode;
+        way.run_axis = static_cast<int>(axis);
+      }
+    }
+    return true;
+  }
+
+  Way done(Way way) {
+    // An index in two coordinates moves through both at once: X[i,i].
+    if (std::count(modes_of_.begin(), modes_of_.end(), way.run_axis) > 1) {
+      way.mode = way.run_axis = -1;
+      way.bare = false;
+    }
+    std::erase_if(way.leaves, [](const Way::Leaf& leaf) { return leaf.extent.is(1); });
+    sort_by_memory(facts_, way.leaves);
+    return way;
+  }
+
+  const Kernel& kernel_;
+  Facts& facts_;
+  const std::vector<IndexId>& indices_;
+  std::vector<Coefficients> by_;  // by axis
+  std::vector<int> modes_of_;     // the axis of every coordinate's every index
+};
+
+// The nodes that are evaluated at every element: all but the arms of selections and what `and` and
+// `or` may skip.
+std::vector<char> always(const Kernel& kernel) {
+  std::vector<char> seen(kernel.nodes.size(), 0);
+  for (const Assignment& assignment : kernel.assignments)
+    seen[static_cast<std::size_t>(assignment.value)] = 1;
+  for (std::size_t id = kernel.nodes.size(); id-- > 0;) {
+    if (!seen[id]) continue;
+    auto taken = operands(kernel.nodes[id]);
+    if (const auto* apply = std::get_if<Apply>(&kernel.nodes[id].what)) {
+      const bool first_only = apply->function == ElementFunction::select ||
+                              apply->function == ElementFunction::and_ ||
+                              apply->function == ElementFunction::or_;
+      if (first_only) taken.resize(1);
+    }
+    for (NodeId operand : taken) seen[static_cast<std::size_t>(operand)] = 1;
+  }
+  return seen;
+}
+
+bool same_indices(const Kernel& kernel) {
+  const auto sorted = [](std::vector<IndexId> indices) {
+    std::sort(indices.begin(), indices.end());
+    return indices;
+  };
+  const auto first = sorted(kernel.assignments[0].indices);
+  return std::all_of(kernel.assignments.begin(), kernel.assignments.end(),
+                     [&](const Assignment& a) { return sorted(a.indices) == first; });
+}
+
+}  // namespace
+
+bool Way::depends_on(int axis) const {
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [&](const Leaf& leaf) { return leaf.axis == axis && !leaf.stride.is(0); });
+}
+
+std::variant<RelayoutForm, NotRelayout> recognise_relayout(const Kernel& kernel, Facts& facts) {
+  const auto live = reachable(kernel);
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    if (live[id] && std::holds_alternative<Contraction>(kernel.nodes[id].what))
+      return NotRelayout{"it has a sum"};
+  }
+  if (!same_indices(kernel)) return NotRelayout{"its outputs have different indices"};
+  RelayoutForm form;
+  form.indices = kernel.assignments[0].indices;
+  if (form.indices.empty()) return NotRelayout{"its output has no index"};
+  WayFinder finder(kernel, facts, form.indices);
+  for (const Assignment& assignment : kernel.assignments)
+    form.outputs.push_back(finder.output(assignment));
+  const auto everywhere = always(kernel);
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
+    if (!load || !live[id] || !everywhere[id]) continue;
+    if (kernel.tensors[static_cast<std::size_t>(load->tensor)].access != Access::input) continue;
+    if (auto way = finder.input(*load))
+      form.inputs.push_back({static_cast<NodeId>(id), std::move(*way)});
+  }
+  return form;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,49 @@
+// Whether a checked kernel is a layout change (relayout.h), and along which index each of its
+// tensors runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/sema/kernel/kernel.h"
+
+namespace lay::plan {
+
+// Where one tensor lies: how far a step along each index of the outputs moves in its memory.
+struct Way {
+  // A leaf of a mode: `extent` steps of `step` of the index move by `stride` elements each.
+  struct Leaf {
+    int axis = 0;  // place of the index among the outputs'
+    Int extent, step, stride;
+  };
+  sema::TensorId tensor = -1;
+  int mode = -1;      // that runs along memory
+  int run_axis = -1;  // the index it runs along; -1: none, or not one of the outputs'
+  bool bare = false;  // the coordinate of that mode is the index itself
+  std::vector<Leaf>
+      leaves;  // in the order of memory: the smallest stride first, those of stride 0 last
+  bool depends_on(int axis) const;
+};
+
+struct RelayoutForm {
+  std::vector<sema::IndexId> indices;  // of the first output
+  std::vector<Way> outputs;            // of the assignments
+  struct Input {
+    sema::NodeId load = -1;
+    Way way;
+  };
+  // Loads of inputs that happen at every element and whose coordinates are sums of indices.
+  std::vector<Input> inputs;
+};
+
+struct NotRelayout {
+  std::string reason;
+};
+
+std::variant<RelayoutForm, NotRelayout> recognise_relayout(const sema::Kernel& kernel,
+                                                           Facts& facts);
+
+}  // namespace lay::plan

@@ -1,0 +1,81 @@
+#include "backend/plan/permute/relayout_schedule.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr std::int64_t largest = 4096;
+
+std::optional<int> number(const Tuple& leaf) {
+  if (!leaf.is_int() || !leaf.value().is_literal()) return std::nullopt;
+  const std::int64_t value = leaf.value().value();
+  if (value < 1 || value > largest) return std::nullopt;
+  return static_cast<int>(value);
+}
+
+// One number an index; a bare number where there is one.
+std::optional<std::vector<int>> tile_of(const sema::ScheduleEntry& entry, std::size_t indices) {
+  const auto* value = std::get_if<Tuple>(&entry.value);
+  if (!value) return std::nullopt;
+  const std::vector<Tuple> modes = value->is_tuple() ? value->modes() : std::vector<Tuple>{*value};
+  std::vector<int> result;
+  for (const Tuple& mode : modes) {
+    const auto extent = number(mode);
+    if (!extent) return std::nullopt;
+    result.push_back(*extent);
+  }
+  return result.size() == indices ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace
+
+RelayoutSchedule read_relayout_schedule(const sema::Schedule& schedule, const sema::Kernel& kernel,
+                                        std::vector<Problem>& problems) {
+  RelayoutSchedule result;
+  result.when = schedule.when;
+  result.where = schedule.where;
+  result.of_script = true;
+  const std::size_t indices = kernel.assignments[0].indices.size();
+  for (const sema::ScheduleEntry& entry : schedule.entries) {
+    const auto wants = [&](const std::string& what) {
+      problems.push_back(
+          {"schedule-entry", "`" + entry.key + "` takes " + what, entry.where, {}, {}, {}});
+    };
+    result.entries[entry.argument.empty() ? entry.key : entry.key + " " + entry.argument] =
+        entry.where;
+    if (entry.key == "tile") {
+      result.tile = tile_of(entry, indices);
+      if (!result.tile)
+        wants(std::to_string(indices) + " positive numbers: one for each index of the output");
+    } else if (entry.key == "threads") {
+      const auto* value = std::get_if<Tuple>(&entry.value);
+      result.threads = value ? number(*value) : std::nullopt;
+      if (!result.threads || *result.threads % 32 != 0)
+        wants("the threads of a block, a multiple of 32");
+    } else if (entry.key == "smem") {
+      if (const auto* plain = std::get_if<Layout>(&entry.value)) {
+        result.shared.emplace(entry.argument, *plain);
+      } else if (const auto* composed = std::get_if<Composed>(&entry.value)) {
+        result.shared.emplace(entry.argument, *composed);
+      } else {
+        wants("a layout: coordinate in the tile -> offset in elements");
+      }
+    } else if (entry.key == "order") {
+      if (const auto* plain = std::get_if<Layout>(&entry.value)) {
+        result.order = *plain;
+      } else {
+        wants("a layout: block -> coordinate of the tile");
+      }
+    } else {
+      problems.push_back({"schedule-entry",
+                          "a schedule of a layout change has no entry `" + entry.key + "`",
+                          entry.where,
+                          {},
+                          {{"help", "its entries are tile, threads, smem of an input, order"}},
+                          {}});
+    }
+  }
+  return result;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,183 @@
+#include "backend/plan/permute/relayout_smem.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "backend/plan/permute/relayout_tile.h"
+#include "frontend/algebra/layouts/inner_layout.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/access_pattern.h"
+#include "frontend/algebra/memory/find_layout.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int lanes = 32;
+
+Tuple tuple_of(const std::vector<int>& tile) {
+  return Tuple(std::vector<Tuple>(tile.begin(), tile.end()));
+}
+
+// Coordinates along indices of extent 1 stay 0.
+Layout inside(const Layout& thread_value, const std::vector<int>& tile) {
+  return Layout(thread_value.shape, transform(thread_value.stride, [&](const Tuple& d) {
+                  const bool gone =
+                      d.is_basis() && tile[static_cast<std::size_t>(d.path()[0])] == 1;
+                  return gone ? Tuple(0) : d;
+                }));
+}
+
+// Whether `vector` neighbours along the axis are neighbours in memory, from every multiple of
+// `vector` on.
+bool keeps_together(const AnyLayout& layout, int axis, int vector) {
+  if (const auto* composed = std::get_if<Composed>(&layout)) {
+    const auto* swizzle = std::get_if<Swizzle>(&composed->outer);
+    if (!swizzle || !composed->offset.is_literal(0)) return vector == 1;
+    if (swizzle->b > 0 && (std::int64_t{1} << swizzle->m) % vector != 0) {
+      return false;
+    }
+  }
+  const Layout& inner = *inner_layout(layout);
+  Facts facts;
+  for (int mode = 0; mode < inner.rank(); ++mode) {
+    const Layout merged = coalesce(facts, inner[mode]);
+    const auto extents = leaves(merged.shape), strides = leaves(merged.stride);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      if (extents[i].is_literal(1)) continue;
+      const bool runs = mode == axis && i == 0;
+      if (runs && !strides[i].is_literal(1) && vector > 1) return false;
+      if ((runs ? extents[i] : strides[i]).value().value() % vector != 0) return false;
+    }
+  }
+  return true;
+}
+
+int widest(const AnyLayout& layout, int axis, int most) {
+  int vector = most;
+  while (vector > 1 && !keeps_together(layout, axis, vector)) vector /= 2;
+  return vector;
+}
+
+BankConflicts conflicts(std::string name, const Service& service) {
+  return {std::move(name),
+          std::accumulate(service.worst_phases.begin(), service.worst_phases.end(), 0),
+          service.phases};
+}
+
+// One way to bring the tile there, and to read it.
+struct Search {
+  const Relayout& relayout;
+  std::vector<int> tile;
+  int bits;
+  AccessPattern read;
+
+  Search(const Relayout& r, const Way& way, int element_bits)
+      : relayout(r),
+        tile(staged_tile(r.tile, way)),
+        bits(element_bits),
+        read(access_pattern(inside(r.work, tile), tuple_of(tile))) {}
+
+  AccessPattern write(const Layout& threads) const {
+    return access_pattern(threads, tuple_of(tile));
+  }
+
+  Staging with(const Layout& threads, const AnyLayout& shared, int read_vector) const {
+    const Placement where = placement_of(shared, bits);
+    const Service in = shared_service(write(threads), where, 1),
+                  out = shared_service(read, where, read_vector);
+    return {threads,
+            shared,
+            read_vector,
+            conflicts("write", in),
+            conflicts("read", out),
+            in.taken + out.taken};
+  }
+};
+
+}  // namespace
+
+std::vector<int> staged_tile(const std::vector<int>& tile, const Way& way) {
+  std::vector<int> result = tile;
+  for (std::size_t axis = 0; axis < tile.size(); ++axis) {
+    if (!way.depends_on(static_cast<int>(axis))) result[axis] = 1;
+  }
+  return result;
+}
+
+Layout packed_tile(const std::vector<int>& tile, const Way& way, int run_axis) {
+  std::vector<int> axes{run_axis};
+  const auto add = [&](int axis) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+  };
+  for (const Way::Leaf& leaf : way.leaves) add(leaf.axis);
+  for (std::size_t axis = 0; axis < tile.size(); ++axis) add(static_cast<int>(axis));
+  std::vector<Tuple> strides(tile.size(), Tuple(0));
+  std::int64_t stride = 1;
+  for (int axis : axes) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (tile[i] > 1) strides[i] = stride;
+    stride *= tile[i];
+  }
+  return Layout(tuple_of(tile), Tuple(strides));
+}
+
+Staging stage(const Relayout& relayout, const Way& way, int vector, ElementType element,
+              const std::optional<AnyLayout>& asked) {
+  const Search search(relayout, way, std::max(8, bits(element)));
+  const int most = std::min(relayout.vector, 128 / search.bits);
+  const Sharing sharing{&way, search.tile, way.run_axis, vector, relayout.threads};
+  const std::vector<Part> parts = parts_of(sharing);
+  const auto across = static_cast<std::size_t>(
+      std::find_if(parts.begin(), parts.end(),
+                   [&](const Part& part) { return part.axis == relayout.run_axis; }) -
+      parts.begin());
+  const Layout packed = packed_tile(search.tile, way, relayout.run_axis);
+  // Side by side what fills a line of the cache first; then more, then less, down to a sector.
+  const int line = 128 * 8 / (search.bits * vector), sector = std::max(1, line / 4);
+  std::vector<int> sides{line, 0};
+  for (int side = line / 2; side >= sector && side >= 1; side /= 2) sides.push_back(side);
+  std::optional<Staging> best;
+  std::int64_t fewest = 0;
+  for (int side : sides) {
+    std::vector<Part> order = parts;
+    if (side > 0) {
+      if (side > lanes || across == 0 || across >= parts.size() || parts[0].axis != way.run_axis)
+        continue;
+      order = interleaved(parts, 0, side, across,
+                          std::min<std::int64_t>(lanes / side, parts[across].extent));
+      if (order.empty()) continue;
+    }
+    const Layout threads = share(sharing, order);
+    if (asked) return search.with(threads, *asked, widest(*asked, relayout.run_axis, most));
+    // Padding before swizzles: its addresses are sums.
+    for (const bool swizzles : {false, true}) {
+      const int read = widest(packed, relayout.run_axis, most);
+      const auto found =
+          find_layout({tuple_of(search.tile),
+                       search.bits,
+                       {{"write", search.write(threads), 1}, {"read", search.read, read}},
+                       packed,
+                       swizzles,
+                       !swizzles,
+                       {}});
+      if (!best || found.wavefronts < fewest) {
+        best = search.with(threads, found.layout, read);
+        fewest = found.wavefronts;
+      }
+      if (best->write.wavefronts == best->write.least && best->read.wavefronts == best->read.least)
+        return *best;
+    }
+  }
+  return *best;
+}
+
+std::int64_t staged_bytes(const AnyLayout& shared, ElementType element) {
+  constexpr std::int64_t step = 128;
+  const auto offsets = values(shared);
+  const std::int64_t bytes =
+      (*std::max_element(offsets.begin(), offsets.end()) + 1) * std::max(8, bits(element)) / 8;
+  return (bytes + step - 1) / step * step;
+}
+
+}  // namespace lay::plan

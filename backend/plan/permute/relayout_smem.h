@@ -1,0 +1,36 @@
+// The tile of one input in shared memory: who brings it there, its layout, and what the banks make
+// of it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "backend/plan/permute/relayout_form.h"
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+struct Staging {
+  Layout threads;       // (thread, (element, access)) -> coordinate in the tile
+  AnyLayout shared;     // coordinate -> offset in elements
+  int read_vector = 1;  // elements of an access that reads it back
+  BankConflicts write, read;
+  std::int64_t wavefronts = 0;  // of a tile, both ways
+};
+
+// The extents of what one input has of a tile: 1 for indices that it does not depend on.
+std::vector<int> staged_tile(const std::vector<int>& tile, const Way& way);
+
+// `asked` is a layout that fits (shared_fault), or nothing: then the layout and the number of
+// threads side by side that meet the fewest conflicts; of equals the plainest. Written element by
+// element, read as wide as it lies.
+Staging stage(const Relayout& relayout, const Way& way, int vector, ElementType element,
+              const std::optional<AnyLayout>& asked);
+
+// Packed, the outputs' run fastest.
+Layout packed_tile(const std::vector<int>& tile, const Way& way, int run_axis);
+
+// Bytes in shared memory, rounded up to what the next buffer begins at.
+std::int64_t staged_bytes(const AnyLayout& shared, ElementType element);
+
+}  // namespace lay::plan

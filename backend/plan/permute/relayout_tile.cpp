@@ -1,0 +1,197 @@
+#include "backend/plan/permute/relayout_tile.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr std::int64_t unknown = std::int64_t{1} << 30;
+
+std::int64_t round_up(std::int64_t value) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value)));
+}
+
+std::int64_t literal_or(const Int& value, std::int64_t otherwise) {
+  return value.is_literal() ? value.value() : otherwise;
+}
+
+class TileGrower {
+ public:
+  TileGrower(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices)
+      : tile_(indices.size(), 1) {
+    for (sema::IndexId index : indices) {
+      limits_.push_back(
+          literal_or(kernel.indices[static_cast<std::size_t>(index)].extent, unknown));
+    }
+  }
+
+  // At least `elements` that follow each other in the tensor's memory.
+  void run(const Way& way, std::int64_t elements) {
+    std::int64_t rest = elements;
+    for (const Way::Leaf& leaf : way.leaves) {
+      if (rest <= 1 || leaf.stride.is(0) || !leaf.step.is_literal()) return;
+      const std::int64_t extent = literal_or(leaf.extent, unknown), taken = std::min(extent, rest);
+      auto& here = tile_[static_cast<std::size_t>(leaf.axis)];
+      here = std::max(
+          here, std::min(limits_[static_cast<std::size_t>(leaf.axis)], leaf.step.value() * taken));
+      rest = round_up((rest + taken - 1) / taken);
+    }
+  }
+
+  // Grows along the way's indices, the one that it runs along last.
+  void fill(const Way& way, std::int64_t elements) {
+    std::vector<int> axes;
+    for (const Way::Leaf& leaf : way.leaves) {
+      if (leaf.axis != way.run_axis &&
+          std::find(axes.begin(), axes.end(), leaf.axis) == axes.end()) {
+        axes.push_back(leaf.axis);
+      }
+    }
+    if (way.run_axis >= 0) axes.push_back(way.run_axis);
+    for (int axis : axes) {
+      auto& here = tile_[static_cast<std::size_t>(axis)];
+      const std::int64_t room = (limits_[static_cast<std::size_t>(axis)] + here - 1) / here;
+      const std::int64_t wanted = std::max<std::int64_t>(1, elements / size());
+      here *=
+          std::min(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted))),
+                   round_up(room));
+    }
+  }
+
+  std::vector<int> tile() const {
+    std::vector<int> result;
+    for (std::int64_t extent : tile_) result.push_back(static_cast<int>(extent));
+    return result;
+  }
+
+ private:
+  std::int64_t size() const {
+    std::int64_t product = 1;
+    for (std::int64_t extent : tile_) product *= extent;
+    return product;
+  }
+
+  std::vector<std::int64_t> tile_, limits_;
+};
+
+std::int64_t largest_divisor(std::int64_t of, std::int64_t most) {
+  for (std::int64_t d = std::min(of, most); d > 1; --d) {
+    if (of % d == 0) return d;
+  }
+  return 1;
+}
+
+// A mode of parts; nothing of them is one element that stays.
+std::pair<Tuple, Tuple> mode(const std::vector<Part>& parts) {
+  std::vector<Tuple> extents, strides;
+  for (const Part& part : parts) {
+    extents.emplace_back(part.extent);
+    strides.push_back(Tuple::basis(part.step, {part.axis}));
+  }
+  if (parts.empty()) return {Tuple(1), Tuple(0)};
+  if (parts.size() == 1) return {extents[0], strides[0]};
+  return {Tuple(extents), Tuple(strides)};
+}
+
+}  // namespace
+
+std::vector<int> default_tile(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices,
+                              const std::vector<RelayoutSide>& sides, int run_bytes,
+                              std::int64_t elements) {
+  TileGrower grower(kernel, indices);
+  for (const RelayoutSide& side : sides)
+    grower.run(*side.way, std::max(1, run_bytes / side.element_bytes));
+  grower.fill(*sides[0].way, elements);
+  return grower.tile();
+}
+
+std::vector<Part> parts_of(const Sharing& sharing) {
+  std::vector<Part> parts;
+  std::vector<std::int64_t> covered(sharing.tile.size(), 1);
+  covered[static_cast<std::size_t>(sharing.run_axis)] = sharing.vector;
+  const auto add = [&](int axis, std::int64_t extent) {
+    auto& done = covered[static_cast<std::size_t>(axis)];
+    const std::int64_t whole = sharing.tile[static_cast<std::size_t>(axis)];
+    std::int64_t taken = std::min(extent, whole / done);
+    if (whole / done % taken != 0) taken = whole / done;
+    if (taken > 1) parts.push_back({axis, taken, done});
+    done *= taken;
+  };
+  for (const Way::Leaf& leaf : sharing.way->leaves) {
+    const std::int64_t extent = literal_or(leaf.extent, unknown),
+                       step = literal_or(leaf.step, unknown);
+    const auto done = covered[static_cast<std::size_t>(leaf.axis)];
+    // A leaf counts from its own step on; what lies below it in the index has been taken or will
+    // be.
+    if (extent < unknown && step < unknown && done < step * extent && step <= done) {
+      add(leaf.axis, step * extent / done);
+    } else if (extent == unknown || step == unknown) {
+      add(leaf.axis, unknown);
+    }
+  }
+  for (std::size_t axis = 0; axis < sharing.tile.size(); ++axis)
+    add(static_cast<int>(axis), unknown);
+  return parts;
+}
+
+std::vector<Part> interleaved(const std::vector<Part>& parts, std::size_t first, std::int64_t side,
+                              std::size_t second, std::int64_t high) {
+  if (parts[first].extent % side != 0 || parts[second].extent % high != 0) return {};
+  std::vector<Part> result;
+  const auto add = [&](const Part& part) {
+    if (part.extent > 1) result.push_back(part);
+  };
+  const auto low = [](const Part& part, std::int64_t n) { return Part{part.axis, n, part.step}; };
+  const auto rest = [](const Part& part, std::int64_t n) {
+    return Part{part.axis, part.extent / n, part.step * n};
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i == first) {
+      add(low(parts[i], side));
+      add(low(parts[second], high));
+      add(rest(parts[i], side));
+    } else {
+      add(i == second ? rest(parts[i], high) : parts[i]);
+    }
+  }
+  return result;
+}
+
+Layout share(const Sharing& sharing, const std::vector<Part>& parts) {
+  std::vector<Part> threads, rest;
+  std::int64_t left = sharing.threads;
+  for (const Part& part : parts) {
+    const std::int64_t taken = largest_divisor(part.extent, left);
+    if (taken > 1) threads.push_back({part.axis, taken, part.step});
+    if (taken < part.extent) rest.push_back({part.axis, part.extent / taken, part.step * taken});
+    left /= taken;
+  }
+  const auto [thread_shape, thread_stride] = mode(threads);
+  const auto [rest_shape, rest_stride] = mode(rest);
+  const Tuple element = sharing.vector == 1 ? Tuple(0) : Tuple::basis(1, {sharing.run_axis});
+  return Layout(tuple(thread_shape, tuple(sharing.vector, rest_shape)),
+                tuple(thread_stride, tuple(element, rest_stride)));
+}
+
+int threads_of(const Layout& thread_value) {
+  return static_cast<int>(size(thread_value[0]).value());
+}
+
+int accesses_of(const Layout& thread_value) {
+  return static_cast<int>(size(thread_value[1][1]).value());
+}
+
+int Relayout::workers() const {
+  return threads_of(work);
+}
+
+int Relayout::accesses() const {
+  return accesses_of(work);
+}
+
+}  // namespace lay::plan

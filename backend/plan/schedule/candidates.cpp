@@ -1,0 +1,121 @@
+#include "backend/plan/schedule/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "backend/plan/make.h"
+#include "backend/plan/model/model.h"
+#include "backend/plan/schedule/fitting.h"
+#include "frontend/algebra/support/overloaded.h"
+
+namespace lay::plan {
+namespace {
+
+constexpr Family all_families[] = {
+    {"simt", simt_proposals},
+    {"sm90", sm90_proposals},
+};
+
+std::optional<GemmForm> form_of(const sema::Kernel& kernel) {
+  auto form = recognise(kernel, facts_of(kernel));
+  const auto* gemm = std::get_if<GemmForm>(&form);
+  return gemm ? std::optional(*gemm) : std::nullopt;
+}
+
+sema::KernelPtr with_schedules(const sema::Kernel& kernel, std::vector<sema::Schedule> schedules) {
+  auto made = std::make_shared<sema::Kernel>(kernel);
+  made->schedules = std::move(schedules);
+  return made;
+}
+
+// Nothing where the laws refuse the schedule, or no variant of it takes these sizes.
+std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule& schedule,
+                                const Binding& sizes, const Target& target) {
+  Candidate candidate{schedule, make_plan(with_schedules(kernel, {schedule}), target), 0, 0};
+  if (!candidate.plan.problems.empty()) return std::nullopt;
+  const auto fitting = fitting_variants(candidate.plan, sizes);
+  const auto found = std::find_if(fitting.begin(), fitting.end(),
+                                  [](const Variant* variant) { return variant->schedule.known(); });
+  if (found == fitting.end()) return std::nullopt;
+  candidate.variant = static_cast<std::size_t>(*found - candidate.plan.variants.data());
+  candidate.seconds = predicted_seconds(kernel, **found, sizes, target);
+  return std::isfinite(candidate.seconds) ? std::optional(std::move(candidate)) : std::nullopt;
+}
+
+// What tells schedules apart: a number of stages that is left to the planner is the one that it
+// takes.
+std::string identity(const Candidate& candidate) {
+  std::string text;
+  for (const std::string& line : entry_lines(candidate.schedule))
+    if (!line.starts_with("stages ")) text += line + "\n";
+  return text + std::visit(
+                    [](const auto& how) {
+                      if constexpr (requires { how.stages; }) return std::to_string(how.stages);
+                      return std::string();
+                    },
+                    candidate.chosen().how);
+}
+
+}  // namespace
+
+std::span<const Family> families() {
+  return all_families;
+}
+
+std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes,
+                                         const Target& target) {
+  std::vector<Candidate> candidates;
+  const auto form = form_of(*kernel);
+  if (!form) return candidates;
+  for (const Family& family : families())
+    for (const sema::Schedule& schedule : family.propose(*kernel, *form))
+      if (auto candidate = judged(*kernel, schedule, sizes, target))
+        candidates.push_back(std::move(*candidate));
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  std::set<std::string> known;
+  std::erase_if(candidates,
+                [&](const Candidate& each) { return !known.insert(identity(each)).second; });
+  return candidates;
+}
+
+std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate& candidate,
+                                 const Binding& sizes, const Target& target) {
+  std::vector<Candidate> candidates;
+  for (const int rows :
+       {4, 11, 16}) {  // eight is usual; eleven divides the pairs of blocks of a Hopper
+    sema::Schedule schedule = candidate.schedule;
+    std::erase_if(schedule.entries,
+                  [](const sema::ScheduleEntry& each) { return each.key == "order"; });
+    schedule.entries.push_back({"order", "", Tuple(rows), kernel->where});
+    if (auto made = judged(*kernel, schedule, sizes, target))
+      candidates.push_back(std::move(*made));
+  }
+  return candidates;
+}
+
+std::set<std::string> libraries_of(const sema::Schedule& schedule) {
+  std::set<std::string> libraries;
+  for (const sema::ScheduleEntry& entry : schedule.entries)
+    if (const auto* atom = std::get_if<sema::Atom>(&entry.value))
+      libraries.insert("use atoms." + atom->name.substr(0, atom->name.find('.')));
+  return libraries;
+}
+
+std::vector<std::string> entry_lines(const sema::Schedule& schedule) {
+  std::vector<std::string> lines;
+  for (const sema::ScheduleEntry& entry : schedule.entries) {
+    const std::string value = std::visit(overloaded{
+                                             [](const std::string& text) { return text; },
+                                             [](const sema::Atom& atom) { return atom.name; },
+                                             [](const auto& other) { return other.to_string(); },
+                                         },
+                                         entry.value);
+    lines.push_back(entry.key + (entry.argument.empty() ? "" : " " + entry.argument) + " = " +
+                    value);
+  }
+  return lines;
+}
+
+}  // namespace lay::plan

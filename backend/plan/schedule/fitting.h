@@ -1,0 +1,17 @@
+// Which variants of a plan take given sizes.
+#pragma once
+
+#include <vector>
+
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+// Whether the sizes meet the variant's conditions.
+bool fits(const Variant& variant, const Binding& sizes);
+
+// Those whose conditions hold at these sizes, in the plan's order. Alignment is the launcher's to
+// see.
+std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& sizes);
+
+}  // namespace lay::plan

@@ -1,0 +1,201 @@
+#include "backend/plan/schedule/order.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+const Int& extent(const sema::Kernel& kernel, sema::IndexId index) {
+  return kernel.indices[static_cast<std::size_t>(index)].extent;
+}
+
+// Sizes that give tm tiles along the first axis that is tiled, tn along the second, and so on in
+// turn, where these range over dims of their own; axes of single elements have 2, and all other
+// dims are large.
+Binding sizes_for(const sema::Kernel& kernel, const std::vector<TileAxis>& axes, std::int64_t tm,
+                  std::int64_t tn) {
+  constexpr std::int64_t batch = 2, large = std::int64_t{1} << 20;
+  Binding binding;
+  for (const sema::Dim& dim : kernel.dims) binding[*dim.symbol.dim_id()] = large;
+  for (const TileAxis& axis : axes) {
+    if (auto dim = extent(kernel, axis.index).dim_id(); dim && axis.tile == 1)
+      binding[*dim] = batch;
+  }
+  bool first = true;
+  for (const TileAxis& axis : axes) {
+    if (axis.tile == 1) continue;
+    if (auto dim = extent(kernel, axis.index).dim_id())
+      binding[*dim] = ((first ? tm : tn) - 1) * axis.tile + 1;
+    first = !first;
+  }
+  return binding;
+}
+
+bool admitted(const sema::Kernel& kernel, const Binding& binding) {
+  return std::all_of(kernel.guards.begin(), kernel.guards.end(), [&](const Guard& guard) {
+    return guard.path.evaluate(binding) != true || guard.predicate.evaluate(binding) != false;
+  });
+}
+
+// Visits of every real tile, tile m fastest; nothing if there are too many to count.
+std::optional<std::vector<std::int64_t>> visits(const Layout& order,
+                                                const std::vector<std::int64_t>& counts) {
+  constexpr std::int64_t most = 1 << 16;
+  std::int64_t all = 1;
+  for (std::int64_t count : counts) all *= count;
+  const Int blocks = size(order);
+  if (all > most || !blocks.is_literal() || blocks.value() > most) return std::nullopt;
+  std::vector<std::int64_t> result(static_cast<std::size_t>(all), 0);
+  std::vector<std::vector<std::int64_t>> at;
+  for (std::size_t axis = 0; axis < counts.size(); ++axis)
+    at.push_back(values(along(order, static_cast<int>(axis))));
+  for (std::size_t block = 0; block < at[0].size(); ++block) {
+    std::int64_t tile = 0, step = 1;
+    bool real = true;
+    for (std::size_t axis = 0; axis < counts.size(); ++axis) {
+      real = real && at[axis][block] >= 0 && at[axis][block] < counts[axis];
+      tile += at[axis][block] * step;
+      step *= counts[axis];
+    }
+    if (real) ++result[static_cast<std::size_t>(tile)];
+  }
+  return result;
+}
+
+std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& order,
+                                   const std::vector<TileAxis>& axes, const Binding& binding) {
+  std::map<DimId, Int> numbers;
+  for (const auto& [dim, value] : binding) numbers.emplace(dim, value);
+  std::vector<std::int64_t> counts;
+  std::map<DimId, std::string> used;
+  for (const TileAxis& axis : axes) {
+    counts.push_back(tiles(kernel, axis.index, axis.tile).evaluate(binding).value_or(1));
+    extent(kernel, axis.index).collect_dims(used);
+  }
+  const auto seen = visits(substitute(order, numbers), counts);
+  if (!seen) return std::nullopt;
+  const auto wrong =
+      std::find_if(seen->begin(), seen->end(), [](std::int64_t n) { return n != 1; });
+  if (wrong == seen->end()) return std::nullopt;
+  OrderFault fault;
+  for (const sema::Dim& dim : kernel.dims) {
+    if (used.contains(*dim.symbol.dim_id()))
+      fault.sizes.emplace_back(dim.name, binding.at(*dim.symbol.dim_id()));
+  }
+  std::int64_t rest = wrong - seen->begin();
+  for (std::int64_t count : counts) {
+    fault.tile.push_back(rest % count);
+    rest /= count;
+  }
+  fault.visits = *wrong;
+  return fault;
+}
+
+// Whether the order maps blocks to tiles and visits every tile exactly once.
+bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout& order,
+                 const Span& where, std::vector<Problem>& problems) {
+  const auto problem = [&](std::string message,
+                           std::vector<std::pair<std::string, std::string>> notes) {
+    notes.emplace_back("works", default_order(kernel, tiling).to_string());
+    problems.push_back({"schedule-order", std::move(message), where, {}, std::move(notes), {}});
+    return false;
+  };
+  const int axes = 2 + static_cast<int>(tiling.batch.size());
+  if (!is_onto_axes(order, axes)) {
+    return problem("the order " + order.to_string() + " does not map blocks to the " +
+                       std::to_string(axes) + " coordinates of a tile",
+                   {});
+  }
+  const auto fault = order_fault(kernel, order, tile_axes(tiling));
+  if (!fault) return true;
+  std::string sizes, tile;
+  for (const auto& [name, value] : fault->sizes)
+    sizes += (sizes.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  for (std::int64_t at : fault->tile) tile += (tile.empty() ? "(" : ",") + std::to_string(at);
+  return problem(
+      "the order " + order.to_string() + " does not visit every tile exactly once",
+      {{"at", sizes + ": tile " + tile + ") is visited " +
+                  (fault->visits == 0 ? "by no block"
+                                      : "by " + std::to_string(fault->visits) + " blocks")}});
+}
+
+// Groups that are `high` and begin `rows` apart.
+Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high, int rows) {
+  const Int groups = ceil_div(tiles(kernel, tiling.m, tiling.tile[0]), rows);
+  std::vector<Tuple> shape{high, tiles(kernel, tiling.n, tiling.tile[1]), groups};
+  std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(rows, {0})};
+  for (std::size_t i = 0; i < tiling.batch.size(); ++i) {
+    shape.emplace_back(extent(kernel, tiling.batch[i]));
+    stride.push_back(Tuple::basis(1, {static_cast<int>(i) + 2}));
+  }
+  return Layout(Tuple(shape), Tuple(stride));
+}
+
+}  // namespace
+
+Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
+  const Int all = tiles(kernel, tiling.m, tiling.tile[0]);
+  if (all.is_literal() && all.value() < rows) rows = std::max(1, static_cast<int>(all.value()));
+  return grouped(kernel, tiling, rows, rows);
+}
+
+Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
+  return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), rows), rows);
+}
+
+int rows_for_clusters(const Tiling& tiling, bool masked) {
+  constexpr int of_masks = 3, of_high = 4, high = 512, large = 512 * 168;
+  const auto [m, n] = tiling.tile;
+  return masked && n >= m ? of_masks : m >= high && m * n >= large ? of_high : usual_rows;
+}
+
+Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
+  return ceil_div(extent(kernel, index), tile);
+}
+
+std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
+                                  const std::optional<OrderEntry>& said, Grouped grouped, int rows,
+                                  const Span& where, std::vector<Problem>& problems) {
+  const OrderEntry order = said.value_or(rows);
+  const auto* layout = std::get_if<Layout>(&order);
+  if (!layout) return grouped(kernel, tiling, std::get<int>(order));
+  return check_order(kernel, tiling, *layout, where, problems) ? std::optional(*layout)
+                                                               : std::nullopt;
+}
+
+std::vector<TileAxis> tile_axes(const Tiling& tiling) {
+  std::vector<TileAxis> axes{{tiling.m, tiling.tile[0]}, {tiling.n, tiling.tile[1]}};
+  for (sema::IndexId index : tiling.batch) axes.push_back({index, 1});
+  return axes;
+}
+
+std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
+                                      const std::vector<TileAxis>& axes) {
+  constexpr std::array<std::int64_t, 7> sides{1, 2, 3, 5, 8, 9, 17};
+  for (std::int64_t tm : sides) {
+    for (std::int64_t tn : sides) {
+      const Binding binding = sizes_for(kernel, axes, tm, tn);
+      if (!admitted(kernel, binding)) continue;
+      if (auto fault = fault_at(kernel, order, axes, binding)) return fault;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string OrderFault::words() const {
+  std::string at, where;
+  for (const auto& [name, value] : sizes)
+    at += (at.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  for (std::int64_t coordinate : tile)
+    where += (where.empty() ? "(" : ",") + std::to_string(coordinate);
+  return at + ": tile " + where + ") is visited " +
+         (visits == 0 ? "by no block" : "by " + std::to_string(visits) + " blocks");
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,226 @@
+#include "backend/plan/schedule/schedule.h"
+
+#include <set>
+#include <span>
+#include <string_view>
+
+namespace lay::plan {
+
+namespace {
+
+constexpr std::int64_t largest = 4096, most_stages = 32;
+
+using Value = decltype(sema::ScheduleEntry::value);
+
+void misfit(const sema::ScheduleEntry& entry, const std::string& wants,
+            std::vector<Problem>& problems) {
+  problems.push_back(
+      {"schedule-entry", "`" + entry.key + "` takes " + wants, entry.where, {}, {}, {}});
+}
+
+template <std::size_t n>
+std::optional<std::array<int, n>> numbers(const Value& value) {
+  const auto* tuple = std::get_if<Tuple>(&value);
+  if (!tuple || !tuple->is_tuple() || tuple->rank() != static_cast<int>(n)) return std::nullopt;
+  std::array<int, n> result{};
+  for (std::size_t i = 0; i < n; ++i) {
+    const Tuple& leaf = (*tuple)[static_cast<int>(i)];
+    if (!leaf.is_int() || !leaf.value().is_literal()) return std::nullopt;
+    const std::int64_t number = leaf.value().value();
+    if (number < 1 || number > largest) return std::nullopt;
+    result[i] = static_cast<int>(number);
+  }
+  return result;
+}
+
+std::optional<int> number(const Value& value, std::int64_t least, std::int64_t most) {
+  const auto* leaf = std::get_if<Tuple>(&value);
+  if (!leaf || !leaf->is_int() || !leaf->value().is_literal()) return std::nullopt;
+  const std::int64_t said = leaf->value().value();
+  return said >= least && said <= most ? std::optional(static_cast<int>(said)) : std::nullopt;
+}
+
+constexpr const char* stages_form = "a number of K tiles in shared memory, 2 to 32";
+
+std::optional<int> stages_of(const Value& value) {
+  return number(value, 2, most_stages);
+}
+
+std::optional<bool> yes_or_no(const Value& value) {
+  const auto* leaf = std::get_if<Tuple>(&value);
+  if (!leaf || !(leaf->is_literal(0) || leaf->is_literal(1))) return std::nullopt;
+  return leaf->is_literal(1);
+}
+
+std::optional<AnyLayout> any_layout(const Value& value) {
+  if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
+  if (const auto* composed = std::get_if<Composed>(&value)) return *composed;
+  return std::nullopt;
+}
+
+std::optional<Layout> plain_layout(const Value& value) {
+  const auto* plain = std::get_if<Layout>(&value);
+  return plain ? std::optional(*plain) : std::nullopt;
+}
+
+constexpr const char* order_form =
+    "a layout, block or cluster -> (tile m, tile n), or a number of rows of tiles";
+
+std::optional<OrderEntry> order_of(const Value& value) {
+  if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
+  return number(value, 1, largest);
+}
+
+template <class Schedule>
+void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Problem>& problems) {
+  auto layout = any_layout(entry.value);
+  if (!layout)
+    return misfit(entry, "a layout: (outer, k) of one stage -> offset in elements", problems);
+  if (entry.argument == "A") {
+    into.shared_a = layout;
+  } else if (entry.argument == "B") {
+    into.shared_b = layout;
+  } else {
+    misfit(entry, "A or B, the factors of the product, and not " + entry.argument, problems);
+  }
+}
+
+constexpr std::string_view keys_of_simt[] = {"tile",   "groups", "lanes",  "lane_tile",
+                                             "stages", "smem A", "smem B", "order"};
+constexpr std::string_view keys_of_tensor_cores[] = {
+    "tile",       "mma",    "groups", "cluster", "swapped", "accumulate",
+    "serpentine", "stages", "smem A", "smem B",  "order"};
+
+// No key of this target: of another one, or of none.
+void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
+                   std::span<const std::string_view> keys, std::vector<Problem>& problems) {
+  static const std::set<std::string_view> all = {"mma",        "cluster",    "swapped",   "roles",
+                                                 "registers",  "lanes",      "lane_tile", "split_k",
+                                                 "accumulate", "serpentine", "epilogue",  "copy"};
+  if (all.contains(entry.key)) {
+    problems.push_back({"unsupported",
+                        "`" + entry.key + "` has no meaning for " + target,
+                        entry.where,
+                        {},
+                        {},
+                        {}});
+    return;
+  }
+  std::string list;
+  for (const std::string_view key : keys) list += (list.empty() ? "" : ", ") + std::string(key);
+  problems.push_back({"schedule-entry",
+                      "a schedule has no entry `" + entry.key + "`",
+                      entry.where,
+                      {},
+                      {{"help", "entries for " + target + " are " + list}},
+                      {}});
+}
+
+void read_entry(const sema::ScheduleEntry& entry, const std::string& target, SimtSchedule& into,
+                std::vector<Problem>& problems) {
+  const auto wants = [&](bool fits, const char* what) {
+    if (!fits) misfit(entry, what, problems);
+  };
+  if (entry.key == "tile") {
+    wants((into.tile = numbers<3>(entry.value)).has_value(),
+          "three positive numbers: tile M, N, K");
+  } else if (entry.key == "groups") {
+    wants((into.groups = numbers<4>(entry.value)).has_value(),
+          "four positive numbers: warps over tile M, N, K and over successive tiles");
+  } else if (entry.key == "lane_tile") {
+    wants((into.lane_tile = numbers<3>(entry.value)).has_value(),
+          "three positive numbers: elements M, N, K of a lane");
+  } else if (entry.key == "lanes") {
+    wants((into.lanes = plain_layout(entry.value)).has_value(), "a layout: lane -> (row, column)");
+  } else if (entry.key == "order") {
+    wants((into.order = order_of(entry.value)).has_value(), order_form);
+  } else if (entry.key == "stages") {
+    const auto found = stages_of(entry.value);
+    wants(found.has_value(), stages_form);
+    into.stages = found.value_or(into.stages);
+  } else if (entry.key == "smem") {
+    read_smem(entry, into, problems);
+  } else {
+    unknown_entry(entry, target, keys_of_simt, problems);
+  }
+}
+
+void read_entry(const sema::ScheduleEntry& entry, const std::string& target, TensorSchedule& into,
+                std::vector<Problem>& problems) {
+  const auto wants = [&](bool fits, const char* what) {
+    if (!fits) misfit(entry, what, problems);
+  };
+  if (entry.key == "tile") {
+    wants((into.tile = numbers<3>(entry.value)).has_value(),
+          "three positive numbers: tile M, N, K");
+  } else if (entry.key == "mma") {
+    const auto* atom = std::get_if<sema::Atom>(&entry.value);
+    wants(atom != nullptr,
+          "an atom of multiply-add, a record such as sm90.wgmma(n = 256, ab = bf16, acc = f32)");
+    if (atom != nullptr) into.mma = *atom;
+  } else if (entry.key == "groups") {
+    wants((into.groups = numbers<4>(entry.value)).has_value(),
+          "four positive numbers: the atom's groups of threads over tile M, N, K and over "
+          "successive tiles");
+  } else if (entry.key == "cluster") {
+    if (const auto plane = numbers<2>(entry.value)) into.cluster = {{(*plane)[0], (*plane)[1], 1}};
+    if (!into.cluster) into.cluster = numbers<3>(entry.value);
+    wants(into.cluster.has_value(), "two or three positive numbers: blocks over M, N and K");
+  } else if (entry.key == "swapped" && target == "sm90") {
+    const auto said = yes_or_no(entry.value);
+    into.swapped = said.value_or(false);
+    wants(said.has_value(), "0 or 1: whether the rows of the atom are the output's columns");
+  } else if (entry.key == "serpentine" && target == "sm90") {
+    into.serpentine = yes_or_no(entry.value);
+    wants(into.serpentine.has_value(),
+          "0 or 1: whether every other tile of a cluster goes through K from its end");
+  } else if (entry.key == "accumulate" && target == "sm90") {
+    into.accumulate = number(entry.value, 1, largest);
+    wants(into.accumulate.has_value(),
+          "a number of K elements that the tensor cores add up by themselves, 1 to 4096");
+  } else if (entry.key == "order") {
+    wants((into.order = order_of(entry.value)).has_value(), order_form);
+  } else if (entry.key == "stages") {
+    into.stages = stages_of(entry.value);
+    wants(into.stages.has_value(), stages_form);
+  } else if (entry.key == "smem") {
+    read_smem(entry, into, problems);
+  } else {
+    unknown_entry(entry, target, keys_of_tensor_cores, problems);
+  }
+}
+
+template <class Schedule>
+Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
+  Schedule result;
+  result.when = schedule.when;
+  result.where = schedule.where;
+  result.of_script = true;
+  for (const sema::ScheduleEntry& entry : schedule.entries) {
+    const std::string key = entry.argument.empty() ? entry.key : entry.key + " " + entry.argument;
+    if (auto [first, fresh] = result.entries.emplace(key, entry.where); !fresh) {
+      problems.push_back({"schedule-entry",
+                          "`" + key + "` is given twice",
+                          entry.where,
+                          {{first->second, "first here"}},
+                          {},
+                          {}});
+      continue;
+    }
+    read_entry(entry, schedule.target, result, problems);
+  }
+  return result;
+}
+
+}  // namespace
+
+SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {
+  return read<SimtSchedule>(schedule, problems);
+}
+
+TensorSchedule read_tensor_schedule(const sema::Schedule& schedule,
+                                    std::vector<Problem>& problems) {
+  return read<TensorSchedule>(schedule, problems);
+}
+
+}  // namespace lay::plan

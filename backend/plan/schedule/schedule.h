@@ -1,0 +1,65 @@
+// What a schedule's entries say, read and checked one by one. What an entry leaves out stays empty.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backend/plan/plan.h"
+
+namespace lay::plan {
+
+// What every schedule has.
+struct ScheduleHead {
+  std::string name;  // of the variants it makes
+  std::vector<Predicate> when;
+  bool of_script = false;  // the user's, not a policy
+  Span where;
+  std::map<std::string, Span>
+      entries;  // where each entry stands, by key and argument: "tile", "smem A"
+
+  Span at(const std::string& entry) const {
+    auto found = entries.find(entry);
+    return found == entries.end() ? where : found->second;
+  }
+};
+
+// How tiles are visited: block or cluster -> (tile m, tile n), or groups of so many rows of tiles
+// one after the other.
+using OrderEntry = std::variant<Layout, int>;
+
+struct SimtSchedule : ScheduleHead {
+  std::optional<std::array<int, 3>> tile;
+  std::optional<std::array<int, 4>> groups;
+  std::optional<std::array<int, 3>> lane_tile;
+  std::optional<Layout> lanes;
+  std::optional<OrderEntry> order;
+  std::optional<AnyLayout> shared_a, shared_b;
+  int stages = 2;  // more: a ring that TMA fills
+};
+
+// On tensor cores: by a mma atom.
+struct TensorSchedule : ScheduleHead {
+  bool completed = false;  // by a row of the library, which is passed over where it does not fit
+  std::optional<std::array<int, 3>> tile;
+  std::optional<sema::Atom> mma;
+  std::optional<std::array<int, 4>> groups;
+  std::optional<std::array<int, 3>> cluster;
+  std::optional<int> accumulate;  // K elements that the tensor cores add up by themselves
+  bool swapped = false;  // the atom's first operand is the product's second factor, its rows are
+                         // the output's columns
+  std::optional<bool> serpentine;  // every other tile of a cluster goes through K from its end
+  std::optional<int> stages;
+  std::optional<OrderEntry> order;
+  std::optional<AnyLayout> shared_a, shared_b;
+};
+
+// Problems: "schedule-entry" (unknown, given twice, or not of its form), "unsupported" (an entry of
+// another target).
+SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems);
+TensorSchedule read_tensor_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems);
+
+}  // namespace lay::plan

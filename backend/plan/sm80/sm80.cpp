@@ -1,0 +1,200 @@
+#include "backend/plan/sm80/sm80.h"
+
+#include <algorithm>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/shared_layout.h"
+#include "backend/plan/simt/simt.h"
+#include "backend/plan/sm80/sm80_operand.h"
+#include "backend/plan/text.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int widest_access = 16;  // bytes
+
+class Shaper {
+ public:
+  explicit Shaper(const TensorShaping& at) : at_(at) {}
+  std::optional<Sm80Gemm> run();
+
+ private:
+  bool take_tile();
+  bool take_operand(Sm80Operand& operand, sema::NodeId load, int axis);
+  bool take_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked);
+  bool take_order();
+  bool take_room();
+
+  const TensorShaping& at_;
+  Sm80Gemm gemm_;
+};
+
+bool Shaper::take_tile() {
+  const auto& shape = gemm_.mma.shape;
+  gemm_.tile =
+      at_.schedule.tile.value_or(std::array<int, 3>{8 * shape[0], 16 * shape[1], 2 * shape[2]});
+  gemm_.groups = at_.schedule.groups.value_or(std::array<int, 4>{2, 2, 1, 1});
+  gemm_.stages = at_.schedule.stages.value_or(3);
+  if (at_.schedule.cluster && *at_.schedule.cluster != std::array<int, 3>{1, 1, 1}) {
+    return at_.wrong("unsupported", "cluster", "blocks of compute capability 8 form no clusters");
+  }
+  if (gemm_.groups[2] != 1 || gemm_.groups[3] != 1) {
+    return at_.wrong("unsupported", "groups",
+                     "groups along K and over successive tiles are not supported for sm80",
+                     {{"help", "write 1 for the last two numbers"}});
+  }
+  if (!check_threads(at_, gemm_.threads(), "the groups")) return false;
+  if (gemm_.stages < 2) {
+    return at_.wrong("schedule-entry", "stages",
+                     "the next K tile is on its way during the products: at least 2 stages");
+  }
+  // One step of K is read while another is multiplied, in two sets of registers.
+  const std::array<int, 3> least{gemm_.groups[0] * shape[0], gemm_.groups[1] * shape[1],
+                                 2 * shape[2]};
+  return check_tile(at_, gemm_, least, "warps");
+}
+
+bool Shaper::take_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
+  operand.load = load;
+  operand.outer = axis == 0 ? gemm_.m : gemm_.n;
+  const sema::Tensor& tensor = at_.kernel.loaded(load);
+  const auto& what = at_.kernel.load(load);
+  const int unit = unit_mode(at_.facts, tensor.layout);
+  const sema::IndexId run =
+      unit < 0 ? -1 : bare_index(at_.kernel, what.coordinate[static_cast<std::size_t>(unit)]);
+  operand.along_k = run != operand.outer;
+  for (std::size_t i = 0; i < what.coordinate.size(); ++i) {
+    if (bare_index(at_.kernel, what.coordinate[i]) == (operand.along_k ? gemm_.k : operand.outer)) {
+      operand.vector_mode = static_cast<int>(i);
+    }
+  }
+  operand.vector = 1;
+  if (at_.width == Width::vectors && (run == gemm_.k || run == operand.outer)) {
+    const int vector = widest_access / tensor.element_bytes();
+    const Conditions needed{vector_conditions(at_.facts, tensor.layout, unit, vector),
+                            {{what.tensor, widest_access}}};
+    if (!is_never(needed)) {
+      operand.vector = vector;
+      add(at_.conditions, needed);
+    }
+  }
+  operand.async = operand.vector * tensor.element_bytes() >= 4;
+  const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
+  const auto threads = shared_copy(tile, operand.along_k, operand.vector, gemm_.threads());
+  if (!threads) {
+    return at_.wrong("schedule-copy", "tile",
+                     std::to_string(gemm_.threads()) + " threads cannot share a tile of " +
+                         std::to_string(tile[0]) + " x " + std::to_string(tile[1]) +
+                         " elements evenly",
+                     {{"works", "tile extents and groups that are powers of two"}});
+  }
+  operand.threads = *threads;
+  const auto& atom = axis == 0 ? gemm_.mma.a : gemm_.mma.b;
+  operand.fragment =
+      fragment_from(atom, {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
+                    operand.along_k, bits(tensor.element));
+  return take_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b);
+}
+
+// The layout that was asked for holds each element once, and the elements of every access together.
+bool Shaper::take_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked) {
+  const int element = bits(at_.kernel.loaded(operand.load).element);
+  take_swizzle(operand, gemm_, element);
+  if (!asked) return true;
+  const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
+  const std::string name = axis == 0 ? "A" : "B";
+  const auto misfit = [&](const std::string& what) {
+    return at_.wrong("schedule-smem", "smem " + name,
+                     "the layout " + to_string(*asked) + " of " + name + " " + what,
+                     {{"works", to_string(operand.shared)}});
+  };
+  if (const auto fault = shared_fault({tile[0], tile[1]}, *asked)) return misfit(*fault);
+  const auto offsets = values(*asked);
+  const int together = operand.fragment.matrices > 0 ? widest_access * 8 / element : operand.vector;
+  const std::size_t step = operand.along_k ? static_cast<std::size_t>(tile[0]) : 1;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    const std::size_t at = operand.along_k ? i / step : i % static_cast<std::size_t>(tile[0]);
+    const auto place = at % static_cast<std::size_t>(together);
+    if (offsets[i] % together != static_cast<std::int64_t>(place) ||
+        (place > 0 && offsets[i] != offsets[i - step] + 1)) {
+      return misfit("does not keep the " + std::to_string(together) +
+                    " elements of an access together");
+    }
+  }
+  operand.shared = *asked;
+  return true;
+}
+
+bool Shaper::take_order() {
+  const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}};
+  const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, default_order, usual_rows,
+                                 at_.schedule.at("order"), at_.problems);
+  if (order) gemm_.order = *order;
+  return order.has_value();
+}
+
+bool Shaper::take_room() {
+  if (const int bytes = shared_bytes(gemm_, at_.kernel); bytes > at_.target.block_shared) {
+    return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
+                     std::to_string(gemm_.stages) + " stages take " + std::to_string(bytes) +
+                         " bytes of shared memory, and a block has " +
+                         std::to_string(at_.target.block_shared),
+                     {{"help", "fewer stages or a smaller tile"}});
+  }
+  const int most =
+      std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads());
+  if (const int least = least_registers(gemm_); least > most) {
+    return at_.wrong("schedule-registers", "tile",
+                     "the tile takes at least " + std::to_string(least) +
+                         " registers a thread, which has " + std::to_string(most),
+                     {{"help", "a smaller tile or more groups"}});
+  }
+  return true;
+}
+
+std::optional<Sm80Gemm> Shaper::run() {
+  const AtomDemand demand{"sm80", "that a warp executes on registers",
+                          "sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)",
+                          [](const sema::Atom& atom) {
+                            return atom.kind == "warp" && !atom.a_shared && !atom.b_shared;
+                          }};
+  if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_accumulators(at_, gemm_) ||
+      !take_operand(gemm_.a, at_.form.a, 0) || !take_operand(gemm_.b, at_.form.b, 1)) {
+    return std::nullopt;
+  }
+  take_vectors(at_, gemm_);
+  if (!take_order() || !take_room()) return std::nullopt;
+  if (at_.width == Width::vectors && at_.conditions.aligned.empty()) return std::nullopt;
+  return gemm_;
+}
+
+}  // namespace
+
+std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping) {
+  return Shaper(shaping).run();
+}
+
+int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
+  const auto bytes = [&](const Sm80Operand& operand) {
+    const auto offsets = values(operand.shared);
+    return static_cast<int>(*std::max_element(offsets.begin(), offsets.end()) + 1) *
+           kernel.loaded(operand.load).element_bytes();
+  };
+  return gemm.stages * (bytes(gemm.a) + bytes(gemm.b));
+}
+
+int least_registers(const Sm80Gemm& gemm) {
+  const auto repeats = gemm.repeats();
+  const auto held = [](const Layout& operand, ElementType type) {
+    return static_cast<int>(size(operand[1]).value()) * bits(type) / 32;
+  };
+  const int a = repeats[0] * held(gemm.mma.a, gemm.mma.a_type),
+            b = repeats[1] * held(gemm.mma.b, gemm.mma.b_type);
+  return repeats[0] * repeats[1] * held(gemm.mma.c, gemm.mma.accumulator) + 2 * (a + b);
+}
+
+}  // namespace lay::plan

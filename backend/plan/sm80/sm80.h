@@ -1,0 +1,25 @@
+// The shape of a GEMM on the tensor cores of compute capability 8.0.
+#pragma once
+
+#include <optional>
+
+#include "backend/plan/sm80/sm80_gemm.h"
+#include "backend/plan/tensor_shape.h"
+
+namespace lay::plan {
+
+// Everything that follows from a schedule, checked: the accumulators of the warps cover the tile
+// exactly once, the threads share the copies evenly, registers and shared memory suffice. With
+// Width::elements global memory is read element by element, under no further conditions; with
+// Width::vectors in 16 bytes, and nothing, without a problem, where that is never possible for both
+// operands. Problems: "schedule-entry", "schedule-types", "schedule-cover", "schedule-copy",
+// "schedule-order", "schedule-smem", "schedule-shared", "schedule-registers", "schedule-threads",
+// "unsupported".
+std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping);
+
+// Bytes of shared memory, all stages.
+int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel);
+// Registers a thread: accumulators and two sets of fragments.
+int least_registers(const Sm80Gemm& gemm);
+
+}  // namespace lay::plan

@@ -1,0 +1,97 @@
+#include "backend/plan/sm80/sm80_operand.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int lanes = WorstAccess::lanes, row_bytes = 16;
+
+Tuple along_axis(int value, int axis) {
+  return Tuple::basis(value, {axis});
+}
+
+int log2_of(int n) {
+  return std::countr_zero(static_cast<unsigned>(n));
+}
+
+std::array<int, 2> operand_tile(const Sm80Operand& operand, const Sm80Gemm& gemm) {
+  return {gemm.tile[operand.outer == gemm.m ? 0 : 1], gemm.tile[2]};
+}
+
+AnyLayout swizzled(const Layout& plain, int b, int m, int s) {
+  if (b == 0) return plain;
+  return Composed{Swizzle(b, m, s), Int(0), plain};
+}
+
+}  // namespace
+
+std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vector, int threads) {
+  const int run_axis = along_k ? 1 : 0, across_axis = 1 - run_axis;
+  const int extent = tile[static_cast<std::size_t>(run_axis)],
+            across = tile[static_cast<std::size_t>(across_axis)];
+  if (extent % vector != 0) return std::nullopt;
+  const int run = extent / vector, side = std::min(run, threads);
+  if (run % side != 0 || threads % side != 0 || across % (threads / side) != 0) return std::nullopt;
+  const int rows = threads / side;
+  return Layout(tuple(tuple(side, rows), tuple(vector, tuple(run / side, across / rows))),
+                tuple(tuple(along_axis(vector, run_axis), along_axis(1, across_axis)),
+                      tuple(along_axis(1, run_axis), tuple(along_axis(side * vector, run_axis),
+                                                           along_axis(rows, across_axis)))));
+}
+
+Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+  const auto tile = operand_tile(operand, gemm);
+  WorstAccess counter(operand.shared, tile[0], element_bits / 8, operand.vector * element_bits / 8);
+  const auto outer = values(along(operand.threads, 0)), k = values(along(operand.threads, 1));
+  const auto threads = static_cast<std::size_t>(gemm.threads());
+  std::array<std::array<std::int64_t, 2>, lanes> at{};
+  for (std::size_t value = 0; value < outer.size() / threads;
+       value += static_cast<std::size_t>(operand.vector)) {
+    for (std::size_t warp = 0; warp < threads / lanes; ++warp) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        const std::size_t i = warp * lanes + lane + value * threads;
+        at[lane] = {outer[i], k[i]};
+      }
+      counter.count(at);
+    }
+  }
+  return counter.worst();
+}
+
+Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+  const auto axis = static_cast<std::size_t>(operand.outer == gemm.m ? 0 : 1);
+  return worst_read(operand.fragment, operand.shared, operand_tile(operand, gemm),
+                    {gemm.mma.shape[axis], gemm.mma.shape[2]}, element_bits);
+}
+
+void take_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+  const auto tile = operand_tile(operand, gemm);
+  const Layout plain(tuple(tile[0], tile[1]),
+                     operand.along_k ? tuple(tile[1], 1) : tuple(1, tile[0]));
+  const int m = log2_of(std::max(1, row_bytes * 8 / element_bits)), all = tile[0] * tile[1];
+  constexpr int most_bits = 3, farthest = 8;
+  std::optional<std::pair<int, AnyLayout>> best;
+  const auto consider = [&](AnyLayout layout) {
+    operand.shared = std::move(layout);
+    const Wavefront write = worst_write(operand, gemm, element_bits),
+                    read = worst_read(operand, gemm, element_bits);
+    const int over = std::max(0, write.taken - write.least) + std::max(0, read.taken - read.least);
+    if (!best || over < best->first) best = {over, operand.shared};
+    return over == 0;
+  };
+  for (int b = 0; b <= most_bits; ++b) {
+    for (int s = b; s <= (b == 0 ? 0 : farthest); ++s) {
+      if (all % (1 << (b + m + s)) != 0) break;
+      if (consider(swizzled(plain, b, m, s))) return;
+    }
+  }
+  operand.shared = best->second;
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,392 @@
+#include "backend/plan/sm90/sm90.h"
+
+#include <algorithm>
+
+#include "backend/plan/mask.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/simt/simt.h"
+#include "backend/plan/sm90/sm90_store.h"
+#include "backend/plan/sm90/tma.h"
+#include "backend/plan/text.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int warpgroup = 128, rows_of_atom = 64, most_box = 256, swizzle_rows = 8, box_bytes = 128;
+
+std::int64_t elements_of(const AnyLayout& layout) {
+  const auto* composed = std::get_if<Composed>(&layout);
+  const Int all = size(composed ? composed->layout() : std::get<Layout>(layout));
+  return all.is_literal() ? all.value() : -1;
+}
+
+class Shaper {
+ public:
+  explicit Shaper(const TensorShaping& at) : at_(at) {}
+  std::optional<Sm90Gemm> run();
+
+ private:
+  bool take_tile();
+  bool take_accumulate();
+  bool take_operand(TmaOperand& operand, sema::NodeId load, int axis);
+  bool unreadable() const;
+  bool take_slice(TmaOperand& operand, int axis);
+  bool take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
+  void take_stores();
+  int stages_beside(const std::optional<StagedStore>& store) const;
+  static void take_split(Sm90Gemm& gemm);
+  bool take_stages();
+  void take_buffers();
+  bool take_registers();
+
+  const TensorShaping& at_;
+  Sm90Gemm gemm_;
+};
+
+bool Shaper::take_tile() {
+  const int k_of_atom = gemm_.mma.shape[2];
+  gemm_.tile = at_.schedule.tile.value_or(
+      std::array<int, 3>{2 * rows_of_atom, gemm_.mma.shape[1], 4 * k_of_atom});
+  gemm_.groups = at_.schedule.groups.value_or(
+      std::array<int, 4>{std::max(1, gemm_.tile[0] / rows_of_atom),
+                         std::max(1, gemm_.tile[1] / gemm_.mma.shape[1]), 1, 1});
+  gemm_.cluster = at_.schedule.cluster.value_or(std::array<int, 3>{1, 1, 1});
+  if (gemm_.groups[2] != 1) {
+    return at_.wrong("unsupported", "groups", "groups along K are not supported for sm90",
+                     {{"help", "write 1 for the third number"}});
+  }
+  if (gemm_.groups[3] != 1 && gemm_.cluster[2] != 1) {
+    return at_.wrong("unsupported", "groups",
+                     "groups over successive tiles do not go with blocks that share K",
+                     {{"help", "write 1 for the last number of the groups or of the cluster"}});
+  }
+  if (!check_threads(at_, gemm_.threads(), "the groups and the copying warpgroup")) return false;
+  if (gemm_.blocks() > at_.target.cluster) {
+    return at_.wrong("schedule-cluster", "cluster",
+                     "a cluster has at most " + std::to_string(at_.target.cluster) +
+                         " blocks, not " + std::to_string(gemm_.blocks()));
+  }
+  const std::array<int, 3> least{gemm_.groups[0] * gemm_.mma.shape[0],
+                                 gemm_.groups[1] * gemm_.mma.shape[1], k_of_atom};
+  return check_tile(at_, gemm_, least, "groups");
+}
+
+// How much of K the tensor cores add up by themselves.
+bool Shaper::take_accumulate() {
+  gemm_.accumulate = at_.schedule.accumulate.value_or(0);
+  if (gemm_.accumulate == 0) return true;
+  if (!is_float(gemm_.mma.accumulator)) {
+    return at_.wrong("schedule-entry", "accumulate",
+                     "sums of " + std::string(element_name(gemm_.mma.accumulator)) +
+                         " are exact however they are added up",
+                     {{"help", "leave the entry out"}});
+  }
+  const int k = gemm_.tile[2], part = gemm_.accumulate;
+  if (part % gemm_.mma.shape[2] == 0 && (k % part == 0 || part % k == 0)) return true;
+  return at_.wrong("schedule-cover", "accumulate",
+                   std::to_string(part) + " elements of K are neither whole tiles of " +
+                       std::to_string(k) + " nor an equal part of one in steps of " +
+                       std::to_string(gemm_.mma.shape[2]),
+                   {{"works", std::to_string(k)}});
+}
+
+// The part of the tile that one block loads where several blocks of the cluster need it.
+bool Shaper::take_slice(TmaOperand& operand, int axis) {
+  const auto at = static_cast<std::size_t>(axis);
+  const int outer = gemm_.tile[at], k = gemm_.tile[2], sharers = gemm_.cluster[1 - at];
+  const int row = operand.span / at_.kernel.loaded(operand.load).element_bytes();
+  // Of a slice along the outer index: a box begins at whole 128 bytes of shared memory.
+  const int unit = operand.along_k ? box_bytes / operand.span : row;
+  operand.slice = {outer, k};
+  if (outer % (sharers * unit) == 0) {
+    operand.slice[0] = outer / sharers;
+  } else if (!operand.along_k && k % (sharers * swizzle_rows) == 0) {
+    operand.slice[1] = k / sharers;
+  } else {
+    return at_.wrong("schedule-cluster", "cluster",
+                     "the " + std::to_string(sharers) + " blocks that share a tile of " +
+                         (axis == 0 ? "A" : "B") + " cannot load it in equal parts" +
+                         (unit > 1 ? " of whole " + std::to_string(unit) + " elements" : ""));
+  }
+  operand.box = operand.along_k ? std::array<int, 2>{operand.slice[0], row}
+                                : std::array<int, 2>{row, operand.slice[1]};
+  const int long_side = operand.along_k ? 0 : 1;
+  while (operand.box[static_cast<std::size_t>(long_side)] > most_box)
+    operand.box[static_cast<std::size_t>(long_side)] /= 2;
+  return true;
+}
+
+// The layout that was asked for is one that TMA writes and the atom reads.
+bool Shaper::take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked) {
+  const int outer = gemm_.tile[static_cast<std::size_t>(axis)], k = gemm_.tile[2];
+  const int element = bits(at_.kernel.loaded(operand.load).element);
+  // The span divides the row of the tile, and the atom's part of it where that is what runs.
+  const int atom = axis == 0 ? gemm_.mma.shape[0] : gemm_.mma.shape[1];
+  const int run = (operand.along_k ? k : atom) * element / 8;
+  std::vector<int> spans;
+  for (const int span : gemm_.mma.spans) {
+    if (span >= 32 && run % span == 0) spans.push_back(span);
+  }
+  const std::string name = axis == 0 ? "A" : "B";
+  if (spans.empty()) {
+    return at_.wrong("schedule-smem", "tile",
+                     "rows of " + std::to_string(run) + " bytes of " + name +
+                         " are no whole number of swizzle spans of 32 bytes");
+  }
+  const auto layout = [&](int span) {
+    return operand_layout(outer, k, operand.along_k, span, element);
+  };
+  operand.span = spans.front();
+  operand.shared = layout(operand.span);
+  if (!asked) return true;
+  for (const int span : spans) {
+    const AnyLayout canonical = layout(span);
+    if (elements_of(*asked) == outer * k && values(*asked) == values(canonical)) {
+      operand.span = span;
+      operand.shared = canonical;
+      return true;
+    }
+  }
+  return at_.wrong("schedule-smem", "smem " + name,
+                   "no descriptor of " + gemm_.mma.name + " expresses " + to_string(*asked) +
+                       ", (" + (axis == 0 ? "m" : "n") + ",k) -> offset in elements",
+                   {{"works", to_string(operand.shared)}});
+}
+
+bool Shaper::unreadable() const {
+  return at_.wrong("unsupported", "schedule",
+                   "TMA cannot read the operands: their modes are plain, one of them has stride 1 "
+                   "and is k's or the "
+                   "output's, and the "
+                   "other strides are whole 16 bytes");
+}
+
+bool Shaper::take_operand(TmaOperand& operand, sema::NodeId load, int axis) {
+  operand.load = load;
+  operand.outer = axis == 0 ? gemm_.m : gemm_.n;
+  const auto& what = at_.kernel.load(load);
+  const auto order = tma_order(at_.kernel, what.tensor, at_.facts, at_.conditions);
+  if (!order) return unreadable();
+  operand.order = *order;
+  const sema::IndexId run =
+      bare_index(at_.kernel, what.coordinate[static_cast<std::size_t>(order->front())]);
+  if (run != gemm_.k && run != operand.outer) return unreadable();
+  operand.along_k = run == gemm_.k;
+  const bool takes = axis == 0 ? gemm_.mma.takes_transposed_a() : gemm_.mma.takes_transposed_b();
+  if (!operand.along_k && !takes) {
+    return at_.wrong("unsupported", "mma",
+                     gemm_.mma.name + " reads " + (axis == 0 ? "A" : "B") + " along k, and " +
+                         at_.kernel.loaded(load).name + " runs along " +
+                         at_.kernel.indices[static_cast<std::size_t>(operand.outer)].name);
+  }
+  if (axis == 0 && !gemm_.mma.a_shared) {
+    operand.fragment = fragment_from(gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]},
+                                     operand.along_k, bits(at_.kernel.loaded(load).element));
+  }
+  return take_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&
+         take_slice(operand, axis);
+}
+
+// How many stages there is room for beside what goes through shared memory that way.
+int Shaper::stages_beside(const std::optional<StagedStore>& store) const {
+  Sm90Gemm with = gemm_;
+  with.store = store;
+  take_split(with);
+  with.stages = 0;
+  const int without = shared_bytes(with, at_.kernel);
+  with.stages = 1;
+  return (at_.target.block_shared - without) / (shared_bytes(with, at_.kernel) - without);
+}
+
+// How outputs leave and inputs of their shape come: through shared memory where they can, in
+// narrower spans where that makes room for the stages that were asked for or, beside several of
+// them, for enough; else from and to the registers.
+void Shaper::take_stores() {
+  constexpr int widest = 128, narrowest = 32, enough = 4, least = 2;  // bytes; stages
+  const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
+  std::vector<sema::NodeId> loads = full_loads(at_.kernel, gemm_);
+  while (true) {
+    const bool several = at_.kernel.assignments.size() > 1 || !loads.empty();
+    const int wanted =
+        at_.schedule.stages.value_or(several ? std::min(enough, stages_beside({})) : 0);
+    std::optional<StagedStore> chosen;
+    Conditions needed;
+    int most = 0;
+    for (int span = widest; span >= narrowest && most < std::max(1, wanted); span /= 2) {
+      Conditions known = at_.conditions;
+      const auto store =
+          staged_store(at_.kernel, gemm_, atom, loads, at_.width, at_.facts, known, span);
+      if (!store) break;
+      const int stages = stages_beside(store);
+      if (chosen && stages <= most) continue;
+      chosen = store;
+      needed = known;
+      most = stages;
+      if (gemm_.cluster[2] > 1 && !several) break;
+    }
+    const bool fits = most >= std::max(least, at_.schedule.stages.value_or(0));
+    if (several && !fits) {
+      if (loads.empty()) return take_vectors(at_, gemm_);
+      loads.pop_back();
+      continue;
+    }
+    if (!chosen) return take_vectors(at_, gemm_);
+    gemm_.store = chosen;
+    at_.conditions = needed;
+    return;
+  }
+}
+
+// Who adds up what, where blocks share K.
+void Shaper::take_split(Sm90Gemm& gemm) {
+  if (gemm.cluster[2] == 1) return;
+  constexpr int least = 8, most = 64;
+  const int width = gemm.store ? gemm.store->width : pass_width(gemm, least, most);
+  const int passes = gemm.repeats()[0] * gemm.repeats()[1] * gemm.mma.shape[1] / width;
+  const int each = (passes + gemm.cluster[2] - 1) / gemm.cluster[2];
+  gemm.split = Split{width * rows_of_atom / warpgroup, passes, each};
+  if (!gemm.store) return;
+  gemm.store->buffers = each;
+  gemm.store->brought = std::min(each, gemm.store->brought);
+}
+
+bool Shaper::take_stages() {
+  constexpr int enough_stages = 8, enough_bytes = 128 * 1024;  // on their way
+  gemm_.stages = 0;
+  const int without = shared_bytes(gemm_, at_.kernel);
+  gemm_.stages = 1;
+  const int stage = shared_bytes(gemm_, at_.kernel) - without;
+  const int fit = (at_.target.block_shared - without) / stage;
+  gemm_.stages =
+      at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
+  if (gemm_.stages >= 2 && gemm_.stages <= fit) {
+    if (gemm_.store) take_buffers();
+    return true;
+  }
+  return at_.wrong(
+      "schedule-shared", at_.schedule.stages ? "stages" : "tile",
+      std::to_string(std::max(2, gemm_.stages)) + " stages of " + std::to_string(stage) +
+          " bytes and " + std::to_string(without) + " for sums and outputs take more than the " +
+          std::to_string(at_.target.block_shared) + " bytes of shared memory of a block",
+      {{"help", fit >= 2 ? "at most " + std::to_string(fit) + " stages" : "a smaller tile"}});
+}
+
+// What the stages leave goes to further buffers: of the inputs, so that more of them are on their
+// way while the products are made, up to all of a tile; then of the outputs, so that stores need
+// not be waited for: as many as a tile fills, or a part of them that divides that, for then each
+// store has its buffer in every tile.
+void Shaper::take_buffers() {
+  const auto fits = [&](const StagedStore& more) {
+    Sm90Gemm with = gemm_;
+    with.store = more;
+    return shared_bytes(with, at_.kernel) <= at_.target.block_shared;
+  };
+  const int all = gemm_.split ? gemm_.split->each : gemm_.stores();
+  StagedStore more = *gemm_.store;
+  for (more.brought = std::min(all, more.brought);
+       more.in_by_tma() && more.brought <= all && fits(more); ++more.brought)
+    gemm_.store->brought = more.brought;
+  if (gemm_.split || !gemm_.store->out_by_tma()) return;
+  more = *gemm_.store;
+  for (more.buffers = gemm_.store->buffers + 1; more.buffers <= all && fits(more); ++more.buffers) {
+    if (all % more.buffers == 0) gemm_.store->buffers = more.buffers;
+  }
+}
+
+// Registers move from the copying threads to the consumers, in eights, and a launch has no more of
+// them than its threads begin with: who asks for what nobody gives up waits for ever (PTX ISA,
+// setmaxnreg). Beside its accumulators a thread holds a K tile's part of A, where the atom reads it
+// from registers, totals, where sums are added up in parts, and what it adds up of its own where
+// blocks share K, which also takes more addresses.
+bool Shaper::take_registers() {
+  const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.accumulate ? 2 : 1);
+  const int of_a = gemm_.fragment_registers();
+  const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
+  const int others = gemm_.split ? 60 : 24;
+  int each = std::min(at_.target.thread_registers,
+                      at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
+  // ptxas fits each instruction into what a thread begins with, whatever it is given later (C7602):
+  // so many registers beside its accumulators, and four of A.
+  constexpr int of_instruction = 26, of_its_a = 4;
+  const int atom = gemm_.mma.shape[0] * gemm_.mma.shape[1] / warpgroup,
+            least = atom + of_instruction + (of_a > 0 ? of_its_a : 0);
+  if (least > each)
+    return at_.wrong(
+        "schedule-registers", "mma",
+        "the instruction with its " + std::to_string(atom) + " accumulators takes " +
+            std::to_string(least) + " registers, and " + std::to_string(gemm_.threads()) +
+            " threads begin with " + std::to_string(each) + " each",
+        {{"help", "fewer groups, or an atom of fewer columns, several of which make up the tile"}});
+  if (gemm_.consumers() > 1) {
+    const int all = each * (1 + gemm_.consumers());
+    constexpr int of_copies = 40, of_copies_of_parts = 56, of_copies_tight = 24, most = 240;
+    constexpr int few = 64;  // accumulators, which leave registers for both
+    const bool many_parts = gemm_.split || gemm_.sharers() > 2 || held <= few;
+    for (const int copies :
+         {many_parts ? of_copies_of_parts : of_copies, of_copies, of_copies_tight}) {
+      each = std::min(most, (all - copies) / gemm_.consumers() / 8 * 8);
+      gemm_.registers = {{all - gemm_.consumers() * each, each}};
+      if (held + of_a + sums + others <= each) break;
+    }
+  }
+  if (held + of_a + sums + others <= each) return true;
+  return at_.wrong(
+      "schedule-registers", "tile",
+      "a part of " + tuple_text(gemm_.part()) + " leaves " + std::to_string(held) +
+          " accumulators" + (of_a > 0 ? " and " + std::to_string(of_a) + " registers of A" : "") +
+          (sums > 0 ? " and " + std::to_string(sums) + " sums" : "") +
+          " to each thread of a consumer, which has " + std::to_string(each) + " registers",
+      {{"help", "a smaller tile or more groups"}});
+}
+
+std::optional<Sm90Gemm> Shaper::run() {
+  const AtomDemand demand{
+      "sm90", "of 64 rows that a warpgroup executes, its second operand in shared memory",
+      "sm90.wgmma(n = 256, ab = bf16, acc = f32)", [](const sema::Atom& atom) {
+        return atom.kind == "warpgroup" && atom.count() == warpgroup &&
+               atom.shape[0] == rows_of_atom && atom.b_shared;
+      }};
+  gemm_.multiprocessors = at_.target.multiprocessors;
+  gemm_.swapped = at_.schedule.swapped;
+  gemm_.serpentine = at_.schedule.serpentine.value_or(false);
+  if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_accumulate() ||
+      !take_operand(gemm_.a, at_.form.a, 0) || !take_operand(gemm_.b, at_.form.b, 1) ||
+      !take_accumulators(at_, gemm_)) {
+    return std::nullopt;
+  }
+  take_stores();
+  take_split(gemm_);
+  gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
+  const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
+  const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, persistent_order,
+                                 rows_for_clusters(tiling, gemm_.mask.has_value()),
+                                 at_.schedule.at("order"), at_.problems);
+  if (!order) return std::nullopt;
+  gemm_.order = *order;
+  if (!take_stages() || !take_registers()) return std::nullopt;
+  return gemm_;
+}
+
+}  // namespace
+
+std::optional<Sm90Gemm> shape_sm90(const TensorShaping& shaping) {
+  return Shaper(shaping).run();
+}
+
+int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
+  constexpr int slack = 1024, barriers = 512, barrier = 8, warps = 4;  // what alignment can cost
+  const int a = gemm.tile[0] * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
+  const int b = gemm.tile[1] * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
+  const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;
+  const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values *
+                                     warpgroup * gemm.consumers() * bits(gemm.mma.accumulator) / 8
+                               : 0;
+  const bool brought = gemm.store && gemm.store->in_by_tma();
+  const int arrived = brought ? barrier * warps * gemm.consumers() * gemm.store->brought : 0;
+  return gemm.stages * (a + b) + out + given + slack + barriers + arrived;
+}
+
+}  // namespace lay::plan

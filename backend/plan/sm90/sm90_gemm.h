@@ -1,0 +1,167 @@
+// A GEMM on Hopper's tensor cores: a persistent grid of blocks, each with one warpgroup that copies
+// tiles into shared memory by TMA and others, the consumers, that multiply them by wgmma. A team of
+// consumers shares a tile; several teams take the tiles of a block in turns, so that one multiplies
+// while the others store (ping-pong).
+//
+//   C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n)
+//
+// The atom reads A from shared memory, or from registers, to which consumers bring it a step of the
+// atom at a time.
+//
+// Everything here follows from the schedule's tile, atom, groups, cluster and stages and from the
+// tensors' layouts: who loads which part of a tile for whom, the boxes, the swizzles, and who holds
+// which accumulator.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "backend/plan/fragment.h"
+#include "backend/plan/tensor_gemm.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+// How one operand reaches shared memory. "Outer" is m for A and n for B.
+struct TmaOperand {
+  sema::NodeId load = -1;
+  sema::IndexId outer = -1;
+  bool along_k =
+      true;  // K-major: neighbours in memory are neighbours along k; else along the outer index
+  int span =
+      128;  // bytes of a row of shared memory, the most that one box has along its fastest mode
+  std::vector<int> order;  // the tensor's modes, fastest first
+  std::array<int, 2> box;  // extents of one copy along (outer, k)
+  std::array<int, 2>
+      slice;  // of the part of the tile that one block of the cluster loads for all that need it
+  AnyLayout shared;                  // (outer, k) -> offset in elements, one stage
+  std::optional<Fragment> fragment;  // of an atom that reads it from registers, which only A may be
+};
+
+// A tensor with an element for each accumulator, an output or an input of the epilogue, on its way
+// through shared memory: 64 rows and a pass' columns of a consumer at a time. 16-bit elements are
+// put there by stmatrix and read by ldmatrix, others by the threads that hold the accumulators.
+// Between there and memory they travel by TMA where it takes the tensor, else by the consumer's
+// threads, of which a warp takes neighbours in memory.
+struct StagedTensor {
+  sema::TensorId tensor = -1;
+  std::vector<sema::IndexId> indices;  // of its modes
+  bool along_n = true;                 // neighbours in memory are neighbours along n, not m
+  bool tma = true;
+  int span = 128;          // bytes of a row of shared memory
+  std::vector<int> order;  // by TMA: the tensor's modes, fastest first
+  std::array<int, 2>
+      box{};    // by TMA: extents of one copy along (m, n), the last time of an atom `rest` along n
+  Layout runs;  // by threads: (thread of a consumer, access) -> (m, n) of the access' first element
+  int run = 1;  // by threads: elements of an access, neighbours in memory
+  AnyLayout shared;      // (m, n) -> offset in elements, 64 rows and at least a pass' columns
+  bool matrices = true;  // by stmatrix or ldmatrix
+  Layout lanes;  // thread of a consumer -> (m, n): the row of 8 elements that it names to stmatrix,
+                 // or its first value
+  Layout held{8, 1};  // value of a step, or of a pass -> (m, n), from the thread's first
+  int vector = 8;     // values that one access of a thread takes
+  int step = 8;       // values of a thread that go together
+  // Lanes whose number has this bit begin so many values further on, so that a warp meets no bank
+  // twice.
+  struct Turned {
+    int bit = 0, values = 0;
+  };
+  std::optional<Turned> turned;
+
+  // By threads: accesses of a thread to memory that are under way at once, and the columns that all
+  // of them take.
+  int runs_together() const;
+  int run_columns() const;
+};
+
+// An input that is read where its element is assigned.
+struct StagedInput : StagedTensor {
+  sema::NodeId load = -1;
+};
+
+// An input of floats that runs along m or along n alone, read before the arithmetic of the elements
+// that need it: of the values that a thread takes in a step each row or column once.
+struct StagedVector {
+  sema::NodeId load = -1;
+  int axis = 0;       // 0: along m, 1: along n
+  Layout held{1, 0};  // value of a step -> which of the elements read it needs
+  Layout read{1, 0};  // element read -> row or column, from the step's first
+  int together = 1;   // elements read by one access
+};
+
+// What goes through shared memory on both sides of the epilogue: 64 rows and `width` columns of a
+// consumer at a time, the last time of an atom as many as are left. Where all travel by TMA and
+// rows lie in memory as they lie in the warps, each warp has its own rows travel, and none waits
+// for another.
+struct StagedStore {
+  int width = 64;
+  int rest = 0;     // columns of an atom that whole widths leave
+  int buffers = 2;  // of an output and a consumer, taken in turns
+  int brought =
+      2;  // of an input that comes by TMA, likewise: as many passes are on their way at once
+  bool by_warps = false;
+  std::vector<StagedTensor> outputs;  // of each assignment
+  std::vector<StagedInput> inputs;
+  std::vector<StagedVector> vectors;
+
+  int step() const;         // values of a thread that go together; passes begin with whole steps
+  bool out_by_tma() const;  // some output does
+  bool in_by_tma() const;
+  // Times that a consumer stores, for so many columns.
+  int passes(int columns) const { return (columns + width - 1) / width; }
+};
+
+// The products count only where the condition has this value, so that tiles where it never has it
+// need none.
+struct Mask {
+  sema::NodeId condition = -1;
+  bool when = true;
+};
+
+// What the blocks of a cluster that split K give each other: a consumer's accumulators in passes of
+// `values` a thread. Block r of the split adds up, in the order of ranks, and stores the passes r *
+// each to r * each + each - 1, as far as there are.
+struct Split {
+  int values = 0;
+  int passes = 0;
+  int each = 0;
+};
+
+// The groups are consumers; a cluster takes one tile of its own, in units of which the order is,
+// after another.
+struct Sm90Gemm : TensorGemm {
+  std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
+  bool swapped = false;                 // a is the product's second factor, m the output's columns
+  TmaOperand a, b;
+  std::optional<StagedStore> store;  // what goes through shared memory, where all outputs do
+  std::optional<Mask> mask;          // of the only output
+  std::optional<Split> split;        // where blocks share K
+  std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
+  int multiprocessors = 132;
+  // Every other tile of a cluster goes through K from its end, and finds there what the tile before
+  // has brought to the second-level cache last.
+  bool serpentine = false;
+  // K elements whose products the tensor cores add up by themselves before the sum goes on in
+  // registers, rounded as the accumulator's type rounds: a multiple or a part of the tile's, or 0
+  // for all of K.
+  int accumulate = 0;
+
+  int teams() const { return groups[3]; }
+  int of_team() const { return groups[0] * groups[1]; }  // consumers that share a tile
+  int consumers() const { return teams() * of_team(); }
+  int threads() const { return 128 * (1 + consumers()); }
+  int blocks() const { return sharers() * cluster[2]; }
+  int sharers() const { return cluster[0] * cluster[1]; }  // blocks with the same part of K
+  // A thread's registers of A in a K tile, where the atom reads it from registers.
+  int fragment_registers() const {
+    return a.fragment ? repeats()[0] * repeats()[2] * a.fragment->values() * bits(mma.a_type) / 32
+                      : 0;
+  }
+  // Times that a consumer stores, a tile.
+  int stores() const { return store->passes(mma.shape[1]) * repeats()[0] * repeats()[1]; }
+  // Tiles of the whole cluster.
+  std::array<int, 2> cluster_tile() const { return {tile[0] * cluster[0], tile[1] * cluster[1]}; }
+};
+
+}  // namespace lay::plan

@@ -1,0 +1,435 @@
+#include "backend/plan/sm90/sm90_store.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "backend/plan/axes.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/sm90/sm90_vectors.h"
+#include "backend/plan/sm90/tma.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/banks.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int warpgroup = 128, lanes_of_warp = 32, rows_of_atom = 64, rows_of_warp = 16,
+              widest_span = 128, narrowest_span = 32, row_of_stmatrix = 8;
+
+// Columns of a tensor that shared memory has room for each time.
+int shared_columns(const StagedTensor& store) {
+  return static_cast<int>(size(std::get<Composed>(store.shared).layout()).value()) / rows_of_atom;
+}
+
+// A fragment of 8x8 matrices holds, of matrix j, values 2j and 2j+1 of a quad of threads, and row r
+// in the threads 4r to 4r+3 of a warp (PTX ISA, stmatrix); lane l of the warp names row l % 8 of
+// matrix l / 8. Transposed, rows in memory are the fragment's columns. Nothing where the atom's
+// accumulators are no such matrices.
+std::optional<Layout> rows_of_stmatrix(Facts& facts, const Layout& atom, bool along_n) {
+  const Layout quad = composition(facts, atom, Layout(tuple(4, 8, 2), tuple(1, 4, warpgroup)));
+  const Tuple matrix = tuple(Tuple::basis(2, {1}), Tuple::basis(1, {0}), Tuple::basis(1, {1}));
+  if (!(coalesce(facts, quad) == Layout(tuple(4, 8, 2), matrix))) return std::nullopt;
+  return composition(facts, atom,
+                     along_n ? Layout(tuple(8, 4, 4), tuple(4, 2 * warpgroup, 32))
+                             : Layout(tuple(2, 4, 4, 4), tuple(warpgroup, 1, 2 * warpgroup, 32)));
+}
+
+// Whether values i, i + 1, ... of every thread are the columns from `width` * i / values on, as the
+// passes take them.
+bool in_passes(const Layout& atom, int width) {
+  const auto columns = values(along(atom[1], 1)), first = values(along(atom[0], 1));
+  const int held = width * rows_of_atom / warpgroup;
+  const auto most = *std::max_element(first.begin(), first.end());
+  for (std::size_t v = 0; v < columns.size(); ++v) {
+    const auto pass = static_cast<std::int64_t>(v) / held;
+    if (columns[v] < pass * width || columns[v] + most >= (pass + 1) * width) return false;
+  }
+  return true;
+}
+
+// Whether every second value lies one column after the one before it.
+bool in_pairs(const Layout& atom) {
+  const auto columns = values(along(atom[1], 1)), rows = values(along(atom[1], 0));
+  for (std::size_t v = 0; v + 1 < columns.size(); v += 2) {
+    if (columns[v + 1] != columns[v] + 1 || rows[v + 1] != rows[v]) return false;
+  }
+  return columns.size() % 2 == 0;
+}
+
+// The accesses of a warp, as the banks of shared memory see them.
+class Accesses {
+ public:
+  Accesses(const StagedTensor& of, int element_bytes)
+      : of_(of), element_bytes_(element_bytes), offsets_(values(of.shared)) {}
+
+  // By the threads that hold the accumulators of so many columns.
+  Wavefronts worst_held(const std::optional<StagedTensor::Turned>& turned, int width) const {
+    const int all = of_.matrices ? 1 : width * rows_of_atom / warpgroup;
+    const auto rows = values(along(of_.lanes, 0)), columns = values(along(of_.lanes, 1));
+    const auto held_rows = values(along(of_.held, 0)), held_columns = values(along(of_.held, 1));
+    Wavefronts found;
+    for (int v = 0; v < all; v += of_.vector) {
+      const auto place = [&](int lane) {
+        const auto at = static_cast<std::size_t>(lane);
+        if (of_.matrices) return std::pair{rows[at], columns[at]};
+        const bool later = turned && (lane >> turned->bit) % 2 == 1;
+        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % all);
+        return std::pair{rows[at] + held_rows[value], columns[at] + held_columns[value]};
+      };
+      take_worse(found, place, of_.vector);
+    }
+    return found;
+  }
+
+  // By threads whose elements are neighbours in memory.
+  Wavefronts worst_run() const {
+    const auto rows = values(along(of_.runs, 0)), columns = values(along(of_.runs, 1));
+    Wavefronts found;
+    for (std::size_t first = 0; first < rows.size(); first += lanes_of_warp) {
+      const auto place = [&](int lane) {
+        const auto at = first + static_cast<std::size_t>(lane);
+        return std::pair{rows[at], columns[at]};
+      };
+      take_worse(found, place, of_.run);
+    }
+    return found;
+  }
+
+ private:
+  template <class Place>
+  void take_worse(Wavefronts& found, const Place& place, int elements) const {
+    std::vector<std::int64_t> addresses;
+    for (int lane = 0; lane < lanes_of_warp; ++lane) {
+      const auto [m, n] = place(lane);
+      addresses.push_back(element_bytes_ *
+                          offsets_[static_cast<std::size_t>(m + rows_of_atom * n)]);
+    }
+    const Wavefronts one = wavefronts(addresses, element_bytes_ * elements);
+    if (one.taken > found.taken) found = one;
+  }
+
+  const StagedTensor& of_;
+  int element_bytes_;
+  std::vector<std::int64_t> offsets_;
+};
+
+// Rows whose places fall on the same banks collide where all lanes begin with the same values of
+// theirs: half of the lanes may begin with other ones.
+std::optional<StagedTensor::Turned> without_conflicts(const Accesses& accesses,
+                                                      const StagedTensor& of, int width) {
+  Wavefronts best = accesses.worst_held({}, width);
+  std::optional<StagedTensor::Turned> chosen;
+  const int all = static_cast<int>(size(of.held).value());
+  for (int bit = 0; (1 << bit) < lanes_of_warp; ++bit) {
+    for (int by = of.vector; by < all && best.taken > best.least; by += of.vector) {
+      const StagedTensor::Turned turned{bit, by};
+      const Wavefronts one = accesses.worst_held(turned, width);
+      if (one.taken >= best.taken) continue;
+      best = one;
+      chosen = turned;
+    }
+  }
+  return chosen;
+}
+
+// The elements of an access along the tensor's mode `fastest`, at most 8 bytes, and what they need.
+int widest_run(const sema::Tensor& tensor, sema::TensorId id, int fastest, Facts& facts,
+               Conditions& conditions) {
+  constexpr int most_bytes = 8;  // whole 16 bytes are TMA's
+  const int element = tensor.element_bytes();
+  for (int run = most_bytes / element; run > 1; run /= 2) {
+    const Conditions needed{vector_conditions(facts, tensor.layout, fastest, run),
+                            {{id, run * element}}};
+    if (is_never(needed)) continue;
+    add(conditions, needed);
+    return run;
+  }
+  return 1;
+}
+
+// Lanes of a warp side by side along memory, as far as the 64 rows and the columns of shared memory
+// go; warps and accesses cover the rest.
+Layout runs_of(const StagedTensor& store) {
+  const int columns = shared_columns(store);
+  const int extent = store.along_n ? columns : rows_of_atom,
+            others = store.along_n ? rows_of_atom : columns;
+  const int side_by_side = std::min(lanes_of_warp, extent / store.run),
+            above = lanes_of_warp / side_by_side;
+  constexpr int warps = warpgroup / lanes_of_warp;
+  const int axis = store.along_n ? 1 : 0;
+  const auto forth = [&](int by) { return Tuple::basis(by, {axis}); };
+  const auto across = [&](int by) { return Tuple::basis(by, {1 - axis}); };
+  return Layout(tuple(tuple(side_by_side, above, warps),
+                      tuple(extent / (side_by_side * store.run), others / (above * warps))),
+                tuple(tuple(forth(store.run), across(1), across(above)),
+                      tuple(forth(side_by_side * store.run), across(above * warps))));
+}
+
+// How a tensor can travel, as far as the width of a pass does not count.
+struct Route {
+  StagedTensor staged;
+  int fastest = -1;
+  Conditions tma;  // what it needs
+};
+
+std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::TensorId id,
+                              const std::vector<sema::IndexId>& indices, Width width,
+                              Facts& facts) {
+  const sema::Tensor& tensor = kernel.tensor(id);
+  const int element = bits(tensor.element);
+  if (element != 8 && element != 16 && element != 32) return std::nullopt;
+  Route route;
+  route.staged.tensor = id;
+  route.staged.indices = indices;
+  route.staged.matrices = element == 16;
+  if (width == Width::vectors) {
+    const auto order = tma_order(kernel, id, facts, route.tma);
+    if (order && !is_never(route.tma)) route.staged.order = *order;
+  }
+  route.staged.tma = !route.staged.order.empty();
+  route.fastest = route.staged.tma ? route.staged.order.front() : unit_mode(facts, tensor.layout);
+  const sema::IndexId run =
+      route.fastest < 0 ? -1 : indices[static_cast<std::size_t>(route.fastest)];
+  if (run != gemm.m && run != gemm.n) return std::nullopt;
+  route.staged.along_n = run == gemm.n;
+  return route;
+}
+
+// How many columns at a time: whole spans of a swizzle of the widest elements, of which the last
+// time takes what is left. Where blocks share K, or half of the lanes would begin with values that
+// the last time does not have, as many each time.
+void take_widths(StagedStore& store, const Sm90Gemm& gemm,
+                 const std::vector<const StagedTensor*>& all, int most) {
+  const int columns = gemm.mma.shape[1];
+  bool matrices = true, equal = gemm.cluster[2] > 1;
+  for (const StagedTensor* each : all) {
+    matrices = matrices && each->matrices;
+    equal = equal || (!each->matrices && !each->along_n);
+  }
+  if (equal) {
+    const int least =
+        matrices && columns % (2 * row_of_stmatrix) == 0 ? 2 * row_of_stmatrix : row_of_stmatrix;
+    store.width = pass_width(gemm, least, most);
+  } else {
+    store.width = std::min(columns, most);
+    store.rest = columns % store.width;
+  }
+}
+
+// In what rows of shared memory.
+void take_rows(StagedTensor& staged, const StagedStore& store, int element) {
+  const int row = element * store.width;
+  constexpr int together = 2 * row_of_stmatrix;  // columns that lanes name to stmatrix
+  staged.span = std::min(widest_span, rows_of_atom * element);
+  int held = (store.width + together - 1) / together * together;
+  if (staged.along_n) {
+    staged.span =
+        std::max(narrowest_span, static_cast<int>(std::bit_ceil(static_cast<unsigned>(row))));
+    held = staged.span / element;
+  }
+  staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, 8 * element);
+}
+
+// Who has which values. Nothing where the atom's accumulators are no matrices, or no passes.
+bool take_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
+                 Facts& facts) {
+  if (staged.matrices) {
+    const auto rows = rows_of_stmatrix(facts, atom, staged.along_n);
+    if (rows) staged.lanes = *rows;
+    staged.vector = row_of_stmatrix;
+    return rows.has_value();
+  }
+  if (!in_passes(atom, store.width)) return false;
+  staged.lanes = atom[0];
+  staged.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
+  staged.vector = staged.along_n && in_pairs(atom) ? 2 : 1;
+  staged.turned = without_conflicts(Accesses(staged, element), staged, store.width);
+  const int all = static_cast<int>(size(staged.held).value());
+  // Few at a time of small elements, which have a register each.
+  staged.step = element == 1 && !staged.turned ? std::min(all, staged.step) : all;
+  return true;
+}
+
+}  // namespace
+
+int StagedTensor::runs_together() const {
+  constexpr int most = 8;
+  return std::min(static_cast<int>(size(runs[1]).value()), most);
+}
+
+int StagedTensor::run_columns() const {
+  return static_cast<int>(size(runs).value()) * run / rows_of_atom;
+}
+
+int StagedStore::step() const {
+  int most = 0;
+  for (const StagedTensor& each : outputs) most = std::max(most, each.step);
+  for (const StagedTensor& each : inputs) most = std::max(most, each.step);
+  return most;
+}
+
+bool StagedStore::out_by_tma() const {
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const StagedTensor& each) { return each.tma; });
+}
+
+bool StagedStore::in_by_tma() const {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const StagedTensor& each) { return each.tma; });
+}
+
+std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+  const auto is_full = [&](const sema::Load& load) {
+    const sema::Tensor& tensor = kernel.tensor(load.tensor);
+    std::vector<sema::IndexId> met;
+    for (std::size_t i = 0; i < load.coordinate.size(); ++i) {
+      const sema::IndexId index = bare_index(kernel, load.coordinate[i]);
+      const auto mode = static_cast<int>(i);
+      if (index < 0 || std::count(met.begin(), met.end(), index) > 0) return false;
+      if (load.coordinate.size() != static_cast<std::size_t>(tensor.layout.rank())) return false;
+      if (!(size(tensor.layout[mode]) == kernel.index(index).extent)) return false;
+      met.push_back(index);
+    }
+    if (std::count(met.begin(), met.end(), gemm.m) == 0 ||
+        std::count(met.begin(), met.end(), gemm.n) == 0)
+      return false;
+    if (tensor.is_swizzled()) return false;
+    return std::all_of(kernel.assignments.begin(), kernel.assignments.end(),
+                       [&](const sema::Assignment& each) {
+                         return each.target != load.tensor || each.indices == met;
+                       });
+  };
+  std::vector<sema::NodeId> found;
+  for (const sema::NodeId id : loads_outside(kernel, gemm.contraction)) {
+    if (is_full(kernel.load(id))) found.push_back(id);
+  }
+  return found;
+}
+
+int pass_width(const Sm90Gemm& gemm, int least, int most) {
+  const int columns = gemm.mma.shape[1], all = gemm.repeats()[0] * gemm.repeats()[1] * columns;
+  int best = 0, cost = 0;
+  for (int width = most; width >= least; width /= 2) {
+    if (columns % width != 0) continue;
+    const int each = (all / width + gemm.cluster[2] - 1) / gemm.cluster[2] * width;
+    if (gemm.cluster[2] == 1 && best > 0) break;
+    if (best == 0 || each < cost) {
+      best = width;
+      cost = each;
+    }
+  }
+  return best;
+}
+
+std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm,
+                                        const Layout& atom, const std::vector<sema::NodeId>& loads,
+                                        Width width, Facts& facts, Conditions& conditions,
+                                        int widest) {
+  std::vector<Route> outputs, inputs;
+  for (const sema::Assignment& assignment : kernel.assignments) {
+    auto route = route_of(kernel, gemm, assignment.target, assignment.indices, width, facts);
+    if (!route) return std::nullopt;
+    outputs.push_back(std::move(*route));
+  }
+  std::vector<sema::NodeId> of_inputs;
+  for (const sema::NodeId id : loads) {
+    const sema::Load& load = kernel.load(id);
+    std::vector<sema::IndexId> indices;
+    for (const sema::NodeId coordinate : load.coordinate)
+      indices.push_back(bare_index(kernel, coordinate));
+    auto route = route_of(kernel, gemm, load.tensor, indices, width, facts);
+    if (!route) continue;
+    inputs.push_back(std::move(*route));
+    of_inputs.push_back(id);
+  }
+  StagedStore store;
+  int most_bytes = 0;
+  std::vector<const StagedTensor*> all;
+  for (const std::vector<Route>* routes : {&outputs, &inputs}) {
+    for (const Route& each : *routes) {
+      most_bytes = std::max(most_bytes, kernel.tensor(each.staged.tensor).element_bytes());
+      all.push_back(&each.staged);
+    }
+  }
+  take_widths(store, gemm, all, widest / most_bytes);
+  if (store.width == 0) return std::nullopt;
+  Conditions needed;
+  bool by_warps = gemm.cluster[2] == 1;
+  const auto take = [&](Route& route) {
+    StagedTensor& staged = route.staged;
+    const sema::Tensor& tensor = kernel.tensor(staged.tensor);
+    const int element = tensor.element_bytes();
+    constexpr int tma_row = 16;  // bytes of which a row of a box is a multiple
+    if (staged.along_n &&
+        (store.width * element % tma_row != 0 || store.rest * element % tma_row != 0))
+      staged.tma = false;
+    take_rows(staged, store, element);
+    if (!take_values(staged, store, atom, element, facts)) return false;
+    by_warps = by_warps && staged.tma && staged.along_n;
+    if (staged.tma) {
+      add(needed, route.tma);
+      return true;
+    }
+    if (width == Width::vectors)
+      staged.run = widest_run(tensor, staged.tensor, route.fastest, facts, needed);
+    staged.runs = runs_of(staged);
+    return true;
+  };
+  for (Route& each : outputs) {
+    if (!take(each)) return std::nullopt;
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!take(inputs[i])) return std::nullopt;
+    store.inputs.push_back({inputs[i].staged, of_inputs[i]});
+  }
+  for (Route& each : outputs) store.outputs.push_back(std::move(each.staged));
+  store.by_warps = by_warps;
+  const auto take_box = [&](StagedTensor& each) {
+    const int rows = each.span / kernel.tensor(each.tensor).element_bytes();
+    if (each.tma) each.box = {by_warps ? rows_of_warp : std::min(rows, rows_of_atom), store.width};
+  };
+  for (StagedTensor& each : store.outputs) take_box(each);
+  for (StagedTensor& each : store.inputs) take_box(each);
+  store.vectors = staged_vectors(kernel, gemm, atom, store.step(), width, facts, needed);
+  add(conditions, needed);
+  return store;
+}
+
+int shared_bytes(const StagedStore& store, const sema::Kernel& kernel) {
+  int bytes = 0;
+  const auto one = [&](const StagedTensor& each, int buffers) {
+    bytes +=
+        buffers * rows_of_atom * shared_columns(each) * kernel.tensor(each.tensor).element_bytes();
+  };
+  for (const StagedTensor& each : store.outputs) one(each, store.buffers);
+  for (const StagedTensor& each : store.inputs) one(each, each.tma ? store.brought : 1);
+  return bytes;
+}
+
+std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kernel& kernel) {
+  std::vector<BankConflicts> found;
+  const auto one = [&](const StagedTensor& each, const char* matrices, const char* held,
+                       const char* runs) {
+    const sema::Tensor& tensor = kernel.tensor(each.tensor);
+    const Accesses accesses(each, tensor.element_bytes());
+    Wavefronts by_values = accesses.worst_held(each.turned, store.width);
+    if (store.rest > 0) {
+      const Wavefronts last = accesses.worst_held(each.turned, store.rest);
+      if (last.taken > by_values.taken) by_values = last;
+    }
+    found.push_back(
+        {each.matrices ? matrices : held + tensor.name, by_values.taken, by_values.least});
+    if (each.tma) return;
+    const Wavefronts by_runs = accesses.worst_run();
+    found.push_back({runs + tensor.name, by_runs.taken, by_runs.least});
+  };
+  for (const StagedTensor& each : store.outputs) one(each, "stmatrix", "write ", "read ");
+  for (const StagedTensor& each : store.inputs) one(each, "ldmatrix", "read ", "write ");
+  return found;
+}
+
+}  // namespace lay::plan

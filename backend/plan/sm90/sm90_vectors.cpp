@@ -1,0 +1,73 @@
+#include "backend/plan/sm90/sm90_vectors.h"
+
+#include "backend/plan/axes.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/vectors.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+// Values -> place, as which elements are to be read, each once, and where those lie.
+void take_each_once(StagedVector& made, Facts& facts, const Layout& places) {
+  const Layout merged = coalesce(facts, places);
+  const std::vector<Tuple> extents = leaves(merged.shape), strides = leaves(merged.stride);
+  std::vector<Tuple> shape, held, read_shape, read;
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const bool again = strides[i].is_literal(0);
+    shape.push_back(extents[i]);
+    held.emplace_back(again ? 0 : count);
+    if (again) continue;
+    read_shape.push_back(extents[i]);
+    read.push_back(strides[i]);
+    count *= extents[i].value().value();
+  }
+  made.held = Layout(Tuple(shape), Tuple(held));
+  made.read = read.empty() ? Layout(1, 0) : Layout(Tuple(read_shape), Tuple(read));
+}
+
+// Neighbours in memory that are read side by side, and what has to hold for that.
+int read_together(const sema::Tensor& tensor, sema::TensorId id, const StagedVector& made,
+                  Facts& facts, Conditions& conditions) {
+  constexpr int widest = 16;  // bytes
+  if (!leaves(made.read.stride)[0].is_literal(1) || bits(tensor.element) < 8 ||
+      tensor.is_swizzled() || unit_mode(facts, tensor.layout) != 0)
+    return 1;
+  const std::int64_t side_by_side = leaves(made.read.shape)[0].value().value();
+  const int bytes = tensor.element_bytes();
+  for (int together = widest / bytes; together > 1; together /= 2) {
+    if (side_by_side % together != 0) continue;
+    const Conditions needed{vector_conditions(facts, tensor.layout, 0, together),
+                            {{id, together * bytes}}};
+    if (is_never(needed)) continue;
+    add(conditions, needed);
+    return together;
+  }
+  return 1;
+}
+
+}  // namespace
+
+std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90Gemm& gemm,
+                                         const Layout& atom, int step, Width width, Facts& facts,
+                                         Conditions& conditions) {
+  std::vector<StagedVector> found;
+  for (const sema::NodeId id : loads_outside(kernel, gemm.contraction)) {
+    const sema::Load& load = kernel.load(id);
+    const sema::Tensor& tensor = kernel.tensor(load.tensor);
+    const sema::IndexId index =
+        load.coordinate.size() == 1 ? bare_index(kernel, load.coordinate[0]) : -1;
+    // Whole numbers are read where they count: arithmetic on a 0 in their place may not be defined.
+    if (!is_float(tensor.element) || (index != gemm.m && index != gemm.n)) continue;
+    StagedVector made{id, index == gemm.m ? 0 : 1};
+    take_each_once(made, facts, composition(facts, along(atom[1], made.axis), Layout(step, 1)));
+    if (width == Width::vectors)
+      made.together = read_together(tensor, load.tensor, made, facts, conditions);
+    found.push_back(std::move(made));
+  }
+  return found;
+}
+
+}  // namespace lay::plan

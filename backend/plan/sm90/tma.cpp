@@ -1,0 +1,81 @@
+#include "backend/plan/sm90/tma.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int tma_bytes = 16, most_modes = 5;
+
+// A mode that is one extent with one stride, merged where it can be.
+std::optional<std::pair<Int, Int>> plain_mode(Facts& facts, const Layout& mode) {
+  const Layout merged = coalesce(facts, mode);
+  const auto extents = leaves(merged.shape), strides = leaves(merged.stride);
+  if (extents.size() != 1 || !mode.shape.is_int()) return std::nullopt;
+  return std::pair{extents[0].value(), strides[0].value()};
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::TensorId id,
+                                          Facts& facts, Conditions& conditions) {
+  const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(id)];
+  if (tensor.is_swizzled()) return std::nullopt;
+  const Layout& layout = tensor.layout;
+  const int elements = 8 * tma_bytes / bits(tensor.element);
+  if (layout.rank() < 2 || layout.rank() > most_modes) return std::nullopt;
+  int fastest = -1;
+  std::vector<Int> strides;
+  for (int mode = 0; mode < layout.rank(); ++mode) {
+    const auto plain = plain_mode(facts, layout[mode]);
+    if (!plain || plain->second.is(0)) return std::nullopt;
+    strides.push_back(plain->second);
+    if (plain->second.is(1) && fastest < 0) fastest = mode;
+  }
+  if (fastest < 0) return std::nullopt;
+  std::vector<int> order{fastest};
+  for (int mode = 0; mode < layout.rank(); ++mode) {
+    if (mode == fastest) continue;
+    const Predicate whole = divides(strides[static_cast<std::size_t>(mode)], elements);
+    if (whole.is_never()) return std::nullopt;
+    if (!facts.proves(whole)) add(conditions, {{whole}, {}});
+    order.push_back(mode);
+  }
+  add(conditions, {{}, {{id, tma_bytes}}});
+  return order;
+}
+
+Swizzle span_swizzle(int span, int element_bits) {
+  const int b = std::countr_zero(static_cast<unsigned>(span / 16));
+  const int unit = std::countr_zero(static_cast<unsigned>(element_bits / 8));
+  return Swizzle(b, 4 - unit, 3);
+}
+
+AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_bits) {
+  const int row = 8 * span / element_bits, run = along_k ? k : outer, across = along_k ? outer : k;
+  const Tuple extent = run == row ? Tuple(row) : tuple(row, run / row);
+  const Tuple stride = run == row ? Tuple(1) : tuple(1, row * across);
+  const Layout rows = along_k ? Layout(tuple(outer, extent), tuple(row, stride))
+                              : Layout(tuple(extent, k), tuple(stride, row));
+  return Composed{span_swizzle(span, element_bits), 0, rows};
+}
+
+AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts) {
+  const auto* composed = std::get_if<Composed>(&one);
+  const Layout& inner = composed ? std::get<Layout>(composed->inner) : std::get<Layout>(one);
+  std::vector<Tuple> shape = inner.shape.modes(), stride = inner.stride.modes();
+  std::int64_t step = size(inner).value();
+  for (const int count : counts) {
+    shape.emplace_back(count);
+    stride.emplace_back(step);
+    step *= count;
+  }
+  const Layout made{Tuple(shape), Tuple(stride)};
+  return composed ? AnyLayout(Composed{composed->outer, composed->offset, made}) : AnyLayout(made);
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,32 @@
+// How tensors travel by TMA: which ones can, in what boxes, and how a tile lies in shared memory.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend/plan/copies.h"
+#include "backend/plan/sm90/sm90_gemm.h"
+
+namespace lay::plan {
+
+// A tensor's modes in the order that TMA takes them, fastest first, or nothing: it takes tensors of
+// 1 to 5 plain modes, one of which has stride 1. `conditions` gains what has to hold for the rest:
+// strides of whole 16 bytes and a base address aligned to them (CUDA driver API,
+// cuTensorMapEncodeTiled).
+std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::TensorId tensor,
+                                          Facts& facts, Conditions& conditions);
+
+// The swizzle of rows of `span` bytes (32, 64 or 128), over elements of that many bits: Sw<3,4,3>
+// over bytes for 128.
+Swizzle span_swizzle(int span, int element_bits);
+
+// One stage of an operand as wgmma reads it, and of an output as TMA stores it, from rows of `span`
+// bytes (PTX ISA, canonical layouts of the matrix descriptor): (outer, k) -> offset in elements.
+//   K-major   (128, 64):(64, 1)                  with rows of 64 elements along k
+//   MN-major  ((64,2), 64):((1,4096), 64)        with rows of 64 elements along the outer index
+AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_bits);
+
+// The layout with further modes that step over whole copies of it.
+AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts);
+
+}  // namespace lay::plan

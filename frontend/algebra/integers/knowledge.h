@@ -1,0 +1,101 @@
+#pragma once
+
+// Inside the algebra: the facts in the form in which the decision procedure uses them. Dims that a
+// fact determines are replaced (M % 128 == 0: M = 128*M'; M == N: M = N), every other fact about
+// them is rewritten accordingly.
+
+#include <climits>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/algebra/integers/samples.h"
+
+namespace lay {
+
+struct Knowledge {
+  struct Bounds {
+    int64_t lower = 1;
+    std::optional<int64_t> upper;
+  };
+
+  std::map<DimId, Int> replaced;               // by expressions in dims that are not replaced
+  std::map<DimId, Bounds> bounds;              // of dims not replaced; {1, none} if not listed
+  std::vector<Int> nonnegative;                // f >= 0
+  std::vector<std::pair<Int, Int>> divisible;  // f % m == 0
+  std::vector<Predicate> other;                // the rest, known as they stand
+  std::vector<Predicate> stated;               // every fact as it was said
+  bool contradiction = false;
+
+  explicit Knowledge(const Facts& facts);
+  // The same and one fact more.
+  Knowledge with(const Predicate& fact) const;
+
+  Bounds bounds_of(DimId id) const;
+  // What was found out from it so far; nothing of it is a fact of its own.
+  struct Memory;
+  Memory& memory() const;
+
+  // The integer in terms of dims that are not replaced. Refusal "inexact" or "overflow" where the
+  // facts contradict it.
+  Int normal(const Int& a) const { return replaced.empty() ? a : a.substitute(replaced); }
+  Predicate normal(const Predicate& p) const {
+    return replaced.empty() ? p : p.substitute(replaced);
+  }
+
+ private:
+  void learn_pending();
+  void learn(const Predicate& fact);
+  void learn_equal(const Int& difference);
+  void learn_divides(const Int& a, const Int& by);
+  void learn_nonnegative(const Int& a);
+  void learn_not_equal(const Int& difference);
+  void replace(DimId id, const Int& by);
+  void settle(DimId id);
+  std::vector<Predicate> pending_;
+  mutable std::shared_ptr<Memory> memory_;  // made when asked for
+};
+
+struct Knowledge::Memory {
+  explicit Memory(Samples s) : samples(std::move(s)) {}
+  Samples samples;
+  // Of integers: to which depth of the search they were proved to be at least 0, and from which on
+  // they were not. Of conditions: whether they were proved. Only what no budget cut short. The keys
+  // are what the values hold.
+  struct Sign {
+    Int integer;
+    int proved_to = -1;
+    int failed_from = INT_MAX;
+  };
+  std::unordered_map<const Polynomial*, Sign> signs;
+  std::unordered_map<const PredicateNode*, std::pair<Predicate, bool>> decided;
+};
+
+// Proves without a search: identity, divisibility, sign. `steps` is the budget, used up as it goes.
+bool prove(const Knowledge& known, const Predicate& predicate, int& steps);
+bool prove_nonnegative(const Knowledge& known, const Int& a, int& steps);
+// A bound that holds for all allowed sizes, where one is found.
+std::optional<int64_t> lower_bound(const Knowledge& known, const Int& a);
+
+// The smallest sizes that the facts allow and at which the claim fails. `exhausted`: the facts
+// allow finitely many sizes, all were tried, and none fails. `finite`: the facts bound every size.
+struct Search {
+  std::optional<Sizes> witness;
+  bool exhausted = false;
+  bool finite = false;
+  Binding at;  // the witness by dims
+};
+// Whether a claim holds at some sizes; nothing if it has no value there, or none that is found
+// quickly.
+using SizeTest = std::function<std::optional<bool>(const Binding&)>;
+Search search_counterexample(const Knowledge& known, const std::map<DimId, std::string>& dims,
+                             const SizeTest& claim);
+// `share`: of what a search may take, where many are made.
+Search search_counterexample(const Knowledge& known, const Predicate& predicate, double share = 1);
+
+}  // namespace lay

@@ -1,0 +1,102 @@
+#include "frontend/algebra/inverse_search/cut_rest.h"
+
+#include <algorithm>
+
+#include "frontend/algebra/integers/int.h"
+
+namespace lay {
+namespace {
+
+// Whether no stride of a mode of extent `n` (0: of a last mode) gives what is due, where nothing
+// else is unknown: what most extents fail by, and soon.
+bool is_contradicted(const Rest& rest, int64_t n, int64_t& steps) {
+  std::optional<int64_t> stride;
+  size_t first = 0;
+  int64_t end = n == 0 ? INT64_MAX : n;  // of those with the same part above as the first
+  for (size_t i = 1; i < rest.at.size(); ++i) {
+    if (!rest.is_chosen(i)) continue;
+    --steps;
+    if (rest.at[i] >= end) {
+      first = i;
+      end = rest.at[i] - rest.at[i] % n;
+      if (__builtin_add_overflow(end, n, &end)) return false;
+      continue;
+    }
+    const int64_t distance = rest.at[i] - rest.at[first];
+    int64_t due, reached;
+    if (__builtin_sub_overflow(rest.numbers[i], rest.numbers[first], &due)) return false;
+    if (!stride && due % distance != 0) return true;
+    if (!stride) stride = due / distance;
+    if (__builtin_mul_overflow(*stride, distance, &reached) || reached != due) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Line& Line::between(size_t first, size_t second) {
+  const int64_t *from = rest_.of(first), *to = rest_.of(second);
+  for (size_t k = 1; k < rest_.width; ++k) factors_[k - 1] = checked_sub(to[k], from[k]);
+  factors_.back() = checked_sub(rest_.at[first], rest_.at[second]);
+  due_ = checked_sub(from[0], to[0]);
+  return *this;
+}
+
+bool Line::holds(IntegerEquations& equations, int64_t difference) const {
+  return equations.require(factors_, checked_sub(due_, difference));
+}
+
+std::optional<int64_t> Line::left_by(const IntegerEquations& equations) const {
+  int64_t value;
+  if (!equations.determines(factors_, value)) return std::nullopt;
+  return checked_sub(due_, value);
+}
+
+IntegerEquations::Left Line::all_left_by(const IntegerEquations& equations) const {
+  IntegerEquations::Left left = equations.left_of(factors_);
+  left.value = checked_sub(due_, left.value);
+  return left;
+}
+
+void Rest::add(int64_t value, std::vector<int64_t> indices) {
+  at.push_back(value);
+  values.push_back(value);
+  const bool unique = indices.size() == 1;
+  numbers.push_back(unique ? indices[0] : 0);
+  std::sort(indices.begin(), indices.end());
+  choices.push_back(unique ? nullptr
+                           : std::make_shared<const std::vector<int64_t>>(std::move(indices)));
+}
+
+bool is_ruled_out(const Rest& rest, int64_t n, int64_t& steps) {
+  return rest.width == 1 && is_contradicted(rest, n, steps);
+}
+
+std::optional<Rest> above(const Rest& rest, int64_t n, int64_t& steps) {
+  std::optional<Rest> found;
+  if (is_ruled_out(rest, n, steps)) return found;
+  each_above(rest, n, steps, 1, [&](Rest next) {
+    found = std::move(next);
+    return true;
+  });
+  return found;
+}
+
+Rest without_idle(Rest rest) {
+  std::vector<size_t> kept{0};
+  for (size_t k = 1; k < rest.width; ++k) {
+    bool idle = true;
+    for (size_t i = 0; i < rest.at.size() && idle; ++i) idle = rest.of(i)[k] == 0;
+    if (!idle) kept.push_back(k);
+  }
+  if (kept.size() == rest.width) return rest;
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < rest.at.size(); ++i) {
+    for (const size_t k : kept) numbers.push_back(rest.of(i)[k]);
+  }
+  rest.width = kept.size();
+  rest.numbers = std::move(numbers);
+  return rest;
+}
+
+}  // namespace lay

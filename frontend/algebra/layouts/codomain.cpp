@@ -1,0 +1,133 @@
+#include "frontend/algebra/layouts/codomain.h"
+
+#include <algorithm>
+
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay {
+namespace {
+
+void add_sides(const Known& known, const Tuple& shape, std::vector<int>& path, int64_t& radix,
+               std::vector<Side>& sides) {
+  const auto axis = known.axis_of(path);
+  if (axis || shape.is_leaf()) {
+    const int64_t extent = size(shape).value();
+    sides.push_back({axis, extent, radix});
+    radix = checked_mul(radix, extent);
+    return;
+  }
+  for (int k = 0; k < shape.rank(); ++k) {
+    path.push_back(k);
+    add_sides(known, shape[k], path, radix, sides);
+    path.pop_back();
+  }
+}
+
+// The smallest index at which sign*(value along the axis) reaches at least `target`.
+std::optional<int64_t> first_reaching(const Known& known, size_t axis, int64_t sign, Wide target) {
+  std::vector<Bounded> terms = known.terms(axis, sign);
+  const Wide offset = known.offsets[axis] * sign;
+  if (offset + greatest_sum(terms) < target) return std::nullopt;
+  std::vector<int64_t> radices;
+  for (const KnownMode& mode : known.modes) {
+    if (mode.axis == axis) radices.push_back(mode.radix);
+  }
+  int64_t index = 0;
+  for (size_t k = terms.size(); k-- > 0;) {
+    const auto digit = least_holding(terms[k].high, [&](int64_t n) {
+      const int64_t high = std::exchange(terms[k].high, n);
+      const bool reached = offset + greatest_sum(terms) >= target;
+      terms[k].high = high;
+      return reached ? Answer::yes : Answer::no;
+    });
+    terms[k].low = terms[k].high = *digit;
+    index += *digit * radices[k];
+  }
+  return index;
+}
+
+std::optional<int64_t> least(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+// The least value from 0 up that the axis does not give. With the strides' signs taken off, values
+// begin at 0 and are dense as long as each stride, in ascending order, is at most one more than
+// what those before it reach.
+Missing first_missing_along(const Known& known, size_t axis, int64_t extent) {
+  std::vector<Bounded> terms = known.terms(axis);
+  const Wide begin =
+      -(known.offsets[axis] + least_sum(terms));  // the value 0, counted from the least value
+  for (Bounded& term : terms) term.stride = term.stride < 0 ? -term.stride : term.stride;
+  std::sort(terms.begin(), terms.end(),
+            [](const Bounded& a, const Bounded& b) { return a.stride < b.stride; });
+  Wide dense = 0;
+  for (const Bounded& term : terms) {
+    if (term.stride > dense + 1) break;
+    dense += Wide{term.stride} * term.high;
+  }
+  if (begin < 0) return {Answer::yes, 0};
+  if (begin <= dense + 1) {
+    const Wide missing = dense + 1 - begin;
+    return missing < extent ? Missing{Answer::yes, static_cast<int64_t>(missing)}
+                            : Missing{Answer::no};
+  }
+  int steps = kKnownSteps;
+  for (int64_t value = 0; value < extent; ++value) {
+    const Wide target = begin + value;
+    const Answer answer = solvable(terms, {&target, 1}, --steps);
+    if (answer == Answer::no) return {Answer::yes, value};
+    if (answer == Answer::unknown) return {answer};
+  }
+  return {Answer::no};
+}
+
+}  // namespace
+
+std::vector<Side> sides_of(const Known& known, const Tuple& shape) {
+  std::vector<Side> sides;
+  std::vector<int> path;
+  int64_t radix = 1;
+  add_sides(known, shape, path, radix, sides);
+  size_t met = 0;
+  for (const Side& side : sides) met += side.axis.has_value();
+  if (met != known.paths.size()) {
+    throw refusal("coordinate-rank",
+                  "the values are no coordinates of the shape " + shape.to_string(),
+                  "give a shape with a mode for each direction of the strides");
+  }
+  return sides;
+}
+
+std::optional<int64_t> first_outside(const Known& known, size_t axis, Wide low, Wide high) {
+  return least(first_reaching(known, axis, 1, high + 1), first_reaching(known, axis, -1, 1 - low));
+}
+
+std::optional<int64_t> first_outside(const Known& known, const std::vector<Side>& sides) {
+  std::optional<int64_t> first;
+  for (const Side& side : sides) {
+    if (side.axis) first = least(first, first_outside(known, *side.axis, 0, side.extent - 1));
+  }
+  return first;
+}
+
+Missing first_missing(const Known& known, const std::vector<Side>& sides) {
+  Missing first{Answer::no};
+  for (const Side& side : sides) {
+    Missing along{side.extent > 1 ? Answer::yes : Answer::no, 1};
+    if (side.axis) along = first_missing_along(known, *side.axis, side.extent);
+    if (along.answer == Answer::unknown) return along;
+    if (along.answer == Answer::no) continue;
+    along.index *= side.radix;
+    if (first.answer == Answer::no || along.index < first.index) first = along;
+  }
+  return first;
+}
+
+int64_t swizzle_block(const Swizzle& s) {
+  int64_t block = 1;
+  while (block <= s.target_mask()) block *= 2;
+  return block;
+}
+
+}  // namespace lay

@@ -1,0 +1,35 @@
+#pragma once
+
+// Inside the algebra: searches that may take seconds ask now and then whether anybody still waits.
+//
+//     Asking asking([&] { if (interrupted()) throw Stop(); });     who waits: the thread's searches
+//     call this lay::ask();                                                  a search: goes on, or
+//     leaves with what was thrown
+
+#include <functional>
+#include <utility>
+
+namespace lay {
+
+inline constinit thread_local const std::function<void()>* waiting = nullptr;
+
+// While it lives, this thread's searches call the question. What it throws must be no Refusal:
+// searches catch those.
+class Asking {
+ public:
+  explicit Asking(std::function<void()> question)
+      : question_(std::move(question)), before_(std::exchange(waiting, &question_)) {}
+  ~Asking() { waiting = before_; }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  std::function<void()> question_;
+  const std::function<void()>* before_;
+};
+
+inline void ask() {
+  if (waiting) (*waiting)();
+}
+
+}  // namespace lay

@@ -1,0 +1,55 @@
+#pragma once
+
+// What an operation throws when its law cannot be kept: facts first, worded in one place
+// (refusal.cpp).
+//
+// A Refusal is always about the user's values. What can only be our mistake is a std::logic_error.
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "frontend/algebra/integers/facts.h"
+
+namespace lay {
+
+// Where a law fails: the smallest index, its coordinate, what is due there and what would come out.
+// Texts are Lay.
+struct Counterexample {
+  int64_t index = 0;
+  std::string coordinate;
+  std::string middle;  // what the right operand gives there (composition)
+  std::string due;
+  std::string actual;
+  std::string claimed;  // the layout that would be wrong
+};
+
+// A remark that belongs to one operand (0 is the first).
+struct OperandNote {
+  int operand;
+  std::string text;
+};
+
+struct Refusal : std::exception {
+  std::string code;                   // "composition-carry"
+  std::string message;                // one lower-case sentence with the values
+  std::vector<std::string> operands;  // their texts
+  std::optional<int> mode;            // the mode that fails
+  std::vector<OperandNote> labels;
+  std::optional<Counterexample> witness;
+  Sizes sizes;                     // the smallest sizes that break a symbolic claim
+  std::vector<std::string> works;  // repairs that were tried and work
+  std::string help;                // a next step, where there is no tried repair
+
+  // All of it as (kind, text): "at" for the witness and sizes, "works" for repairs, "help".
+  std::vector<std::pair<std::string, std::string>> notes() const;
+  const char* what() const noexcept override { return message.c_str(); }
+};
+
+// A refusal of which only code, sentence and a next step are known.
+Refusal refusal(std::string code, std::string message, std::string help = "");
+
+}  // namespace lay

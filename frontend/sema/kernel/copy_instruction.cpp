@@ -1,0 +1,57 @@
+#include "frontend/sema/kernel/copy_instruction.h"
+
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/refusal.h"
+#include "frontend/sema/kernel/atom_cover.h"
+#include "frontend/sema/values/record_fields.h"
+
+namespace lay::sema {
+
+int CopyInstruction::count() const {
+  return static_cast<int>(size(threads.shape).value());
+}
+
+std::int64_t CopyInstruction::bits() const {
+  Facts facts;
+  return cosize(facts, source).value();
+}
+
+CopyInstruction copy_of(const Record& record) {
+  const RecordFields fields(record, [&](const std::string& what) {
+    throw refusal(
+        "not-an-atom", record.head + " is no copy: " + what,
+        "its fields are kind, threads, source, destination, instruction; docs/language.md, Atoms");
+  });
+  if (!fields.truth("valid", true))
+    fields.complain("the machine has no instruction with these parameters");
+  CopyInstruction copy;
+  copy.name = (record.library.empty() ? "" : record.library + ".") + record.head;
+  copy.kind = fields.text("kind");
+  copy.threads = fields.layout("threads");
+  const int threads = copy.kind == "thread"    ? 1
+                      : copy.kind == "warp"    ? 32
+                      : copy.kind == "cluster" ? copy.count()
+                                               : 0;
+  if (threads == 0) fields.complain("its kind is thread, warp or cluster");
+  if (copy.count() != threads) {
+    fields.complain("a " + copy.kind + " is " + std::to_string(threads) +
+                    " threads, and its threads are " + copy.threads.to_string());
+  }
+  copy.source = fields.layout("source");
+  copy.destination = fields.layout("destination");
+  copy.instruction = fields.optional_text("instruction");
+  copy.since = static_cast<int>(fields.optional_integer("since", 0, 1000));
+  copy.alignment = static_cast<int>(fields.optional_integer("alignment", 0, 4096));
+  copy.pitch = static_cast<int>(fields.optional_integer("pitch", 0, 4096));
+  if (fields.has("spans")) copy.spans = fields.numbers("spans", 16, 128);
+  copy.cost = fields.optional_real("cost");
+  const std::int64_t bits = copy.bits();
+  if (bits < 1 || bits > (1 << 20))
+    fields.complain("it copies " + std::to_string(bits) + " bits, not 1 to 2^20");
+  check_cover(copy.name, {"source", copy.source, static_cast<int>(bits), 1, false}, threads);
+  check_cover(copy.name, {"destination", copy.destination, static_cast<int>(bits), 1, false},
+              threads);
+  return copy;
+}
+
+}  // namespace lay::sema

@@ -1,0 +1,47 @@
+// A copy instruction as data, read off the fields of a record (stdlib/atoms) as multiply-adds are
+// (atom.h).
+//
+//   library_copy("atoms.sm80", "ldmatrix", {{"n", 4}})
+//
+// is a CopyInstruction of kind "warp" with
+//   source       ((8,4),128):... , a row of 16 bytes from each lane's address
+//   instruction  "ldmatrix.sync.aligned.m8n8.x4.shared.b16 $to, [$from]"
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/sema/library.h"
+
+namespace lay::sema {
+
+// The template names registers or addresses: $to, $from; $bytes of which only so many are read; and
+// of TMA $map, $coordinates, $barrier and $mask.
+struct CopyInstruction {
+  std::string name;  // as Lay reads it back: sm80.ldmatrix(n = 4)
+  std::string kind;  // who executes it: "thread", "warp"; "cluster": one thread for so many blocks
+  Layout threads;    // thread of the copy -> thread of its group; of a cluster its blocks
+  Layout source, destination;  // (thread, value) -> bit of what is copied
+  std::string instruction;     // PTX
+  int since = 0;               // the least compute capability that has it, times ten; 0: every one
+  int alignment = 0;           // bytes: of an address
+  int pitch = 0;  // bytes of which the strides of a tensor in global memory are multiples; 0: any
+  std::vector<int>
+      spans;        // the swizzle spans, in bytes, in which it can write or read shared memory
+  double cost = 0;  // clocks of one multiprocessor an instruction
+
+  int count() const;          // threads
+  std::int64_t bits() const;  // that are copied
+};
+
+// The record's fields, proved: both sides hold every bit exactly once, again only along modes of
+// threads with stride 0. Refusal "not-an-atom" names the field that is missing or of another kind;
+// "atom-cover" the thread and value that are wrong.
+CopyInstruction copy_of(const Record& record);
+
+// The record `name` of a library with these parameters. Refusals as above, and what its evaluation
+// refuses.
+CopyInstruction library_copy(const std::string& library, const std::string& name,
+                             const std::vector<LibraryArgument>& arguments);
+
+}  // namespace lay::sema

@@ -1,0 +1,31 @@
+// Element functions on the numbers of the reference: each result is rounded to its type, integers
+// of 32 bits and fewer wrap. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "frontend/algebra/memory/element.h"
+
+namespace lay::sema {
+
+// A number of a node's type: `integer` for integer and truth types, `real` for floats.
+struct Computed {
+  double real = 0;
+  std::int64_t integer = 0;
+};
+
+std::int64_t wrapped(ElementType type, std::int64_t x);
+double rounded(ElementType type, double x);
+// a*b + c, rounded once.
+double fused(ElementType type, double a, double b, double c);
+std::int64_t fused(ElementType type, std::int64_t a, std::int64_t b, std::int64_t c);
+
+// A function of one number, in f64.
+double function_of_f64(ElementFunction f, double x);
+
+// The function of operands that are all floats, or all integers. Refusal "division-by-zero".
+Computed on_reals(ElementFunction f, ElementType type, const std::vector<Computed>& v);
+Computed on_integers(ElementFunction f, ElementType type, const std::vector<Computed>& v);
+
+}  // namespace lay::sema

@@ -1,0 +1,169 @@
+// A checked kernel: what a `kernel` statement means once names, types and layouts are known. The
+// planner lowers it, the reference (reference.h) evaluates it, and nothing here mentions a thread.
+//
+//   kernel linear<M, N, K>(A: f32 (M,K):(K,1), W: f32 (N,K):(K,1), bias: f32 N:1) -> C: f32
+//   (M,N):(N,1) { let acc = sum[k](A[m,k] * W[n,k])
+//     C[m,n] = max(acc + bias[n], 0) }
+//
+// has dims M N K; tensors A W bias (input) and C (output); index variables m: M, n: N, k: K; and
+// one assignment whose value is a node:   max(add(contraction[k](mul(load A[m,k], load W[n,k])),
+// load bias[n]), 0).
+//
+// Nodes form a DAG in `nodes`: a node's operands have smaller ids. Types are the accumulator's
+// inside an epilogue; a load of a narrower element converts where it is used (an Apply of cast), a
+// store converts to the tensor's element.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/algebra/integers/facts.h"
+#include "frontend/algebra/integers/int.h"
+#include "frontend/algebra/layouts/layout.h"
+#include "frontend/algebra/memory/element.h"
+#include "frontend/sema/kernel/atom.h"
+#include "frontend/source/span.h"
+
+namespace lay::sema {
+
+using TensorId = int;  // into Kernel::tensors
+using ScalarId = int;  // into Kernel::scalars
+using IndexId = int;   // into Kernel::indices
+using NodeId = int;    // into Kernel::nodes
+
+struct Dim {
+  std::string name;
+  Int symbol;
+  Span where;
+};
+
+enum class Access { input, output, inout };
+
+// Elements in the caller's memory. The layout maps the coordinate that stands in brackets to an
+// offset in elements; it has one top-level mode an index.
+struct Tensor {
+  std::string name;
+  ElementType element = ElementType::f32;
+  Layout layout;
+  Access access = Access::input;
+  Span where;
+  Swizzle swizzle{};  // of the layout's offsets; B = 0 without
+
+  int element_bytes() const { return bits(element) / 8; }
+  bool is_swizzled() const { return swizzle.b > 0; }
+  // Coordinate -> offset in elements.
+  AnyLayout memory() const {
+    return is_swizzled() ? AnyLayout(Composed{swizzle, Tuple(0), layout}) : AnyLayout(layout);
+  }
+};
+
+struct Scalar {
+  std::string name;
+  ElementType type = ElementType::f32;
+  Span where;
+};
+
+// A parameter or output in the order of the signature: a ScalarId or a TensorId. Arguments of a
+// call come in this order, without the outputs that are not inout.
+struct SignatureEntry {
+  bool is_scalar = false;
+  int id = 0;
+};
+
+// An index ranges over 0 .. extent - 1; `summed` ones belong to a contraction, the others to the
+// output.
+struct Index {
+  std::string name;
+  Int extent;
+  bool summed = false;
+  Span where;
+};
+
+struct Literal {
+  std::variant<std::int64_t, double> value;
+};
+struct IndexValue {
+  IndexId index;
+};
+struct SizeValue {  // a dim, or arithmetic on dims, in an epilogue
+  Int value;
+};
+struct ScalarValue {
+  ScalarId scalar;
+};
+// An element of a tensor. Each coordinate is a node of integer type; a bare index is an IndexValue.
+struct Load {
+  TensorId tensor;
+  std::vector<NodeId> coordinate;
+};
+// sum over the indices of the body, in an order that the plan fixes, accumulated in the node's
+// type.
+struct Contraction {
+  std::vector<IndexId> indices;
+  NodeId body;
+};
+// `select` takes (condition, then, otherwise) and evaluates only the arm it takes.
+struct Apply {
+  ElementFunction function;
+  std::vector<NodeId> operands;
+};
+
+struct Node {
+  std::variant<Literal, IndexValue, SizeValue, ScalarValue, Load, Contraction, Apply> what;
+  ElementType type = ElementType::f32;
+  Span where;
+};
+
+// target[indices] = value, for every value of the indices: each output is assigned exactly once
+// everywhere.
+struct Assignment {
+  TensorId target;
+  std::vector<IndexId> indices;
+  NodeId value;
+  Span where;
+};
+
+// An entry of a schedule: `tile = (128,128,8)`, `smem A = ...` (key "smem", argument "A"). An
+// integer is a Tuple leaf, the value of `mma` an Atom.
+struct ScheduleEntry {
+  std::string key, argument;
+  std::variant<Tuple, Layout, Composed, std::string, Atom> value;
+  Span where;
+};
+
+struct Schedule {
+  std::string target;           // "simt", "sm90", ...
+  std::vector<Predicate> when;  // over the kernel's dims; empty: always
+  std::vector<ScheduleEntry> entries;
+  Span where;
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Dim> dims;
+  std::vector<Tensor> tensors;  // parameters in order, then the outputs that are not inout
+  std::vector<Scalar> scalars;
+  std::vector<SignatureEntry> signature;
+  std::vector<Index> indices;
+  std::vector<Node> nodes;
+  std::vector<Assignment> assignments;
+  // What the launcher checks before every launch: the signature's `where`, equal extents of an
+  // index, outputs that are injective, coordinates in bounds, top-level assumptions on these dims.
+  std::vector<Guard> guards;
+  std::vector<Schedule> schedules;
+  Span where;
+
+  const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+  const Index& index(IndexId id) const { return indices[static_cast<std::size_t>(id)]; }
+  const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
+  // Of a node that is a load: it, and the tensor that it reads.
+  const Load& load(NodeId id) const { return std::get<Load>(node(id).what); }
+  const Tensor& loaded(NodeId id) const { return tensor(load(id).tensor); }
+};
+
+using KernelPtr = std::shared_ptr<const Kernel>;
+
+}  // namespace lay::sema

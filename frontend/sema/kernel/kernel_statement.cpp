@@ -1,0 +1,129 @@
+// The statements `kernel` and `schedule`.
+
+#include <algorithm>
+
+#include "frontend/sema/kernel/kernel_builder.h"
+#include "frontend/sema/kernel/schedule_entry.h"
+#include "frontend/sema/statement.h"
+#include "frontend/source/text.h"
+
+namespace lay::sema {
+namespace {
+
+bool is_main(const Session& session, const std::shared_ptr<Module>& module) {
+  return module == session.main;
+}
+
+void report(Session& session, const Kernel& kernel) {
+  for (const Guard& guard : kernel.guards) {
+    session.outcome->findings.push_back(
+        {Standing::guarded, guard.to_string(), guard.origin, guard.breaks, kernel.where});
+  }
+}
+
+// The number of tiles along the first two indices of the output, for `order`.
+void add_tiles(Session& session, Frame& frame, const Kernel& kernel, const Tuple& tile) {
+  if (kernel.assignments.empty() || tile.rank() < 2 || !tile.is_tuple()) return;
+  const char* names[] = {"tiles_m", "tiles_n"};
+  const std::vector<IndexId>& indices = kernel.assignments.front().indices;
+  for (std::size_t k = 0; k < 2 && k < indices.size(); ++k) {
+    const Tuple& extent = tile[static_cast<int>(k)];
+    if (!extent.is_int() || extent.is_literal(0))
+      continue;  // of which the planner says what is wrong
+    Int length = kernel.indices[static_cast<std::size_t>(indices[k])].extent;
+    frame.locals.emplace_back(names[k], Value(session.facts.ceil_div(length, extent.value())));
+  }
+}
+
+const Tensor& tensor_of(const Kernel& kernel, const syntax::Identifier& name) {
+  const auto found = std::find_if(kernel.tensors.begin(), kernel.tensors.end(),
+                                  [&](const Tensor& t) { return t.name == name.text; });
+  if (found == kernel.tensors.end())
+    fail("unknown-name", "the kernel has no tensor " + name.text, name.span);
+  return *found;
+}
+
+// A tile lies in shared memory in the elements that it has outside.
+void check_shared(const Tensor& tensor, const Value& value, Span place) {
+  const auto* layout = value.as<Layout>();
+  const auto* composed = value.as<Composed>();
+  if (composed) layout = std::get_if<Layout>(&composed->inner);
+  if (!layout) return;
+  require_in_elements("shared memory holds elements of " +
+                          std::string(element_name(tensor.element)) + " for " + tensor.name +
+                          ", and the layout",
+                      layout->units, tensor.element, place);
+}
+
+}  // namespace
+
+Schedule check_schedule(Session& session, const Closure& closure, const syntax::Schedule& source,
+                        const Kernel& kernel) {
+  GuardScope scope(session.facts);
+  Schedule schedule;
+  schedule.target = source.target.text;
+  schedule.where = join(source.kernel.span, source.target.span);
+  Frame frame{closure, {}};
+  for (const Dim& dim : kernel.dims) frame.locals.emplace_back(dim.name, Value(dim.symbol));
+  if (source.when) {
+    Span place = frame.tree()[*source.when].span;
+    schedule.when = conjuncts(as_condition(evaluate(session, frame, *source.when), place));
+  }
+  for (const syntax::Entry& entry : source.entries) {
+    for (const ScheduleEntry& before : schedule.entries) {
+      if (before.key != entry.name.text ||
+          before.argument != (entry.operand ? entry.operand->text : ""))
+        continue;
+      fail("duplicate-name", entry.name.text + " is given twice", entry.name.span,
+           {{before.where, "the first time"}});
+    }
+    const Tensor* tensor = entry.operand ? &tensor_of(kernel, *entry.operand) : nullptr;
+    Value value = evaluate(session, frame, entry.value);
+    if (tensor && entry.name.text == "smem")
+      check_shared(*tensor, value, frame.tree()[entry.value].span);
+    if (entry.name.text == "tile" && value.as<Tuple>())
+      add_tiles(session, frame, kernel, *value.as<Tuple>());
+    schedule.entries.push_back(
+        schedule_entry(entry.name.text, entry.operand ? entry.operand->text : "", value,
+                       join(entry.name.span, frame.tree()[entry.value].span)));
+  }
+  return schedule;
+}
+
+void define_kernel(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
+                   const syntax::Kernel& kernel, Span) {
+  KernelFamily family{closure, &kernel, {}, nullptr};
+  family.checked = check_kernel(session, family, {});
+  report(session, *family.checked);
+  auto shared = std::make_shared<const KernelFamily>(std::move(family));
+  module->define(kernel.name.text, Value(KernelFamilyPtr(shared)), kernel.name.span);
+  if (is_main(session, module)) session.kernel_order.push_back(kernel.name.text);
+}
+
+void add_schedule(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
+                  const syntax::Schedule& schedule, Span) {
+  const std::string& name = schedule.kernel.text;
+  const Module::Entry* entry = module->find(name, module->generation());
+  if (entry && !entry->value) throw Poisoned{};
+  const auto* family = entry ? entry->value->as<KernelFamilyPtr>() : nullptr;
+  if (!family) {
+    std::vector<std::string> known;
+    for (const auto& [other, entries] : module->entries()) {
+      if (entries.back().value && entries.back().value->as<KernelFamilyPtr>())
+        known.push_back(other);
+    }
+    std::vector<Note> notes;
+    if (auto near = nearest(name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
+    fail("unknown-kernel", "no kernel is called " + name, schedule.kernel.span, {},
+         std::move(notes));
+  }
+  KernelFamily with = **family;
+  with.schedules.emplace_back(closure, &schedule);
+  Kernel checked = *with.checked;
+  checked.schedules.push_back(check_schedule(session, closure, schedule, checked));
+  with.checked = std::make_shared<const Kernel>(std::move(checked));
+  module->define(name, Value(std::make_shared<const KernelFamily>(std::move(with))),
+                 schedule.kernel.span);
+}
+
+}  // namespace lay::sema

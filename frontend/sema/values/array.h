@@ -1,0 +1,53 @@
+// Arrays on the host: what `load` reads, kernels take and give, and `save` writes. Elements stand
+// in row-major order (the last index runs fastest), as NumPy's C order; an element of a tensor's
+// layout is addressed by coordinate.
+//
+//   Array a = Array::make(ElementType::f32, {2, 3});
+//   a.set_real(a.offset({1, 2}), 0.5);          a.real(5) == 0.5
+//
+// The bytes are shared and never change once an array is a value: whoever writes makes the array
+// first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/algebra/memory/element.h"
+
+namespace lay::sema {
+
+// The number as the type holds it: `decode` of `encode` in convert.h.
+double round_to(ElementType type, double value);
+
+struct Array {
+  ElementType element = ElementType::f32;
+  std::vector<std::int64_t> shape;  // empty: one number
+  std::shared_ptr<std::vector<std::byte>> bytes;
+
+  // Zeros. Throws Refusal "limit" if all arrays alive would take more than 2^33 bytes, "overflow".
+  static Array make(ElementType element, std::vector<std::int64_t> shape);
+
+  std::int64_t size() const;  // the number of elements
+  int rank() const { return static_cast<int>(shape.size()); }
+  std::int64_t offset(const std::vector<std::int64_t>& coordinate) const;
+
+  // Elements by their row-major index. `pred` counts one byte.
+  double real(std::int64_t i) const;
+  std::int64_t integer(std::int64_t i) const;
+  void set_real(std::int64_t i, double value);
+  void set_integer(std::int64_t i, std::int64_t value);
+
+  // The same numbers in another type, rounded as `round_to` does.
+  Array cast(ElementType to) const;
+
+  // "f32 (2,3) [[0.5, 1, ...], ...]": the shape and the first elements.
+  std::string to_string() const;
+};
+
+// The bytes of one element in an array.
+std::size_t element_bytes(ElementType type);
+
+}  // namespace lay::sema

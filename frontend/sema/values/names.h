@@ -1,0 +1,19 @@
+// The names that an expression mentions and does not bind itself. Internal to this folder.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "frontend/syntax/tree.h"
+
+namespace lay::sema {
+
+using NameVisitor = std::function<void(const std::string& name, Span where)>;
+void for_each_free_name(const syntax::Tree& tree, syntax::ExpressionId id,
+                        const std::vector<std::string>& bound, const NameVisitor& visit);
+
+// The direct parts of an expression, left to right.
+std::vector<syntax::ExpressionId> parts_of(const syntax::Expression& e);
+
+}  // namespace lay::sema

@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "backend/ir/text/print.h"
+#include "backend/plan/make.h"
+#include "backend/target/target.h"
+#include "runtime/commands/commands.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/commands/manifest.h"
+#include "runtime/commands/report.h"
+#include "runtime/commands/script.h"
+#include "runtime/compile/compile.h"
+#include "runtime/execute/stages.h"
+#include "runtime/gpu/device.h"
+#include "runtime/io/file.h"
+
+namespace lay::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(std::string code, std::string message, Span where = {}) {
+  Diagnostic d;
+  d.code = std::move(code);
+  d.message = std::move(message);
+  d.primary = where;
+  throw DiagnosticError(std::move(d));
+}
+
+// A GPU, or an architecture by the one that stands for it, as it was asked for: "a100", "sm_80".
+struct Asked {
+  std::string word;
+  Target target;
+};
+
+// The targets asked for; else that of the GPU at hand; else one of each generation that is common.
+std::vector<Asked> targets_of(const std::vector<std::string>& words) {
+  std::vector<Asked> asked;
+  const auto ask = [&](const std::string& word) { asked.push_back({word, target_named(word)}); };
+  for (const std::string& word : words) {
+    const bool again = std::any_of(asked.begin(), asked.end(),
+                                   [&](const Asked& each) { return each.word == word; });
+    if (!again) ask(word);
+  }
+  if (asked.empty())
+    if (const auto device = device_target()) asked.push_back({device->architecture, *device});
+  if (asked.empty()) {
+    ask("sm_80");
+    ask("sm_90a");
+  }
+  return asked;
+}
+
+// The line of the script where a span stands, as a span: where a message of the CUDA compiler is
+// shown.
+Span line_span(const Sources& sources, const Span& inside, int line) {
+  if (!inside.known() || line < 1) return inside;
+  const Source& source = sources[inside.file];
+  const auto index = static_cast<std::size_t>(line - source.first_line);
+  if (index >= source.lines.size()) return inside;
+  const auto begin = source.lines[index];
+  return {inside.file, begin,
+          begin + static_cast<std::uint32_t>(sources.line_text(inside.file, index).size())};
+}
+
+class Builder {
+ public:
+  Builder(const Script& script, const BuildOptions& options)
+      : script_(script), options_(options), targets_(targets_of(options.archs)) {
+    if (!options.source_only) can_compile_ = can_compile(&why_not_);
+    if (options.strict && !can_compile_)
+      throw MachineLacks("--strict: nothing can be compiled here: " + why_not_);
+  }
+
+  // Every target has a plan of its own; variants that come out the same are built and listed as
+  // one. A target that the kernel cannot be built for is passed over, with a warning; one that can
+  // be built for none has no variants.
+  BuiltKernel build(const sema::KernelPtr& kernel) {
+    BuiltKernel built{kernel, {}, {}};
+    std::vector<Diagnostics> refused;
+    for (const Asked& asked : targets_) {
+      auto plan = std::make_unique<const plan::Plan>(plan::make_plan(kernel, asked.target));
+      std::vector<BuiltVariant> variants;
+      if (Diagnostics problems = text_of(*plan, asked, variants); !problems.ok()) {
+        refused.push_back(std::move(problems));
+        refusals_.push_back({kernel->name, asked.word});
+        continue;
+      }
+      built.plans.push_back(std::move(plan));
+      add(built, std::move(variants), asked);
+    }
+    report_refused(refused, built.variants.empty() ? Severity::error : Severity::warning);
+    return built;
+  }
+
+  // "not built: of_e4m3 for sm_80; promoted for sm_80"; empty where everything was.
+  std::string not_built() const {
+    std::string text;
+    for (const auto& [kernel, target] : refusals_)
+      text += (text.empty() ? "not built: " : "; ") + kernel + " for " + target;
+    return text;
+  }
+
+  // Why there is only source, if so.
+  std::string missing() const { return options_.source_only || can_compile_ ? "" : why_not_; }
+
+  // Whether ptxas remarked on a kernel, and that is an error.
+  bool failed() const { return failed_; }
+
+  void write(const std::string& name, const std::string& text) const {
+    write_file((fs::path(options_.folder) / name).string(), {text});
+    std::cout << (fs::path(options_.folder) / name).string() << "\n";
+  }
+
+ private:
+  // The text of every variant; or what stands against it.
+  Diagnostics text_of(const plan::Plan& plan, const Asked& asked,
+                      std::vector<BuiltVariant>& variants) const {
+    Diagnostics problems = problems_of(plan);
+    if (!problems.ok()) return problems;
+    try {
+      for (const plan::Variant& variant : plan.variants) {
+        BuiltVariant& built = variants.emplace_back(BuiltVariant{&variant, {asked.word}, {}});
+        for (ir::Kernel& kernel : lowered(script_.sources, plan, variant)) {
+          cuda::Emitted text = emitted(*plan.kernel, kernel, asked.target);
+          built.launches.push_back({std::move(kernel), std::move(text), {}});
+        }
+      }
+    } catch (const DiagnosticError& error) {
+      problems.add(error.diagnostic);
+    }
+    return problems;
+  }
+
+  void add(BuiltKernel& built, std::vector<BuiltVariant> variants, const Asked& asked) {
+    auto next = built.variants.begin();
+    for (BuiltVariant& variant : variants) {
+      std::vector<cuda::Emitted> texts;
+      for (const BuiltLaunch& launch : variant.launches) texts.push_back(launch.emitted);
+      next = merged(built, next, std::move(variant));
+      if (next->targets.back() != asked.word) next->targets.push_back(asked.word);
+      for (std::size_t i = 0; i < texts.size(); ++i)
+        add_files(*built.kernel, next->launches[i], texts[i], asked);
+      ++next;
+    }
+  }
+
+  // What several targets refuse for the same reason is said once.
+  void report_refused(const std::vector<Diagnostics>& refused, Severity severity) const {
+    std::set<std::string> said;
+    for (const Diagnostics& problems : refused) {
+      for (Diagnostic each : problems.list()) {
+        if (!said.insert(each.code + each.message).second) continue;
+        each.severity = severity;
+        report(script_.sources, each);
+      }
+    }
+  }
+
+  // The same variant from `from` on, or this one put there: so each target's variants keep their
+  // order.
+  static std::vector<BuiltVariant>::iterator merged(BuiltKernel& built,
+                                                    std::vector<BuiltVariant>::iterator from,
+                                                    BuiltVariant variant) {
+    const auto found = std::find_if(from, built.variants.end(), [&](const BuiltVariant& known) {
+      return same(known, variant);
+    });
+    return found != built.variants.end() ? found : built.variants.insert(from, std::move(variant));
+  }
+
+  static bool same(const BuiltVariant& a, const BuiltVariant& b) {
+    return a.variant->name == b.variant->name && a.variant->when == b.variant->when &&
+           a.variant->aligned == b.variant->aligned &&
+           std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(),
+                      [](const BuiltLaunch& x, const BuiltLaunch& y) {
+                        return ir::print(x.kernel) == ir::print(y.kernel);
+                      });
+  }
+
+  // The launch's source and image for a target. A launch that several variants begin with is
+  // written once.
+  void add_files(const sema::Kernel& kernel, BuiltLaunch& launch, const cuda::Emitted& text,
+                 const Asked& asked) {
+    // Named like the function: the kernel's name and the variant's, or that of what comes first.
+    const std::string variant = launch.kernel.name.substr(kernel.name.size() + 1),
+                      stem = kernel.name + "." + variant;
+    std::vector<BuiltFile>& files = files_[stem + " " + asked.word];
+    if (files.empty()) files = written(kernel, text, variant, asked);
+    launch.files.insert(launch.files.end(), files.begin(), files.end());
+  }
+
+  std::vector<BuiltFile> written(const sema::Kernel& kernel, const cuda::Emitted& made,
+                                 const std::string& variant, const Asked& asked) {
+    std::vector<BuiltFile> files;
+    const std::string stem = kernel.name + "." + variant;
+    std::string source = stem + ".cu";
+    // What is emitted for another target may be other text.
+    if (const auto known = sources_.find(source);
+        known != sources_.end() && known->second != made.text)
+      source = stem + "." + asked.word + ".cu";
+    if (sources_.emplace(source, made.text).second) write(source, made.text);
+    files.push_back({source, "source", asked.word});
+    if (!can_compile_) return files;
+    const std::string kind = options_.ptx ? "ptx" : "cubin",
+                      name = stem + "." + asked.word + "." + kind;
+    write(name, image(kernel, variant, made, asked.target, source));
+    files.push_back({name, kind, asked.word});
+    return files;
+  }
+
+  std::string image(const sema::Kernel& kernel, const std::string& variant,
+                    const cuda::Emitted& text, const Target& target, const std::string& file) {
+    CompileOptions compilation;
+    compilation.kind = options_.ptx ? ImageKind::ptx : ImageKind::cubin;
+    compilation.cache = &cache_;
+    compilation.file = file;
+    Compilation made = compile(text, target, compilation);
+    if (!made.warning.empty()) std::cerr << "warning: " << made.warning << "\n";
+    if (made.ok()) {
+      for (const std::string& remark : made.remarks) remarked(kernel, variant, target, remark);
+      return std::move(made.image);
+    }
+    for (const auto& message : made.messages)
+      if (message.is_error)
+        fail("cuda-compiler",
+             made.compiler + " refuses what was emitted for " + target.architecture + ": " +
+                 message.text,
+             line_span(script_.sources, kernel.where, message.script_line));
+    fail("cuda-compiler", made.compiler + " failed: " + made.log, kernel.where);
+  }
+
+  void remarked(const sema::Kernel& kernel, const std::string& variant, const Target& target,
+                const std::string& remark) {
+    Diagnostic d;
+    d.code = "ptxas-remark";
+    d.message = "kernel `" + kernel.name + "`, variant `" + variant + "` for " +
+                target.architecture + ": ptxas: " + remark;
+    d.primary = kernel.where;
+    d.severity = options_.strict ? Severity::error : Severity::warning;
+    failed_ = failed_ || options_.strict;
+    report(script_.sources, d);
+  }
+
+  const Script& script_;
+  const BuildOptions& options_;
+  bool failed_ = false;
+  std::vector<Asked> targets_;
+  std::vector<std::pair<std::string, std::string>> refusals_;  // kernel and target, as asked for
+  bool can_compile_ = false;
+  std::string why_not_;
+  Cache cache_;
+  std::map<std::string, std::string> sources_;  // name -> text of what was written
+  std::map<std::string, std::vector<BuiltFile>>
+      files_;  // of a launch for a target, by stem and word
+};
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder))
+    fail("file", "`" + folder + "`: the folder cannot be made");
+}
+
+}  // namespace
+
+int build_script(const BuildOptions& options) {
+  ScriptOptions checking;
+  checking.evaluation = {sema::Mode::check, {}};
+  const auto script = evaluate_script(options.file, checking);
+  report(script->sources, script->outcomes);
+  int code = exit_code_of(script->outcomes);
+  if (code != exit_ok) return code;
+  try {
+    const auto kernels = script->evaluator->kernels();
+    if (kernels.empty()) fail("no-kernel", "`" + options.file + "` has no kernel to build");
+    Builder builder(*script, options);
+    make_folder(options.folder);
+    std::vector<BuiltKernel> built;
+    for (const auto& kernel : kernels) {
+      BuiltKernel made = builder.build(kernel);
+      if (made.variants.empty())
+        code = exit_program;
+      else
+        built.push_back(std::move(made));
+    }
+    if (!built.empty())
+      builder.write("manifest.json", manifest(fs::path(options.file).filename().string(), built));
+    if (builder.failed()) code = exit_program;
+    if (const auto missing = builder.not_built(); !missing.empty()) std::cerr << missing << "\n";
+    if (const auto missing = builder.missing(); !missing.empty())
+      std::cerr << "only source was written: " << missing << "\n";
+  } catch (const DiagnosticError& e) {
+    report(script->sources, e.diagnostic);
+    code = exit_program;
+  }
+  return code;
+}
+
+}  // namespace lay::runtime

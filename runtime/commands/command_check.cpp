@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <iostream>
+
+#include "backend/ir/text/print.h"
+#include "backend/plan/make.h"
+#include "backend/plan/print.h"
+#include "backend/plan/schedule/fitting.h"
+#include "frontend/algebra/support/refusal.h"
+#include "frontend/sema/kernel/kernel_call.h"
+#include "frontend/sema/kernel/kernel_print.h"
+#include "frontend/source/text.h"
+#include "frontend/syntax/format.h"
+#include "frontend/syntax/parse.h"
+#include "runtime/commands/check_json.h"
+#include "runtime/commands/commands.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/commands/report.h"
+#include "runtime/commands/script.h"
+#include "runtime/execute/stages.h"
+#include "runtime/gpu/device.h"
+#include "runtime/io/file.h"
+
+namespace lay::runtime {
+namespace {
+
+std::unique_ptr<Script> checked(const std::string& file,
+                                const std::map<std::string, std::string>& set = {}) {
+  ScriptOptions options;
+  options.evaluation = {sema::Mode::check, sizes_of(set)};
+  return evaluate_script(file, options);
+}
+
+struct Tally {
+  int proved = 0, refuted = 0, undecided = 0, guarded = 0;
+
+  void count(sema::Standing standing) {
+    switch (standing) {
+      case sema::Standing::proved:
+        ++proved;
+        break;
+      case sema::Standing::refuted:
+        ++refuted;
+        break;
+      case sema::Standing::undecided:
+        ++undecided;
+        break;
+      case sema::Standing::guarded:
+        ++guarded;
+        break;
+    }
+  }
+};
+
+Tally print_findings(const Script& script) {
+  Tally tally;
+  for (const auto& outcome : script.outcomes)
+    for (const auto& finding : outcome.findings) {
+      tally.count(finding.standing);
+      std::cout << finding_line(script.sources, finding) << "\n";
+    }
+  return tally;
+}
+
+void print_kernel_guards(const sema::Kernel& kernel) {
+  for (const Guard& guard : kernel.guards)
+    std::cout << "kernel " << kernel.name << ": the launcher checks " << guard_text(guard) << "\n";
+}
+
+int check_as_json(const CheckOptions& options) {
+  const auto script = checked(options.file, options.set);
+  int code = exit_code_of(script->outcomes);
+  for (const auto& outcome : script->outcomes) {
+    for (const Diagnostic& d : outcome.diagnostics.list())
+      std::cout << diagnostic_json(script->sources, d) << "\n";
+    for (const auto& finding : outcome.findings) {
+      if (finding.standing == sema::Standing::refuted) code = exit_program;
+      std::cout << finding_json(script->sources, finding) << "\n";
+    }
+  }
+  for (const auto& kernel : script->evaluator->kernels()) {
+    for (const Guard& guard : kernel->guards) std::cout << guard_json(kernel->name, guard) << "\n";
+    const Diagnostics problems = problems_of(plan::make_plan(kernel));
+    if (!problems.ok()) code = exit_program;
+    for (const Diagnostic& d : problems.list())
+      std::cout << diagnostic_json(script->sources, d) << "\n";
+  }
+  return code;
+}
+
+int dump_tree(const std::string& file) {
+  Sources sources;
+  const auto parsed = syntax::parse(sources, sources.add(file, read_file(file, most_script_bytes)));
+  report(sources, parsed.diagnostics);
+  std::cout << syntax::dump(*parsed.tree);
+  return parsed.ok() ? exit_ok : exit_program;
+}
+
+void dump_variant(const Script& script, const plan::Plan& plan, const plan::Variant& variant,
+                  bool as_cuda) {
+  for (const ir::Kernel& kernel : lowered(script.sources, plan, variant)) {
+    if (as_cuda)
+      std::cout << emitted(*plan.kernel, kernel, *find_target("sm_90a")).text;
+    else
+      std::cout << ir::print(kernel);
+  }
+}
+
+using GivenSizes = std::map<std::string, std::int64_t>;
+
+// The plan as a launch of these sizes sees it; the sizes by dim.
+Binding keep_taken(plan::Plan& plan, const GivenSizes& given) try {
+  const sema::Kernel& kernel = *plan.kernel;
+  const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, given));
+  sema::check_guards(kernel, sizes);
+  const auto fitting = plan::fitting_variants(plan, sizes);
+  std::vector<plan::Variant> taken;
+  if (!fitting.empty()) taken.push_back(*fitting.front());
+  plan.variants = std::move(taken);
+  return sizes;
+} catch (const Refusal& refusal) {
+  Diagnostic d;
+  d.code = refusal.code;
+  d.message = refusal.message;
+  d.primary = plan.kernel->where;
+  throw DiagnosticError(std::move(d));
+}
+
+// Every size that is given belongs to one of the kernels.
+void require_dims(const std::vector<sema::KernelPtr>& kernels, const GivenSizes& given) {
+  for (const auto& [name, size] : given) {
+    std::vector<std::string> known;
+    for (const auto& kernel : kernels)
+      for (const sema::Dim& dim : kernel->dims) known.push_back(dim.name);
+    if (kernels.empty() || name.empty() ||
+        std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    Diagnostic d;
+    d.code = "no-parameter";
+    d.message = "no kernel here has a size `" + escaped(name) + "`";
+    if (const auto near = nearest(name, known))
+      d.notes.push_back({"help", "did you mean " + *near + "?"});
+    throw DiagnosticError(std::move(d));
+  }
+}
+
+int dump(const std::string& file, const std::string& stage, const Target& target = default_target(),
+         const GivenSizes& given = {}, const std::string& kernel_name = "") {
+  if (stage == "tree") return dump_tree(file);
+  const auto script = checked(file);
+  report(script->sources, script->outcomes);
+  int code = exit_code_of(script->outcomes);
+  const auto kernels = kernels_named(*script, kernel_name);
+  require_dims(kernels, given);
+  for (const auto& kernel : kernels) try {
+      if (stage == "typed") {
+        std::cout << sema::print(*kernel);
+        continue;
+      }
+      plan::Plan plan = planned(kernel, target);
+      if (stage == "plan") check_emittable(script->sources, plan, target);
+      if (stage == "plan" && given.empty())
+        std::cout << plan::print_plan(plan);
+      else if (stage == "plan") {
+        const Binding sizes = keep_taken(plan, given);
+        std::cout << plan::print_plan(plan, sizes, target);
+      } else
+        for (const auto& variant : plan.variants)
+          dump_variant(*script, plan, variant, stage == "cuda");
+    } catch (const DiagnosticError& e) {
+      report(script->sources, e.diagnostic);
+      code = exit_program;
+    }
+  return code;
+}
+
+}  // namespace
+
+int check_script(const CheckOptions& options) {
+  if (!options.dump.empty()) return dump(options.file, options.dump);
+  if (options.json) return check_as_json(options);
+  const auto script = checked(options.file, options.set);
+  report(script->sources, script->outcomes);
+  int code = exit_code_of(script->outcomes);
+  const Tally tally = print_findings(*script);
+  const auto kernels = script->evaluator->kernels();
+  for (const auto& kernel : kernels) {
+    print_kernel_guards(*kernel);
+    const Diagnostics problems = problems_of(plan::make_plan(kernel));
+    report(script->sources, problems);
+    if (!problems.ok()) code = exit_program;
+  }
+  std::cout << options.file << ": " << tally.proved << " proved, " << tally.guarded << " guarded, "
+            << tally.undecided << " undecided, " << tally.refuted << " refuted; " << kernels.size()
+            << (kernels.size() == 1 ? " kernel" : " kernels")
+            << (code == exit_ok ? "" : "; there are errors") << "\n";
+  return tally.refuted > 0 ? exit_program : code;
+}
+
+int print_plans(const PlanOptions& options) {
+  const Target target = options.gpu.empty() ? default_target() : target_named(options.gpu);
+  return dump(options.file, "plan", target, options.sizes, options.kernel);
+}
+
+}  // namespace lay::runtime

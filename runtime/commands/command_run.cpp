@@ -1,0 +1,208 @@
+#include <charconv>
+#include <iostream>
+#include <optional>
+
+#include "frontend/algebra/support/refusal.h"
+#include "runtime/commands/commands.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/commands/pictures.h"
+#include "runtime/commands/report.h"
+#include "runtime/commands/script.h"
+#include "runtime/io/arrays.h"
+
+namespace lay::runtime {
+namespace {
+
+[[noreturn]] void fail(std::string code, std::string message, Span where = {}) {
+  Diagnostic d;
+  d.code = std::move(code);
+  d.message = std::move(message);
+  d.primary = where;
+  throw DiagnosticError(std::move(d));
+}
+
+// The kernel that a script without calls wants run.
+sema::KernelPtr chosen_kernel(const std::vector<sema::KernelPtr>& kernels,
+                              const std::string& name) {
+  std::string names;
+  for (const auto& kernel : kernels) {
+    if (kernel->name == name || (name.empty() && kernels.size() == 1)) return kernel;
+    names += (names.empty() ? "`" : ", `") + kernel->name + "`";
+  }
+  if (kernels.empty()) fail("no-kernel", "the script has no kernel");
+  if (name.empty())
+    fail("no-kernel", "the script has several kernels (" + names + "): choose with --kernel");
+  fail("no-kernel", "the script has no kernel `" + name + "`: it has " + names);
+}
+
+sema::Number number(const std::string& name, const std::string& text) {
+  const char* end = text.data() + text.size();
+  std::int64_t integer = 0;
+  if (const auto r = std::from_chars(text.data(), end, integer);
+      r.ec == std::errc() && r.ptr == end)
+    return integer;
+  double real = 0;
+  if (const auto r = std::from_chars(text.data(), end, real); r.ec == std::errc() && r.ptr == end)
+    return real;
+  fail("set", "`" + text + "` is not a number, in --set " + name + "=" + text);
+}
+
+// Every name on the command line must mean something in the kernel.
+void check_names(const sema::Kernel& kernel, const RunOptions& options) {
+  const auto is_tensor = [&](const std::string& name, bool read) {
+    for (const auto& tensor : kernel.tensors)
+      if (tensor.name == name)
+        return tensor.access == sema::Access::inout ||
+               (tensor.access == sema::Access::input) == read;
+    return false;
+  };
+  const auto is_size_or_scalar = [&](const std::string& name) {
+    for (const auto& dim : kernel.dims)
+      if (dim.name == name) return true;
+    for (const auto& scalar : kernel.scalars)
+      if (scalar.name == name) return true;
+    return false;
+  };
+  for (const auto& [name, file] : options.in)
+    if (!is_tensor(name, true))
+      fail("no-parameter", "kernel `" + kernel.name + "` has no input `" + name + "`");
+  for (const auto& [name, file] : options.out)
+    if (!is_tensor(name, false))
+      fail("no-parameter", "kernel `" + kernel.name + "` has no output `" + name + "`");
+  for (const auto& [name, value] : options.set)
+    if (!is_size_or_scalar(name))
+      fail("no-parameter", "kernel `" + kernel.name + "` has no size or scalar `" + name + "`");
+}
+
+sema::Array given_array(const sema::Tensor& tensor, const std::string& file) {
+  const sema::Array array = load_array(file);
+  if (const auto fitting = sema::as_elements(array, tensor.element)) return *fitting;
+  const std::string wanted(element_name(tensor.element));
+  Diagnostic d;
+  d.code = "argument-kind";
+  d.message = "`" + tensor.name + "` is of " + wanted + ", and `" + file + "` holds " +
+              std::string(element_name(array.element));
+  d.notes.push_back({"help", "convert the array in NumPy with .astype()"});
+  throw DiagnosticError(std::move(d));
+}
+
+// The arrays given, converted to the kernel's elements; nothing for outputs and for what is to be
+// made.
+std::vector<std::optional<sema::Array>> given_arrays(const sema::Kernel& kernel,
+                                                     const RunOptions& options) {
+  std::vector<std::optional<sema::Array>> arrays(kernel.tensors.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const sema::Tensor& tensor = kernel.tensors[i];
+    if (tensor.access == sema::Access::output) continue;
+    const auto file = options.in.find(tensor.name);
+    if (file != options.in.end())
+      arrays[i] = given_array(tensor, file->second);
+    else if (!options.random)
+      fail("no-input", "kernel `" + kernel.name + "` needs `" + tensor.name + "`: --in " +
+                           tensor.name + "=FILE.npy, or --random");
+  }
+  return arrays;
+}
+
+sema::KernelCall call_of(const sema::KernelPtr& kernel, const RunOptions& options) {
+  check_names(*kernel, options);
+  auto arrays = given_arrays(*kernel, options);
+  std::vector<std::optional<std::vector<std::int64_t>>> shapes;
+  for (const auto& array : arrays)
+    shapes.push_back(array ? std::optional(array->shape) : std::nullopt);
+  sema::KernelCall call;
+  call.kernel = kernel;
+  call.sizes = sema::solve_sizes(*kernel, shapes, sizes_of(options.set));
+  sema::check_guards(*kernel, call.sizes);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const sema::Tensor& tensor = kernel->tensors[i];
+    const auto shape = sema::array_shape(tensor, call.sizes);
+    if (arrays[i]) {
+      sema::check_shared_places(tensor, call.sizes, *arrays[i]);
+      call.tensors.push_back(*arrays[i]);
+    } else if (tensor.access == sema::Access::output) {
+      call.tensors.push_back(sema::Array::make(tensor.element, shape));
+    } else {
+      sema::Array made = random_array(tensor.element, shape, options.seed + i);
+      if (sema::may_share_places(tensor, call.sizes))  // one value for each place
+        made = sema::unpack(tensor, call.sizes, sema::pack(tensor, call.sizes, made));
+      call.tensors.push_back(std::move(made));
+    }
+  }
+  for (const sema::Scalar& scalar : kernel->scalars) {
+    const auto value = options.set.find(scalar.name);
+    if (value == options.set.end())
+      fail("no-input", "kernel `" + kernel->name + "` needs the number `" + scalar.name +
+                           "`: --set " + scalar.name + "=...");
+    call.scalars.push_back(number(scalar.name, value->second));
+  }
+  return call;
+}
+
+// What NumPy has no name for, as its bits; the rest as it is.
+sema::Array as_bits(const sema::Array& array) {
+  if (!is_float(array.element) || array.element == ElementType::f16 || bits(array.element) > 16)
+    return array;
+  return {bits(array.element) == 16 ? ElementType::b16 : ElementType::b8, array.shape, array.bytes};
+}
+
+void write_outputs(const sema::Kernel& kernel, const sema::KernelResult& result,
+                   const RunOptions& options) {
+  std::size_t next = 0;
+  for (const sema::Tensor& tensor : kernel.tensors) {
+    if (tensor.access == sema::Access::input) continue;
+    const sema::Array& array = result.outputs.at(next++);
+    const auto file = options.out.find(tensor.name);
+    if (file == options.out.end()) {
+      std::cout << tensor.name << " = " << array.to_string() << "\n";
+    } else {
+      save_array(file->second, options.bits ? as_bits(array) : array);
+      std::cerr << tensor.name << ": written to " << file->second << "\n";
+    }
+  }
+}
+
+void run_kernel(const Script& script, const RunOptions& options) {
+  const sema::KernelPtr kernel = chosen_kernel(script.evaluator->kernels(), options.kernel);
+  try {
+    write_outputs(*kernel, script.executor->run(call_of(kernel, options)), options);
+  } catch (const Refusal& refusal) {
+    Diagnostic d;
+    d.code = refusal.code;
+    d.message = "kernel `" + kernel->name + "`: " + refusal.message;
+    for (const auto& [kind, text] : refusal.notes()) d.notes.push_back({kind, text});
+    throw DiagnosticError(std::move(d));
+  }
+}
+
+}  // namespace
+
+int run_script(const RunOptions& options) {
+  for (const auto& [name, text] : options.set) number(name, text);
+  ScriptOptions evaluation;
+  evaluation.evaluation = {sema::Mode::run, sizes_of(options.set)};
+  evaluation.print = print_line;
+  evaluation.show = show_picture;
+  evaluation.after = [](const Sources& sources, const sema::Outcome& outcome) {
+    report(sources, outcome.diagnostics);
+  };
+  evaluation.host = {options.counts, options.order};
+  const bool of_host = options.counts || options.order != 0;
+  evaluation.on = of_host && options.on == MachineChoice::any ? MachineChoice::host : options.on;
+  evaluation.say = say_on_standard_error;
+  const auto script = evaluate_script(options.file, evaluation);
+  int code = exit_code_of(script->outcomes);
+  const bool wants_kernel =
+      !options.in.empty() || !options.out.empty() || options.random || !options.kernel.empty();
+  if (script->evaluator->kernel_calls() > 0 || code != exit_ok) return code;
+  if (!wants_kernel && script->evaluator->kernels().empty()) return code;
+  try {
+    run_kernel(*script, options);
+  } catch (const DiagnosticError& e) {
+    report(script->sources, e.diagnostic);
+    code = exit_program;
+  }
+  return code;
+}
+
+}  // namespace lay::runtime

@@ -1,0 +1,68 @@
+#include <unistd.h>
+
+#include <iostream>
+
+#include "frontend/export/export.h"
+#include "frontend/sema/show/export.h"
+#include "runtime/commands/asker.h"
+#include "runtime/commands/commands.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/commands/pictures.h"
+#include "runtime/commands/report.h"
+#include "runtime/io/file.h"
+
+namespace lay::runtime {
+
+int show_expression(const ShowOptions& options) {
+  const PictureForm form = !options.to.empty()
+                               ? picture_form(options.to).value_or(PictureForm::text)
+                           : !options.output.empty() ? form_of_file(options.output)
+                                                     : PictureForm::text;
+  std::vector<picture::Picture> pictures;
+  Asker asker({options.file, options.set, form == PictureForm::tex},
+              [&](const picture::Picture& picture) { pictures.push_back(picture); });
+  asker.ask("show " + options.expression);
+  if (asker.code() != exit_ok || pictures.empty()) return asker.code();
+  if (options.output.empty())
+    std::cout << rendered(pictures, form, text_options(STDOUT_FILENO));
+  else
+    write_file(options.output, {rendered(pictures, form)});
+  return exit_ok;
+}
+
+int export_expression(const ExportOptions& options) {
+  Asker asker({options.file, options.set}, {});
+  const auto outcomes = asker.ask(options.expression);
+  std::optional<Tuple> tile;
+  if (!options.tile.empty()) {
+    const auto of_tile = asker.ask(options.tile);
+    if (asker.code() != exit_ok || of_tile.empty()) return asker.code();
+    const auto* t = of_tile.back().value ? of_tile.back().value->as<Tuple>() : nullptr;
+    if (!t) {
+      Diagnostic d;
+      d.code = "operand-kind";
+      d.message = "a tile is a shape such as (16,8), not " + options.tile;
+      throw DiagnosticError(d);
+    }
+    tile = *t;
+  }
+  if (asker.code() != exit_ok || outcomes.empty()) return asker.code();
+  Diagnostic d;
+  d.code = "export";
+  d.message = "a layout or a swizzle can be exported";
+  try {
+    auto x = outcomes.back().value ? sema::to_exported(*outcomes.back().value, options.name)
+                                   : std::nullopt;
+    if (!x) throw DiagnosticError(d);
+    x->tile = tile;
+    std::cout << exports::exported(*x, options.to);
+  } catch (const Refusal& refusal) {
+    d.code = refusal.code;
+    d.message = refusal.message;
+    if (!refusal.help.empty()) d.notes.push_back({"help", refusal.help});
+    throw DiagnosticError(d);
+  }
+  return exit_ok;
+}
+
+}  // namespace lay::runtime

@@ -1,0 +1,126 @@
+// The commands of `lay`, one function each; main.cpp turns the command line into their options.
+// Each returns an ExitCode, writes results to standard output and everything else to standard
+// error.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace lay::runtime {
+
+enum class MachineChoice { any, host, gpu };
+
+// This machine lacks what was asked for: nothing is wrong with the script.
+struct MachineLacks : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct NoGpu : MachineLacks {
+  using MachineLacks::MachineLacks;
+};
+
+struct RunOptions {
+  std::string file;
+  std::map<std::string, std::string> in, out;  // parameter -> .npy file
+  std::map<std::string, std::string> set;      // dim or scalar parameter -> number
+  std::string kernel;                          // where the script calls none and has several
+  bool random = false;                         // make the inputs that are not given
+  std::uint64_t seed = 1;
+  bool bits = false;  // write types that NumPy lacks as their bits
+  MachineChoice on = MachineChoice::any;
+  bool counts = false;      // of wavefronts and sectors, on the host
+  std::uint64_t order = 0;  // of warps and copies, on the host
+};
+
+struct CheckOptions {
+  std::string file;
+  std::string dump;  // tree, typed, plan, ir, cuda: print this stage instead of the verdicts
+  std::map<std::string, std::string> set;
+  bool json = false;
+};
+
+struct BuildOptions {
+  std::string file;
+  std::string folder;              // -o
+  std::vector<std::string> archs;  // sm_90a, ...
+  bool source_only = false;        // no PTX or cubin
+  bool ptx = false;                // PTX in place of cubins
+  bool strict = false;             // what ptxas remarks about a kernel is an error
+};
+
+struct ShowOptions {
+  std::string expression;  // what stands after `show`
+  std::string file;        // a script whose names it may use
+  std::string output;      // -o: a file whose ending says the form; empty: standard output
+  std::string to;          // text, svg, html, tex: the form, whatever the ending
+  std::map<std::string, std::string> set;
+};
+
+struct ExportOptions {
+  std::string expression;
+  std::string to;          // cute, cutedsl, triton, numpy, latex
+  std::string tile;        // of a thread-value layout, as Lay text: "(16,8)"
+  std::string name = "L";  // of the variable that it becomes
+  std::string file;        // a script whose names the expression may use
+  std::map<std::string, std::string> set;
+};
+
+struct FormatOptions {
+  std::vector<std::string> files;  // none, or "-": standard input to standard output
+  bool check = false;
+};
+
+// Evaluates the script; kernels that it calls run where options.on says. A script that calls none:
+// its kernel is run once, on the arrays given.
+int run_script(const RunOptions& options);
+
+// Every obligation and claim of the script with its verdict; plans every kernel, so that schedules
+// are held to their promises.
+int check_script(const CheckOptions& options);
+
+struct PlanOptions {
+  std::string file;
+  std::string gpu;     // as stdlib/targets calls it, or an architecture; empty: the default
+  std::string kernel;  // the only one to be planned; empty: all
+  std::map<std::string, std::int64_t>
+      sizes;  // by dim; under no name: of every dim; none: all variants are printed
+};
+// The complete schedule of the kernels with its predictions, as Lay text; with sizes the variant
+// that takes them, as far as alignment allows, and what it takes there at the least
+// (plan/forecast.h).
+int print_plans(const PlanOptions& options);
+
+// CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.
+int build_script(const BuildOptions& options);
+
+struct ExplainOptions {
+  std::string expression;
+  std::string file;  // a script whose names it may use
+  std::map<std::string, std::string> set;
+};
+// The derivation of one expression; statements may stand before it, separated by `;`.
+int explain_expression(const ExplainOptions& options);
+
+// The page of an operation or an error code; of all topics their names.
+int print_help(const std::string& topic);
+
+// A line in, a line of JSON out.
+int evaluate_lines();
+
+// A picture of an expression, on the terminal or in a file.
+int show_expression(const ShowOptions& options);
+
+// A layout in the words of another tool, on standard output.
+int export_expression(const ExportOptions& options);
+
+int format_files(const FormatOptions& options);
+
+// What was found on this machine and what was not, and why.
+int examine_machine();
+
+// Statements from a terminal with editing, or from a pipe without.
+int repl();
+
+}  // namespace lay::runtime

@@ -1,0 +1,73 @@
+#include "runtime/commands/script.h"
+
+#include <charconv>
+#include <utility>
+
+#include "frontend/source/diagnostic.h"
+#include "frontend/syntax/parse.h"
+#include "runtime/commands/tuned.h"
+#include "runtime/io/file.h"
+
+namespace lay::runtime {
+
+std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options) {
+  const std::string text = read_file(file, most_script_bytes);
+  auto script = std::make_unique<Script>();
+  script->executor =
+      std::make_unique<Executor>(script->sources, options.on, std::move(options.say), options.host);
+  if (!options.print) options.print = [](const std::string&) {};
+  const auto call = [executor = script->executor.get()](const sema::KernelCall& c) {
+    return executor->run(c);
+  };
+  sema::Host host = make_host(std::move(options.print), call, folder_of(file));
+  if (options.show) host.show = std::move(options.show);
+  script->evaluator = std::make_unique<sema::Evaluator>(script->sources, std::move(host),
+                                                        std::move(options.evaluation));
+  const auto done = [&](sema::Outcome outcome) {
+    script->outcomes.push_back(std::move(outcome));
+    if (options.after) options.after(script->sources, script->outcomes.back());
+  };
+  const auto parsed = syntax::parse(script->sources, script->sources.add(file, text));
+  const auto report_syntax = [&](const Diagnostics& diagnostics) {
+    if (diagnostics.list().empty()) return;
+    sema::Outcome syntax_errors;
+    syntax_errors.diagnostics = diagnostics;
+    done(std::move(syntax_errors));
+  };
+  report_syntax(parsed.diagnostics);
+  Tuned tuned(script->sources, file, *parsed.tree);
+  report_syntax(tuned.diagnostics());
+  for (const auto& statement : parsed.tree->statements) {
+    done(script->evaluator->evaluate(parsed.tree, statement));
+    for (const auto* also : tuned.behind(statement))
+      done(script->evaluator->evaluate(tuned.tree(), *also));
+  }
+  return script;
+}
+
+std::vector<sema::KernelPtr> kernels_named(const Script& script, const std::string& name) {
+  std::vector<sema::KernelPtr> named;
+  std::string names;
+  for (const auto& kernel : script.evaluator->kernels()) {
+    names += (names.empty() ? "`" : ", `") + kernel->name + "`";
+    if (name.empty() || kernel->name == name) named.push_back(kernel);
+  }
+  if (!named.empty() || name.empty()) return named;
+  Diagnostic d;
+  d.code = "no-kernel";
+  d.message = names.empty() ? "the script has no kernel"
+                            : "the script has no kernel `" + name + "`: it has " + names;
+  throw DiagnosticError(std::move(d));
+}
+
+std::map<std::string, std::int64_t> sizes_of(const std::map<std::string, std::string>& set) {
+  std::map<std::string, std::int64_t> sizes;
+  for (const auto& [name, text] : set) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) sizes[name] = value;
+  }
+  return sizes;
+}
+
+}  // namespace lay::runtime

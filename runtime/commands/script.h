@@ -1,0 +1,51 @@
+// A script on its way through the stages: what run, check, plan and build begin with.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/sema/evaluator.h"
+#include "frontend/source/source.h"
+#include "runtime/execute/executor.h"
+#include "runtime/execute/host.h"
+
+namespace lay::runtime {
+
+// A script may be this long.
+inline constexpr std::uint64_t most_script_bytes = std::uint64_t{4} << 20;
+
+struct Script {
+  Sources sources;
+  std::unique_ptr<Executor> executor;
+  std::unique_ptr<sema::Evaluator> evaluator;
+  std::vector<sema::Outcome> outcomes;
+};
+
+struct ScriptOptions {
+  sema::Options evaluation;
+  Printer print;                                      // empty: `print` says nothing
+  std::function<void(const picture::Picture&)> show;  // empty: `show` writes text by `print`
+  std::function<void(const Sources&, const sema::Outcome&)>
+      after;  // called after each statement; may be empty
+  MachineChoice on = MachineChoice::any;
+  Say say;
+  HostChoices host{};
+};
+
+// Reads and evaluates the file, and with it what was tuned for it (tuned.h). DiagnosticError where
+// it cannot be read.
+std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options);
+
+// All kernels of the script, or the one of that name where there is one: DiagnosticError
+// `no-kernel` where it is not among them.
+std::vector<sema::KernelPtr> kernels_named(const Script& script, const std::string& name);
+
+// The integers among NAME=NUMBER; others are scalars of a kernel. Error `set` for what is no
+// number.
+std::map<std::string, std::int64_t> sizes_of(const std::map<std::string, std::string>& set);
+
+}  // namespace lay::runtime

@@ -1,0 +1,23 @@
+// What ptxas says about the code that it made, read from a compiler's log: NVRTC's and nvcc's hold
+// the same lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lay::runtime {
+
+struct Resources {
+  int registers = 0;
+  int stack_bytes = 0;  // local memory: arrays that registers could not hold, and what is spilled
+  int spill_store_bytes = 0, spill_load_bytes = 0;
+  int shared_bytes = 0;  // declared statically
+};
+Resources resources_in(const std::string& log);
+
+// What makes a kernel slower than its text says, a sentence each: registers that are spilled, local
+// memory, and what ptxas numbers, each number once: wgmma that is serialised, setmaxnreg that is
+// ignored, waits that it puts in. Empty for a log without remarks, and for one of no ptxas (PTX).
+std::vector<std::string> remarks_in(const std::string& log);
+
+}  // namespace lay::runtime

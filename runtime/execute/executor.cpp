@@ -1,0 +1,134 @@
+#include "runtime/execute/executor.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+
+#include "backend/plan/schedule/fitting.h"
+#include "frontend/algebra/support/refusal.h"
+#include "runtime/commands/counted.h"
+#include "runtime/execute/host_run.h"
+#include "runtime/execute/stages.h"
+
+namespace lay::runtime {
+namespace {
+
+// Beyond so many operations a run is not watched for races and uninitialised reads: it takes five
+// times as long.
+constexpr std::int64_t most_checked_operations = 1'000'000'000;
+
+std::string time_text(double seconds) {
+  char text[32];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.1f us", seconds * 1e6);
+  else if (seconds < 1)
+    std::snprintf(text, sizeof text, "%.2f ms", seconds * 1e3);
+  else
+    std::snprintf(text, sizeof text, "%.2f s", seconds);
+  return text;
+}
+
+// The zeros that a call brings for its outputs.
+std::vector<sema::Array> untouched_outputs(const sema::KernelCall& call) {
+  std::vector<sema::Array> outputs;
+  for (std::size_t i = 0; i < call.tensors.size(); ++i)
+    if (call.kernel->tensors[i].access != sema::Access::input) outputs.push_back(call.tensors[i]);
+  return outputs;
+}
+
+}  // namespace
+
+struct Executor::Prepared {
+  plan::Plan plan;
+  std::map<const plan::Variant*, Launches> lowered;
+};
+
+Executor::Executor(const Sources& sources, MachineChoice on, Say say, HostChoices choices)
+    : sources_(sources), on_(on), say_(std::move(say)), choices_(choices) {}
+Executor::~Executor() = default;
+
+Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
+  auto& slot = prepared_[kernel];
+  if (!slot)
+    slot = std::make_unique<Prepared>(
+        Prepared{planned(kernel, gpu() ? gpu()->target() : default_target()), {}});
+  return *slot;
+}
+
+const Launches& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant) {
+  auto found = prepared.lowered.find(&variant);
+  if (found == prepared.lowered.end())
+    found = prepared.lowered.emplace(&variant, lowered(sources_, prepared.plan, variant)).first;
+  return found->second;
+}
+
+sema::KernelResult Executor::run(const sema::KernelCall& call) {
+  const auto untouched = untouched_outputs(call);
+  const auto is_empty = [](const sema::Array& array) { return array.size() == 0; };
+  if (std::all_of(untouched.begin(), untouched.end(), is_empty))
+    return {untouched, {}};  // a success without a launch
+  Prepared& prepared = prepare(call.kernel);
+  const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes);
+  const Launches& launches = lowered_variant(prepared, variant);
+  PackedCall arguments = packed(call);
+  std::optional<std::string> ran;
+  if (gpu()) ran = run_on_gpu(launches, arguments);
+  if (!ran) ran = run_on_host(launches, arguments, variant);
+  if (say_) say_(call.kernel->name + ": " + *ran + ", variant " + variant.name);
+  return {unpacked_outputs(call, arguments), {}};
+}
+
+Gpu* Executor::gpu() {
+  if (looked_for_gpu_ || on_ == MachineChoice::host) return gpu_.get();
+  looked_for_gpu_ = true;
+  std::string why_not;
+  gpu_ = Gpu::open(&why_not);
+  if (!gpu_ && on_ == MachineChoice::gpu) throw NoGpu("--on gpu: " + why_not);
+  return gpu_.get();
+}
+
+std::optional<std::string> Executor::run_on_gpu(const Launches& launches, PackedCall& arguments) {
+  HostArguments host{arguments.sizes, {}, {}};
+  const sema::Kernel& kernel = *arguments.kernel;
+  for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+    host.scalars[kernel.scalars[i].name] = arguments.scalars.at(i);
+  }
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i)
+    host.tensors[kernel.tensors[i].name] = &arguments.memory[i];
+  const GpuRun run = gpu_->run(launches, host);
+  const auto say_once = [&](const std::string& text) {
+    if (say_ && !text.empty() && warned_.insert(text).second) say_(text);
+  };
+  if (run.outcome.status == Status::unsupported && on_ == MachineChoice::any) {
+    say_once("not on the GPU: " + run.outcome.message);
+    return std::nullopt;
+  }
+  if (!run.outcome.ok())
+    throw refusal(std::string(status_name(run.outcome.status)), run.outcome.message);
+  if (run.kernel) say_once(run.kernel->compilation.warning);
+  return time_text(run.milliseconds * 1e-3) + " on " + gpu_->device().name;
+}
+
+std::string Executor::run_on_host(const Launches& launches, PackedCall& arguments,
+                                  const plan::Variant& variant) {
+  const auto operations = variant.prediction.flops.evaluate(arguments.sizes);
+  const HostRun run = runtime::run_on_host(
+      launches, arguments, operations && *operations <= most_checked_operations, choices_);
+  if (choices_.counts && say_) {
+    for (const std::string& line : counted_lines(run.counted, variant.prediction, arguments.sizes))
+      say_(line);
+  }
+  return time_text(run.seconds) + " in the host interpreter (" + std::to_string(run.threads) +
+         (run.threads == 1 ? " thread" : " threads") + (run.checked ? ", checked)" : ")");
+}
+
+const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes) {
+  for (const auto& variant : plan.variants) {
+    if (plan::fits(variant, sizes)) return variant;
+  }
+  throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name +
+                         "` takes these sizes");
+}
+
+}  // namespace lay::runtime

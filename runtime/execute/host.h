@@ -1,0 +1,28 @@
+// The world as scripts see it: printing, arrays on disk, files that are used, kernels that are
+// called.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "frontend/sema/evaluator.h"
+
+namespace lay::runtime {
+
+using Printer = std::function<void(const std::string&)>;
+using KernelRunner = std::function<sema::KernelResult(const sema::KernelCall&)>;
+
+// `folder` is where `use "mine.lay"` looks: nothing outside it is read, and symbolic links do not
+// lead out of it. Arrays are found from the working directory.
+sema::Host make_host(Printer print, KernelRunner call, const std::string& folder = ".");
+
+// The folder of a script, as make_host takes it.
+std::string folder_of(const std::string& file);
+
+// What may go to a terminal: control and bidirectional characters escaped, newlines and tabs kept.
+std::string printable(const std::string& text);
+
+// Prints to standard output, printable.
+void print_line(const std::string& text);
+
+}  // namespace lay::runtime

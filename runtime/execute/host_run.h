@@ -1,0 +1,33 @@
+// The launches of a variant in the host interpreter.
+#pragma once
+
+#include "backend/interpret/launches.h"
+#include "runtime/execute/packed_call.h"
+#include "runtime/gpu/launches.h"
+
+namespace lay::runtime {
+
+// What a user may ask of the interpreter.
+struct HostChoices {
+  bool counts = false;      // of wavefronts and sectors
+  std::uint64_t order = 0;  // of warps and copies: each number is another
+};
+
+struct HostRun {
+  double seconds = 0;
+  int threads = 1;
+  bool checked = true;        // uninitialised reads, races and overflow were looked for
+  interpret::Report counted;  // if asked for
+};
+
+// What the interpreter takes for the call: its sizes, scalars and memory by name; the memory must
+// outlive the run.
+interpret::NamedArguments named_arguments(PackedCall& call);
+
+// Writes the outputs into the memory of the call. What a launch does wrong is a Refusal with the
+// thread, the coordinate and the line. Shows progress on standard error under the kernel's name
+// when it takes long.
+HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked,
+                    const HostChoices& choices = {});
+
+}  // namespace lay::runtime

@@ -1,0 +1,29 @@
+// What this machine has for running kernels, and what it lacks and why: the text of `lay doctor`,
+// and the choice between GPU and host.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/target/target.h"
+
+namespace lay::runtime {
+
+struct Finding {
+  std::string what;  // "driver", "device 0", "NVRTC", "nvcc", "cache"
+  bool found = false;
+  std::string text;  // what was found, or why it was not and what would help
+};
+
+std::vector<Finding> findings();
+
+// The library's GPU or architecture of that name; error "unknown-target", which lists them, where
+// there is none.
+Target target_named(const std::string& name);
+
+// The target to compile for on the first device, or nothing: then `why_not` says why kernels run on
+// the host.
+std::optional<Target> device_target(std::string* why_not = nullptr);
+
+}  // namespace lay::runtime

@@ -1,0 +1,150 @@
+// The CUDA driver, loaded at run time: devices, memory, modules, launches, events. Every call that
+// fails throws a DriverError that names the call; nothing else of the driver's interface is seen
+// outside this file.
+//
+// Source: CUDA Driver API reference (versions of the functions: those of CUDA 12 and 13).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lay::runtime {
+
+struct DriverError : std::exception {
+  DriverError(int status_code, const std::string& failed_call);
+  int status = 0;    // CUresult
+  std::string call;  // "cuMemAlloc"
+  std::string text;  // "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)"
+  const char* what() const noexcept override { return text.c_str(); }
+};
+
+// Whether libcuda.so.1 was found and could be initialised; if not, why.
+bool driver_present(std::string* why_not = nullptr);
+int driver_version();  // 13000 for 13.0; 0 without a driver
+int device_count();
+
+// What the driver says of a device; no context is made.
+struct DeviceInfo {
+  std::string name;
+  std::string pci_bus_id;    // "0000:0f:00.0"; empty where it is not known
+  int major = 0, minor = 0;  // compute capability
+  int multiprocessors = 0;
+  std::int64_t memory_bytes = 0, shared_per_block = 0, l2_bytes = 0;
+  int threads_per_block = 0;
+  std::array<int, 3> grid_limit{};
+};
+DeviceInfo device_info(int ordinal = 0);
+
+// A device's primary context, current in the thread that made it or called `use`.
+class Device : public DeviceInfo {
+ public:
+  explicit Device(int ordinal = 0);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  void use() const;
+
+ private:
+  int device_ = 0;
+  void* context_ = nullptr;
+};
+
+using Address = unsigned long long;
+
+// What work is given to, in order; null is the default stream (stream.h makes others).
+using StreamHandle = void*;
+
+// Memory of the current device, freed with the object.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  explicit DeviceMemory(std::size_t bytes);  // of 0 bytes: no address
+  ~DeviceMemory();
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&& other) noexcept;
+
+  Address address() const { return address_; }
+  std::size_t bytes() const { return bytes_; }
+  // From and to the byte `at` on.
+  void upload(const void* from, std::size_t bytes, std::size_t at = 0);
+  void download(void* to, std::size_t bytes, std::size_t at = 0) const;
+  // As many bytes as both have; returns at once.
+  void copy(const DeviceMemory& from, StreamHandle stream = nullptr);
+  void fill(unsigned char value);
+
+ private:
+  Address address_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+// A descriptor for TMA, as the driver encodes it.
+struct alignas(64) TensorMapBits {
+  std::array<std::uint64_t, 16> words{};
+};
+// What it describes: modes from the fastest on; strides in bytes, of all but the fastest; the
+// swizzle's mode.
+struct TiledTensor {
+  int data_type = 0;  // CUtensorMapDataType
+  Address address = 0;
+  std::vector<std::uint64_t> extents, strides;
+  std::vector<std::uint32_t> box;
+  int swizzle = 0;  // CUtensorMapSwizzle
+
+  friend auto operator<=>(const TiledTensor&, const TiledTensor&) = default;
+};
+TensorMapBits encode(const TiledTensor& tensor);
+
+// A loaded image and the one function in it that is launched.
+class LoadedKernel {
+ public:
+  LoadedKernel() = default;
+  LoadedKernel(const std::string& image, const std::string& function,
+               std::int64_t dynamic_shared_bytes);
+  ~LoadedKernel();
+  LoadedKernel(LoadedKernel&& other) noexcept;
+  LoadedKernel& operator=(LoadedKernel&& other) noexcept;
+
+  // `arguments` point at the values of the parameters, in order; they are copied. Returns at once.
+  // A kernel that `overlaps` waits by itself for what the stream did before, and may be launched
+  // before that has ended.
+  void launch(std::array<unsigned, 3> grid, unsigned threads, const std::vector<void*>& arguments,
+              StreamHandle stream = nullptr, bool overlaps = false) const;
+  int registers() const;
+  int local_bytes() const;
+  int blocks_per_multiprocessor(int threads) const;
+  // Clusters of so many blocks along x that the device holds at once: fewer than its
+  // multiprocessors suggest where these come in groups that clusters do not fill. 0 where the
+  // driver does not tell.
+  int resident_clusters(int blocks, int threads) const;
+
+ private:
+  void* module_ = nullptr;
+  void* function_ = nullptr;
+  std::int64_t dynamic_shared_bytes_ = 0;
+};
+
+// A point in the order of a stream.
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(StreamHandle stream = nullptr) const;
+  bool happened() const;
+  void wait() const;
+  double milliseconds_since(const Event& earlier) const;  // both waited for
+
+ private:
+  void* event_ = nullptr;
+};
+
+// Waits until everything given to the current device is done; a fault of a kernel comes out here.
+void synchronize();
+
+}  // namespace lay::runtime

@@ -1,0 +1,32 @@
+#include "runtime/repl/interrupt.h"
+
+#include <atomic>
+#include <csignal>
+
+namespace lay::runtime {
+namespace {
+
+std::atomic<bool> flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+struct sigaction before {};
+
+}  // namespace
+
+InterruptScope::InterruptScope() {
+  flag = false;
+  struct sigaction action {};
+  action.sa_handler = [](int) { flag = true; };
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGINT, &action, &before);
+}
+
+InterruptScope::~InterruptScope() {
+  ::sigaction(SIGINT, &before, nullptr);
+  flag = false;
+}
+
+bool interrupted() {
+  return flag;
+}
+
+}  // namespace lay::runtime

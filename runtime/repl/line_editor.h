@@ -1,0 +1,85 @@
+// Reads one statement from a terminal: editing over several lines, history, search, completion,
+// highlighting. The language is a set of functions given from outside, so the editor knows none of
+// it.
+//
+//   LineEditor editor(0, 1, history, language);
+//   while (auto statement = editor.read("lay> ", "   > ")) ...
+//
+// Keys are those of Emacs and readline. Enter breaks the line while the text needs more, Up and
+// Down move between lines and then through the history, Ctrl-R searches it, Tab completes, Ctrl-C
+// gives up the text, Ctrl-D on an empty line ends. What is pasted is inserted as it stands,
+// newlines included.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/repl/edit_buffer.h"
+#include "runtime/repl/history.h"
+#include "runtime/repl/terminal.h"
+
+namespace lay::runtime {
+
+// Words that could replace the bytes from `begin` to the cursor, sorted, and lines to show in place
+// of their list.
+struct Completions {
+  std::size_t begin = 0;
+  std::vector<std::string> words, hints;
+};
+
+// How a stretch of the text is shown: the parameters of a terminal's SGR sequence ("1;34"), from
+// `begin` to the next.
+struct Style {
+  std::size_t begin = 0;
+  std::string_view sgr;
+};
+
+struct EditorLanguage {
+  std::function<bool(std::string_view)> needs_more;
+  std::function<Completions(std::string_view text, std::size_t cursor)> complete;
+  std::function<std::vector<Style>(std::string_view)>
+      highlight;  // in order; may be empty: no colours
+};
+
+class LineEditor {
+ public:
+  LineEditor(int in, int out, History& history, EditorLanguage language)
+      : in_(in), out_(out), history_(history), language_(std::move(language)) {}
+
+  // The text without a final newline; empty where it was given up with Ctrl-C; nothing at the end
+  // of input.
+  std::optional<std::string> read(const std::string& prompt, const std::string& continuation);
+
+ private:
+  enum class Outcome { going_on, done, given_up, ended };
+
+  Outcome handle(const KeyPress& key);
+  Outcome handle_edit(const KeyPress& key);
+  Outcome enter();
+  void history_step(int direction);
+  void show_entry(std::size_t index);
+  void complete();
+  Outcome search();
+  void suspend();
+
+  // Draws prompt and text again, with the cursor at that byte.
+  void refresh(std::size_t cursor);
+  void finish_line();
+
+  int in_, out_;
+  History& history_;
+  EditorLanguage language_;
+
+  std::optional<RawMode> raw_;  // while a text is read
+  std::string prompt_, continuation_;
+  EditBuffer buffer_;
+  std::string draft_;           // what was typed before walking into the history
+  std::size_t history_at_ = 0;  // history_.entries().size(): the draft
+  std::size_t cursor_row_ = 0;  // of the screen, counted from the prompt's row
+};
+
+}  // namespace lay::runtime

@@ -1,0 +1,341 @@
+#include "runtime/repl/repl.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <stdexcept>
+
+#include "frontend/source/text.h"
+#include "frontend/syntax/parse.h"
+#include "runtime/commands/commands.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/commands/help.h"
+#include "runtime/commands/pictures.h"
+#include "runtime/commands/report.h"
+#include "runtime/execute/host.h"
+#include "runtime/io/file.h"
+#include "runtime/repl/highlight.h"
+#include "runtime/repl/interrupt.h"
+#include "runtime/repl/repl_complete.h"
+#include "runtime/repl/repl_text.h"
+
+namespace lay::runtime {
+namespace {
+
+constexpr std::string_view help_text =
+    R"(An expression prints what it is worth and becomes r1, r2, ...; a statement stays in force.
+  (4,2):(1,4)              a layout, shape : stride          let a = ...       a name
+  a(3,1)   a(7)            its value at a coordinate         def f(x) = ...    a function
+  a o 2:4                  composition                       dim M, N          sizes that are not known yet
+  ?name                    an operation or an error          assume M % 4 == 0 what is known of them
+  :explain EXPR  how a value comes about, step by step; of r1 the expression that made it
+  :show EXPR     its picture; `-o FILE.html`, .svg or .tex behind it writes a file
+  :export TARGET EXPR   a layout for cute, cutedsl, triton, numpy or latex
+  :type EXPR     the kind of a value        :save FILE   the statements so far, as a script
+  :load FILE     run a script here          :reset       forget everything
+  :names         what is defined            :quit        or Ctrl-D
+Tab completes, Ctrl-R searches what was typed before, Ctrl-C gives up a line.
+)";
+
+// What a command takes; nothing where it stands alone.
+std::string argument_of(const std::string& command) {
+  if (command == ":load" || command == ":save") return "FILE";
+  if (command == ":export") return "TARGET EXPR";
+  return command == ":explain" || command == ":show" || command == ":type" ? "EXPR" : "";
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\n");
+  if (begin == text.npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+}
+
+}  // namespace
+
+Repl::Repl(ReplOptions options) : options_(std::move(options)) {
+  reset();
+}
+
+void Repl::reset() {
+  executor_ = std::make_unique<Executor>(sources_, MachineChoice::any, options_.say);
+  const auto call = [this](const sema::KernelCall& c) { return executor_->run(c); };
+  sema::Host host = make_host(print_line, call);
+  host.show = [this](const picture::Picture& picture) { draw(picture); };
+  evaluator_ = std::make_unique<sema::Evaluator>(sources_, std::move(host));
+  accepted_.clear();
+  defined_.clear();
+  made_by_.clear();
+  results_ = 0;
+}
+
+void Repl::draw(const picture::Picture& picture) {
+  if (collected_) {
+    collected_->push_back(picture);
+    return;
+  }
+  picture::TextOptions form{picture::Colours::none, options_.columns > 0 ? options_.columns : 100,
+                            options_.columns > 0};
+  if (options_.colour == Colour::always) form.colours = text_options(STDOUT_FILENO).colours;
+  std::cout << picture::to_text(picture, form) << std::endl;
+}
+
+// EXPR, or EXPR -o FILE
+void Repl::show_picture_of(const std::string& argument) {
+  const auto option = argument.rfind(" -o ");
+  const std::string file(
+      option == argument.npos ? "" : trimmed(std::string_view(argument).substr(option + 4)));
+  const PictureForm form = file.empty() ? PictureForm::text : form_of_file(file);
+  std::vector<picture::Picture> pictures;
+  collected_ = file.empty() ? nullptr : &pictures;
+  evaluator_->draw_for_tex(form == PictureForm::tex);
+  evaluate("show " + argument.substr(0, option));
+  evaluator_->draw_for_tex(false);
+  collected_ = nullptr;
+  if (!pictures.empty()) write_file(file, {rendered(pictures, form)});
+}
+
+// TARGET EXPR
+void Repl::export_layout(const std::string& argument) {
+  const auto space = std::min(argument.find(' '), argument.size());
+  evaluate("print export(" + std::string(trimmed(std::string_view(argument).substr(space))) + ", " +
+           sema::quoted(argument.substr(0, space)) + ")");
+}
+
+bool Repl::take(const std::string& text) {
+  const std::string_view line = trimmed(text);
+  if (line.empty()) return true;
+  bool goes_on = true;
+  try {
+    if (line.front() == ':')
+      goes_on = command(std::string(line));
+    else if (line.front() == '?')
+      show_help(std::string(trimmed(line.substr(1))));
+    else
+      keep(evaluate(text));
+  } catch (const std::logic_error& e) {
+    complain("internal", std::string(e.what()) + "; this is a mistake in lay, please report it");
+  }
+  std::cout.flush();
+  return goes_on;
+}
+
+bool Repl::command(const std::string& text) {
+  const auto space = std::min(text.find_first_of(" \t"), text.size());
+  const std::string name = text.substr(0, space),
+                    argument(trimmed(std::string_view(text).substr(space)));
+  if (name == ":quit" || name == ":q") return false;
+  if (const std::string wanted = argument_of(name); argument.empty() && !wanted.empty()) {
+    complain("argument-count",
+             "`" + name + "` is given nothing: write `" + name + " " + wanted + "`");
+    return true;
+  }
+  try {
+    if (name == ":help")
+      std::cout << help_text;
+    else if (name == ":explain")
+      explain(argument);
+    else if (name == ":show")
+      show_picture_of(argument);
+    else if (name == ":export")
+      export_layout(argument);
+    else if (name == ":type")
+      show_type(argument);
+    else if (name == ":load")
+      keep(evaluate(read_file(argument), argument));
+    else if (name == ":save")
+      save(argument);
+    else if (name == ":names")
+      show_names();
+    else if (name == ":reset")
+      reset();
+    else
+      unknown_command(name);
+  } catch (const DiagnosticError& e) {
+    report(sources_, e.diagnostic);
+    failed_ = true;
+  }
+  return true;
+}
+
+void Repl::unknown_command(const std::string& name) {
+  const auto known = repl_commands();
+  const auto near = nearest(name, {known.begin(), known.end()});
+  complain("unknown-command", "there is no command `" + name + "`; " +
+                                  (near ? "did you mean " + *near + "?" : "`:help` lists them"));
+}
+
+void Repl::complain(const std::string& code, const std::string& message) {
+  Diagnostic d;
+  d.code = code;
+  d.message = message;
+  report(sources_, d);
+  failed_ = true;
+}
+
+std::optional<std::string> Repl::evaluate(const std::string& text, const std::string& name) {
+  const InterruptScope interruptible;
+  const int first_line = name.empty() ? line_ : 1;
+  if (name.empty()) line_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  const auto outcomes = evaluator_->run(name.empty() ? "<input>" : name, text, first_line);
+  bool all_well = true;
+  std::string result;
+  for (const auto& outcome : outcomes) {
+    result = show(outcome);
+    all_well = all_well && outcome.ok();
+  }
+  std::cout.flush();
+  if (!result.empty() && outcomes.size() == 1) made_by_[result] = trimmed(text);
+  if (!all_well) {
+    failed_ = true;
+    return std::nullopt;
+  }
+  return (result.empty() || outcomes.size() > 1 ? "" : "let " + result + " = ") +
+         std::string(trimmed(text));
+}
+
+void Repl::keep(std::optional<std::string> statement) {
+  if (statement) accepted_.push_back(std::move(*statement));
+}
+
+// The name that the result got, if it got one.
+std::string Repl::show(const sema::Outcome& outcome) {
+  report(sources_, outcome.diagnostics);
+  if (options_.hints) hint(outcome.diagnostics);
+  for (const auto& finding : outcome.findings)
+    if (finding.origin == "prove" &&
+        finding.standing != sema::Standing::refuted)  // that is an error, reported already
+      std::cout << verdict_text(sources_, finding) << "\n";
+  if (outcome.poisoned) std::cerr << "not evaluated: it needs a name whose own statement failed\n";
+  defined_.insert(outcome.names.begin(), outcome.names.end());
+  if (!outcome.value || !outcome.names.empty() || outcome.value->as<sema::Nothing>()) return "";
+  sema::Value value = evaluator_->settled(*outcome.value);
+  const auto guards = evaluator_->simplified(value.guards);
+  value.guards.clear();                                       // shown below, one a line
+  const bool is_string = value.as<std::string>() != nullptr;  // a result reads back: "words"
+  const std::string text =
+      printable(is_string || !options_.tables ? sema::text(value) : evaluator_->printed(value));
+  const std::string shown = clipped(text, options_.columns);
+  std::string name;
+  if (options_.numbered) {
+    name = next_name();
+    evaluator_->define(name, *outcome.value);
+    defined_.insert(name);
+    std::cout << name << " = ";
+  }
+  std::cout << (options_.colour == Colour::always ? coloured(shown) : shown) << "\n";
+  for (const Guard& guard : guards) std::cout << "  guarded by " << guard_text(guard) << "\n";
+  return name;
+}
+
+void Repl::hint(const Diagnostics& diagnostics) {
+  for (const Diagnostic& d : diagnostics.list())
+    if (d.severity == Severity::error && error_page(d.code) && hinted_.insert(d.code).second)
+      std::cerr << "?" << d.code << " tells more\n";
+}
+
+std::string Repl::next_name() {
+  const auto names = evaluator_->names();
+  std::string name;
+  do name = "r" + std::to_string(++results_);
+  while (std::find(names.begin(), names.end(), name) != names.end());
+  return name;
+}
+
+void Repl::show_help(const std::string& name) {
+  try {
+    std::cout << (name.empty() ? help_index() : help_page(name, *evaluator_));
+  } catch (const DiagnosticError& e) {
+    report(sources_, e.diagnostic);
+    failed_ = true;
+  }
+}
+
+void Repl::show_type(const std::string& expression) {
+  const auto outcomes = evaluator_->run("<input>", expression, line_++);
+  for (const auto& outcome : outcomes) {
+    report(sources_, outcome.diagnostics);
+    if (!outcome.ok()) failed_ = true;
+    if (outcome.value) std::cout << type_text(*outcome.value) << "\n";
+  }
+}
+
+// A result is explained by the expression that made it.
+void Repl::explain(const std::string& expression) {
+  const auto made = made_by_.find(expression);
+  evaluate("explain " + (made == made_by_.end() ? expression : made->second));
+}
+
+void Repl::show_names() {
+  for (const auto& name : defined_)
+    if (const auto help = evaluator_->help(name))
+      std::cout << help->signature << "\n  " << help->law << "\n";
+  for (const Predicate& fact : evaluator_->facts().assumptions())
+    std::cout << "assume " << fact.to_string() << "\n";
+}
+
+void Repl::save(const std::string& file) {
+  std::string text;
+  for (const auto& statement : accepted_) text += statement + "\n";
+  write_file(file, {text});
+}
+
+Completions Repl::complete(std::string_view text, std::size_t cursor) const {
+  return complete_line(*evaluator_, text, cursor);
+}
+
+namespace {
+
+// Lines until a statement is whole, from what is no terminal.
+// Commands and questions are one line.
+bool needs_more(std::string_view text) {
+  return !text.empty() && text.front() != ':' && text.front() != '?' && syntax::needs_more(text);
+}
+
+int read_plainly(Repl& repl, bool prompt) {
+  std::string text;
+  bool open = false;
+  const auto ask = [&] {
+    if (prompt) std::cout << (open ? "   > " : "lay> ") << std::flush;
+  };
+  ask();
+  for (std::string line; std::getline(std::cin, line); ask()) {
+    text += open ? "\n" + line : line;
+    open = needs_more(text) && !line.empty();
+    if (open) continue;
+    if (!repl.take(text)) return repl.failed() && !prompt ? exit_program : exit_ok;
+    text.clear();
+  }
+  if (open) repl.take(text);
+  if (prompt) std::cout << "\n";
+  return repl.failed() && !prompt ? exit_program : exit_ok;
+}
+
+int read_with_editor(Repl& repl, bool colour) {
+  History history(history_path());
+  EditorLanguage language;
+  language.needs_more = needs_more;
+  language.complete = [&](std::string_view text, std::size_t cursor) {
+    return repl.complete(text, cursor);
+  };
+  if (colour) language.highlight = highlight;
+  LineEditor editor(STDIN_FILENO, STDOUT_FILENO, history, language);
+  std::cout << "Lay " LAY_VERSION ". `:help` explains, Ctrl-D ends." << std::endl;
+  while (const auto text = editor.read("lay> ", "   > "))
+    if (!repl.take(*text)) break;
+  return exit_ok;
+}
+
+}  // namespace
+
+int repl() {
+  const bool terminal = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
+  const bool colour = colour_wanted(STDOUT_FILENO);
+  Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error,
+                terminal ? terminal_columns(STDOUT_FILENO) : 0, true, terminal});
+  return can_edit(STDIN_FILENO, STDOUT_FILENO) ? read_with_editor(session, colour)
+                                               : read_plainly(session, terminal);
+}
+
+}  // namespace lay::runtime
