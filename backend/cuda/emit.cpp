@@ -227,7 +227,7 @@ void Emitter::write_signature() {
              ", " + std::to_string(cluster[2]) + ") ";
   }
   bounds += "__launch_bounds__(" + std::to_string(kernel_.launch.threads) + ", " +
-            std::to_string(kernel_.launch.blocks_per_multiprocessor) + ")";
+            std::to_string(kernel_.launch.blocks_per_sm) + ")";
   out_.line("extern \"C\" __global__ void " + bounds);
   out_.open(function_name(kernel_.name) + "(" + (parameters.empty() ? ") {" : ""));
   for (std::size_t i = 0; i < parameters.size(); ++i) {

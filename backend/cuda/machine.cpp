@@ -297,8 +297,7 @@ void Emitter::roles() {
     return statements(kernel_.roles[0].body);
   }
   if (multiplies_by_warpgroups()) need("same_in_warp");
-  const int given =
-      65536 / kernel_.launch.threads / kernel_.launch.blocks_per_multiprocessor / 8 * 8;
+  const int given = 65536 / kernel_.launch.threads / kernel_.launch.blocks_per_sm / 8 * 8;
   for (const ir::Role& role : kernel_.roles) {
     out_.open("if (" + is_of(role) + ") {  // " + comment_text(role.name));
     if (role.registers) {

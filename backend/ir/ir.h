@@ -375,7 +375,7 @@ struct Launch {
   std::array<Int, 3> grid;
   std::array<int, 3> cluster{1, 1, 1};
   int threads = 0;
-  int blocks_per_multiprocessor = 1;  // promised to the register allocator
+  int blocks_per_sm = 1;  // promised to the register allocator
   // Any whole number of clusters along x does the work, for each goes on by `grid_x`: who launches
   // takes no more of the grid than the device holds at once.
   bool persistent = false;

@@ -280,8 +280,8 @@ class GemmPlanner {
   Predicate here(const Predicate& condition) const {
     Int batches = 1;
     for (sema::IndexId index : form_.batch) batches *= extent(index);
-    return sema::under(condition, {extent(form_.m), extent(form_.n), extent(form_.k), batches,
-                                   target_.multiprocessors});
+    return sema::under(condition,
+                       {extent(form_.m), extent(form_.n), extent(form_.k), batches, target_.sms});
   }
 
   // A schedule of the library's, the sizes for which it is worth copying factors first, and whether
@@ -307,7 +307,7 @@ class GemmPlanner {
 
   // The library's rows with what the schedule says in place of theirs.
   std::vector<Row> rows_for(const TensorSchedule& said, const std::string& target) {
-    std::vector<Row> made = rows(target, said.accumulate.value_or(0) > 0);
+    std::vector<Row> made = rows(target, said.promotion_interval.value_or(0) > 0);
     for (Row& row : made) {
       TensorSchedule& schedule = row.schedule;
       schedule.name = said.name + "_own" + schedule.name.substr(target.size());
@@ -321,13 +321,13 @@ class GemmPlanner {
       take(schedule.tile, said.tile);
       take(schedule.groups, said.groups);
       take(schedule.cluster, said.cluster);
-      take(schedule.accumulate, said.accumulate);
-      take(schedule.serpentine, said.serpentine);
+      take(schedule.promotion_interval, said.promotion_interval);
+      take(schedule.alternate_k, said.alternate_k);
       take(schedule.stages, said.stages);
       take(schedule.order, said.order);
       take(schedule.shared_a, said.shared_a);
       take(schedule.shared_b, said.shared_b);
-      if (said.entries.contains("swapped")) schedule.swapped = said.swapped;
+      if (said.entries.contains("swap_ab")) schedule.swap_ab = said.swap_ab;
     }
     return made;
   }
@@ -380,7 +380,7 @@ class GemmPlanner {
     Int all = tiles(kernel_, form_.m, policy.tile[0]) * tiles(kernel_, form_.n, policy.tile[1]);
     for (sema::IndexId index : form_.batch) all *= extent(index);
     if (policy.quarter_waves > 0) {
-      schedule.when = {greater_equal(all, policy.quarter_waves * target_.multiprocessors / 4),
+      schedule.when = {greater_equal(all, policy.quarter_waves * target_.sms / 4),
                        greater_equal(extent(form_.m), policy.tile[0]),
                        greater_equal(extent(form_.n), policy.tile[1])};
     }
@@ -412,7 +412,7 @@ class GemmPlanner {
     if (width == Width::vectors && conditions.aligned.empty()) return;
     auto open = open_conditions(facts_, conditions.when);
     if (!open) return;
-    gemm->blocks_per_multiprocessor = blocks_per_multiprocessor(*gemm, target_);
+    gemm->blocks_per_sm = blocks_per_sm(*gemm, target_);
     Variant variant;
     variant.name = schedule.name;
     if (schedule.of_script && width == Width::elements) variant.name += "_any";

@@ -10,7 +10,7 @@
 //   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32
 //   gives
 //
-//   wide       tile (128,256,8)  where there are tiles for most multiprocessors, K % 4 == 0 and N %
+//   wide       tile (128,256,8)  where there are tiles for most SMs, K % 4 == 0 and N %
 //   4 == 0, and
 //                                pointers are aligned to 16 bytes
 //   tall       tile (256,128,8)  under the same conditions
@@ -22,7 +22,7 @@
 // A variant may need operands in another layout than the caller's: then it begins with a launch
 // that copies them into workspace, memory of the launcher's that nobody else sees (prepass.h).
 //
-// A plan is for one GPU, to whose limits all of it is held and whose multiprocessors its choices
+// A plan is for one GPU, to whose limits all of it is held and whose SMs its choices
 // count (target.h).
 #pragma once
 
@@ -102,7 +102,7 @@ struct SimtGemm {
   std::vector<OutputStore> stores;
   Layout
       order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
-  int blocks_per_multiprocessor = 1;
+  int blocks_per_sm = 1;
   std::array<int, 2> registers{};  // of a ring's copying threads and of those that multiply
 
   bool ring() const { return stages > 2; }
@@ -142,11 +142,10 @@ struct BankConflicts {
   const char* unit = "a warp";  // whose one access it is
 };
 
-// What one K tile of a GEMM asks of a multiprocessor's share of the machine. Clocks of a
-// multiprocessor.
+// What one K tile of a GEMM asks of an SM's share of the machine. Clocks of a
+// SM.
 struct TileWork {
-  double bytes =
-      0;  // that a block loads through the second-level cache; what others load for it not counted
+  double bytes = 0;           // that a block loads through L2; what others load for it not counted
   double cache_clocks = 0;    // in which its share of the cache delivers them
   double product_clocks = 0;  // in which the products are done at the machine's rate
 };
@@ -155,11 +154,10 @@ struct TileWork {
 struct Prediction {
   int registers = 0;  // a thread
   int shared_bytes = 0;
-  int blocks =
-      0;  // that a multiprocessor has room for at once, by registers, shared memory and threads
+  int blocks = 0;  // that an SM has room for at once, by registers, shared memory and threads
   std::vector<BankConflicts> conflicts;
   std::optional<TileWork> tile;
-  Int cache_bytes;   // moved through the second-level cache: what blocks of a cluster load together
+  Int cache_bytes;   // moved through L2: what blocks of a cluster load together
                      // counts once
   Int global_bytes;  // moved to and from global memory at the least: everything once
   Int flops;

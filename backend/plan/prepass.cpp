@@ -251,7 +251,7 @@ struct Takes {
 
 Takes takes_of(const TensorSchedule& schedule) {
   const Takes made{schedule.mma->takes_transposed_a(), schedule.mma->takes_transposed_b()};
-  return schedule.swapped ? Takes{made.b, made.a} : made;
+  return schedule.swap_ab ? Takes{made.b, made.a} : made;
 }
 
 Factors factors_of(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
@@ -299,7 +299,7 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   if (!copies) return std::nullopt;
   auto made = tensor_variant("sm90", *maker.main(), form, schedule, width, target, facts, problems);
   if (!made) return std::nullopt;
-  std::string suffix = "_copy";
+  std::string suffix = "_repack";
   for (const sema::TensorId id : maker.copied()) suffix += "_" + tensor_of(kernel, id).name;
   copies->name = suffix.substr(1) + (bytes > 0 ? "_bytes" + std::to_string(bytes) : "");
   made->name += suffix;

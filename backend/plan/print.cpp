@@ -30,7 +30,7 @@ std::string elements(int vector) {
 
 // "  tile      = (128,128,8)"
 std::string entry(std::string key, const std::string& value) {
-  constexpr std::size_t widest = 9;  // lane_tile
+  constexpr std::size_t widest = 13;  // rasterization
   key.resize(std::max(widest, key.size()), ' ');
   return "  " + key + " = " + value;
 }
@@ -80,7 +80,7 @@ void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<st
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm.a, gemm.k, "A", lines);
   operand_lines(kernel, gemm.b, gemm.k, "B", lines);
-  lines.push_back(entry("order", gemm.order.to_string()));
+  lines.push_back(entry("rasterization", gemm.order.to_string()));
   lines.push_back(accumulator_line(kernel, gemm));
   for (const OutputStore& store : gemm.stores) {
     lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
@@ -120,7 +120,7 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout,
         "  // " + name + " is read " + elements(load.vector) + " at once" + along(load.run_axis) +
         (load.staged ? "; (thread,value) -> " + at + ": " + load.threads.to_string() : ""));
   }
-  lines.push_back(entry("order", relayout.order.to_string()));
+  lines.push_back(entry("rasterization", relayout.order.to_string()));
   for (const RelayoutStore& store : relayout.stores) {
     lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
                     along(relayout.run_axis));
@@ -224,14 +224,15 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
     lines.push_back(
         entry("cluster", gemm.split ? tuple_text(gemm.cluster)
                                     : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
-    if (gemm.swapped) lines.push_back(entry("swapped", "1"));
-    if (gemm.serpentine) lines.push_back(entry("serpentine", "1"));
-    if (gemm.accumulate) lines.push_back(entry("accumulate", std::to_string(gemm.accumulate)));
+    if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
+    if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
+    if (gemm.promotion_interval)
+      lines.push_back(entry("promotion_interval", std::to_string(gemm.promotion_interval)));
   }
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm, gemm.a, "A", lines);
   operand_lines(kernel, gemm, gemm.b, "B", lines);
-  lines.push_back(entry("order", gemm.order.to_string()));
+  lines.push_back(entry("rasterization", gemm.order.to_string()));
   lines.push_back(accumulator_line(kernel, gemm));
   for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
     lines.push_back(written(kernel, i, gemm.vectors[i]) + " along " + index_name(kernel, gemm.n));
@@ -249,8 +250,7 @@ void prediction_lines(const Prediction& prediction, std::vector<std::string>& li
                     (access.wavefronts == 1 ? " wavefront " : " wavefronts ") + access.unit +
                     ", least " + std::to_string(access.least));
   }
-  lines.push_back("  //   " + prediction.cache_bytes.to_string() +
-                  " bytes through the second-level cache");
+  lines.push_back("  //   " + prediction.cache_bytes.to_string() + " bytes through L2");
   lines.push_back("  //   " + prediction.global_bytes.to_string() +
                   " bytes of global memory at least, " + prediction.flops.to_string() +
                   " floating-point operations");
@@ -281,7 +281,7 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
     const sema::Tensor& target = kernel.tensors[static_cast<std::size_t>(assignment.target)];
-    const std::string name = kernel.name + "_copy_" + source.name;
+    const std::string name = kernel.name + "_repack_" + source.name;
     const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";
     lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" +
                     declared(source) + ") -> " + declared(target) + where);
@@ -354,12 +354,11 @@ std::string rounded(double number) {
 
 // What the GPU that is planned for makes of it.
 std::string machine_line(const Prediction& prediction) {
-  std::string line = "// a multiprocessor has room for " + std::to_string(prediction.blocks) +
+  std::string line = "// an SM has room for " + std::to_string(prediction.blocks) +
                      (prediction.blocks == 1 ? " block" : " blocks");
   if (prediction.tile) {
     line += "; a K tile: " + rounded(prediction.tile->bytes) + " bytes in " +
-            rounded(prediction.tile->cache_clocks) +
-            " clocks of its share of the second-level cache, products in " +
+            rounded(prediction.tile->cache_clocks) + " clocks of its share of L2, products in " +
             rounded(prediction.tile->product_clocks);
   }
   return line;

@@ -68,7 +68,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
     }
   }
   Conditions conditions{*given, {}};
-  const GemmForm taken = schedule.swapped ? swapped(form) : form;
+  const GemmForm taken = schedule.swap_ab ? swapped(form) : form;
   const TensorShaping shaping{kernel, taken, schedule, target, width, known, conditions, found};
   return family == "sm90" ? variant_of(shape_sm90(shaping), shaping, facts)
                           : variant_of(shape_sm80(shaping), shaping, facts);

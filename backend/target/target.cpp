@@ -37,7 +37,7 @@ Target target_from(const sema::Record& record) {
   Target target;
   target.name = gpu.text("name");
   target.device = gpu.text("device");
-  target.multiprocessors = count(gpu, "multiprocessors");
+  target.sms = count(gpu, "sms");
   target.hertz = gpu.real("hertz");
   target.memory_rate = gpu.real("memory_rate");
   target.cache = static_cast<double>(gpu.integer("cache", 0, most));
@@ -47,13 +47,13 @@ Target target_from(const sema::Record& record) {
   target.capability = count(architecture, "capability");
   target.exact = architecture.truth("exact", false);
   target.block_shared = count(architecture, "block_shared");
-  target.multiprocessor_shared = count(architecture, "multiprocessor_shared");
+  target.sm_shared = count(architecture, "sm_shared");
   target.reserved_shared = count(architecture, "reserved_shared");
   target.block_threads = count(architecture, "block_threads");
-  target.multiprocessor_threads = count(architecture, "multiprocessor_threads");
-  target.multiprocessor_blocks = count(architecture, "multiprocessor_blocks");
+  target.sm_threads = count(architecture, "sm_threads");
+  target.sm_blocks = count(architecture, "sm_blocks");
   target.thread_registers = count(architecture, "thread_registers");
-  target.multiprocessor_registers = count(architecture, "multiprocessor_registers");
+  target.sm_registers = count(architecture, "sm_registers");
   target.cluster = count(architecture, "cluster");
   target.shared_rate = architecture.real("shared_rate");
   target.rates = rates_of(architecture);
@@ -121,7 +121,7 @@ const Target& default_target() {
 }
 
 // A cubin of X.y runs on every X.z with z >= y; of another major number nothing runs.
-std::optional<Target> target_of(const std::string& device, int capability, int multiprocessors) {
+std::optional<Target> target_of(const std::string& device, int capability, int sms) {
   const Target* best = nullptr;
   const auto rank = [&](const Target& target) {
     const bool named = device.find(target.device) != std::string::npos;
@@ -135,7 +135,7 @@ std::optional<Target> target_of(const std::string& device, int capability, int m
   }
   if (!best) return std::nullopt;
   Target found = *best;
-  found.multiprocessors = multiprocessors;
+  found.sms = sms;
   return found;
 }
 

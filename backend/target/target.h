@@ -16,7 +16,7 @@
 
 namespace lay {
 
-// Most products of a type that a multiprocessor adds up in a clock where threads multiply alone
+// Most products of a type that an SM adds up in a clock where threads multiply alone
 // ("thread"), or a "warp" or a "warpgroup" together on the tensor cores.
 struct Rate {
   std::string kind;
@@ -26,29 +26,29 @@ struct Rate {
   friend bool operator==(const Rate&, const Rate&) = default;
 };
 
-// Sizes in bytes; "block_" and "multiprocessor_" say of what it is the most.
+// Sizes in bytes; "block_" and "sm_" say of what it is the most.
 struct Target {
   std::string name;          // "h200"
   std::string device;        // what the driver's name of such a GPU holds: "H200"
   std::string architecture;  // as the compiler takes it: "sm_90a"
   int capability = 0;        // compute capability, times ten
   bool exact = false;        // code for it runs on this compute capability only
-  int multiprocessors = 0;
-  int block_shared = 0, multiprocessor_shared = 0;
+  int sms = 0;
+  int block_shared = 0, sm_shared = 0;
   int reserved_shared = 0;  // that the system takes of each block
-  int block_threads = 0, multiprocessor_threads = 0;
-  int multiprocessor_blocks = 0;
-  int thread_registers = 0, multiprocessor_registers = 0;
+  int block_threads = 0, sm_threads = 0;
+  int sm_blocks = 0;
+  int thread_registers = 0, sm_registers = 0;
   int cluster = 1;         // blocks of the largest cluster that is sure to fit
-  double hertz = 0;        // of the multiprocessors, at most
+  double hertz = 0;        // of the SMs, at most
   double memory_rate = 0;  // bytes of global memory a second
-  double cache = 0;        // bytes of the second-level cache
-  double cache_rate = 0;   // bytes of it a clock, to all multiprocessors
-  double shared_rate = 0;  // bytes of shared memory a clock, of one multiprocessor
+  double cache = 0;        // bytes of L2
+  double cache_rate = 0;   // bytes of it a clock, to all SMs
+  double shared_rate = 0;  // bytes of shared memory a clock, of one SM
   double launch = 0;       // seconds of a launch that does nothing
   std::vector<Rate> rates;
 
-  // Products a clock of a multiprocessor; nothing where the record does not say.
+  // Products a clock of an SM; nothing where the record does not say.
   std::optional<double> multiply_adds(std::string_view kind, ElementType type) const;
 
   friend bool operator==(const Target&, const Target&) = default;
@@ -74,8 +74,8 @@ const Target* find_target(std::string_view name);
 const Target& default_target();
 
 // The description of a device: that of its name if the library has one, else of the latest
-// architecture whose code runs on it, with its own number of multiprocessors. Nothing for a device
+// architecture whose code runs on it, with its own number of SMs. Nothing for a device
 // that is older than all.
-std::optional<Target> target_of(const std::string& device, int capability, int multiprocessors);
+std::optional<Target> target_of(const std::string& device, int capability, int sms);
 
 }  // namespace lay

@@ -186,11 +186,8 @@ std::vector<RecordPtr> library_records(const std::string& library, const std::st
 Predicate under(const Predicate& condition, const Circumstances& given) {
   std::map<DimId, std::string> dims;
   condition.collect_dims(dims);
-  const std::map<std::string, Int> meant{{"M", given.m},
-                                         {"N", given.n},
-                                         {"K", given.k},
-                                         {"L", given.batches},
-                                         {"multiprocessors", given.multiprocessors}};
+  const std::map<std::string, Int> meant{
+      {"M", given.m}, {"N", given.n}, {"K", given.k}, {"L", given.batches}, {"sms", given.sms}};
   std::map<DimId, Int> numbers;
   for (const auto& [dim, word] : dims) numbers.emplace(dim, meant.at(word));
   return condition.substitute(numbers);

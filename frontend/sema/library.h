@@ -42,7 +42,7 @@ std::string library_path(const std::string& name);
 std::vector<RecordPtr> library_records(const std::string& library, const std::string& list);
 
 // A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition
-// holds. Conditions are over the library's dims M, N, K, L and multiprocessors, which are
+// holds. Conditions are over the library's dims M, N, K, L and SMs, which are
 // `Circumstances`.
 struct Policy {
   std::string name;
@@ -54,10 +54,10 @@ struct Policy {
 };
 
 // What conditions are about: an output of m x n elements and `batches` of them, sums over k, a GPU
-// of so many multiprocessors.
+// of so many SMs.
 struct Circumstances {
   Int m, n, k, batches;
-  int multiprocessors = 0;
+  int sms = 0;
 };
 Predicate under(const Predicate& condition, const Circumstances& given);
 

@@ -35,13 +35,15 @@ struct Sampling {
 // `before` holds what every tensor held before the launch, `after` what the outputs hold now (by
 // TensorId). `exact` says that all sums are exact (integers), so that d is 0. `extra_roundoff`
 // allows as much again of the result: for an opponent that rounds between a product and its
-// epilogue. `accumulate` is how many K tensor cores add up by themselves, 0 for all of them.
+// epilogue. `promotion_interval` is how many K tensor cores add up by themselves, 0 for all of
+// them.
 Judgement check(const Problem& problem, const HostData& before, const HostData& after, bool exact,
-                const Sampling& sampling = {}, double extra_roundoff = 0, int accumulate = 0);
+                const Sampling& sampling = {}, double extra_roundoff = 0,
+                int promotion_interval = 0);
 
 // t(K) for sums of products of these factors in this accumulator.
 double allowed_error(std::int64_t k, ElementType left, ElementType right, ElementType accumulator,
-                     int accumulate = 0);
+                     int promotion_interval = 0);
 
 // The first byte at which two blocks of a length differ, as the element it belongs to; -1 where
 // they are the same.

@@ -37,8 +37,8 @@ class Judge {
 
   const HostData& uniform() const { return uniform_; }
 
-  // NotMeasured, where a launch fails. Tensor cores add up `accumulate` of K by themselves, 0: all
-  // of them.
+  // NotMeasured, where a launch fails. Tensor cores add up `promotion_interval` of K by themselves,
+  // 0: all of them.
   Verdict of_ours(const Launch& launch, int accumulate);
   // The same of a kernel that others compiled: on integers too its epilogue may round where ours
   // does not.

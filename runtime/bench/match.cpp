@@ -286,8 +286,8 @@ class Match {
   // The kernel and its epilogue in Triton: of the configurations that are right the fastest.
   void add_triton() {
     if (!form_ || !arena_.triton) return;
-    const auto request = triton_request(problem_, *form_, arena_.gpu.target().capability,
-                                        arena_.gpu.device().multiprocessors);
+    const auto request =
+        triton_request(problem_, *form_, arena_.gpu.target().capability, arena_.gpu.device().sms);
     if (const auto* no = std::get_if<NotStated>(&request)) {
       result_.notes.push_back("not stated in Triton: " + no->reason);
       return;

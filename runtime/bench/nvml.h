@@ -12,7 +12,7 @@
 namespace lay::bench {
 
 struct Reading {
-  double sm_mhz = 0;  // of the multiprocessors, now
+  double sm_mhz = 0;  // of the SMs, now
   double watts = 0;   // of the board, over the last moments as the sensor takes them
 };
 

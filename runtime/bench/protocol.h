@@ -1,7 +1,7 @@
 // How contestants are timed: in one process, on the same operands, taking turns.
 //
 // A launch is timed inside a graph of launches on one set of operands after another, together
-// larger than the second-level cache, so that neither the host nor warm caches count; and, in a
+// larger than L2, so that neither the host nor warm caches count; and, in a
 // second column, alone between two events. The contestants warm up until their times are those of a
 // second before, for a device comes to its limit of power in seconds; then in every round each is
 // timed once, another one first in each round, two rounds in one order and two in the opposite one.

@@ -90,7 +90,7 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
   device.string("name", setting.device.name)
       .integer("major", setting.device.major)
       .integer("minor", setting.device.minor)
-      .integer("multiprocessors", setting.device.multiprocessors)
+      .integer("sms", setting.device.sms)
       .integer("l2_bytes", setting.device.l2_bytes);
   JsonObject protocol;
   protocol.integer("rounds", setting.protocol.rounds)

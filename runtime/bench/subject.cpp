@@ -157,7 +157,7 @@ plan::Variant plain_variant() {
 
 int accumulate_of(const plan::Variant& variant) {
   const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
-  return gemm ? gemm->accumulate : 0;
+  return gemm ? gemm->promotion_interval : 0;
 }
 
 }  // namespace lay::bench

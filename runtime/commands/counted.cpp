@@ -44,11 +44,10 @@ std::vector<std::string> counted_lines(const interpret::Report& counted,
                     ": " + of.statement);
   }
   const auto expected = predicted.cache_bytes.evaluate(sizes);
-  lines.push_back("  " + std::to_string(bytes) +
-                  " bytes in sectors of global memory, boxes of TMA not counted" +
-                  (expected ? "; predicted with them: " + std::to_string(*expected) +
-                                  " through the second-level cache"
-                            : ""));
+  lines.push_back(
+      "  " + std::to_string(bytes) +
+      " bytes in sectors of global memory, boxes of TMA not counted" +
+      (expected ? "; predicted with them: " + std::to_string(*expected) + " through L2" : ""));
   return lines;
 }
 

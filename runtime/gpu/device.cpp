@@ -14,14 +14,14 @@ std::string version_text(int version) {
 }
 
 std::optional<Target> target_of_device(const DeviceInfo& device) {
-  return target_of(device.name, 10 * device.major + device.minor, device.multiprocessors);
+  return target_of(device.name, 10 * device.major + device.minor, device.sms);
 }
 
 std::string describe(const DeviceInfo& device) {
   const auto target = target_of_device(device);
   return device.name + ", compute capability " + std::to_string(device.major) + "." +
-         std::to_string(device.minor) + ", " + std::to_string(device.multiprocessors) +
-         " multiprocessors, " + std::to_string(device.memory_bytes >> 30) + " GiB" +
+         std::to_string(device.minor) + ", " + std::to_string(device.sms) + " SMs, " +
+         std::to_string(device.memory_bytes >> 30) + " GiB" +
          (target ? ", planned for as " + target->name + ", compiled for as " + target->architecture
                  : ", older than any target: kernels run on the host");
 }

@@ -11,7 +11,7 @@ namespace {
 enum Attribute : int {
   threads_per_block = 1,
   grid_x = 5,
-  multiprocessor_count = 16,
+  sm_count = 16,
   l2_cache_size = 38,
   capability_major = 75,
   capability_minor = 76,
@@ -63,7 +63,7 @@ DeviceInfo device_info(int ordinal) {
     info.pci_bus_id = text.data();
   info.major = attribute(capability_major);
   info.minor = attribute(capability_minor);
-  info.multiprocessors = attribute(multiprocessor_count);
+  info.sms = attribute(sm_count);
   info.shared_per_block = attribute(shared_with_opt_in);
   info.l2_bytes = attribute(l2_cache_size);
   info.threads_per_block = attribute(threads_per_block);
@@ -219,7 +219,7 @@ int LoadedKernel::local_bytes() const {
   return value;
 }
 
-int LoadedKernel::blocks_per_multiprocessor(int threads) const {
+int LoadedKernel::blocks_per_sm(int threads) const {
   int blocks = 0;
   check_call(driver().occupancy(&blocks, function_, threads,
                                 static_cast<std::size_t>(dynamic_shared_bytes_)),

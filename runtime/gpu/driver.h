@@ -33,7 +33,7 @@ struct DeviceInfo {
   std::string name;
   std::string pci_bus_id;    // "0000:0f:00.0"; empty where it is not known
   int major = 0, minor = 0;  // compute capability
-  int multiprocessors = 0;
+  int sms = 0;
   std::int64_t memory_bytes = 0, shared_per_block = 0, l2_bytes = 0;
   int threads_per_block = 0;
   std::array<int, 3> grid_limit{};
@@ -116,9 +116,9 @@ class LoadedKernel {
               StreamHandle stream = nullptr, bool overlaps = false) const;
   int registers() const;
   int local_bytes() const;
-  int blocks_per_multiprocessor(int threads) const;
+  int blocks_per_sm(int threads) const;
   // Clusters of so many blocks along x that the device holds at once: fewer than its
-  // multiprocessors suggest where these come in groups that clusters do not fill. 0 where the
+  // SMs suggest where these come in groups that clusters do not fill. 0 where the
   // driver does not tell.
   int resident_clusters(int blocks, int threads) const;
 

@@ -52,9 +52,7 @@ class Gpu {
   static std::unique_ptr<Gpu> open(std::string* why_not = nullptr);
 
   const Device& device() const { return device_; }
-  const Target& target() const {
-    return target_;
-  }  // with the device's own number of multiprocessors
+  const Target& target() const { return target_; }  // with the device's own number of SMs
   LaunchLimits limits() const;
 
   // Emitted, compiled and loaded, the first time; null with the reason in `outcome`.

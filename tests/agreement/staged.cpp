@@ -40,8 +40,7 @@ const sema::KernelPtr& kernel_of(const test::Kernels& kernels, const std::string
 ir::Kernel lowered(const sema::KernelPtr& kernel, std::size_t variant, int clusters) {
   Target target = default_target();
   const plan::Plan first = plan::make_plan(kernel, target);
-  target.multiprocessors =
-      clusters * std::get<plan::Sm90Gemm>(first.variants[variant].how).blocks();
+  target.sms = clusters * std::get<plan::Sm90Gemm>(first.variants[variant].how).blocks();
   const plan::Plan plan = plan::make_plan(kernel, target);
   return ir::lower(plan, plan.variants[variant]);
 }

@@ -113,15 +113,15 @@ TEST_CASE("tensor cores: what is copied depends on the sizes", "[tensor]") {
     return std::string();
   };
   CHECK(chosen("along", {70, 37, 48}) == "sm90_any");
-  CHECK(chosen("along", {70, 37, 45}) == "sm90_any_copy_A_B");
-  CHECK(chosen("along", {70, 40, 45}) == "sm90_copy_A_B");
-  CHECK(chosen("a_across", {70, 37, 48}) == "sm90_any_copy_A");
-  CHECK(chosen("a_across", {72, 37, 45}) == "sm90_copy_B");
-  CHECK(chosen("a_across", {71, 37, 45}) == "sm90_any_copy_A_B");
-  CHECK(chosen("tf32_b", {70, 36, 44}) == "sm90_copy_B_bytes16");
-  CHECK(chosen("tf32_b", {70, 37, 44}) == "sm90_any_copy_B");
-  CHECK(chosen("tf32_b", {70, 37, 45}) == "sm90_any_copy_A_B");
-  CHECK(chosen("gram", {70, 0, 45}) == "sm90_any_copy_A");
+  CHECK(chosen("along", {70, 37, 45}) == "sm90_any_repack_A_B");
+  CHECK(chosen("along", {70, 40, 45}) == "sm90_repack_A_B");
+  CHECK(chosen("a_across", {70, 37, 48}) == "sm90_any_repack_A");
+  CHECK(chosen("a_across", {72, 37, 45}) == "sm90_repack_B");
+  CHECK(chosen("a_across", {71, 37, 45}) == "sm90_any_repack_A_B");
+  CHECK(chosen("tf32_b", {70, 36, 44}) == "sm90_repack_B_bytes16");
+  CHECK(chosen("tf32_b", {70, 37, 44}) == "sm90_any_repack_B");
+  CHECK(chosen("tf32_b", {70, 37, 45}) == "sm90_any_repack_A_B");
+  CHECK(chosen("gram", {70, 0, 45}) == "sm90_any_repack_A");
 }
 
 TEST_CASE("tensor cores: pointers that are not aligned are for the variant that copies",
@@ -191,7 +191,7 @@ const sema::KernelPtr& kernel_of(lay::test::Kernels& kernels, const std::string&
 ir::Kernel lowered_for_few(const sema::KernelPtr& kernel, int clusters) {
   Target target = default_target();
   const plan::Plan first = plan::make_plan(kernel, target);
-  target.multiprocessors = clusters * std::get<plan::Sm90Gemm>(first.variants.front().how).blocks();
+  target.sms = clusters * std::get<plan::Sm90Gemm>(first.variants.front().how).blocks();
   const plan::Plan plan = plan::make_plan(kernel, target);
   return ir::lower(plan, plan.variants.front());
 }
@@ -216,7 +216,7 @@ TEST_CASE("tensor cores: teams that take the tiles in turns, in any order of war
 
 TEST_CASE("tensor cores: every other tile goes through K from its end", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
-  for (const char* name : {"serpentine", "serpentine_halves", "serpentine_parts"}) {
+  for (const char* name : {"alternate_k", "alternate_k_halves", "alternate_k_parts"}) {
     const sema::KernelPtr& kernel = kernel_of(kernels, name);
     for (const Extents& sizes : {Extents{264, 136, 208}, Extents{136, 72, 464}}) {
       INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
@@ -226,7 +226,7 @@ TEST_CASE("tensor cores: every other tile goes through K from its end", "[tensor
         CHECK(trouble(lowered_for_few(kernel, 2), call, due, seed) == "");
     }
   }
-  const sema::KernelPtr& kernel = kernel_of(kernels, "serpentine_parts");
+  const sema::KernelPtr& kernel = kernel_of(kernels, "alternate_k_parts");
   const sema::KernelCall call = integer_call(kernel, {264, 136, 464});
   find_planted(
       ir::print(lowered_for_few(kernel, 1)), call, sema::run_reference(call).outputs[0],
@@ -386,7 +386,7 @@ TEST_CASE("tensor cores: faults of an operand on its way to registers are found"
            "if warp % 4 == 0 {\narrive drained[slot(freed)]\n}", "deadlock"},
           {"the stage before is read", "A_stage[a_row + i * 64,a_row_k + step * 16,slot(use)]",
            "A_stage[a_row + i * 64,a_row_k + step * 16,(slot(use) + 2) % 3]", "in-flight"},
-          {"fragments are swapped", "a[0,i,step] <- A_stage[a_row + i * 64",
+          {"fragments are swap_ab", "a[0,i,step] <- A_stage[a_row + i * 64",
            "a[0,i,step] <- A_stage[a_row + (1 - i) * 64", "element"},
           {"every warp reads the first one's rows", "at(4:16, warp % 4)", "at(4:0, warp % 4)",
            "element"},

@@ -171,7 +171,7 @@ class Bench {
       Result result{each.name, size, same(*kernel, assignment, load, input, output, sizes)};
       result.registers = prepared->loaded.registers();
       result.local_bytes = prepared->loaded.local_bytes();
-      result.blocks = prepared->loaded.blocks_per_multiprocessor(each.launch.threads);
+      result.blocks = prepared->loaded.blocks_per_sm(each.launch.threads);
       results.push_back(result);
       contestants.push_back({each.name, launch, {}});
     }
@@ -199,8 +199,7 @@ class Bench {
           << ", \"copy_gigabytes_per_second\": " << r.copy_gigabytes
           << ", \"ratio\": " << r.gigabytes / r.copy_gigabytes << ", \"spread\": " << r.spread
           << ", \"registers\": " << r.registers << ", \"local_bytes\": " << r.local_bytes
-          << ", \"blocks_per_multiprocessor\": " << r.blocks << "}"
-          << (i + 1 < all_.size() ? "," : "") << "\n";
+          << ", \"blocks_per_sm\": " << r.blocks << "}" << (i + 1 < all_.size() ? "," : "") << "\n";
     }
     out << "]\n";
   }

@@ -64,7 +64,7 @@ TEST_CASE("run counts wavefronts and sectors beside the plan's, and takes anothe
         std::string::npos);
   CHECK(counted.error.find("  32768 bytes in sectors of global memory, boxes of TMA not counted; "
                            "predicted with them: "
-                           "32768 through the second-level cache") != std::string::npos);
+                           "32768 through L2") != std::string::npos);
   CHECK(folder.lay({"run", "turn.lay", "--on", "host"}).error.find("sectors") == std::string::npos);
 }
 
@@ -182,13 +182,12 @@ TEST_CASE("plan says what binds at given sizes, on a GPU that is named") {
   const auto large = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096"});
   CHECK(large.code == 0);
   // 2 * 4 * 8192 * 4096 bytes at 4.8 TB/s.
-  CHECK(large.out.find("// at M = 8192, N = 4096 on h200, 132 multiprocessors:\n") !=
-        std::string::npos);
+  CHECK(large.out.find("// at M = 8192, N = 4096 on h200, 132 SMs:\n") != std::string::npos);
   CHECK(large.out.find("//   global memory             55.92 us       268.44 MB\n") !=
         std::string::npos);
   CHECK(large.out.find("//   at least 58.42 us, bound by global memory\n") != std::string::npos);
   const auto slow = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096", "--gpu", "a40"});
-  CHECK(slow.out.find("on a40, 84 multiprocessors:\n") != std::string::npos);
+  CHECK(slow.out.find("on a40, 84 SMs:\n") != std::string::npos);
   CHECK(slow.out.find("//   global memory            385.68 us       268.44 MB\n") !=
         std::string::npos);
   CHECK(folder.lay({"plan", "turn.lay", "--size", "64"}).out.find("bound by the launch") !=

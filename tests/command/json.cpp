@@ -186,16 +186,16 @@ TEST_CASE(
       CHECK(seen == variant.at("targets").get<std::set<std::string>>());
     }
   }
-  CHECK(shared);  // sm80_small asks nothing of the multiprocessors
+  CHECK(shared);  // sm80_small asks nothing of the SMs
   CHECK(of.at("a100") == of.at("sm_86"));
   CHECK(of.at("a100").front() == "sm80_wide");
-  CHECK(of.at("sm_90a").front() == "sm90_vector_halves");
+  CHECK(of.at("sm_90a").front() == "sm90_vector_split_k");
   for (const auto& target : targets) {
     std::vector<std::string> planned;  // as `lay plan` has them
     std::istringstream lines(run_lay({"plan", folder / "gemm.lay", "--gpu", target}).out);
     const std::string head = "// variant ";
     for (std::string line; std::getline(lines, line);)
-      if (line.starts_with(head) && !line.starts_with(head + "copy"))
+      if (line.starts_with(head) && !line.starts_with(head + "repack"))
         planned.push_back(line.substr(head.size()));
     CHECK(planned == of.at(target));
   }

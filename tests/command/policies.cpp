@@ -80,7 +80,7 @@ TEST_CASE("a user's policy is chosen for its class, and for that alone") {
   CHECK(home.planned("tt", "4096", "h100") != "sm90_tuned");  // another GPU
   const Finished whole = home.lay({"plan", "gemm.lay"});
   CHECK(whole.out.find("// variant sm90_tuned\n// where these are aligned: ") != std::string::npos);
-  CHECK(whole.out.find("tile      = (128,192,64)") != std::string::npos);
+  CHECK(whole.out.find("tile          = (128,192,64)") != std::string::npos);
   // What has no vectors of operands keeps its variants, unless the row was measured so.
   CHECK(home.planned("tt", "4095").find("tuned") == std::string::npos);
   home.write(policies(head + ", any_pitch = true\n  condition = " + square + "\n  " + schedule));
@@ -145,7 +145,7 @@ TEST_CASE("lay plan takes sizes, and says what is wrong with them") {
   Home home;
   const Finished one = home.lay({"plan", "gemm.lay", "--size", "M=16,N=4096,K=4096"});
   CHECK(one.code == 0);
-  CHECK(one.out.find("// variant sm90_vector_halves") != std::string::npos);
+  CHECK(one.out.find("// variant sm90_vector_split_k") != std::string::npos);
   CHECK(one.out.find("// variant sm90_wide") == std::string::npos);
   const Finished few = home.lay({"plan", "gemm.lay", "--size", "M=16"});
   CHECK(few.code == 1);

@@ -87,7 +87,7 @@ TEST_CASE("a kernel runs on memory of the host, copied there and back") {
   if (!device) return;
   CHECK(device->device().name == "Fake GPU");
   CHECK(device->target().architecture == "sm_90a");
-  CHECK(device->target().multiprocessors == 132);  // as the driver says
+  CHECK(device->target().sms == 132);  // as the driver says
   const auto kernel = scale();
   const lay::Binding sizes{{*kernel.params[0].symbol.dim_id(), 300}};
   const std::vector<float> x(300, 4.0f);

@@ -6,7 +6,7 @@
 //     groups  = (2,1,1,1)
 //     cluster = (2,1)
 //     stages  = 4
-//     order   = (8,ceil_div(N,256),ceil_div(M,2048)):(1@0,1@1,8@0)
+//     rasterization   = (8,ceil_div(N,256),ceil_div(M,2048)):(1@0,1@1,8@0)
 //   }
 //
 // Grid (132, 1, 1), 384 threads a block, 229376 bytes of shared memory, asked for at the launch.

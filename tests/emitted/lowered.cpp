@@ -46,9 +46,9 @@ TEST_CASE("lowered kernels are emitted and compile, with everything in registers
       const auto made = lay::runtime::compile(emitted, target);
       INFO(made.log);
       CHECK(made.ok());
-      // Where two blocks share a multiprocessor, ptxas may keep a few addresses of the epilogue in
+      // Where two blocks share an SM, ptxas may keep a few addresses of the epilogue in
       // local memory.
-      CHECK(made.resources.stack_bytes <= (kernel.launch.blocks_per_multiprocessor > 1 ? 64 : 0));
+      CHECK(made.resources.stack_bytes <= (kernel.launch.blocks_per_sm > 1 ? 64 : 0));
     }
   }
 }

@@ -2,20 +2,20 @@
 //
 //   // variant bytes16
 //   // where these are aligned: Y to 8 bytes, X to 16 bytes, Z to 8 bytes
-//   // bound by global memory: a tile moves 65792 bytes of global memory, 3582 cycles of a multiprocessor's share, and takes 512 wavefronts of shared memory
+//   // bound by global memory: a tile moves 65792 bytes of global memory, 3582 cycles of an SM's share, and takes 512 wavefronts of shared memory
 //   schedule relayout_mixed for simt when M % 4 == 0 and N % 4 == 0 {
-//     tile      = (1,64,128)
-//     threads   = 256
+//     tile          = (1,64,128)
+//     threads       = 256
 //     smem X    = Sw<3,2,7> o 0 o (1,64,128):(0,128,1)
 //     // X is read 4 elements at once along i; (thread,value) -> (b,i,j): ((8,4,2,4),(4,8)):((4@1,1@2,32@1,4@2),(1@1,16@2))
 //     // Z is read 4 elements at once along j
-//     order     = (ceil_div(M,128),ceil_div(N,64),B):(1@2,1@1,1@0)
+//     rasterization = (ceil_div(M,128),ceil_div(N,64),B):(1@2,1@1,1@0)
 //     // Y is written 4 elements at once along j
 //     // outputs, (thread,value) -> (b,i,j): ((32,8),(4,8)):((4@2,1@1),(1@2,8@1))
 //     // predicted: 126 registers a thread, 32768 bytes of shared memory
 //     //   write X: 1 wavefront a warp, least 1
 //     //   read X: 4 wavefronts a warp, least 4
-//     //   8*B*M*N + 4*N bytes through the second-level cache
+//     //   8*B*M*N + 4*N bytes through L2
 //     //   8*B*M*N + 4*N bytes of global memory at least, 0 floating-point operations
 //   }
 //

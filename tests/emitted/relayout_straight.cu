@@ -2,16 +2,16 @@
 //
 //   // variant bytes16
 //   // where these are aligned: Y to 16 bytes, X to 16 bytes
-//   // bound by global memory: a tile moves 32768 bytes of global memory, 1784 cycles of a multiprocessor's share, and takes 0 wavefronts of shared memory
+//   // bound by global memory: a tile moves 32768 bytes of global memory, 1784 cycles of an SM's share, and takes 0 wavefronts of shared memory
 //   schedule relayout_straight for simt {
-//     tile      = (32,128)
-//     threads   = 256
+//     tile          = (32,128)
+//     threads       = 256
 //     // X is read 4 elements at once along j
-//     order     = (ceil_div(M,32),ceil_div(N,128)):(1@0,1@1)
+//     rasterization = (ceil_div(M,32),ceil_div(N,128)):(1@0,1@1)
 //     // Y is written 4 elements at once along j
 //     // outputs, (thread,value) -> (i,j): ((2,8,2,4,2),(4,4)):((4@1,1@0,8@1,8@0,16@1),(1@1,32@1))
 //     // predicted: 60 registers a thread, 0 bytes of shared memory
-//     //   8*M*N bytes through the second-level cache
+//     //   8*M*N bytes through L2
 //     //   8*M*N bytes of global memory at least, 0 floating-point operations
 //   }
 //

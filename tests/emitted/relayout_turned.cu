@@ -2,19 +2,19 @@
 //
 //   // variant bytes16
 //   // where these are aligned: Y to 16 bytes, X to 16 bytes
-//   // bound by global memory: a tile moves 65536 bytes of global memory, 3568 cycles of a multiprocessor's share, and takes 768 wavefronts of shared memory
+//   // bound by global memory: a tile moves 65536 bytes of global memory, 3568 cycles of an SM's share, and takes 768 wavefronts of shared memory
 //   schedule relayout_turned for simt when M % 8 == 0 and N % 8 == 0 {
-//     tile      = (128,128)
-//     threads   = 512
+//     tile          = (128,128)
+//     threads       = 512
 //     smem X    = Sw<3,3,7> o 0 o (128,128):(128,1)
 //     // X is read 8 elements at once along i; (thread,value) -> (i,j): ((8,4,2,8),(8,4)):((8@0,1@1,64@0,4@1),(1@0,32@1))
-//     order     = (ceil_div(M,128),ceil_div(N,128)):(1@1,1@0)
+//     rasterization = (ceil_div(M,128),ceil_div(N,128)):(1@1,1@0)
 //     // Y is written 8 elements at once along j
 //     // outputs, (thread,value) -> (i,j): ((16,32),(8,4)):((8@1,1@0),(1@1,32@0))
 //     // predicted: 64 registers a thread, 32768 bytes of shared memory
 //     //   write X: 1 wavefront a warp, least 1
 //     //   read X: 4 wavefronts a warp, least 4
-//     //   4*M*N bytes through the second-level cache
+//     //   4*M*N bytes through L2
 //     //   4*M*N bytes of global memory at least, 0 floating-point operations
 //   }
 //

@@ -31,7 +31,7 @@ void describe(std::ostream& out, const plan::Sm80Gemm& gemm) {
 }
 void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
   out << "sm90 " << gemm.teams() << gemm.of_team() << gemm.split.has_value()
-      << gemm.mask.has_value() << gemm.swapped << (gemm.accumulate > 0)
+      << gemm.mask.has_value() << gemm.swap_ab << (gemm.promotion_interval > 0)
       << (gemm.mma.shape[1] > 128);
   out << " stored " << gemm.store.has_value();
   if (!gemm.store) return;

@@ -3,17 +3,17 @@
 //   // variant sm80
 //   // where these are aligned: A to 16 bytes, B to 16 bytes, C to 4 bytes
 //   schedule rows for sm80 when K % 8 == 0 and N % 2 == 0 {
-//     tile      = (128,128,32)
-//     mma       = sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)
-//     groups    = (2,4,1,1)
-//     stages    = 4
-//     smem A    = Sw<2,3,3> o 0 o (128,32):(32,1)
+//     tile          = (128,128,32)
+//     mma           = sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)
+//     groups        = (2,4,1,1)
+//     stages        = 4
+//     smem A        = Sw<2,3,3> o 0 o (128,32):(32,1)
 //     // A is read 8 elements at once along k, by cp.async; (thread,value) -> (m,k): ((4,64),(8,(1,2))):((8@1,1@0),(1@1,(32@1,64@0)))
 //     // fragments by ldmatrix, 4 matrices; lane -> row at (m,k): (8,2,2):(1@0,8@0,8@1)
-//     smem B    = Sw<2,3,3> o 0 o (128,32):(32,1)
+//     smem B        = Sw<2,3,3> o 0 o (128,32):(32,1)
 //     // B is read 8 elements at once along k, by cp.async; (thread,value) -> (n,k): ((4,64),(8,(1,2))):((8@1,1@0),(1@1,(32@1,64@0)))
 //     // fragments by ldmatrix, 2 matrices; lane -> row at (n,k): (8,2):(1@0,8@1)
-//     order     = (8,ceil_div(N,128),ceil_div(M,1024)):(1@0,1@1,8@0)
+//     rasterization = (8,ceil_div(N,128),ceil_div(M,1024)):(1@0,1@1,8@0)
 //     // accumulators, (thread,value) -> (m,n): (((4,8),(2,4)),((2,2),(4,4))):(((2@1,1@0),(64@0,32@1)),((1@1,8@0),(16@0,8@1)))
 //     // C is written 2 elements at once along n
 //     // predicted: 152 registers a thread, 65536 bytes of shared memory
@@ -21,7 +21,7 @@
 //     //   read A: 4 wavefronts a warp, least 4
 //     //   write B: 4 wavefronts a warp, least 4
 //     //   read B: 2 wavefronts a warp, least 2
-//     //   2*M*K*ceil_div(N,128) + 2*N*K*ceil_div(M,128) + 2*M*N bytes through the second-level cache
+//     //   2*M*K*ceil_div(N,128) + 2*N*K*ceil_div(M,128) + 2*M*N bytes through L2
 //     //   2*M*N + 2*M*K + 2*N*K bytes of global memory at least, 2*M*N*K floating-point operations
 //   }
 //

@@ -51,7 +51,7 @@ TEST_CASE("what is done on one path only stays there") {
     INFO(kernel->name);
     const std::string text = emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text;
     const int picks = times(text, "picked_[v_] = acc_["),
-              clears = gemm.accumulate || gemm.split ? 0 : 1;
+              clears = gemm.promotion_interval || gemm.split ? 0 : 1;
     CHECK(times(text, "// stays a branch") == picks + clears);
     if (clears) CHECK(text.find("a sum of nothing") > text.find("the last stage"));
   }

@@ -163,7 +163,7 @@ TEST_CASE("the heavy headers are compiled once") {
 TEST_CASE("a source file is short enough to read") {
   for (const auto& file : sources({"frontend", "backend", "runtime", "tests"})) {
     INFO(file.path);
-    CHECK(file.lines.size() <= 500);
+    CHECK(file.lines.size() <= 600);
   }
 }
 

@@ -33,7 +33,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
   barrier full mbarrier slots 4 count 1
   barrier both cluster
   ring load stages 4 full
-  launch grid (ceil_div(M,128),N,1) cluster (2,1,1) threads 256 blocks_per_multiprocessor 2
+  launch grid (ceil_div(M,128),N,1) cluster (2,1,1) threads 256 blocks_per_sm 2
   prologue {
     init full[0]
     fence mbarrier_init

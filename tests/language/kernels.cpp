@@ -281,11 +281,12 @@ TEST_CASE("mistakes in a kernel are named") {
 }
 
 TEST_CASE("schedules are evaluated and kept with their kernel") {
-  KernelPtr k = kernel_of(std::string(kLinear) +
-                          "schedule linear for simt when M >= 256 and K % 8 == 0 {\n"
-                          "  tile = (128, 128, 8)\n  lanes = row_major_interleaved((4,8), 2)\n"
-                          "  smem A = (128,8):(1,132)\n"
-                          "  order = (8, tiles_n, ceil_div(tiles_m, 8)) : (1@0, 1@1, 8@0)\n}");
+  KernelPtr k =
+      kernel_of(std::string(kLinear) +
+                "schedule linear for simt when M >= 256 and K % 8 == 0 {\n"
+                "  tile = (128, 128, 8)\n  lanes = row_major_interleaved((4,8), 2)\n"
+                "  smem A = (128,8):(1,132)\n"
+                "  rasterization = (8, tiles_n, ceil_div(tiles_m, 8)) : (1@0, 1@1, 8@0)\n}");
   REQUIRE(k->schedules.size() == 1);
   const Schedule& s = k->schedules[0];
   CHECK(s.target == "simt");

@@ -54,7 +54,7 @@ TEST_CASE("wgmma as an atom") {
         "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, $trans_a, "
         "$trans_b");
   CHECK(atom.takes_transposed_a());
-  CHECK(atom.spans == std::vector{128, 64, 32});
+  CHECK(atom.swizzle_widths == std::vector{128, 64, 32});
   CHECK(atom.cost == 128);
   const MultiplyAdd registers = library_atom("atoms.sm90", "wgmma_rs", group(64, s8, s32));
   CHECK_FALSE(registers.a_shared);

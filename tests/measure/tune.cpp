@@ -95,7 +95,7 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   // In other orders, each of which visits every tile once.
   const auto orders = plan::reordered(kernel, ranked[0], problem.sizes);
   REQUIRE(orders.size() == 3);
-  CHECK(plan::entry_lines(orders[0].schedule).back() == "order = 4");
+  CHECK(plan::entry_lines(orders[0].schedule).back() == "group_m = 4");
   CHECK(plan::ranked_candidates(kernel_of(*read, "twice"), problem.sizes).empty());
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
   CHECK(ended.out.find("the default, small\n") != std::string::npos);
   const std::size_t second = ended.out.find("the fastest in other orders of tiles:\n");
   REQUIRE(second != std::string::npos);
-  for (const char* order : {"order = 4\n", "order = 11\n", "order = 16\n"})
+  for (const char* order : {"group_m = 4\n", "group_m = 11\n", "group_m = 16\n"})
     CHECK((ended.out.find(order) != std::string::npos && ended.out.find(order) > second));
   CHECK(ended.out.find("the default, small\n", second) != std::string::npos);
   CHECK(ended.out.find("written to " + kept) != std::string::npos);
@@ -213,7 +213,7 @@ TEST_CASE(
 
   // With an order of tiles too.
   std::string ordered = text;
-  ordered.insert(ordered.find("  condition ="), "  order = 3\n");
+  ordered.insert(ordered.find("  condition ="), "  group_m = 3\n");
   sema::add_library("user.tuned_simt", path, ordered);
   const auto kernel = kernel_of(*checked(other), "other");
   const plan::Plan with_order = plan::make_plan(kernel);

@@ -99,7 +99,7 @@ TEST_CASE(
         }
       }
       CHECK(how.registers[0] * how.copying_threads() + how.registers[1] * how.threads() <=
-            default_target().multiprocessor_registers);
+            default_target().sm_registers);
     }
   }
   // The shorter side of the first one's tile is that of the only factor that is transposed on its

@@ -129,9 +129,9 @@ TEST_CASE("what a ring of stages cannot be is said") {
 }
 
 TEST_CASE("an order that leaves a tile out is shown it") {
-  refused({entry("order", layout(tuple(8, 8), tuple(basis(1, 0), basis(1, 1))))}, "schedule-order",
-          "tile (0,8) is visited by no block");
-  refused({entry("order", layout(64, 1))}, "schedule-order", "does not map blocks");
+  refused({entry("rasterization", layout(tuple(8, 8), tuple(basis(1, 0), basis(1, 1))))},
+          "schedule-rasterization", "tile (0,8) is visited by no block");
+  refused({entry("rasterization", layout(64, 1))}, "schedule-rasterization", "does not map blocks");
 }
 
 TEST_CASE("a schedule that is never taken is checked all the same") {

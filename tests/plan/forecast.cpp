@@ -20,7 +20,7 @@ namespace {
 // clock.
 Target machine() {
   Target target = default_target();
-  target.multiprocessors = 4;
+  target.sms = 4;
   target.hertz = 1e9;
   target.memory_rate = 1e12;
   target.cache_rate = 1000;
@@ -118,7 +118,7 @@ TEST_CASE("what the cache does not hold comes again, in the order of the tiles")
       "(1024,1024):(1024,1)\n"
       "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
   constexpr double panel = 256 * 1024 * 2, tile = 256 * 256 * 2, output = 1024 * 1024 * 2;
-  const auto down = planned(known + hopper(" order = (4,4):(1@0,1@1)\n"), {});
+  const auto down = planned(known + hopper(" rasterization = (4,4):(1@0,1@1)\n"), {});
   Target small = machine();
   // A wave reads two panels of A and one of B and writes two tiles. If that is all that fits, the
   // next wave, of the other two rows, finds B's panel again; every second wave goes to the next
@@ -133,7 +133,7 @@ TEST_CASE("what the cache does not hold comes again, in the order of the tiles")
   CHECK(down.only(small).global_bytes == 8 * 3 * panel + output);
   // Squares of 2 x 2 tiles, walked down: two waves share both panels of A, and each has a panel of
   // B.
-  const auto square = planned(known + hopper(" order = (2,2,2,2):(1@0,1@1,2@0,2@1)\n"), {});
+  const auto square = planned(known + hopper(" rasterization = (2,2,2,2):(1@0,1@1,2@0,2@1)\n"), {});
   small.cache = 3 * panel + 2 * tile;
   CHECK(square.only(small).global_bytes == 4 * (2 + 2) * panel + output);
   CHECK(square.only(machine()).global_bytes == down.only(machine()).global_bytes);
@@ -186,7 +186,7 @@ TEST_CASE("blocks that share K, consumers in turns and swapped factors") {
           "f32)\n groups = (1,1,1,2) }\n",
       {{"M", 512}, {"N", 512}, {"K", 1024}});
   const Forecast two = turns.only(machine());
-  CHECK(two.at_once == 8);  // two tiles of each of 4 multiprocessors
+  CHECK(two.at_once == 8);  // two tiles of each of 4 SMs
   CHECK(two.tiles == 16);
   CHECK(two.waves() == 2);
   CHECK(two.most == 4);
@@ -194,7 +194,7 @@ TEST_CASE("blocks that share K, consumers in turns and swapped factors") {
 
   const auto swapped = planned(kGemm +
                                    "schedule f for sm90 { tile = (64,16,64)\n mma = sm90.wgmma(n = "
-                                   "16, ab = bf16, acc = f32)\n swapped = 1 }\n",
+                                   "16, ab = bf16, acc = f32)\n swap_ab = 1 }\n",
                                {{"M", 16}, {"N", 128}, {"K", 1024}});
   const Forecast of = swapped.only(machine());
   CHECK(of.tiles == 2);  // 128 columns are two times the instruction's rows
@@ -205,7 +205,7 @@ TEST_CASE("factors that are copied first: a launch of its own before") {
   const auto made = planned(kGemm + hopper(), {{"M", 1024}, {"N", 1024}, {"K", 1001}});
   const plan::Variant* copying = nullptr;
   for (const plan::Variant& variant : made.plan.variants)
-    if (!copying && variant.before.size() == 1 && variant.name == "sm90_copy_A_B")
+    if (!copying && variant.before.size() == 1 && variant.name == "sm90_repack_A_B")
       copying = &variant;
   REQUIRE(copying);
   Target target = machine();
@@ -228,7 +228,7 @@ TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
                             {{"M", 1280}, {"N", 1280}, {"K", 1024}}, a100);
   const Forecast of = sm80.only(a100);
   CHECK(of.tiles == 100);
-  CHECK(of.most == 1);  // of 108 multiprocessors
+  CHECK(of.most == 1);  // of 108 SMs
   // 128 * 128 * 32 products at 1024 a clock, 32 times.
   CHECK(of.products == Approx(128 * 128 * 32 / 1024.0 * 32 / 1.41e9));
   CHECK(of.cache_bytes == 2.0 * 10 * 1280 * 1024 * 2 + 1280 * 1280 * 2);
@@ -258,8 +258,7 @@ TEST_CASE("changes of layout and single elements move everything once") {
   CHECK(of.global_bytes == 2.0 * 4096 * 4096 * 4);
   CHECK(of.memory == Approx(2.0 * 4096 * 4096 * 4 * 1e-12));
   CHECK(of.multiply_adds == 0);
-  CHECK(of.binds() ==
-        "the second-level cache");  // 1000 bytes a clock are as many a second as memory has
+  CHECK(of.binds() == "L2");  // 1000 bytes a clock are as many a second as memory has
   Target target = machine();
   target.cache_rate = 4000;
   CHECK(turned.only(target).binds() == "global memory");

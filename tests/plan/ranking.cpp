@@ -84,7 +84,7 @@ class Reader {
     entry("cluster", tuple_of(row.numbers("cluster", 1, 8)));
     if (const auto stages = row.integer("stages", 0, 32); stages > 0)
       entry("stages", Tuple(Int(stages)));
-    if (row.integer("swapped", 0, 1) == 1) entry("swapped", Tuple(Int(1)));
+    if (row.integer("swap_ab", 0, 1) == 1) entry("swap_ab", Tuple(Int(1)));
     made->schedules = {schedule};
     const plan::Plan plan = plan::make_plan(made);
     INFO(row.text("product"));

@@ -374,8 +374,8 @@ TEST_CASE("a schedule that does not fit a layout change is named with a witness"
       {"tile = (64,64)\n smem = (64,64):(1,64)", "schedule-entry",
        "names an input that is turned round: smem X ="},
       {"tile = (256,256)\n threads = 1024", "schedule-shared", "262144 bytes"},
-      {"tile = (64,64)\n order = (ceil_div(N,64),ceil_div(M,64)):(1@1,1@0)", "schedule-order",
-       "exactly once"},
+      {"tile = (64,64)\n rasterization = (ceil_div(N,64),ceil_div(M,64)):(1@1,1@0)",
+       "schedule-rasterization", "exactly once"},
       {"groups = (2,2,1,1)", "schedule-entry", "no entry `groups`"},
       {"tile = (64,64)\n smem Y = (64,64):(1,64)", "schedule-entry",
        "an input that is turned round, and Y is not"},
@@ -396,7 +396,7 @@ TEST_CASE("schedules of a layout change are followed, whatever the tile") {
         "tile = (1,64)\n threads = 32", "tile = (64,1)\n threads = 32", "tile = (20,12)",
         "tile = (64,64)\n threads = 1024", "tile = (7,5)\n threads = 32",
         "tile = (32,32)\n smem X = (32,32):(1,32)",
-        "tile = (32,32)\n order = (ceil_div(N,32),ceil_div(M,32)):(1@0,1@1)"}) {
+        "tile = (32,32)\n rasterization = (ceil_div(N,32),ceil_div(M,32)):(1@0,1@1)"}) {
     INFO(entries);
     CHECK(messages(kTranspose + "schedule f for simt { " + entries +
                    " }\nf(random(f32, (70,45)))\nf(random(f32, (72,44)))") == "");

@@ -65,7 +65,7 @@ TEST_CASE("GPUs of the library, by name, by architecture, and by what a driver s
   const auto small = target_of("NVIDIA GeForce RTX 3060", 86, 28);  // nobody described it
   REQUIRE(small);
   CHECK(small->name == "a40");
-  CHECK(small->multiprocessors == 28);
+  CHECK(small->sms == 28);
   CHECK(target_of("Orin", 87, 16)->architecture == "sm_86");
   CHECK(!target_of("NVIDIA B200", 100, 148));  // code for 9.0a runs nowhere else
   CHECK(!target_of("Tesla V100", 70, 80));
@@ -76,9 +76,9 @@ TEST_CASE("what every record of a GPU says is possible") {
   for (const Target& target : targets()) {
     INFO(target.name);
     CHECK(names.insert(target.name).second);
-    CHECK(target.block_shared + target.reserved_shared <= target.multiprocessor_shared);
-    CHECK(target.multiprocessor_threads % target.block_threads % 512 == 0);
-    CHECK(target.multiprocessor_registers >= 255 * 128);
+    CHECK(target.block_shared + target.reserved_shared <= target.sm_shared);
+    CHECK(target.sm_threads % target.block_threads % 512 == 0);
+    CHECK(target.sm_registers >= 255 * 128);
     CHECK(target.memory_rate <
           target.cache_rate * target.hertz);  // else the cache would be of no use
     CHECK(target.launch > 0);
@@ -133,8 +133,7 @@ TEST_CASE("shared memory is that of the GPU") {
   }
 }
 
-TEST_CASE(
-    "the library's choice has no instruction that the GPU lacks, and counts its multiprocessors") {
+TEST_CASE("the library's choice has no instruction that the GPU lacks, and counts its SMs") {
   CHECK(first<plan::Sm90Gemm>(planned(kGemm, "h200")));
   for (const char* gpu : {"a100", "a40", "l40s"}) {
     const auto plan = planned(kGemm, gpu);
@@ -142,9 +141,9 @@ TEST_CASE(
     CHECK(!first<plan::Sm90Gemm>(plan));
     REQUIRE(first<plan::Sm80Gemm>(plan));
     const std::string when = plan.variants.front().when.front().to_string();
-    CHECK(when.starts_with(std::to_string(find_target(gpu)->multiprocessors) + " <= "));
+    CHECK(when.starts_with(std::to_string(find_target(gpu)->sms) + " <= "));
   }
-  CHECK(first<plan::Sm90Gemm>(planned(kGemm, "h100_pcie"))->multiprocessors == 114);
+  CHECK(first<plan::Sm90Gemm>(planned(kGemm, "h100_pcie"))->sms == 114);
 }
 
 TEST_CASE(

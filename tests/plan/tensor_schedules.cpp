@@ -52,7 +52,7 @@ const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
 
 TEST_CASE("a schedule without an atom is completed by the rows of the library that fit") {
   const plan::Plan plain = planned(""),
-                   promoted = planned("schedule product for sm90 { accumulate = 128 }");
+                   promoted = planned("schedule product for sm90 { promotion_interval = 128 }");
   REQUIRE(promoted.problems.empty());
   std::set<std::string> names;
   int copying = 0;
@@ -60,7 +60,7 @@ TEST_CASE("a schedule without an atom is completed by the rows of the library th
     CHECK(names.insert(variant.name).second);
     if (!hopper(variant)) continue;
     INFO(variant.name);
-    CHECK(hopper(variant)->accumulate == 128);
+    CHECK(hopper(variant)->promotion_interval == 128);
     CHECK(variant.name.starts_with("sm90_own_"));
     CHECK(variant.schedule.known());
     copying += !variant.before.empty();
@@ -77,17 +77,17 @@ TEST_CASE("a schedule without an atom is completed by the rows of the library th
 TEST_CASE(
     "the library has rows for sums in parts, and rows that are taken only where TMA stores the "
     "output") {
-  CHECK(names_of(planned("schedule product for sm90 { accumulate = 128 }"))
+  CHECK(names_of(planned("schedule product for sm90 { promotion_interval = 128 }"))
             .contains("sm90_own_broad"));
   CHECK(!names_of(planned("")).contains("sm90_broad"));
   const auto with_bias = names_of(planned("", "bf16", "max(acc + bias[n], 0)", ", bias: bf16 N:1"));
-  CHECK(with_bias.contains("sm90_turns_160"));
-  CHECK(!with_bias.contains("sm90_turns_160_any"));
-  CHECK(with_bias.contains("sm90_turns_any"));
-  CHECK(!names_of(planned("", "bf16")).contains("sm90_turns_160"));
+  CHECK(with_bias.contains("sm90_pingpong_160"));
+  CHECK(!with_bias.contains("sm90_pingpong_160_any"));
+  CHECK(with_bias.contains("sm90_pingpong_any"));
+  CHECK(!names_of(planned("", "bf16")).contains("sm90_pingpong_160"));
   // There are no registers for these beside 160 accumulators.
   CHECK(!names_of(planned("", "bf16", "acc + R[m,n]", ", R: bf16 (M,N):(N,1)"))
-             .contains("sm90_turns_160"));
+             .contains("sm90_pingpong_160"));
 }
 
 TEST_CASE("large products get the tiles that were measured to be the fastest") {
@@ -99,44 +99,44 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 8192, 4096, 14336) ==
         "sm90_tall");  // tiles that begin and end less often gain nothing
   CHECK(taken(bare, 4096, 2560, 4096) ==
-        "sm90_turns");  // larger tiles leave a fifth of the machine idle
-  CHECK(taken(bare, 4095, 4097, 4096) == "sm90_turns_any");  // rows that TMA does not store show
+        "sm90_pingpong");  // larger tiles leave a fifth of the machine idle
+  CHECK(taken(bare, 4095, 4097, 4096) == "sm90_pingpong_any");  // rows that TMA does not store show
   CHECK(taken(bare, 2048, 2048, 2048) == "sm90_wide");
-  CHECK(taken(bare, 2048, 2048, 512) == "sm90_turns");  // too short for the limit of power
+  CHECK(taken(bare, 2048, 2048, 512) == "sm90_pingpong");  // too short for the limit of power
   CHECK(taken(bare, 8192, 8192, 8192) == "sm90_tall_200");
   CHECK(taken(bare, 8192, 14336, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 16384, 6144, 4096) == "sm90_tall_176");
-  // As many tiles as multiprocessors or fewer, of the narrowest that are no more; and the measured
+  // As many tiles as SMs or fewer, of the narrowest that are no more; and the measured
   // ones beside them.
-  CHECK(taken(bare, 768, 2048, 4096) == "sm90_once_96");
-  CHECK(taken(bare, 1024, 2048, 4096) == "sm90_once_128");
-  CHECK(taken(bare, 1024, 2560, 4096) == "sm90_once_160");
-  CHECK(taken(bare, 1536, 2048, 4096) == "sm90_once_192");
+  CHECK(taken(bare, 768, 2048, 4096) == "sm90_one_wave_96");
+  CHECK(taken(bare, 1024, 2048, 4096) == "sm90_one_wave_128");
+  CHECK(taken(bare, 1024, 2560, 4096) == "sm90_one_wave_160");
+  CHECK(taken(bare, 1536, 2048, 4096) == "sm90_one_wave_192");
   CHECK(taken(bare, 1024, 1024, 1024) == "sm90_small");
-  CHECK(taken(bare, 1536, 2048, 4095) != "sm90_once_192");
-  CHECK(taken(bare, 256, 512, 8192) == "sm90_tiny_halves");
+  CHECK(taken(bare, 1536, 2048, 4095) != "sm90_one_wave_192");
+  CHECK(taken(bare, 256, 512, 8192) == "sm90_tiny_split_k");
   CHECK(taken(bare, 512, 512, 512) == "sm90_tiny_32");
-  CHECK(taken(bare, 512, 512, 2048) == "sm90_tiny_halves");
+  CHECK(taken(bare, 512, 512, 2048) == "sm90_tiny_split_k");
   CHECK(taken(bare, 512, 768, 2048) == "sm90_tiny");
-  CHECK(taken(bare, 256, 256, 4096) == "sm90_tiny_halves_32");
+  CHECK(taken(bare, 256, 256, 4096) == "sm90_tiny_split_k_32");
   CHECK(taken(bare, 768, 768, 2048) == "sm90_small");
-  CHECK(taken(bare, 768, 768, 4096) == "sm90_small_halves_96");
-  CHECK(taken(bare, 1024, 1024, 4096) == "sm90_small_halves");
+  CHECK(taken(bare, 768, 768, 4096) == "sm90_small_split_k_96");
+  CHECK(taken(bare, 1024, 1024, 4096) == "sm90_small_split_k");
   CHECK(taken(bare, 3072, 1024, 1024) == "sm90_middle_96");
-  CHECK(taken(bare, 256, 1024, 8192) == "sm90_tiny_halves");
-  CHECK(taken(bare, 3072, 1536, 4096) == "sm90_once_tall_144");
+  CHECK(taken(bare, 256, 1024, 8192) == "sm90_tiny_split_k");
+  CHECK(taken(bare, 3072, 1536, 4096) == "sm90_one_wave_tall_144");
   CHECK(taken(bare, 3072, 1024, 4096) == "sm90_middle_96");  // two waves of half as many rows
-  CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_turns_160");
-  CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_turns");
-  CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_turns");
-  CHECK(taken(masked, 4096, 4096, 4096) == "sm90_turns");
+  CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_pingpong_160");
+  CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_pingpong");
+  CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_pingpong");
+  CHECK(taken(masked, 4096, 4096, 4096) == "sm90_pingpong");
   CHECK(taken(masked, 8192, 8192, 8192) == "sm90_wide");
 }
 
 TEST_CASE("blocks with a tile each find it where the last group of rows is not full") {
   const plan::Plan plan = planned("", "bf16");
-  for (const char* name : {"sm90_once_160", "sm90_middle", "sm90_middle_96"}) {
+  for (const char* name : {"sm90_one_wave_160", "sm90_middle", "sm90_middle_96"}) {
     INFO(name);
     const auto found =
         std::find_if(plan.variants.begin(), plan.variants.end(),
@@ -153,7 +153,7 @@ TEST_CASE("blocks with a tile each find it where the last group of rows is not f
 }
 
 TEST_CASE("an order may be a number of rows of tiles") {
-  const plan::Plan plan = planned("schedule product for sm90 { order = 11 }", "bf16");
+  const plan::Plan plan = planned("schedule product for sm90 { group_m = 11 }", "bf16");
   REQUIRE(plan.problems.empty());
   int seen = 0;
   for (const plan::Variant& variant : plan.variants) {
@@ -167,9 +167,21 @@ TEST_CASE("an order may be a number of rows of tiles") {
   CHECK(seen > 10);
   for (const char* wrong : {"0", "-1", "5000", "M", "(1,2)"}) {
     INFO(wrong);
-    CHECK(problem(std::string("schedule product for sm90 { order = ") + wrong + " }") ==
-          "schedule-entry: `order` takes a layout, block or cluster -> (tile m, tile n), or a "
-          "number of rows of tiles");
+    CHECK(problem(std::string("schedule product for sm90 { group_m = ") + wrong + " }") ==
+          "schedule-entry: `group_m` takes a number of rows of tiles, 1 to 4096");
+  }
+  CHECK(problem("schedule product for sm90 { rasterization = 8 }") ==
+        "schedule-entry: `rasterization` takes a layout, block or cluster -> (tile m, tile n); a "
+        "number of rows of tiles is `group_m`");
+  CHECK(problem("schedule product for sm90 { group_m = 8; rasterization = 64:1@0 }") ==
+        "schedule-entry: `rasterization` and `group_m` both state the order of tiles");
+  for (const char* old : {"order", "swapped", "serpentine", "accumulate"}) {
+    INFO(old);
+    const plan::Plan refused =
+        planned(std::string("schedule product for sm90 { ") + old + " = 1 }");
+    REQUIRE(refused.problems.size() == 1);
+    REQUIRE(!refused.problems.front().notes.empty());
+    CHECK(refused.problems.front().notes.front().second.starts_with("did you mean "));
   }
   // Eleven rows of clusters, where as many waves do and no factor along n is read in boxes of
   // another width.
@@ -177,19 +189,19 @@ TEST_CASE("an order may be a number of rows of tiles") {
       "kernel f<M, N, K>(A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)) -> C: bf16 (M,N):(N,1) "
       "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }");
   const plan::Plan of_across = plan::make_plan(across.evaluator.kernels().back());
-  CHECK(taken(of_across, 8192, 8192, 8192) == "sm90_tall_in_elevens");
+  CHECK(taken(of_across, 8192, 8192, 8192) == "sm90_tall_group_11");
   CHECK(taken(of_across, 9216, 8192, 8192) ==
         "sm90_tall");  // 36 rows: four groups of eleven have eight places too many
   CHECK(taken(of_across, 4096, 4096, 4096) == "sm90_tall");
   // Nor 96 columns where tiles are few.
   CHECK(taken(of_across, 768, 768, 4096) == "sm90_small");
-  CHECK(taken(of_across, 768, 2048, 4096) == "sm90_once_128");
+  CHECK(taken(of_across, 768, 2048, 4096) == "sm90_one_wave_128");
   CHECK(taken(of_across, 3072, 1024, 1024) == "sm90_middle");
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
-  const plan::Plan plan =
-      planned("schedule product for sm90 when M >= 512 { accumulate = 128; cluster = (1,1) }");
+  const plan::Plan plan = planned(
+      "schedule product for sm90 when M >= 512 { promotion_interval = 128; cluster = (1,1) }");
   REQUIRE(plan.problems.empty());
   std::set<std::string> names;
   for (const plan::Variant& variant : plan.variants) CHECK(names.insert(variant.name).second);
@@ -198,7 +210,7 @@ TEST_CASE("sizes that a completed schedule leaves out have the library's own row
 }
 
 TEST_CASE("what is printed of a sum in parts is taken back") {
-  const plan::Plan plan = planned("schedule product for sm90 { accumulate = 256 }");
+  const plan::Plan plan = planned("schedule product for sm90 { promotion_interval = 256 }");
   REQUIRE(plan.problems.empty());
   for (const plan::Variant& variant : plan.variants) {
     if (!hopper(variant) || !variant.before.empty()) continue;
@@ -209,7 +221,7 @@ TEST_CASE("what is printed of a sum in parts is taken back") {
     REQUIRE(again.problems.empty());
     const auto* how = hopper(again.variants.front());
     REQUIRE(how);
-    CHECK(how->accumulate == 256);
+    CHECK(how->promotion_interval == 256);
     CHECK(how->tile == hopper(variant)->tile);
     CHECK(how->registers == hopper(variant)->registers);
   }
@@ -232,16 +244,19 @@ TEST_CASE("variants that no sizes reach are left out") {
 TEST_CASE("sums in parts that do not fit the tile, the type or the registers are refused") {
   const std::string head =
       "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
-  CHECK(problem(head + "tile = (128,128,128); accumulate = 96 }") ==
+  CHECK(problem(head + "tile = (128,128,128); promotion_interval = 96 }") ==
         "schedule-cover: 96 elements of K are neither whole tiles of 128 nor an equal part of one "
         "in steps of 32");
-  CHECK(problem(head + "tile = (128,128,128); accumulate = 16 }").starts_with("schedule-cover"));
-  CHECK(problem(head + "tile = (128,128,128); accumulate = 0 }").starts_with("schedule-entry"));
-  CHECK(problem(head + "tile = (128,128,128); groups = (1,1,1,2); accumulate = 128 }")
+  CHECK(problem(head + "tile = (128,128,128); promotion_interval = 16 }")
+            .starts_with("schedule-cover"));
+  CHECK(problem(head + "tile = (128,128,128); promotion_interval = 0 }")
+            .starts_with("schedule-entry"));
+  CHECK(problem(head + "tile = (128,128,128); groups = (1,1,1,2); promotion_interval = 128 }")
             .starts_with("schedule-registers"));
-  CHECK(problem("schedule product for sm80 { accumulate = 128 }").starts_with("unsupported"));
-  CHECK(planned(head + "tile = (128,128,128); accumulate = 64 }").problems.empty());
-  CHECK(planned(head + "tile = (128,128,128); accumulate = 384 }").problems.empty());
+  CHECK(
+      problem("schedule product for sm80 { promotion_interval = 128 }").starts_with("unsupported"));
+  CHECK(planned(head + "tile = (128,128,128); promotion_interval = 64 }").problems.empty());
+  CHECK(planned(head + "tile = (128,128,128); promotion_interval = 384 }").problems.empty());
 }
 
 TEST_CASE(
@@ -357,19 +372,19 @@ TEST_CASE(
 TEST_CASE("the way through K is printed where it is said, and is 0 or 1") {
   const std::string head =
       "schedule product for sm90 { mma = sm90.wgmma(n = 128, ab = e4m3, acc = f32); ";
-  const plan::Plan plan = planned(head + "serpentine = 1 }");
+  const plan::Plan plan = planned(head + "alternate_k = 1 }");
   REQUIRE(plan.problems.empty());
   const auto lines = plan::schedule_lines(plan, plan.variants.front());
   CHECK(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
-    return line.find("serpentine = 1") != std::string::npos;
+    return line.find("alternate_k   = 1") != std::string::npos;
   }));
   for (const plan::Variant& variant :
-       planned("schedule product for sm90 { serpentine = 1 }").variants) {
+       planned("schedule product for sm90 { alternate_k = 1 }").variants) {
     if (hopper(variant) && variant.schedule.known())
-      CHECK(hopper(variant)->serpentine == (variant.name.find("own") != std::string::npos));
+      CHECK(hopper(variant)->alternate_k == (variant.name.find("own") != std::string::npos));
   }
-  CHECK(problem(head + "serpentine = 2 }") ==
-        "schedule-entry: `serpentine` takes 0 or 1: whether every other tile of a cluster goes "
+  CHECK(problem(head + "alternate_k = 2 }") ==
+        "schedule-entry: `alternate_k` takes 0 or 1: whether every other tile of a cluster goes "
         "through K from its end");
 }
 

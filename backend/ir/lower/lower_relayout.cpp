@@ -367,13 +367,13 @@ void lower_parts(Declared& declared, const std::vector<const plan::Relayout*>& p
   Builder& b = declared.b;
   std::vector<RelayoutLowering> lowerings;
   const int threads = parts.front()->threads;
-  int together = parts.front()->blocks_per_multiprocessor;
+  int together = parts.front()->blocks_per_sm;
   Int blocks = 0;
   bool staged = false;
   for (const plan::Relayout* part : parts) {
     staged = lowerings.emplace_back(declared, *part).is_staged() || staged;
     blocks += size(part->order);
-    together = std::min(together, part->blocks_per_multiprocessor);
+    together = std::min(together, part->blocks_per_sm);
   }
   const BarrierId barrier = staged ? b.block_barrier() : BarrierId{};
   b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, threads, together};

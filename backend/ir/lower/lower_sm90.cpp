@@ -31,9 +31,9 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
   accumulators_ = b_.registers(declared.name("acc"), gemm.mma.accumulator,
                                make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
-  if (gemm.accumulate) {
+  if (gemm.promotion_interval) {
     declared.from(where, "where the accumulators are added up every " +
-                             std::to_string(gemm.accumulate) + " of K");
+                             std::to_string(gemm.promotion_interval) + " of K");
     totals_ = b_.registers(declared.name("total"), gemm.mma.accumulator,
                            make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
   } else {
@@ -59,7 +59,7 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   load_ = b_.ring(declared.name("load"), gemm.stages, true);
   use_ = b_.ring(declared.name("use"), gemm.stages);
   freed_ = b_.ring(declared.name("freed"), gemm.stages);
-  if (gemm.serpentine) way_ = b_.ring(declared.name("way"), 1);
+  if (gemm.alternate_k) way_ = b_.ring(declared.name("way"), 1);
   if (gemm.teams() == 1) return;
   turns_ = b_.barrier(
       {declared.name("turns"), BarrierKind::mbarrier, gemm.teams(), warps * gemm.of_team(), 0});
@@ -95,7 +95,7 @@ void Sm90Lowering::declare_store() {
 }
 
 void Sm90Lowering::run() {
-  const Int clusters = min(Int(gemm_.multiprocessors / gemm_.blocks()), size(gemm_.order));
+  const Int clusters = min(Int(gemm_.sms / gemm_.blocks()), size(gemm_.order));
   b_.kernel.launch = {
       {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1, true};
   prologue();

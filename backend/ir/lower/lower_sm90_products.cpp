@@ -20,18 +20,18 @@ void Sm90Lowering::multiply(const Tile& tile) {
   const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
   // Where blocks share K the old sums are no more than zeros by now, and need no registers until
   // then.
-  const bool cleared_first = gemm_.accumulate || gemm_.split;
+  const bool cleared_first = gemm_.promotion_interval || gemm_.split;
   if (cleared_first) clear();
   declared_.from(where);
   b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
-    if (gemm_.accumulate) {
+    if (gemm_.promotion_interval) {
       products_in_parts(tile_k, tile.steps);
     } else {
       products(tile_k);
     }
   });
   if (turns_) pass_turn();
-  if (gemm_.accumulate) return;
+  if (gemm_.promotion_interval) return;
   declared_.from(where, "the last stage");
   b_.emit(Wait{GroupKind::wgmma, 0, false});
   const auto give = [&] { give_back(); };
@@ -116,8 +116,8 @@ void Sm90Lowering::bring_step(Term step) {
 void Sm90Lowering::products_in_parts(Term tile_k, Term tiles) {
   const auto repeats = gemm_.repeats();
   const int steps = gemm_.tile[2] / gemm_.mma.shape[2],
-            parts = std::max(1, gemm_.tile[2] / gemm_.accumulate),
-            of_tiles = std::max(1, gemm_.accumulate / gemm_.tile[2]);
+            parts = std::max(1, gemm_.tile[2] / gemm_.promotion_interval),
+            of_tiles = std::max(1, gemm_.promotion_interval / gemm_.tile[2]);
   const auto add_up = [&] {
     over("i", repeats[0], [&](Term i) {
       over("j", repeats[1], [&](Term j) {

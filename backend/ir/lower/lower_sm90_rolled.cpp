@@ -15,8 +15,9 @@ int Sm90Lowering::picked_values(int width) const {
   int of_inputs = 0;
   for (const Input& each : inputs_)
     of_inputs += (of_step * bits(declared_.tensor(each.plan->tensor).element) + 31) / 32;
-  const int room = (gemm_.registers ? (*gemm_.registers)[1] : no_limit) - others - of_inputs -
-                   gemm_.mma.shape[1] / 2 * repeats[0] * repeats[1] * (gemm_.accumulate ? 2 : 1);
+  const int room =
+      (gemm_.registers ? (*gemm_.registers)[1] : no_limit) - others - of_inputs -
+      gemm_.mma.shape[1] / 2 * repeats[0] * repeats[1] * (gemm_.promotion_interval ? 2 : 1);
   int taken = 0;
   for (int of = of_step; of <= std::min(values, room); of += of_step) {
     if (values % of == 0) taken = of;

@@ -176,8 +176,8 @@ void Parser::launch() {
   std::copy(cluster.begin(), cluster.end(), kernel_.launch.cluster.begin());
   cursor_.expect("threads");
   kernel_.launch.threads = cursor_.small_integer();
-  if (cursor_.accept("blocks_per_multiprocessor")) {
-    kernel_.launch.blocks_per_multiprocessor = cursor_.small_integer();
+  if (cursor_.accept("blocks_per_sm")) {
+    kernel_.launch.blocks_per_sm = cursor_.small_integer();
   }
   kernel_.launch.persistent = cursor_.accept("persistent");
 }

@@ -171,8 +171,8 @@ void Printer::launch() {
   for (int i = 0; i < 3; ++i) text += (i ? "," : "") + launch.grid[i].to_string();
   text += ") cluster " + list({launch.cluster.begin(), launch.cluster.end()}) + " threads " +
           std::to_string(launch.threads);
-  if (launch.blocks_per_multiprocessor != 1) {
-    text += " blocks_per_multiprocessor " + std::to_string(launch.blocks_per_multiprocessor);
+  if (launch.blocks_per_sm != 1) {
+    text += " blocks_per_sm " + std::to_string(launch.blocks_per_sm);
   }
   if (launch.persistent) text += " persistent";
   line(text);

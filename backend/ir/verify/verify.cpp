@@ -208,7 +208,7 @@ void Verifier::launch() {
   if (cluster > limits_.cluster) {
     problem("launch", "a cluster has 1 to " + std::to_string(limits_.cluster) + " blocks");
   }
-  if (launch.blocks_per_multiprocessor < 1) problem("launch", "no block fits a multiprocessor");
+  if (launch.blocks_per_sm < 1) problem("launch", "no block fits an SM");
 }
 
 void Verifier::roles() {

@@ -71,8 +71,8 @@ struct TileNumbers {
 // How a family takes the tiles of its order.
 struct Taking {
   std::array<int, 2> tile{};  // of what takes one: a block, a cluster
-  int multiprocessors = 1;    // that it takes
-  int at_once = 1;            // tiles of one multiprocessor, or of one cluster, at the same time
+  int sms = 1;                // that it takes
+  int at_once = 1;            // tiles of one SM, or of one cluster, at the same time
   bool persistent = false;  // taker i has the places i, i + takers, i + 2 takers, ... of the order
   std::int64_t steps = 0;   // K tiles of a tile
 };
@@ -113,7 +113,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   const std::int64_t m = sized.extent(gemm.m), n = sized.extent(gemm.n), k = sized.extent(gemm.k);
   const Taking takes = taking(gemm, prediction, k, target);
   const Tiling tiling{gemm.m, gemm.n, gemm.batch, takes.tile};
-  const std::int64_t takers = std::max(1, target.multiprocessors / takes.multiprocessors);
+  const std::int64_t takers = std::max(1, target.sms / takes.sms);
   const auto element = [&](sema::NodeId load) {
     return static_cast<double>(kernel.loaded(load).element_bytes());
   };
@@ -161,9 +161,9 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
     loaded += traffic.read(0, *tile, a) + traffic.read(1, *tile, b);
     made.multiply_adds += rows * columns * static_cast<double>(k);
   }
-  // Blocks that are not persistent come to whichever multiprocessor is free.
+  // Blocks that are not persistent come to whichever SM is free.
   made.most = takes.persistent ? *std::max_element(of_taker.begin(), of_taker.end())
-                               : round_up_div(made.live, target.multiprocessors);
+                               : round_up_div(made.live, target.sms);
   double factors =
       static_cast<double>(sized(size(kernel.loaded(gemm.a.load).layout))) * element(gemm.a.load);
   if (kernel.load(gemm.a.load).tensor != kernel.load(gemm.b.load).tensor)
@@ -191,8 +191,8 @@ Forecast of_tiles(const Prediction& prediction, const Sized& sized, std::int64_t
                   const Target& target) {
   Forecast made;
   made.tiles = made.live = tiles;
-  made.at_once = static_cast<std::int64_t>(target.multiprocessors) * std::max(1, prediction.blocks);
-  made.most = round_up_div(tiles, target.multiprocessors);
+  made.at_once = static_cast<std::int64_t>(target.sms) * std::max(1, prediction.blocks);
+  made.most = round_up_div(tiles, target.sms);
   made.multiply_adds = static_cast<double>(sized(prediction.flops)) / 2;
   made.cache_bytes = static_cast<double>(sized(prediction.cache_bytes));
   made.least_global_bytes = made.global_bytes = static_cast<double>(sized(prediction.global_bytes));
@@ -209,7 +209,7 @@ Forecast of_direct(const sema::Kernel& kernel, const Direct& direct, const Predi
       [](const sema::Node& node) { return std::holds_alternative<sema::Contraction>(node.what); });
   const auto rate = target.multiply_adds("thread", sum->type);
   if (!rate) throw Unknown();
-  made.products = made.multiply_adds / (*rate * target.multiprocessors * target.hertz);
+  made.products = made.multiply_adds / (*rate * target.sms * target.hertz);
   return made;
 }
 
@@ -249,9 +249,7 @@ double Forecast::seconds() const {
 std::string_view Forecast::binds() const {
   const double longest = std::max({products, cache, memory});
   if (launch >= longest) return "the launch";
-  return products == longest ? "products"
-         : cache == longest  ? "the second-level cache"
-                             : "global memory";
+  return products == longest ? "products" : cache == longest ? "L2" : "global memory";
 }
 
 std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& variant,

@@ -3,12 +3,12 @@
 //
 //   tiles        of the output, those with products, and how many the machine works on at once
 //   L2           what blocks load and store; what one block of a cluster loads for all counts once
-//   global       what the second-level cache does not have. Tiles are taken in the plan's order, as
+//   global       what L2 does not have. Tiles are taken in the plan's order, as
 //   many at a time as
 //                the machine holds; those go through K side by side, so that each row or column of
 //                tiles they share comes from memory once. Of what was used before the cache keeps
 //                the latest, as far as it holds.
-//   products     of the multiprocessor with the most tiles, at the machine's rate
+//   products     of the SM with the most tiles, at the machine's rate
 //
 // The bound of a launch is the longest of these and the launch's own time. It knows no latencies,
 // no limit of power and no bank conflicts, and what epilogues compute is free: what is measured is
@@ -30,8 +30,8 @@ struct Forecast {
   std::int64_t tiles = 0;         // of the output, or of all outputs together
   std::int64_t live = 0;          // those in which a mask leaves products; all where there is none
   std::int64_t at_once = 0;       // that the machine works on
-  std::int64_t most = 0;          // live tiles of the multiprocessor that has most of them
-  double cache_bytes = 0;         // through the second-level cache
+  std::int64_t most = 0;          // live tiles of the SM that has most of them
+  double cache_bytes = 0;         // through L2
   double global_bytes = 0;        // to and from global memory, in the plan's order
   double least_global_bytes = 0;  // everything once
   double multiply_adds = 0;       // of live tiles, as far as they lie in the output
@@ -40,7 +40,7 @@ struct Forecast {
 
   double waves() const { return static_cast<double>(live) / static_cast<double>(at_once); }
   double seconds() const;
-  // Which of them is the bound: "products", "the second-level cache", "global memory", "the
+  // Which of them is the bound: "products", "L2", "global memory", "the
   // launch".
   std::string_view binds() const;
 };

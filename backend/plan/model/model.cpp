@@ -43,20 +43,19 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm,
   double count = value(tiles(kernel, gemm.m, gemm.tile[0]), sizes) *
                  value(tiles(kernel, gemm.n, gemm.tile[1]), sizes);
   for (const sema::IndexId index : gemm.batch) count *= extent(index);
-  // Blocks of one multiprocessor share it; with few warps in flight latencies show.
-  const double blocks = std::ceil(count / target.multiprocessors);
-  const double warps =
-      gemm.threads() / 32.0 * std::min<double>(gemm.blocks_per_multiprocessor, blocks);
+  // Blocks of one SM share it; with few warps in flight latencies show.
+  const double blocks = std::ceil(count / target.sms);
+  const double warps = gemm.threads() / 32.0 * std::min<double>(gemm.blocks_per_sm, blocks);
   const double hidden = std::min(1.0, 0.55 + 0.45 * warps / 8);
-  // A block that is alone on its multiprocessor and meets at every K tile; measured against rings
+  // A block that is alone on its SM and meets at every K tile; measured against rings
   // (tests/bench).
-  const double meets = gemm.ring() || gemm.blocks_per_multiprocessor > 1 ? 1 : 1.07;
+  const double meets = gemm.ring() || gemm.blocks_per_sm > 1 ? 1 : 1.07;
   const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2];
   // Filling the pipeline and storing the tile are not hidden by other blocks.
   const double alone = 1500 + gemm.tile[0] * gemm.tile[1] / 16.0;
-  // What does not fit into registers goes through memory; more than a multiprocessor has cannot
+  // What does not fit into registers goes through memory; more than an SM has cannot
   // run.
-  if (gemm.threads() * prediction.registers > target.multiprocessor_registers || !prediction.tile)
+  if (gemm.threads() * prediction.registers > target.sm_registers || !prediction.tile)
     return std::numeric_limits<double>::infinity();
   const double spilled = std::max(1.0, 1.5 * prediction.registers / target.thread_registers - 0.5);
   const double reads = gemm.threads() / 32.0 *
@@ -65,10 +64,10 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm,
   const double products =
       prediction.tile->product_clocks / gemm.tile[2] / issue_share(gemm, prediction) / hidden;
   const double clocks = steps * (products * meets + shown_reads * reads) * spilled;
-  return blocks * (clocks + alone / std::max(1, gemm.blocks_per_multiprocessor)) / target.hertz;
+  return blocks * (clocks + alone / std::max(1, gemm.blocks_per_sm)) / target.hertz;
 }
 
-// A block on each multiprocessor after another; fragments and products share it.
+// A block on each SM after another; fragments and products share it.
 double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm,
                        const Prediction& prediction, const Binding& sizes, const Target& target) {
   const auto extent = [&](sema::IndexId index) {
@@ -78,22 +77,21 @@ double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm,
       std::ceil(extent(gemm.m) / gemm.tile[0]) * std::ceil(extent(gemm.n) / gemm.tile[1]);
   for (const sema::IndexId index : gemm.batch) count *= extent(index);
   const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]);
-  return std::ceil(count / target.multiprocessors) * steps * prediction.tile->product_clocks /
-         target.hertz;
+  return std::ceil(count / target.sms) * steps * prediction.tile->product_clocks / target.hertz;
 }
 
 // What is known of Hopper by measuring schedules (tests/plan/measured.lay); rates in clocks of a
-// multiprocessor.
+// SM.
 namespace hopper {
-// Of the highest clock, what products in all multiprocessors leave under the limit of power.
+// Of the highest clock, what products in all SMs leave under the limit of power.
 constexpr double sustained = 0.76;
-// Bytes that one multiprocessor gets of what others have loaded before it, and of what comes from
+// Bytes that one SM gets of what others have loaded before it, and of what comes from
 // memory.
 constexpr double cached_bytes = 64, memory_bytes = 24;
 // What the limit of power takes for each byte that a block loads, in clocks: the more is loaded,
 // the lower the clock. It is reached by products that last for so long.
 constexpr double power_of_byte = 0.005, seconds_to_limit = 0.5e-3;
-// Multiprocessors come in groups that clusters of more than two do not fill.
+// SMs come in groups that clusters of more than two do not fill.
 constexpr double filled_by_clusters = 0.9;
 // Barriers and an empty pipeline between the products of one tile and the next, and for one
 // consumer alone at each step.
@@ -105,7 +103,7 @@ constexpr double along_n = 1.04;
 
 double clusters_at_once(const Sm90Gemm& gemm, const Target& target) {
   const double share = gemm.blocks() > 2 ? filled_by_clusters : 1;
-  return std::max(1.0, std::floor(share * target.multiprocessors / gemm.blocks()));
+  return std::max(1.0, std::floor(share * target.sms / gemm.blocks()));
 }
 
 // The part of the tensor cores' time that products fill. One consumer alone waits for each of its
@@ -124,7 +122,7 @@ double busy(const Sm90Gemm& gemm) {
 // slower, and from the registers slower still.
 double store(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target) {
   const int bytes = kernel.tensor(kernel.assignments.front().target).element_bytes();
-  const double rate = target.memory_rate / (sustained * target.hertz) / target.multiprocessors;
+  const double rate = target.memory_rate / (sustained * target.hertz) / target.sms;
   const double row = gemm.store ? std::min(128, gemm.store->width * bytes) : 16;
   return gemm.tile[0] * gemm.tile[1] * bytes / rate * std::pow(128 / row, 0.65) / gemm.cluster[2];
 }
@@ -144,7 +142,7 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   const double steps = std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.cluster[2]);
   const double products = steps * prediction.tile->product_clocks;
   // What every block loads: of it so much from memory as all blocks together have to, the rest from
-  // the second-level cache.
+  // L2.
   const double element = bits(gemm.mma.a_type) / 8.0;
   const double loaded = steps * gemm.tile[2] * element *
                         (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) +
@@ -159,9 +157,8 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   const double waits =
       hopper::between_tiles + (gemm.consumers() == 1 ? steps * hopper::step_alone : 0);
   const double store = hopper::store(kernel, gemm, target);
-  // Of the whole product, if all multiprocessors shared it equally.
-  double all =
-      products / (steps * gemm.tile[0] * gemm.tile[1] * gemm.tile[2]) / target.multiprocessors;
+  // Of the whole product, if all SMs shared it equally.
+  double all = products / (steps * gemm.tile[0] * gemm.tile[1] * gemm.tile[2]) / target.sms;
   for (const sema::IndexId index : {gemm.m, gemm.n, gemm.k}) all *= extent(index);
   for (const sema::IndexId index : gemm.batch) all *= extent(index);
   const bool limited = all > hopper::seconds_to_limit * hopper::sustained * target.hertz;

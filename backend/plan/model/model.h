@@ -1,5 +1,5 @@
 // How long a launch will take, as far as it can be said from the plan: the longest of what the
-// multiprocessors compute in whole rounds of tiles, what the second-level cache delivers and what
+// SMs compute in whole rounds of tiles, what L2 delivers and what
 // memory delivers. Good for ranking schedules of one kernel: for Hopper its order is held to what
 // was measured (tests/plan/ranking.cpp). What is measured counts.
 #pragma once

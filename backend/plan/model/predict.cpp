@@ -49,7 +49,7 @@ Int output_bytes(const sema::Kernel& kernel) {
   return result;
 }
 
-// What epilogues read beside the sum, through the second-level cache: of each tile the elements
+// What epilogues read beside the sum, through L2: of each tile the elements
 // that it needs.
 Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
   const auto live = reachable(kernel);
@@ -96,7 +96,7 @@ TileWork tile_work(const sema::Kernel& kernel, const Gemm& gemm, double rows, do
                b = columns * kernel.loaded(gemm.b.load).element_bytes();
   TileWork work;
   work.bytes = (a + b) * gemm.tile[2];
-  work.cache_clocks = work.bytes / (target.cache_rate / target.multiprocessors);
+  work.cache_clocks = work.bytes / (target.cache_rate / target.sms);
   work.product_clocks = product_clocks;
   return work;
 }
@@ -129,11 +129,10 @@ int predict_registers(const SimtGemm& gemm) {
   return least_registers(gemm) + access * accesses + rest;
 }
 
-int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target) {
+int blocks_per_sm(const SimtGemm& gemm, const Target& target) {
   if (gemm.ring()) return 1;
   constexpr int threads_wanted = 512;
-  const int by_registers =
-      target.multiprocessor_registers / (gemm.threads() * predict_registers(gemm));
+  const int by_registers = target.sm_registers / (gemm.threads() * predict_registers(gemm));
   return std::clamp(by_registers, 1, std::max(1, threads_wanted / gemm.threads()));
 }
 
@@ -251,15 +250,15 @@ double instruction_clocks(const sema::Atom& atom, const Target& target) {
 }
 
 int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const Target& target) {
-  const int by_registers = target.multiprocessor_registers / (threads * registers);
+  const int by_registers = target.sm_registers / (threads * registers);
   const int by_shared =
-      static_cast<int>(target.multiprocessor_shared / (shared_bytes + target.reserved_shared));
-  return std::clamp(std::min({by_registers, by_shared, target.multiprocessor_threads / threads}), 1,
-                    target.multiprocessor_blocks);
+      static_cast<int>(target.sm_shared / (shared_bytes + target.reserved_shared));
+  return std::clamp(std::min({by_registers, by_shared, target.sm_threads / threads}), 1,
+                    target.sm_blocks);
 }
 
-int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes,
-                              const Target& target) {
+int blocks_per_sm(const Relayout& relayout, int registers, std::int64_t shared_bytes,
+                  const Target& target) {
   return resident_blocks(relayout.threads, registers, shared_bytes, target);
 }
 

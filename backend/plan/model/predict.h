@@ -17,17 +17,17 @@ Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Targe
 Prediction predict(const sema::Kernel& kernel,
                    const Relayout& relayout);  // shared memory and blocks apart
 
-// Clocks of a multiprocessor that one instruction takes: as many as its products do at the
+// Clocks of an SM that one instruction takes: as many as its products do at the
 // machine's rate, and never fewer than its record says.
 double instruction_clocks(const sema::Atom& atom, const Target& target);
 
-// Blocks that a multiprocessor has room for.
+// Blocks that an SM has room for.
 int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const Target& target);
 
-// Blocks of a multiprocessor that the registers allow; at most as many as make 512 threads.
-int blocks_per_multiprocessor(const SimtGemm& gemm, const Target& target);
+// Blocks of an SM that the registers allow; at most as many as make 512 threads.
+int blocks_per_sm(const SimtGemm& gemm, const Target& target);
 // The same of a layout change, which wants as many threads as there is room for.
-int blocks_per_multiprocessor(const Relayout& relayout, int registers, std::int64_t shared_bytes,
-                              const Target& target);
+int blocks_per_sm(const Relayout& relayout, int registers, std::int64_t shared_bytes,
+                  const Target& target);
 
 }  // namespace lay::plan

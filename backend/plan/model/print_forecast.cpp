@@ -12,7 +12,7 @@ std::string formatted(const char* format, auto... values) {
   return text;
 }
 
-// "//   second-level cache     133.15 us    1107.30 MB"
+// "//   L2     133.15 us    1107.30 MB"
 std::string term(const char* name, double seconds, double bytes) {
   return formatted("//   %-20s %10.2f us %12.2f MB", name, 1e6 * seconds, 1e-6 * bytes);
 }
@@ -22,10 +22,10 @@ void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
   if (of.live != of.tiles) tiles += ", " + std::to_string(of.live) + " with products";
   lines.push_back(tiles + ", " + std::to_string(of.at_once) +
                   " at once: " + formatted("%.2f waves", of.waves()) + ", at most " +
-                  std::to_string(of.most) + " of one multiprocessor");
+                  std::to_string(of.most) + " of one SM");
   if (of.multiply_adds > 0)
     lines.push_back(formatted("//   %-20s %10.2f us", "products", 1e6 * of.products));
-  lines.push_back(term("second-level cache", of.cache, of.cache_bytes));
+  lines.push_back(term("L2", of.cache, of.cache_bytes));
   std::string memory = term("global memory", of.memory, of.global_bytes);
   if (of.global_bytes > of.least_global_bytes)
     memory += formatted(", %.2f at least", 1e-6 * of.least_global_bytes);
@@ -49,7 +49,7 @@ std::vector<std::string> forecast_lines(const Plan& plan, const Variant& variant
         (at.empty() ? "// at " : ", ") + dim.name + " = " + (value ? std::to_string(*value) : "?");
   }
   std::vector<std::string> lines = {(at.empty() ? "//" : at) + " on " + target.name + ", " +
-                                    std::to_string(target.multiprocessors) + " multiprocessors:"};
+                                    std::to_string(target.sms) + " SMs:"};
   const auto launches = forecast(plan, variant, sizes, target);
   if (!launches) {
     lines.push_back(

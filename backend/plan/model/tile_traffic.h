@@ -1,4 +1,4 @@
-// Which tiles come when, and what of their operands the second-level cache still has.
+// Which tiles come when, and what of their operands L2 still has.
 #pragma once
 
 #include <cstdint>

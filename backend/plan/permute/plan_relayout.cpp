@@ -306,20 +306,23 @@ class RelayoutPlanner {
     prediction_ = predict(kernel_, made_);
     prediction_.shared_bytes = static_cast<int>(shared_bytes_);
     prediction_.conflicts = conflicts_;
-    made_.blocks_per_multiprocessor =
-        blocks_per_multiprocessor(made_, prediction_.registers, shared_bytes_, target_);
-    prediction_.blocks = made_.blocks_per_multiprocessor;
+    made_.blocks_per_sm = blocks_per_sm(made_, prediction_.registers, shared_bytes_, target_);
+    prediction_.blocks = made_.blocks_per_sm;
     if (!schedule_.order) return true;
     const auto wrong = [&](std::string message, std::string at) {
       std::vector<std::pair<std::string, std::string>> notes;
       if (!at.empty()) notes.emplace_back("at", std::move(at));
       notes.emplace_back("works", usual.to_string());
-      problems_.push_back(
-          {"schedule-order", std::move(message), schedule_.at("order"), {}, std::move(notes), {}});
+      problems_.push_back({"schedule-rasterization",
+                           std::move(message),
+                           schedule_.at("rasterization"),
+                           {},
+                           std::move(notes),
+                           {}});
       return false;
     };
     const int axes = static_cast<int>(made_.indices.size());
-    const std::string text = "the order " + made_.order.to_string();
+    const std::string text = "the rasterization " + made_.order.to_string();
     if (!is_onto_axes(made_.order, axes)) {
       return wrong(
           text + " does not map blocks to the " + std::to_string(axes) + " coordinates of a tile",
@@ -357,7 +360,7 @@ class RelayoutPlanner {
     return left;
   }
 
-  // Which memory binds, by the cycles of a multiprocessor that a tile takes of each.
+  // Which memory binds, by the cycles of an SM that a tile takes of each.
   std::string bound() const {
     std::int64_t bytes = 0, elements = 1;
     for (int extent : made_.tile) elements *= extent;
@@ -367,11 +370,11 @@ class RelayoutPlanner {
       for (int extent : staged_tile(made_.tile, input.way)) part *= extent;
       bytes += part * element_bytes(input.way.tensor);
     }
-    const double share = target_.memory_rate / target_.hertz / target_.multiprocessors;
+    const double share = target_.memory_rate / target_.hertz / target_.sms;
     const auto cycles = static_cast<std::int64_t>(static_cast<double>(bytes) / share);
     return std::string("bound by ") + (wavefronts_ > cycles ? "shared" : "global") +
            " memory: a tile moves " + std::to_string(bytes) + " bytes of global memory, " +
-           std::to_string(cycles) + " cycles of a multiprocessor's share, and takes " +
+           std::to_string(cycles) + " cycles of an SM's share, and takes " +
            std::to_string(wavefronts_) + " wavefronts of shared memory";
   }
 

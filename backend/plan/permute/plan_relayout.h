@@ -16,7 +16,7 @@ namespace lay::plan {
 
 // Accesses of at most `bytes`; 0: of one element. Fills in what the conditions need. Nothing with a
 // problem, or where a variant of this width would be that of a narrower one. Problems:
-// "schedule-threads", "schedule-smem", "schedule-shared", "schedule-order".
+// "schedule-threads", "schedule-smem", "schedule-shared", "schedule-rasterization".
 std::optional<Variant> plan_relayout(const sema::Kernel& kernel, const RelayoutForm& form,
                                      Facts& facts, const RelayoutSchedule& schedule, int bytes,
                                      const Target& target, std::vector<Problem>& problems);

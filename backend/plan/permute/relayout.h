@@ -48,7 +48,7 @@ struct Relayout {
   std::vector<RelayoutLoad> loads;
   std::vector<RelayoutStore> stores;
   Layout order;  // block index -> coordinate of the tile: basis strides; tiles outside are skipped
-  int blocks_per_multiprocessor = 1;
+  int blocks_per_sm = 1;
 
   // Threads that have work, which may be fewer than the block has.
   int workers() const;

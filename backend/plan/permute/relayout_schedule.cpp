@@ -60,19 +60,20 @@ RelayoutSchedule read_relayout_schedule(const sema::Schedule& schedule, const se
       } else {
         wants("a layout: coordinate in the tile -> offset in elements");
       }
-    } else if (entry.key == "order") {
+    } else if (entry.key == "rasterization") {
       if (const auto* plain = std::get_if<Layout>(&entry.value)) {
         result.order = *plain;
       } else {
         wants("a layout: block -> coordinate of the tile");
       }
     } else {
-      problems.push_back({"schedule-entry",
-                          "a schedule of a layout change has no entry `" + entry.key + "`",
-                          entry.where,
-                          {},
-                          {{"help", "its entries are tile, threads, smem of an input, order"}},
-                          {}});
+      problems.push_back(
+          {"schedule-entry",
+           "a schedule of a permutation has no entry `" + entry.key + "`",
+           entry.where,
+           {},
+           {{"help", "its entries are tile, threads, smem of an input, rasterization"}},
+           {}});
     }
   }
   return result;

@@ -86,9 +86,10 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
   for (const int rows :
        {4, 11, 16}) {  // eight is usual; eleven divides the pairs of blocks of a Hopper
     sema::Schedule schedule = candidate.schedule;
-    std::erase_if(schedule.entries,
-                  [](const sema::ScheduleEntry& each) { return each.key == "order"; });
-    schedule.entries.push_back({"order", "", Tuple(rows), kernel->where});
+    std::erase_if(schedule.entries, [](const sema::ScheduleEntry& each) {
+      return each.key == "rasterization" || each.key == "group_m";
+    });
+    schedule.entries.push_back({"group_m", "", Tuple(rows), kernel->where});
     if (auto made = judged(*kernel, schedule, sizes, target))
       candidates.push_back(std::move(*made));
   }

@@ -103,12 +103,13 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
   const auto problem = [&](std::string message,
                            std::vector<std::pair<std::string, std::string>> notes) {
     notes.emplace_back("works", default_order(kernel, tiling).to_string());
-    problems.push_back({"schedule-order", std::move(message), where, {}, std::move(notes), {}});
+    problems.push_back(
+        {"schedule-rasterization", std::move(message), where, {}, std::move(notes), {}});
     return false;
   };
   const int axes = 2 + static_cast<int>(tiling.batch.size());
   if (!is_onto_axes(order, axes)) {
-    return problem("the order " + order.to_string() + " does not map blocks to the " +
+    return problem("the rasterization " + order.to_string() + " does not map blocks to the " +
                        std::to_string(axes) + " coordinates of a tile",
                    {});
   }
@@ -119,7 +120,7 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
     sizes += (sizes.empty() ? "" : ", ") + name + " = " + std::to_string(value);
   for (std::int64_t at : fault->tile) tile += (tile.empty() ? "(" : ",") + std::to_string(at);
   return problem(
-      "the order " + order.to_string() + " does not visit every tile exactly once",
+      "the rasterization " + order.to_string() + " does not visit every tile exactly once",
       {{"at", sizes + ": tile " + tile + ") is visited " +
                   (fault->visits == 0 ? "by no block"
                                       : "by " + std::to_string(fault->visits) + " blocks")}});

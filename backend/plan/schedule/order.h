@@ -19,7 +19,7 @@ struct Tiling {
 };
 
 // Groups of so many rows of tiles: down a group's rows, then along n, then the next group, then
-// batches. Neighbouring blocks share operands in the second-level cache.
+// batches. Neighbouring blocks share operands in L2.
 //   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
 constexpr int usual_rows = 8;
 Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows = usual_rows);
@@ -57,8 +57,8 @@ std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& 
                                       const std::vector<TileAxis>& axes);
 
 // The layout that a schedule says, or groups of as many rows as it says, else of `rows`, by one of
-// the functions above. Nothing, and a problem "schedule-order" at `where`, if the layout does not
-// map blocks to tiles or does not visit every tile exactly once.
+// the functions above. Nothing, and a problem "schedule-rasterization" at `where`, if the layout
+// does not map blocks to tiles or does not visit every tile exactly once.
 using Grouped = Layout (*)(const sema::Kernel& kernel, const Tiling& tiling, int rows);
 std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
                                   const std::optional<OrderEntry>& said, Grouped grouped, int rows,

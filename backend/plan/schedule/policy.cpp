@@ -9,8 +9,8 @@ namespace lay::plan {
 
 namespace {
 // Measured on an H200 against cuBLAS at 512^3 to 4096^3: 16x8 accumulators a thread with one block
-// a multiprocessor beat 8x8 with two by 5 %, which beat 8x4 with four by 10 %. What counts on
-// smaller outputs is that every multiprocessor has its blocks. K tiles of 16 win with small tiles
+// an SM beat 8x8 with two by 5 %, which beat 8x4 with four by 10 %. What counts on
+// smaller outputs is that every SM has its blocks. K tiles of 16 win with small tiles
 // (0.98 instead of 0.75 of cuBLAS at 1000^3). With large ones they win 2 % where nothing is
 // transposed on the way (0.96 instead of 0.94 at 4096^3) and lose elsewhere; their kernels take
 // half a second to compile instead of a third, so all large tiles have 8. A K tile of `ring_wide`

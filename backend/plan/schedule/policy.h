@@ -10,7 +10,7 @@
 namespace lay::plan {
 
 // Taken where the output is at least one tile large and has tiles for at least `quarter_waves`
-// quarters of the machine's multiprocessors; the last row of a type for all sizes.
+// quarters of the machine's SMs; the last row of a type for all sizes.
 struct SimtPolicy {
   std::string_view name;
   ElementType accumulator;

@@ -63,12 +63,34 @@ std::optional<Layout> plain_layout(const Value& value) {
   return plain ? std::optional(*plain) : std::nullopt;
 }
 
-constexpr const char* order_form =
-    "a layout, block or cluster -> (tile m, tile n), or a number of rows of tiles";
-
-std::optional<OrderEntry> order_of(const Value& value) {
-  if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
-  return number(value, 1, largest);
+// Reads `rasterization` and `group_m`, two ways to state the order of tiles. Returns false for an
+// entry of another key.
+bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<OrderEntry>& into,
+                        std::vector<Problem>& problems) {
+  if (entry.key != "rasterization" && entry.key != "group_m") return false;
+  if (into) {
+    problems.push_back({"schedule-entry",
+                        "`rasterization` and `group_m` both state the order of tiles",
+                        entry.where,
+                        {},
+                        {{"help",
+                          "keep one: `group_m` is short for the usual rasterization in "
+                          "groups of that many rows of tiles"}},
+                        {}});
+  } else if (entry.key == "group_m") {
+    if (const auto rows = number(entry.value, 1, largest)) {
+      into = *rows;
+    } else {
+      misfit(entry, "a number of rows of tiles, 1 to " + std::to_string(largest), problems);
+    }
+  } else if (const auto* plain = std::get_if<Layout>(&entry.value)) {
+    into = *plain;
+  } else {
+    misfit(entry,
+           "a layout, block or cluster -> (tile m, tile n); a number of rows of tiles is `group_m`",
+           problems);
+  }
+  return true;
 }
 
 template <class Schedule>
@@ -85,18 +107,27 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
   }
 }
 
-constexpr std::string_view keys_of_simt[] = {"tile",   "groups", "lanes",  "lane_tile",
-                                             "stages", "smem A", "smem B", "order"};
+constexpr std::string_view keys_of_simt[] = {"tile",      "groups",  "lanes",
+                                             "lane_tile", "stages",  "smem A",
+                                             "smem B",    "group_m", "rasterization"};
 constexpr std::string_view keys_of_tensor_cores[] = {
-    "tile",       "mma",    "groups", "cluster", "swapped", "accumulate",
-    "serpentine", "stages", "smem A", "smem B",  "order"};
+    "tile",        "mma",    "groups", "cluster", "swap_ab", "promotion_interval",
+    "alternate_k", "stages", "smem A", "smem B",  "group_m", "rasterization"};
 
-// No key of this target: of another one, or of none.
+// Entries that had another name before, and what they are called now.
+const std::map<std::string_view, std::string_view> renamed_entries = {
+    {"order", "rasterization (a layout) or group_m (a number of rows of tiles)"},
+    {"swapped", "swap_ab"},
+    {"serpentine", "alternate_k"},
+    {"accumulate", "promotion_interval"}};
+
+// Reports an entry that this target does not take: one of another target, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                    std::span<const std::string_view> keys, std::vector<Problem>& problems) {
-  static const std::set<std::string_view> all = {"mma",        "cluster",    "swapped",   "roles",
-                                                 "registers",  "lanes",      "lane_tile", "split_k",
-                                                 "accumulate", "serpentine", "epilogue",  "copy"};
+  static const std::set<std::string_view> all = {"mma",         "cluster",   "swap_ab",
+                                                 "roles",       "registers", "lanes",
+                                                 "lane_tile",   "split_k",   "promotion_interval",
+                                                 "alternate_k", "epilogue",  "copy"};
   if (all.contains(entry.key)) {
     problems.push_back({"unsupported",
                         "`" + entry.key + "` has no meaning for " + target,
@@ -106,13 +137,18 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                         {}});
     return;
   }
+  std::vector<std::pair<std::string, std::string>> notes;
+  if (const auto now = renamed_entries.find(entry.key); now != renamed_entries.end()) {
+    notes.emplace_back("help", "did you mean " + std::string(now->second) + "?");
+  }
   std::string list;
   for (const std::string_view key : keys) list += (list.empty() ? "" : ", ") + std::string(key);
+  notes.emplace_back("help", "entries for " + target + " are " + list);
   problems.push_back({"schedule-entry",
                       "a schedule has no entry `" + entry.key + "`",
                       entry.where,
                       {},
-                      {{"help", "entries for " + target + " are " + list}},
+                      std::move(notes),
                       {}});
 }
 
@@ -121,6 +157,7 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Sim
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
+  if (read_rasterization(entry, into.order, problems)) return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
           "three positive numbers: tile M, N, K");
@@ -132,8 +169,6 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Sim
           "three positive numbers: elements M, N, K of a lane");
   } else if (entry.key == "lanes") {
     wants((into.lanes = plain_layout(entry.value)).has_value(), "a layout: lane -> (row, column)");
-  } else if (entry.key == "order") {
-    wants((into.order = order_of(entry.value)).has_value(), order_form);
   } else if (entry.key == "stages") {
     const auto found = stages_of(entry.value);
     wants(found.has_value(), stages_form);
@@ -150,6 +185,7 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
+  if (read_rasterization(entry, into.order, problems)) return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
           "three positive numbers: tile M, N, K");
@@ -166,20 +202,18 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     if (const auto plane = numbers<2>(entry.value)) into.cluster = {{(*plane)[0], (*plane)[1], 1}};
     if (!into.cluster) into.cluster = numbers<3>(entry.value);
     wants(into.cluster.has_value(), "two or three positive numbers: blocks over M, N and K");
-  } else if (entry.key == "swapped" && target == "sm90") {
+  } else if (entry.key == "swap_ab" && target == "sm90") {
     const auto said = yes_or_no(entry.value);
-    into.swapped = said.value_or(false);
+    into.swap_ab = said.value_or(false);
     wants(said.has_value(), "0 or 1: whether the rows of the atom are the output's columns");
-  } else if (entry.key == "serpentine" && target == "sm90") {
-    into.serpentine = yes_or_no(entry.value);
-    wants(into.serpentine.has_value(),
+  } else if (entry.key == "alternate_k" && target == "sm90") {
+    into.alternate_k = yes_or_no(entry.value);
+    wants(into.alternate_k.has_value(),
           "0 or 1: whether every other tile of a cluster goes through K from its end");
-  } else if (entry.key == "accumulate" && target == "sm90") {
-    into.accumulate = number(entry.value, 1, largest);
-    wants(into.accumulate.has_value(),
+  } else if (entry.key == "promotion_interval" && target == "sm90") {
+    into.promotion_interval = number(entry.value, 1, largest);
+    wants(into.promotion_interval.has_value(),
           "a number of K elements that the tensor cores add up by themselves, 1 to 4096");
-  } else if (entry.key == "order") {
-    wants((into.order = order_of(entry.value)).has_value(), order_form);
   } else if (entry.key == "stages") {
     into.stages = stages_of(entry.value);
     wants(into.stages.has_value(), stages_form);

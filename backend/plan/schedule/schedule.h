@@ -48,10 +48,10 @@ struct TensorSchedule : ScheduleHead {
   std::optional<sema::Atom> mma;
   std::optional<std::array<int, 4>> groups;
   std::optional<std::array<int, 3>> cluster;
-  std::optional<int> accumulate;  // K elements that the tensor cores add up by themselves
-  bool swapped = false;  // the atom's first operand is the product's second factor, its rows are
+  std::optional<int> promotion_interval;  // K elements that the tensor cores add up by themselves
+  bool swap_ab = false;  // the atom's first operand is the product's second factor, its rows are
                          // the output's columns
-  std::optional<bool> serpentine;  // every other tile of a cluster goes through K from its end
+  std::optional<bool> alternate_k;  // every other tile of a cluster goes through K from its end
   std::optional<int> stages;
   std::optional<OrderEntry> order;
   std::optional<AnyLayout> shared_a, shared_b;

@@ -235,7 +235,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
     return std::nullopt;
   const Tiling tiling{gemm.m, gemm.n, gemm.batch, {gemm.tile[0], gemm.tile[1]}};
   const auto order = taken_order(kernel, tiling, schedule.order, default_order, usual_rows,
-                                 schedule.at("order"), problems);
+                                 schedule.at("rasterization"), problems);
   if (!order) return std::nullopt;
   gemm.order = *order;
   return gemm;

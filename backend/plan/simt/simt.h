@@ -13,7 +13,7 @@ namespace lay::plan {
 
 // Tile, groups, lanes, lane tile and order, from the schedule where it says them, and checked: the
 // accumulators of the threads cover the tile exactly once. Problems: "schedule-lanes",
-// "schedule-cover", "schedule-threads", "schedule-order", "unsupported".
+// "schedule-cover", "schedule-threads", "schedule-rasterization", "unsupported".
 std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& form,
                                    const SimtSchedule& schedule, const Target& target,
                                    std::vector<Problem>& problems);

@@ -80,7 +80,7 @@ bool take_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const T
   // setmaxnreg).
   constexpr int copying = 56, most = 240;
   const int groups = multiplying / warpgroup;
-  const int begun = target.multiprocessor_registers / (multiplying + warpgroup) / 8 * 8;
+  const int begun = target.sm_registers / (multiplying + warpgroup) / 8 * 8;
   gemm.registers = {copying, std::min(most, (begun * (groups + 1) - copying) / groups / 8 * 8)};
   return true;
 }

@@ -132,7 +132,7 @@ bool Shaper::take_shared(Sm80Operand& operand, int axis, const std::optional<Any
 bool Shaper::take_order() {
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}};
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, default_order, usual_rows,
-                                 at_.schedule.at("order"), at_.problems);
+                                 at_.schedule.at("rasterization"), at_.problems);
   if (order) gemm_.order = *order;
   return order.has_value();
 }
@@ -145,8 +145,7 @@ bool Shaper::take_room() {
                          std::to_string(at_.target.block_shared),
                      {{"help", "fewer stages or a smaller tile"}});
   }
-  const int most =
-      std::min(at_.target.thread_registers, at_.target.multiprocessor_registers / gemm_.threads());
+  const int most = std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads());
   if (const int least = least_registers(gemm_); least > most) {
     return at_.wrong("schedule-registers", "tile",
                      "the tile takes at least " + std::to_string(least) +

@@ -13,8 +13,8 @@ namespace lay::plan {
 // Width::elements global memory is read element by element, under no further conditions; with
 // Width::vectors in 16 bytes, and nothing, without a problem, where that is never possible for both
 // operands. Problems: "schedule-entry", "schedule-types", "schedule-cover", "schedule-copy",
-// "schedule-order", "schedule-smem", "schedule-shared", "schedule-registers", "schedule-threads",
-// "unsupported".
+// "schedule-rasterization", "schedule-smem", "schedule-shared", "schedule-registers",
+// "schedule-threads", "unsupported".
 std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping);
 
 // Bytes of shared memory, all stages.

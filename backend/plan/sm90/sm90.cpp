@@ -76,17 +76,17 @@ bool Shaper::take_tile() {
 
 // How much of K the tensor cores add up by themselves.
 bool Shaper::take_accumulate() {
-  gemm_.accumulate = at_.schedule.accumulate.value_or(0);
-  if (gemm_.accumulate == 0) return true;
+  gemm_.promotion_interval = at_.schedule.promotion_interval.value_or(0);
+  if (gemm_.promotion_interval == 0) return true;
   if (!is_float(gemm_.mma.accumulator)) {
-    return at_.wrong("schedule-entry", "accumulate",
+    return at_.wrong("schedule-entry", "promotion_interval",
                      "sums of " + std::string(element_name(gemm_.mma.accumulator)) +
                          " are exact however they are added up",
                      {{"help", "leave the entry out"}});
   }
-  const int k = gemm_.tile[2], part = gemm_.accumulate;
+  const int k = gemm_.tile[2], part = gemm_.promotion_interval;
   if (part % gemm_.mma.shape[2] == 0 && (k % part == 0 || part % k == 0)) return true;
-  return at_.wrong("schedule-cover", "accumulate",
+  return at_.wrong("schedule-cover", "promotion_interval",
                    std::to_string(part) + " elements of K are neither whole tiles of " +
                        std::to_string(k) + " nor an equal part of one in steps of " +
                        std::to_string(gemm_.mma.shape[2]),
@@ -127,7 +127,7 @@ bool Shaper::take_shared(TmaOperand& operand, int axis, const std::optional<AnyL
   const int atom = axis == 0 ? gemm_.mma.shape[0] : gemm_.mma.shape[1];
   const int run = (operand.along_k ? k : atom) * element / 8;
   std::vector<int> spans;
-  for (const int span : gemm_.mma.spans) {
+  for (const int span : gemm_.mma.swizzle_widths) {
     if (span >= 32 && run % span == 0) spans.push_back(span);
   }
   const std::string name = axis == 0 ? "A" : "B";
@@ -302,12 +302,13 @@ void Shaper::take_buffers() {
 // from registers, totals, where sums are added up in parts, and what it adds up of its own where
 // blocks share K, which also takes more addresses.
 bool Shaper::take_registers() {
-  const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.accumulate ? 2 : 1);
+  const int held =
+      gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.promotion_interval ? 2 : 1);
   const int of_a = gemm_.fragment_registers();
   const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
   const int others = gemm_.split ? 60 : 24;
-  int each = std::min(at_.target.thread_registers,
-                      at_.target.multiprocessor_registers / gemm_.threads() / 8 * 8);
+  int each =
+      std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads() / 8 * 8);
   // ptxas fits each instruction into what a thread begins with, whatever it is given later (C7602):
   // so many registers beside its accumulators, and four of A.
   constexpr int of_instruction = 26, of_its_a = 4;
@@ -349,9 +350,9 @@ std::optional<Sm90Gemm> Shaper::run() {
         return atom.kind == "warpgroup" && atom.count() == warpgroup &&
                atom.shape[0] == rows_of_atom && atom.b_shared;
       }};
-  gemm_.multiprocessors = at_.target.multiprocessors;
-  gemm_.swapped = at_.schedule.swapped;
-  gemm_.serpentine = at_.schedule.serpentine.value_or(false);
+  gemm_.sms = at_.target.sms;
+  gemm_.swap_ab = at_.schedule.swap_ab;
+  gemm_.alternate_k = at_.schedule.alternate_k.value_or(false);
   if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_accumulate() ||
       !take_operand(gemm_.a, at_.form.a, 0) || !take_operand(gemm_.b, at_.form.b, 1) ||
       !take_accumulators(at_, gemm_)) {
@@ -363,7 +364,7 @@ std::optional<Sm90Gemm> Shaper::run() {
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, persistent_order,
                                  rows_for_clusters(tiling, gemm_.mask.has_value()),
-                                 at_.schedule.at("order"), at_.problems);
+                                 at_.schedule.at("rasterization"), at_.problems);
   if (!order) return std::nullopt;
   gemm_.order = *order;
   if (!take_stages() || !take_registers()) return std::nullopt;

@@ -12,9 +12,9 @@ namespace lay::plan {
 // tile exactly once, the atom can read what TMA writes, registers and shared memory suffice. With
 // Width::elements outputs are written element by element, whatever their strides. Problems:
 // "schedule-entry" (no atom or one of another kind), "schedule-types", "schedule-cover",
-// "schedule-order", "schedule-smem", "schedule-cluster", "schedule-shared", "schedule-registers",
-// "schedule-threads", "unsupported" (also where TMA cannot read the operands, whatever their
-// sizes).
+// "schedule-rasterization", "schedule-smem", "schedule-cluster", "schedule-shared",
+// "schedule-registers", "schedule-threads", "unsupported" (also where TMA cannot read the operands,
+// whatever their sizes).
 std::optional<Sm90Gemm> shape_sm90(const TensorShaping& shaping);
 
 // Bytes of shared memory: stages, the output on its way, barriers.

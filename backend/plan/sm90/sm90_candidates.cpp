@@ -44,14 +44,14 @@ class Proposer {
   }
 
   void add(int m, int n, const sema::Atom& mma, const Tuple& groups, const Tuple& cluster,
-           bool swapped) {
+           bool swap_ab) {
     constexpr int span_bits = 1024;  // of a row of shared memory: the widest swizzle
     for (const int spans : {1, 2})
       for (const int stages : {0, 3, 4}) {  // 0: as many as there is room for
         std::vector<sema::ScheduleEntry> entries{
             entry("tile", tuple(m, n, spans * span_bits / bits(factors_))), entry("mma", mma),
             entry("groups", groups), entry("cluster", cluster)};
-        if (swapped) entries.push_back(entry("swapped", Tuple(1)));
+        if (swap_ab) entries.push_back(entry("swap_ab", Tuple(1)));
         if (stages > 0) entries.push_back(entry("stages", Tuple(stages)));
         schedules_.push_back({"sm90", {}, std::move(entries), kernel_.where});
       }

@@ -132,20 +132,20 @@ struct Split {
 // after another.
 struct Sm90Gemm : TensorGemm {
   std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
-  bool swapped = false;                 // a is the product's second factor, m the output's columns
+  bool swap_ab = false;                 // a is the product's second factor, m the output's columns
   TmaOperand a, b;
   std::optional<StagedStore> store;  // what goes through shared memory, where all outputs do
   std::optional<Mask> mask;          // of the only output
   std::optional<Split> split;        // where blocks share K
   std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
-  int multiprocessors = 132;
+  int sms = 132;
   // Every other tile of a cluster goes through K from its end, and finds there what the tile before
-  // has brought to the second-level cache last.
-  bool serpentine = false;
+  // has brought to L2 last.
+  bool alternate_k = false;
   // K elements whose products the tensor cores add up by themselves before the sum goes on in
   // registers, rounded as the accumulator's type rounds: a multiple or a part of the tile's, or 0
   // for all of K.
-  int accumulate = 0;
+  int promotion_interval = 0;
 
   int teams() const { return groups[3]; }
   int of_team() const { return groups[0] * groups[1]; }  // consumers that share a tile

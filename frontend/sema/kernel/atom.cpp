@@ -58,7 +58,7 @@ Atom atom_of(const Record& record) {
   atom.instruction = fields.optional_text("instruction");
   atom.since = static_cast<int>(fields.optional_integer("since", 0, 1000));
   atom.alignment = static_cast<int>(fields.optional_integer("alignment", 0, 4096));
-  if (fields.has("spans")) atom.spans = fields.numbers("spans", 16, 128);
+  if (fields.has("swizzle_widths")) atom.swizzle_widths = fields.numbers("swizzle_widths", 16, 128);
   atom.cost = fields.optional_real("cost");
   atom.error = fields.optional_real("error");
   const auto [m, n, k] = atom.shape;

@@ -41,10 +41,10 @@ struct Atom {
   std::string instruction;  // PTX; empty: there is none, and it cannot be emitted
   int since = 0;            // the least compute capability that has it, times ten; 0: every one
   int alignment = 0;        // bytes: of where an operand in shared memory begins, and of its rows
-  std::vector<int> spans;   // the swizzle spans, in bytes, that an operand in shared memory may
-                            // have; widest first
-  double cost = 0;          // clocks of one multiprocessor an instruction
-  double error = 0;         // at most this times (|c| + sum |a*b|) away from the exact result
+  std::vector<int> swizzle_widths;  // the swizzle spans, in bytes, that an operand in shared memory
+                                    // may have; widest first
+  double cost = 0;                  // clocks of one SM an instruction
+  double error = 0;  // at most this times (|c| + sum |a*b|) away from the exact result
 
   friend bool operator==(const Atom&, const Atom&) = default;
 

@@ -43,7 +43,7 @@ CopyInstruction copy_of(const Record& record) {
   copy.since = static_cast<int>(fields.optional_integer("since", 0, 1000));
   copy.alignment = static_cast<int>(fields.optional_integer("alignment", 0, 4096));
   copy.pitch = static_cast<int>(fields.optional_integer("pitch", 0, 4096));
-  if (fields.has("spans")) copy.spans = fields.numbers("spans", 16, 128);
+  if (fields.has("swizzle_widths")) copy.swizzle_widths = fields.numbers("swizzle_widths", 16, 128);
   copy.cost = fields.optional_real("cost");
   const std::int64_t bits = copy.bits();
   if (bits < 1 || bits > (1 << 20))

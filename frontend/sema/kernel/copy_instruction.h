@@ -27,8 +27,8 @@ struct CopyInstruction {
   int alignment = 0;           // bytes: of an address
   int pitch = 0;  // bytes of which the strides of a tensor in global memory are multiples; 0: any
   std::vector<int>
-      spans;        // the swizzle spans, in bytes, in which it can write or read shared memory
-  double cost = 0;  // clocks of one multiprocessor an instruction
+      swizzle_widths;  // the swizzle spans, in bytes, in which it can write or read shared memory
+  double cost = 0;     // clocks of one SM an instruction
 
   int count() const;          // threads
   std::int64_t bits() const;  // that are copied

@@ -67,7 +67,7 @@ def pointers({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 {stores}
 """
 
-# As many programs as multiprocessors, operands by descriptors that TMA reads.
+# As many programs as SMs, operands by descriptors that TMA reads.
 DESCRIPTORS = """
 @triton.jit
 def descriptors({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
@@ -310,11 +310,11 @@ class Product:
         body = self.pointers(config) if config["kernel"] == "pointers" else self.descriptors(config)
         return HEAD + "\n" + body.replace("\n\n\n", "\n") if body else None
 
-    def grid(self, config, multiprocessors):
+    def grid(self, config, sms):
         tiles = -(-self.sizes["M"] // config["BM"]) * -(-self.sizes["N"] // config["BN"])
         if config["kernel"] == "pointers":
             return [tiles, self.sizes["L"], 1]
-        return [min(multiprocessors, tiles * self.sizes["L"]), 1, 1]
+        return [min(sms, tiles * self.sizes["L"]), 1, 1]
 
 
 def configuration(kernel, bm, bn, bk, stages, warps, halves=False, flatten=False, group=8):
@@ -328,7 +328,7 @@ def words(config):
         config["kernel"], config["BM"], config["BN"], config["BK"], config["stages"], config["warps"], extra)
 
 
-def compiled(product, config, number, folder, capability, multiprocessors):
+def compiled(product, config, number, folder, capability, sms):
     """The reply's entry for one configuration; its code goes to folder/NUMBER.cubin."""
     import triton
     from triton.backends.compiler import GPUTarget
@@ -346,7 +346,7 @@ def compiled(product, config, number, folder, capability, multiprocessors):
     types, constants, multiples, arguments = product.signature()
     told = {name: config[name] for name in ("BM", "BN", "BK", "GROUP")}
     if config["kernel"] == "descriptors":
-        told["PROGRAMS"] = multiprocessors
+        told["PROGRAMS"] = sms
     types.update({name: "constexpr" for name in told})
     source = ASTSource(fn=kernel, signature=types, constexprs={**constants, **told}, attrs=multiples)
     made = triton.compile(source, target=GPUTarget("cuda", capability, 32),
@@ -364,7 +364,7 @@ def compiled(product, config, number, folder, capability, multiprocessors):
     arguments = arguments + [{"scratch": size} for size in sizes[:added]]
     return {
         "name": words(config), "function": metadata.name, "file": "%d.cubin" % number,
-        "grid": product.grid(config, multiprocessors), "threads": 32 * metadata.num_warps,
+        "grid": product.grid(config, sms), "threads": 32 * metadata.num_warps,
         "blocks_of_cluster": metadata.num_ctas, "shared": metadata.shared, "arguments": arguments,
     }
 
@@ -382,7 +382,7 @@ def in_process(work, number, folder):
     os.rename(path + ".part", path)
 
 
-def compile_all(product, configs, folder, capability, multiprocessors):
+def compile_all(product, configs, folder, capability, sms):
     fork = multiprocessing.get_context("fork")
     waiting, running, results = list(enumerate(configs)), [], {}
     while waiting or running:
@@ -390,7 +390,7 @@ def compile_all(product, configs, folder, capability, multiprocessors):
             number, config = waiting.pop(0)
 
             def work(number=number, config=config):
-                return compiled(product, config, number, folder, capability, multiprocessors)
+                return compiled(product, config, number, folder, capability, sms)
 
             child = fork.Process(target=in_process, args=(work, number, folder))
             child.start()
@@ -476,7 +476,7 @@ def answer(folder):
         request = json.load(text)
     product = Product(request)
     reply["kernels"] = compile_all(product, configurations(product), folder, request["capability"],
-                                   request["multiprocessors"])
+                                   request["sms"])
     return reply
 
 

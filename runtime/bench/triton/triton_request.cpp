@@ -24,7 +24,7 @@ class Writer {
   Writer(const Problem& problem, const plan::GemmForm& form)
       : problem_(problem), form_(form), text_(problem, form), kernel_(*problem.kernel) {}
 
-  TritonRequest write(int capability, int multiprocessors) {
+  TritonRequest write(int capability, int sms) {
     if (kernel_.assignments.size() != 1) throw NotStated{"it has several outputs"};
     for (const sema::IndexId index : {form_.m, form_.n, form_.k})
       if (problem_.extent(index) == 0) throw NotStated{"it has no element"};
@@ -56,7 +56,7 @@ class Writer {
     request_.tensors["b"] = steps[2].tensor;
     request_.tensors["c"] = steps[0].tensor;
     JsonObject json;
-    json.integer("capability", capability).integer("multiprocessors", multiprocessors);
+    json.integer("capability", capability).integer("sms", sms);
     json.integer("m", problem_.extent(form_.m)).integer("n", problem_.extent(form_.n));
     json.integer("k", problem_.extent(form_.k)).integer("batches", batch.count);
     json.raw("a", tensor(steps[1], batch.strides[1], {{"m", form_.m}, {"k", form_.k}}, true));
@@ -114,9 +114,9 @@ class Writer {
 
 std::variant<TritonRequest, NotStated> triton_request(const Problem& problem,
                                                       const plan::GemmForm& form, int capability,
-                                                      int multiprocessors) {
+                                                      int sms) {
   try {
-    return Writer(problem, form).write(capability, multiprocessors);
+    return Writer(problem, form).write(capability, sms);
   } catch (const NotStated& not_stated) {
     return not_stated;
   } catch (const NoSteps& none) {

@@ -1,6 +1,6 @@
 // What a problem is, for runtime/bench/triton/contestant.py, as JSON:
 //
-//   {"capability": 90, "multiprocessors": 132, "m": 4096, "n": 4096, "k": 4096, "batches": 1,
+//   {"capability": 90, "SMs": 132, "m": 4096, "n": 4096, "k": 4096, "batches": 1,
 //    "a": {"type": "bf16", "elements": 16777216, "strides": {"m": 4096, "k": 1, "l": 0}},      b:
 //    n, k, l; c: m, n, l "others": [{"type": "bf16", "elements": 4096, "strides": {"n": 1}}], x0,
 //    x1, ...: strides that are not 0 "accumulator": "f32", "tf32": false, "value": {"lines": ["v7 =
@@ -25,6 +25,6 @@ struct TritonRequest {
 
 std::variant<TritonRequest, NotStated> triton_request(const Problem& problem,
                                                       const plan::GemmForm& form, int capability,
-                                                      int multiprocessors);
+                                                      int sms);
 
 }  // namespace lay::bench

@@ -34,9 +34,9 @@ void pass_time(long count) {
 int attribute(int which) {
   switch (which) {
     case 16:
-      return 132;  // multiprocessors
+      return 132;  // SMs
     case 38:
-      return 1 << 16;  // bytes of the second-level cache
+      return 1 << 16;  // bytes of L2
     case 75:
       return 9;  // compute capability
     case 1:
