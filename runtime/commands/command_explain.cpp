@@ -1,15 +1,16 @@
-#include "runtime/commands/asker.h"
 #include "runtime/commands/commands.h"
+#include "runtime/commands/expression_query.h"
 
 namespace lay::runtime {
 
 int explain_expression(const ExplainOptions& options) {
-  Asker asker({options.file, options.set}, {});
+  ExpressionQuery query({options.file, options.set}, {});
+  // Only the last statement is explained: `dim M; M:1 o 4` explains the composition.
   const std::string& text = options.expression;
   const auto last = text.rfind(';');
   const std::size_t begin = last == text.npos ? 0 : last + 1;
-  asker.ask(text.substr(0, begin) + "explain " + text.substr(begin));
-  return asker.code();
+  query.run(text.substr(0, begin) + "explain " + text.substr(begin));
+  return query.code();
 }
 
 }  // namespace lay::runtime

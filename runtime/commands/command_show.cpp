@@ -4,9 +4,9 @@
 
 #include "frontend/export/export.h"
 #include "frontend/sema/show/export.h"
-#include "runtime/commands/asker.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
+#include "runtime/commands/expression_query.h"
 #include "runtime/commands/pictures.h"
 #include "runtime/commands/report.h"
 #include "runtime/io/file.h"
@@ -19,10 +19,10 @@ int show_expression(const ShowOptions& options) {
                            : !options.output.empty() ? form_of_file(options.output)
                                                      : PictureForm::text;
   std::vector<picture::Picture> pictures;
-  Asker asker({options.file, options.set, form == PictureForm::tex},
-              [&](const picture::Picture& picture) { pictures.push_back(picture); });
-  asker.ask("show " + options.expression);
-  if (asker.code() != exit_ok || pictures.empty()) return asker.code();
+  ExpressionQuery query({options.file, options.set, form == PictureForm::tex},
+                        [&](const picture::Picture& picture) { pictures.push_back(picture); });
+  query.run("show " + options.expression);
+  if (query.code() != exit_ok || pictures.empty()) return query.code();
   if (options.output.empty())
     std::cout << rendered(pictures, form, text_options(STDOUT_FILENO));
   else
@@ -31,12 +31,12 @@ int show_expression(const ShowOptions& options) {
 }
 
 int export_expression(const ExportOptions& options) {
-  Asker asker({options.file, options.set}, {});
-  const auto outcomes = asker.ask(options.expression);
+  ExpressionQuery query({options.file, options.set}, {});
+  const auto outcomes = query.run(options.expression);
   std::optional<Tuple> tile;
   if (!options.tile.empty()) {
-    const auto of_tile = asker.ask(options.tile);
-    if (asker.code() != exit_ok || of_tile.empty()) return asker.code();
+    const auto of_tile = query.run(options.tile);
+    if (query.code() != exit_ok || of_tile.empty()) return query.code();
     const auto* t = of_tile.back().value ? of_tile.back().value->as<Tuple>() : nullptr;
     if (!t) {
       Diagnostic d;
@@ -46,7 +46,7 @@ int export_expression(const ExportOptions& options) {
     }
     tile = *t;
   }
-  if (asker.code() != exit_ok || outcomes.empty()) return asker.code();
+  if (query.code() != exit_ok || outcomes.empty()) return query.code();
   Diagnostic d;
   d.code = "export";
   d.message = "a layout or a swizzle can be exported";

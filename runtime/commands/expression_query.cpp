@@ -1,4 +1,4 @@
-#include "runtime/commands/asker.h"
+#include "runtime/commands/expression_query.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace lay::runtime {
 namespace {
 
-// A name that nothing has may be meant as a size.
+// Adds the flags that define a name to each error about an unknown one.
 Diagnostics with_advice(const Diagnostics& diagnostics) {
   Diagnostics result;
   for (Diagnostic d : diagnostics.list()) {
@@ -23,34 +23,36 @@ Diagnostics with_advice(const Diagnostics& diagnostics) {
 
 }  // namespace
 
-Asker::Asker(const Asked& asked, std::function<void(const picture::Picture&)> show)
+ExpressionQuery::ExpressionQuery(const QueryOptions& options,
+                                 std::function<void(const picture::Picture&)> show)
     : show_(std::move(show)),
-      evaluator_(sources_, host(asked.file),
-                 {sema::Mode::run, sizes_of(asked.set), asked.for_tex}) {
-  for (const auto& [name, number] : asked.set) run("--set", "dim " + name);
-  if (!asked.file.empty()) run(asked.file, read_file(asked.file, most_script_bytes));
+      evaluator_(sources_, host(options.file),
+                 {sema::Mode::run, sizes_of(options.set), options.for_tex}) {
+  for (const auto& [name, number] : options.set) evaluate("--set", "dim " + name);
+  if (!options.file.empty()) evaluate(options.file, read_file(options.file, most_script_bytes));
 }
 
-std::vector<sema::Outcome> Asker::ask(const std::string& statement) {
-  asking_ = true;
-  return run("<expression>", statement);
+std::vector<sema::Outcome> ExpressionQuery::run(const std::string& question) {
+  in_question_ = true;
+  return evaluate("<expression>", question);
 }
 
-sema::Host Asker::host(const std::string& file) {
+sema::Host ExpressionQuery::host(const std::string& file) {
   const auto call = [this](const sema::KernelCall& c) { return executor_.run(c); };
   const auto print = [this](const std::string& text) {
-    if (asking_) print_line(text);
+    if (in_question_) print_line(text);
   };
   sema::Host result = make_host(print, call, file.empty() ? "." : folder_of(file));
   result.show = [this](const picture::Picture& picture) {
-    if (asking_ && show_) show_(picture);
+    if (in_question_ && show_) show_(picture);
   };
   return result;
 }
 
-std::vector<sema::Outcome> Asker::run(const std::string& name, const std::string& text) {
+std::vector<sema::Outcome> ExpressionQuery::evaluate(const std::string& name,
+                                                     const std::string& text) {
   auto outcomes = evaluator_.run(name, text);
-  if (asking_)
+  if (in_question_)
     for (sema::Outcome& outcome : outcomes) outcome.diagnostics = with_advice(outcome.diagnostics);
   report(sources_, outcomes);
   code_ = std::max(code_, exit_code_of(outcomes));

@@ -1,0 +1,50 @@
+// One question about an expression, for `lay show`, `lay export` and `lay explain`: the statements
+// of a script first, where `--file` names one, then the question as a statement of its own.
+// Diagnostics go to standard error.
+//
+//   ExpressionQuery query({"gemm.lay", {{"M", 128}}}, {});
+//   query.run("explain tile_of_A");
+//   return query.code();
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/sema/evaluator.h"
+#include "runtime/commands/exit_code.h"
+#include "runtime/execute/executor.h"
+
+namespace lay::runtime {
+
+struct QueryOptions {
+  std::string file;                        // a script whose names may be used; empty: none
+  std::map<std::string, std::string> set;  // sizes: each becomes a dim, declared or not
+  bool for_tex = false;                    // draw pictures of few enough boxes for TeX
+};
+
+class ExpressionQuery {
+ public:
+  // `show` receives the pictures of the question. The pictures and the output of the script are
+  // dropped.
+  ExpressionQuery(const QueryOptions& options, std::function<void(const picture::Picture&)> show);
+
+  // Evaluates the question and returns one outcome for each of its statements.
+  std::vector<sema::Outcome> run(const std::string& question);
+  // The exit code of everything evaluated so far.
+  ExitCode code() const { return code_; }
+
+ private:
+  sema::Host host(const std::string& file);
+  std::vector<sema::Outcome> evaluate(const std::string& name, const std::string& text);
+
+  std::function<void(const picture::Picture&)> show_;
+  bool in_question_ = false;  // false while the script is evaluated
+  Sources sources_;
+  Executor executor_{sources_};
+  sema::Evaluator evaluator_;
+  ExitCode code_ = exit_ok;
+};
+
+}  // namespace lay::runtime
