@@ -44,8 +44,9 @@ void Evaluator::draw_for_tex(bool on) {
   session_->options.for_tex = on;
 }
 
-void Evaluator::define(const std::string& name, Value value) {
-  session_->main->define(name, std::move(value), Span{});
+void Evaluator::define(const std::string& name, Value value,
+                       std::shared_ptr<const Definition> made_by) {
+  session_->main->define(name, std::move(value), Span{}, std::move(made_by));
 }
 
 std::vector<KernelPtr> Evaluator::kernels() const {

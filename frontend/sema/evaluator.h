@@ -68,13 +68,16 @@ struct Finding {
   std::vector<std::string> decided_by{};  // undecided: what would decide it, "assume ldc >= M"
 };
 
+struct Definition;
+
 // What one statement came to.
 struct Outcome {
   Span where;
   std::vector<std::string> names;  // that the statement defines, if it does and is no error
   std::optional<Value>
-      value;                // of an expression that stands alone or a let; nothing after an error
-  Diagnostics diagnostics;  // errors, warnings and notes
+      value;  // of an expression that stands alone or a let; nothing after an error
+  std::shared_ptr<const Definition> made_by;  // the expression of that value
+  Diagnostics diagnostics;                    // errors, warnings and notes
   std::vector<Finding> findings;
   bool poisoned = false;  // not evaluated: it depends on a name whose statement failed
 
@@ -104,8 +107,10 @@ class Evaluator {
   // Whether pictures from here on are drawn for TeX.
   void draw_for_tex(bool on);
 
-  // Gives a value a name, as a `let` would: a REPL's results.
-  void define(const std::string& name, Value value);
+  // Gives a value a name, as a `let` would: a REPL's results. `made_by` is what `explain` and
+  // `show` of the name tell of (Outcome::made_by).
+  void define(const std::string& name, Value value,
+              std::shared_ptr<const Definition> made_by = nullptr);
 
   // The kernels defined so far, in order, each with the schedules given so far.
   std::vector<KernelPtr> kernels() const;

@@ -9,8 +9,9 @@
 
 namespace lay::sema {
 
-void Module::define(const std::string& name, std::optional<Value> value, Span where) {
-  entries_[name].push_back({++generation_, std::move(value), where});
+void Module::define(const std::string& name, std::optional<Value> value, Span where,
+                    std::shared_ptr<const Definition> made_by) {
+  entries_[name].push_back({++generation_, std::move(value), where, std::move(made_by)});
 }
 
 const Module::Entry* Module::find(const std::string& name, int generation) const {
@@ -204,6 +205,20 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
     session.inherited.push_back(guard);
   }
   return *entry->value;
+}
+
+Definition definition_of(const Frame& frame, syntax::ExpressionId id) {
+  Definition found{frame.closure, id};
+  for (;;) {
+    const auto* name = std::get_if<syntax::Name>(&(*found.closure.tree)[found.expression].node);
+    if (!name) return found;
+    for (const auto& [local, value] : frame.locals)
+      if (local == name->text) return found;
+    // A definition is older than its name, so this ends.
+    const Module::Entry* entry = found.closure.module->find(name->text, found.closure.generation);
+    if (!entry || !entry->made_by) return found;
+    found = *entry->made_by;
+  }
 }
 
 std::vector<std::string> visible_names(Session& session, const Frame& frame) {

@@ -18,6 +18,14 @@ namespace lay::sema {
 
 class KernelBuilder;
 
+// The expression that made the value of a name, with the names as they stood when it did. `explain`
+// and `show` of the name are about this expression: after `let R = A o B` they derive and draw the
+// composition, also where A has been given another value since.
+struct Definition {
+  Closure closure;
+  syntax::ExpressionId expression;
+};
+
 // The names of one file. A name may be given again; a def keeps the meaning that its names had when
 // it was defined, because it sees only what is not younger than itself.
 class Module {
@@ -26,9 +34,11 @@ class Module {
     int generation;
     std::optional<Value> value;  // nothing: its statement failed
     Span where;
+    std::shared_ptr<const Definition> made_by;  // of a `let` or a result of the REPL
   };
 
-  void define(const std::string& name, std::optional<Value> value, Span where);
+  void define(const std::string& name, std::optional<Value> value, Span where,
+              std::shared_ptr<const Definition> made_by = nullptr);
   const Entry* find(const std::string& name, int generation) const;
   int generation() const { return generation_; }
   // Forgets everything: defs hold the module that holds them, and would keep each other alive.
@@ -127,6 +137,9 @@ Predicate as_condition(const Value& value, Span where);
 
 // The name's value, seen from the frame; error `unknown-name` with a near name.
 Value look_up(Session& session, Frame& frame, const std::string& name, Span where);
+// Returns the expression that made the value of a bare name, followed through `let b = a`. Returns
+// any other expression, and a name that no expression made, as they stand in the frame.
+Definition definition_of(const Frame& frame, syntax::ExpressionId id);
 // Every name that the frame can see.
 std::vector<std::string> visible_names(Session& session, const Frame& frame);
 

@@ -25,7 +25,8 @@ class StatementEvaluation {
 
   void operator()(const syntax::Let& s) {
     Value value = guarded(s.value);
-    module_->define(s.name.text, value, s.name.span);
+    made_by(s.value);
+    module_->define(s.name.text, value, s.name.span, outcome_.made_by);
     outcome_.value = std::move(value);
   }
 
@@ -110,8 +111,10 @@ class StatementEvaluation {
     trace::Derivation derivation;
     std::optional<Value> value;
     try {
+      const Definition definition = definition_of(frame_, s.value);
+      frame_.closure = definition.closure;
       const trace::Listening listening(derivation);
-      value = guarded(s.value);
+      value = guarded(definition.expression);
     } catch (...) {
       say(derivation_lines(derivation, session_.facts));
       throw;
@@ -182,7 +185,10 @@ class StatementEvaluation {
     add_schedule(session_, module_, frame_.closure, s, outcome_.where);
   }
 
-  void operator()(const syntax::Evaluate& s) { outcome_.value = guarded(s.value); }
+  void operator()(const syntax::Evaluate& s) {
+    outcome_.value = guarded(s.value);
+    made_by(s.value);
+  }
 
   // The guards of this statement that did not come with the names it uses, as they read now.
   void report_guards() {
@@ -196,6 +202,10 @@ class StatementEvaluation {
 
  private:
   Span span(syntax::ExpressionId id) const { return frame_.tree()[id].span; }
+
+  void made_by(syntax::ExpressionId id) {
+    outcome_.made_by = std::make_shared<const Definition>(Definition{frame_.closure, id});
+  }
 
   // The value with the guards that it was raised under.
   Value guarded(syntax::ExpressionId id) {

@@ -107,6 +107,7 @@ std::optional<std::string> LineEditor::read(const std::string& prompt,
   }
   finish_line();
   raw_.reset();
+  gave_up_nothing_ = outcome == Outcome::given_up && buffer_.text().empty();
   if (outcome == Outcome::ended) return std::nullopt;
   if (outcome == Outcome::given_up) return "";
   history_.add(buffer_.text());
@@ -151,8 +152,10 @@ LineEditor::Outcome LineEditor::handle(const KeyPress& key) {
 LineEditor::Outcome LineEditor::handle_edit(const KeyPress& key) {
   switch (key.key) {
     case Key::text:
-    case Key::paste:
       buffer_.insert(key.text);
+      break;
+    case Key::paste:
+      buffer_.insert(language_.pasted ? language_.pasted(key.text) : key.text);
       break;
     case Key::backspace:
       buffer_.backspace();

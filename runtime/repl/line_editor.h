@@ -42,7 +42,8 @@ struct EditorLanguage {
   std::function<bool(std::string_view)> needs_more;
   std::function<Completions(std::string_view text, std::size_t cursor)> complete;
   std::function<std::vector<Style>(std::string_view)>
-      highlight;  // in order; may be empty: no colours
+      highlight;                                          // in order; may be empty: no colours
+  std::function<std::string(std::string_view)> pasted{};  // what to insert; empty: all of it
 };
 
 class LineEditor {
@@ -53,6 +54,9 @@ class LineEditor {
   // The text without a final newline; empty where it was given up with Ctrl-C; nothing at the end
   // of input.
   std::optional<std::string> read(const std::string& prompt, const std::string& continuation);
+
+  // Returns whether the last read() ended with Ctrl-C on an empty line: someone wants to leave.
+  bool gave_up_nothing() const { return gave_up_nothing_; }
 
  private:
   enum class Outcome { going_on, done, given_up, ended };
@@ -77,6 +81,7 @@ class LineEditor {
   std::optional<RawMode> raw_;  // while a text is read
   std::string prompt_, continuation_;
   EditBuffer buffer_;
+  bool gave_up_nothing_ = false;
   std::string draft_;           // what was typed before walking into the history
   std::size_t history_at_ = 0;  // history_.entries().size(): the draft
   std::size_t cursor_row_ = 0;  // of the screen, counted from the prompt's row

@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "frontend/source/text.h"
-#include "frontend/syntax/parse.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/help.h"
@@ -16,30 +15,40 @@
 #include "runtime/commands/report.h"
 #include "runtime/execute/host.h"
 #include "runtime/io/file.h"
+#include "runtime/repl/completion.h"
 #include "runtime/repl/highlight.h"
+#include "runtime/repl/input.h"
 #include "runtime/repl/interrupt.h"
-#include "runtime/repl/repl_complete.h"
-#include "runtime/repl/repl_text.h"
+#include "runtime/repl/result_text.h"
 
 namespace lay::runtime {
 namespace {
 
 constexpr std::string_view help_text =
-    R"(An expression prints what it is worth and becomes r1, r2, ...; a statement stays in force.
-  (4,2):(1,4)              a layout, shape : stride          let a = ...       a name
-  a(3,1)   a(7)            its value at a coordinate         def f(x) = ...    a function
-  a o 2:4                  composition                       dim M, N          sizes that are not known yet
-  ?name                    an operation or an error          assume M % 4 == 0 what is known of them
-  :explain EXPR  how a value comes about, step by step; of r1 the expression that made it
-  :show EXPR     its picture; `-o FILE.html`, .svg or .tex behind it writes a file
+    R"(The value of an expression is printed and named r1, r2, ...; a statement stays in force.
+  (4,2):(1,4)     a layout, shape : stride      let a = ...         names a value
+  a(3,1)   a(7)   its value at a coordinate     def f(x) = ...      defines a function
+  a o 2:4         composition                   dim M, N            declares unknown sizes
+  show a          draws it                      assume M % 4 == 0   states a fact about sizes
+  ?name           the page of an operation, statement, schedule entry, GPU term or error code
+  ?               all pages
+  :explain EXPR   how the value comes about, step by step; for a name: how it was made
+  :show EXPR      its picture; `-o FILE.html`, .svg or .tex behind it writes a file
   :export TARGET EXPR   a layout for cute, cutedsl, triton, numpy or latex
-  :type EXPR     the kind of a value        :save FILE   the statements so far, as a script
-  :load FILE     run a script here          :reset       forget everything
-  :names         what is defined            :quit        or Ctrl-D
-Tab completes, Ctrl-R searches what was typed before, Ctrl-C gives up a line.
+  :type EXPR      the kind of a value           :save FILE   writes the statements as a script
+  :load FILE      runs a script here            :reset       forgets everything
+  :names          what is defined               :quit        ends, as exit and Ctrl-D do
+Tab completes, Ctrl-R searches the history, Ctrl-C drops a line. A session copied with its
+`lay> ` prompts can be pasted as it is.
 )";
 
-// What a command takes; nothing where it stands alone.
+// Words that people type to leave or to get help; each also with `()`, as in Python.
+bool is_call_of(std::string_view line, std::initializer_list<std::string_view> words) {
+  if (line.ends_with("()")) line.remove_suffix(2);
+  return std::find(words.begin(), words.end(), line) != words.end();
+}
+
+// Returns what must follow a command; empty for a command without an argument.
 std::string argument_of(const std::string& command) {
   if (command == ":load" || command == ":save") return "FILE";
   if (command == ":export") return "TARGET EXPR";
@@ -66,7 +75,6 @@ void Repl::reset() {
   evaluator_ = std::make_unique<sema::Evaluator>(sources_, std::move(host));
   accepted_.clear();
   defined_.clear();
-  made_by_.clear();
   results_ = 0;
 }
 
@@ -104,38 +112,55 @@ void Repl::export_layout(const std::string& argument) {
 }
 
 bool Repl::take(const std::string& text) {
+  bool goes_on = true;
+  for (const std::string& part : split_commands(without_prompts(text)))
+    goes_on = goes_on && take_part(part);
+  std::cout.flush();
+  return goes_on;
+}
+
+bool Repl::take_part(const std::string& text) {
   const std::string_view line = trimmed(text);
   if (line.empty()) return true;
-  bool goes_on = true;
   try {
-    if (line.front() == ':')
-      goes_on = command(std::string(line));
-    else if (line.front() == '?')
+    if (line.front() == ':') return command(std::string(line));
+    if (line.front() == '?') {
       show_help(std::string(trimmed(line.substr(1))));
-    else
+    } else if (is_call_of(line, {"exit", "quit"}) && !is_defined(line)) {
+      return false;
+    } else if (is_call_of(line, {"help"}) && !is_defined(line)) {
+      std::cout << help_text;
+    } else if (line.starts_with("help ") && !is_defined("help")) {
+      show_help(std::string(trimmed(line.substr(5))));
+    } else {
       keep(evaluate(text));
+    }
   } catch (const std::logic_error& e) {
     complain("internal", std::string(e.what()) + "; this is a mistake in lay, please report it");
   }
-  std::cout.flush();
-  return goes_on;
+  return true;
+}
+
+// Names of the user's own come before the words of the REPL.
+bool Repl::is_defined(std::string_view call) const {
+  return defined_.contains(std::string(call.substr(0, call.find('('))));
 }
 
 bool Repl::command(const std::string& text) {
   const auto space = std::min(text.find_first_of(" \t"), text.size());
   const std::string name = text.substr(0, space),
                     argument(trimmed(std::string_view(text).substr(space)));
-  if (name == ":quit" || name == ":q") return false;
+  if (name == ":quit" || name == ":q" || name == ":exit") return false;
   if (const std::string wanted = argument_of(name); argument.empty() && !wanted.empty()) {
     complain("argument-count",
              "`" + name + "` is given nothing: write `" + name + " " + wanted + "`");
     return true;
   }
   try {
-    if (name == ":help")
-      std::cout << help_text;
+    if (name == ":help" || name == ":h")
+      argument.empty() ? void(std::cout << help_text) : show_help(argument);
     else if (name == ":explain")
-      explain(argument);
+      evaluate("explain " + argument);
     else if (name == ":show")
       show_picture_of(argument);
     else if (name == ":export")
@@ -186,7 +211,6 @@ std::optional<std::string> Repl::evaluate(const std::string& text, const std::st
     all_well = all_well && outcome.ok();
   }
   std::cout.flush();
-  if (!result.empty() && outcomes.size() == 1) made_by_[result] = trimmed(text);
   if (!all_well) {
     failed_ = true;
     return std::nullopt;
@@ -220,7 +244,7 @@ std::string Repl::show(const sema::Outcome& outcome) {
   std::string name;
   if (options_.numbered) {
     name = next_name();
-    evaluator_->define(name, *outcome.value);
+    evaluator_->define(name, *outcome.value, outcome.made_by);
     defined_.insert(name);
     std::cout << name << " = ";
   }
@@ -261,12 +285,6 @@ void Repl::show_type(const std::string& expression) {
   }
 }
 
-// A result is explained by the expression that made it.
-void Repl::explain(const std::string& expression) {
-  const auto made = made_by_.find(expression);
-  evaluate("explain " + (made == made_by_.end() ? expression : made->second));
-}
-
 void Repl::show_names() {
   for (const auto& name : defined_)
     if (const auto help = evaluator_->help(name))
@@ -287,43 +305,44 @@ Completions Repl::complete(std::string_view text, std::size_t cursor) const {
 
 namespace {
 
-// Lines until a statement is whole, from what is no terminal.
-// Commands and questions are one line.
-bool needs_more(std::string_view text) {
-  return !text.empty() && text.front() != ':' && text.front() != '?' && syntax::needs_more(text);
-}
-
+// Reads from a pipe, a file or a terminal without editing. Only the last has prompts.
 int read_plainly(Repl& repl, bool prompt) {
-  std::string text;
-  bool open = false;
+  LineCollector input(!prompt);
   const auto ask = [&] {
-    if (prompt) std::cout << (open ? "   > " : "lay> ") << std::flush;
+    if (prompt)
+      std::cout << (input.is_open() ? continuation_prompt : statement_prompt) << std::flush;
   };
+  bool goes_on = true;
   ask();
-  for (std::string line; std::getline(std::cin, line); ask()) {
-    text += open ? "\n" + line : line;
-    open = needs_more(text) && !line.empty();
-    if (open) continue;
-    if (!repl.take(text)) return repl.failed() && !prompt ? exit_program : exit_ok;
-    text.clear();
+  for (std::string line; goes_on && std::getline(std::cin, line);) {
+    if (input.add(line)) {
+      goes_on = repl.take(input.text());
+      input.clear();
+    }
+    if (goes_on) ask();
   }
-  if (open) repl.take(text);
-  if (prompt) std::cout << "\n";
+  if (goes_on && input.is_open()) repl.take(input.text());
+  if (goes_on && prompt) std::cout << "\n";
   return repl.failed() && !prompt ? exit_program : exit_ok;
 }
 
 int read_with_editor(Repl& repl, bool colour) {
   History history(history_path());
   EditorLanguage language;
-  language.needs_more = needs_more;
+  language.needs_more = needs_more_input;
+  language.pasted = without_prompts;
   language.complete = [&](std::string_view text, std::size_t cursor) {
     return repl.complete(text, cursor);
   };
   if (colour) language.highlight = highlight;
   LineEditor editor(STDIN_FILENO, STDOUT_FILENO, history, language);
-  std::cout << "Lay " LAY_VERSION ". `:help` explains, Ctrl-D ends." << std::endl;
-  while (const auto text = editor.read("lay> ", "   > "))
+  std::cout << "Lay " LAY_VERSION ". `help` explains, `?name` tells of any name, Ctrl-D ends."
+            << std::endl;
+  while (const auto text =
+             editor.read(std::string(statement_prompt), std::string(continuation_prompt))) {
+    if (editor.gave_up_nothing()) std::cout << "Ctrl-D or `exit` ends the session." << std::endl;
     if (!repl.take(*text)) break;
+  }
   return exit_ok;
 }
 

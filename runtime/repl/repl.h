@@ -1,5 +1,5 @@
-// The REPL: statements in, what they are worth out. On a terminal with editing, colours and
-// numbered results; from a pipe the bare results and nothing else.
+// The REPL reads statements and prints their values: on a terminal with editing, colours and
+// numbered results, from a pipe the bare results and nothing else.
 //
 //   lay> (4,2):(1,4) o 2:4
 //   r1 = 2:4
@@ -7,7 +7,6 @@
 //   r2 = 2
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,40 +22,43 @@
 namespace lay::runtime {
 
 struct ReplOptions {
-  bool numbered = false;          // results get names and are shown with them
+  bool numbered = false;          // name results r1, r2, ... and print the names
   Colour colour = Colour::never;  // on standard output
-  Say say;                        // where kernels ran
-  int columns = 0;                // of the terminal: wider lines are clipped; 0: none are
-  bool tables = true;             // below layouts of rank 2
-  bool hints = false;             // the first error of a code says where its page is
+  Say say;                        // receives where each kernel ran
+  int columns = 0;                // of the terminal; lines are clipped to it unless it is 0
+  bool tables = true;             // print the table of a layout of rank 2
+  bool hints = false;             // name the page of an error code at its first error
 };
 
 class Repl {
  public:
   explicit Repl(ReplOptions options);
 
-  // Takes a statement, or a command that begins with ':' or '?'. False after `:quit`.
+  // Evaluates a text: statements, commands that begin with ':' or '?', or a copied session with its
+  // prompts. Returns false after `exit` or `:quit`.
   bool take(const std::string& text);
 
-  // Whether anything has failed so far.
+  // Returns whether any statement or command has failed so far.
   bool failed() const { return failed_; }
 
   Completions complete(std::string_view text, std::size_t cursor) const;
 
  private:
+  bool take_part(const std::string& text);
+  bool is_defined(std::string_view call) const;
   bool command(const std::string& text);
   void draw(const picture::Picture& picture);
   void show_picture_of(const std::string& argument);
   void export_layout(const std::string& argument);
   void reset();
-  // What `:save` keeps of the text: as it is, or naming its result. Nothing where something failed.
+  // Evaluates statements and prints their results. Returns the text that `:save` writes, with the
+  // name of the result; nothing if a statement failed.
   std::optional<std::string> evaluate(const std::string& text, const std::string& name = "");
   void keep(std::optional<std::string> statement);
   std::string show(const sema::Outcome& outcome);
   void hint(const Diagnostics& diagnostics);
   void show_help(const std::string& name);
   void show_type(const std::string& expression);
-  void explain(const std::string& expression);
   void show_names();
   void save(const std::string& file);
   void unknown_command(const std::string& name);
@@ -69,12 +71,10 @@ class Repl {
   Sources sources_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<sema::Evaluator> evaluator_;
-  std::vector<std::string> accepted_;  // statements that went well, for :save
-  std::vector<picture::Picture>* collected_ =
-      nullptr;                                  // where pictures go that are meant for a file
-  std::set<std::string> defined_;               // names, for :names
-  std::map<std::string, std::string> made_by_;  // the expression of each result
-  std::set<std::string> hinted_;                // codes of errors
+  std::vector<std::string> accepted_;                   // the statements that `:save` writes
+  std::vector<picture::Picture>* collected_ = nullptr;  // set while pictures go to a file
+  std::set<std::string> defined_;                       // the user's names, for `:names`
+  std::set<std::string> hinted_;                        // error codes whose page was named
 };
 
 }  // namespace lay::runtime

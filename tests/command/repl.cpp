@@ -213,3 +213,37 @@ TEST_CASE("Ctrl-C ends what runs, and the session lives") {
   terminal.type("size((6,7))\r");
   terminal.wait_for("r1 = 42");
 }
+
+TEST_CASE("a session ends with the words that people type") {
+  for (const char* word : {"exit", "quit", "exit()", "quit()", ":q", ":quit", ":exit"}) {
+    INFO(word);
+    Terminal terminal({});
+    terminal.wait_for("lay> ");
+    terminal.type(word + std::string("\r"));
+    CHECK(terminal.finish() == 0);
+  }
+}
+
+TEST_CASE("Ctrl-C on an empty line says how to leave") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type("\x03");
+  terminal.wait_for("Ctrl-D or `exit` ends the session");
+  terminal.wait_for("lay> ");
+  terminal.type("1 + 1\x03");
+  CHECK(terminal.wait_for("lay> ").find("Ctrl-D") == std::string::npos);
+  terminal.type("\x04");
+  CHECK(terminal.finish() == 0);
+}
+
+TEST_CASE("a session copied with its prompts and answers can be pasted") {
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type(
+      "\x1b[200~lay> let a = (4,2):(1,4)\nlay> a(3,\n   > 1)\nr1 = 7\nlay> :type a\x1b[201~\r");
+  terminal.wait_for("r1 = 7");
+  terminal.wait_for("a layout of rank 2 and depth 1");
+  terminal.wait_for("lay> ");
+  terminal.type("?rank\r");
+  terminal.wait_for("rank(L [, path...])");
+}

@@ -142,7 +142,7 @@ class Writer {
 
   static std::string words(const Step& step) {
     try {
-      return words_of(step);
+      return step_text(step);
     } catch (const Refusal&) {
       return "(a number here is beyond 64 bits)";
     }

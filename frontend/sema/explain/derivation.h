@@ -25,8 +25,8 @@ namespace lay::sema {
 // All of it, line by line. `facts` choose the sizes at which laws of symbolic layouts are checked.
 std::vector<std::string> derivation_lines(const trace::Derivation& derivation, Facts& facts);
 
-// One step in words; nothing for the frames of operations.
-std::string words_of(const trace::Step& step);
+// Returns the sentence that describes one step; empty for the begin and end of an operation.
+std::string step_text(const trace::Step& step);
 
 // "R(1) = A(3) = 24, ...": the operation's law at a few coordinates; empty where it has none to
 // show.

@@ -51,7 +51,7 @@ class Drawing {
       const Value value = instantiated(session_, frame_, options_, argument.value);
       const std::string title = one_line(session_.sources.text(where_));
       try {
-        draw_expression(argument.value, title, value);
+        draw_expression(definition_of(frame_, argument.value), title, value);
       } catch (const Refusal& refusal) {
         throw DiagnosticError(to_diagnostic(refusal, where_, {}));
       }
@@ -101,10 +101,17 @@ class Drawing {
     return pictures;
   }
 
-  void draw_expression(syntax::ExpressionId id, const std::string& title, const Value& value) {
+  // A name is drawn as the operation that made it: after `let R = A o B`, `show R` is headed
+  // "R = A o B".
+  void draw_expression(const Definition& definition, const std::string& title, const Value& value) {
     const auto result = layout_of(value);
     if (result && options_.view.empty() && !options_.tile) {
-      if (const auto operation = operation_of(session_, frame_, options_, id, {title, *result})) {
+      Frame frame{definition.closure, frame_.locals};
+      const std::string made =
+          one_line(session_.sources.text(frame.tree()[definition.expression].span));
+      if (const auto operation =
+              operation_of(session_, frame, options_, definition.expression,
+                           {made == title ? title : title + " = " + made, *result})) {
         bool known = ready(*result);
         for (const picture::Named& operand : operation->operands)
           known = known && ready(operand.layout);

@@ -403,7 +403,7 @@ struct Words {
 
 }  // namespace
 
-std::string words_of(const Step& step) {
+std::string step_text(const Step& step) {
   return std::visit(Words{}, step);
 }
 
