@@ -106,7 +106,8 @@ class GemmPlanner {
       }
       if (too_new(schedule)) continue;
       if (of_tensor_cores) {
-        TensorSchedule read = read_tensor_schedule(schedule, plan_.problems);
+        TensorSchedule read = read_tensor_schedule(
+            with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
         read.name = name;
         if (!plan_.problems.empty()) continue;
         const auto count = plan_.variants.size();
@@ -118,7 +119,8 @@ class GemmPlanner {
         }
         continue;
       }
-      SimtSchedule read = read_schedule(schedule, plan_.problems);
+      SimtSchedule read = read_schedule(
+          with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
       read.name = name;
       if (plan_.problems.empty()) follow(read);
     }

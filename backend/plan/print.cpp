@@ -9,6 +9,7 @@
 
 #include "backend/plan/text.h"
 #include "frontend/algebra/support/overloaded.h"
+#include "frontend/sema/stdlib.h"
 
 namespace lay::plan {
 
@@ -72,14 +73,25 @@ void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::In
                   "," + k + "): " + copy.threads.to_string());
 }
 
-void gemm_lines(const sema::Kernel& kernel, const SimtGemm& gemm, std::vector<std::string>& lines) {
+// What `smem` calls the two operands: their tensors, as the script names them; A and B where one
+// tensor is both.
+using OperandNames = std::array<std::string, 2>;
+
+template <class Gemm>
+OperandNames operand_names(const sema::Kernel& script, const Gemm& gemm) {
+  const std::string &a = script.loaded(gemm.a.load).name, &b = script.loaded(gemm.b.load).name;
+  return a == b ? OperandNames{"A", "B"} : OperandNames{a, b};
+}
+
+void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const SimtGemm& gemm,
+                std::vector<std::string>& lines) {
   lines.push_back(entry("tile", tuple_text(gemm.tile)));
   lines.push_back(entry("groups", tuple_text(gemm.groups)));
   lines.push_back(entry("lanes", gemm.lanes.to_string()));
   lines.push_back(entry("lane_tile", tuple_text(gemm.lane_tile)));
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
-  operand_lines(kernel, gemm.a, gemm.k, "A", lines);
-  operand_lines(kernel, gemm.b, gemm.k, "B", lines);
+  operand_lines(kernel, gemm.a, gemm.k, names[0], lines);
+  operand_lines(kernel, gemm.b, gemm.k, names[1], lines);
   lines.push_back(entry("rasterization", gemm.order.to_string()));
   lines.push_back(accumulator_line(kernel, gemm));
   for (const OutputStore& store : gemm.stores) {
@@ -215,7 +227,8 @@ void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
 }
 
 template <std::derived_from<TensorGemm> Gemm>
-void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::string>& lines) {
+void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gemm& gemm,
+                std::vector<std::string>& lines) {
   constexpr bool hopper = std::is_same_v<Gemm, Sm90Gemm>;
   lines.push_back(entry("tile", tuple_text(gemm.tile)));
   lines.push_back(entry("mma", gemm.mma.name));
@@ -230,8 +243,8 @@ void gemm_lines(const sema::Kernel& kernel, const Gemm& gemm, std::vector<std::s
       lines.push_back(entry("promotion_interval", std::to_string(gemm.promotion_interval)));
   }
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
-  operand_lines(kernel, gemm, gemm.a, "A", lines);
-  operand_lines(kernel, gemm, gemm.b, "B", lines);
+  operand_lines(kernel, gemm, gemm.a, names[0], lines);
+  operand_lines(kernel, gemm, gemm.b, names[1], lines);
   lines.push_back(entry("rasterization", gemm.order.to_string()));
   lines.push_back(accumulator_line(kernel, gemm));
   for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
@@ -331,11 +344,17 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     lines.push_back("// when " + joined(variant.when));
   }
   std::visit(overloaded{
-                 [&](const SimtGemm& how) { gemm_lines(kernel, how, lines); },
+                 [&](const SimtGemm& how) {
+                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                 },
                  [&](const Relayout& how) { relayout_lines(kernel, how, lines); },
                  [&](const Copies& how) { copies_lines(kernel, how, lines); },
-                 [&](const Sm80Gemm& how) { gemm_lines(kernel, how, lines); },
-                 [&](const Sm90Gemm& how) { gemm_lines(kernel, how, lines); },
+                 [&](const Sm80Gemm& how) {
+                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                 },
+                 [&](const Sm90Gemm& how) {
+                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                 },
                  [&](const Direct& how) {
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");
                  },
@@ -364,11 +383,27 @@ std::string machine_line(const Prediction& prediction) {
   return line;
 }
 
+// Returns the `use` statements that the printed schedules need, each once: those of the parts of
+// the library that their atoms come from.
+std::set<std::string> use_lines(const Plan& plan) {
+  std::set<std::string> lines;
+  const auto add = [&](const TensorGemm& gemm) {
+    const std::string library = "atoms." + gemm.mma.name.substr(0, gemm.mma.name.find('.'));
+    if (sema::stdlib_text(library)) lines.insert("use " + library);
+  };
+  for (const Variant& variant : plan.variants) {
+    if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how)) add(*gemm);
+    if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how)) add(*gemm);
+  }
+  return lines;
+}
+
 // `after` says what stands behind a variant.
 std::string print_with(const Plan& plan,
                        const std::function<std::vector<std::string>(const Variant&)>& after) {
   std::string text;
   for (const std::string& note : plan.notes) text += "// " + note + "\n";
+  for (const std::string& line : use_lines(plan)) text += line + "\n";
   std::set<std::string> said;  // launches that several variants begin with
   const auto say = [&](const Plan& of, const Variant& variant) {
     if (!text.empty()) text += "\n";

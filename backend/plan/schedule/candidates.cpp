@@ -8,6 +8,7 @@
 #include "backend/plan/model/model.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/overloaded.h"
+#include "frontend/sema/stdlib.h"
 
 namespace lay::plan {
 namespace {
@@ -100,7 +101,9 @@ std::set<std::string> libraries_of(const sema::Schedule& schedule) {
   std::set<std::string> libraries;
   for (const sema::ScheduleEntry& entry : schedule.entries)
     if (const auto* atom = std::get_if<sema::Atom>(&entry.value))
-      libraries.insert("use atoms." + atom->name.substr(0, atom->name.find('.')));
+      if (const std::string part = "atoms." + atom->name.substr(0, atom->name.find('.'));
+          sema::stdlib_text(part))
+        libraries.insert("use " + part);
   return libraries;
 }
 

@@ -1,5 +1,6 @@
 #include "backend/plan/schedule/schedule.h"
 
+#include <algorithm>
 #include <set>
 #include <span>
 #include <string_view>
@@ -103,7 +104,7 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
   } else if (entry.argument == "B") {
     into.shared_b = layout;
   } else {
-    misfit(entry, "A or B, the factors of the product, and not " + entry.argument, problems);
+    misfit(entry, "the name of a factor of the product, got " + entry.argument, problems);
   }
 }
 
@@ -247,6 +248,42 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
 }
 
 }  // namespace
+
+sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& kernel,
+                                  const GemmForm& form, std::vector<Problem>& problems) {
+  const bool swapped = std::any_of(
+      schedule.entries.begin(), schedule.entries.end(), [](const sema::ScheduleEntry& entry) {
+        return entry.key == "swap_ab" && yes_or_no(entry.value).value_or(false);
+      });
+  const std::string &first = kernel.loaded(swapped ? form.b : form.a).name,
+                    &second = kernel.loaded(swapped ? form.a : form.b).name;
+  const auto is_tensor = [&](const std::string& name) {
+    return std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
+                       [&](const sema::Tensor& tensor) { return tensor.name == name; });
+  };
+  std::vector<sema::ScheduleEntry> kept;
+  for (sema::ScheduleEntry& entry : schedule.entries) {
+    std::string& name = entry.argument;
+    const bool role = (name == "A" || name == "B") && (first == second || !is_tensor(name));
+    const bool factor = first != second && (name == first || name == second);
+    if (entry.key == "smem" && !role && !factor) {
+      const std::string factors =
+          first == second ? "A or B, as " + first + " is both factors" : first + " or " + second;
+      problems.push_back(
+          {"schedule-entry",
+           "`smem` takes a factor of the product: expected " + factors + ", got " + name,
+           entry.where,
+           {},
+           {},
+           {}});
+      continue;
+    }
+    if (entry.key == "smem" && factor) name = name == first ? "A" : "B";
+    kept.push_back(std::move(entry));
+  }
+  schedule.entries = std::move(kept);
+  return schedule;
+}
 
 SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {
   return read<SimtSchedule>(schedule, problems);

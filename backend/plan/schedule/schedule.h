@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/plan/plan.h"
+#include "backend/plan/recognise.h"
 
 namespace lay::plan {
 
@@ -56,6 +57,14 @@ struct TensorSchedule : ScheduleHead {
   std::optional<OrderEntry> order;
   std::optional<AnyLayout> shared_a, shared_b;
 };
+
+// Returns the schedule with each `smem X`, where X is a tensor that is one factor of the product,
+// as `smem A` (the first operand of the instruction) or `smem B` (the second): with `swap_ab = 1`
+// the first operand is the product's second factor. Where no tensor of the kernel has the name, or
+// both factors are the tensor, A and B name the operands themselves. Problem "schedule-entry": a
+// name that is neither.
+sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& kernel,
+                                  const GemmForm& form, std::vector<Problem>& problems);
 
 // Problems: "schedule-entry" (unknown, given twice, or not of its form), "unsupported" (an entry of
 // another target).

@@ -11,12 +11,11 @@ namespace {
 
 constexpr int tma_bytes = 16, most_modes = 5;
 
-// A mode that is one extent with one stride, merged where it can be.
-std::optional<std::pair<Int, Int>> plain_mode(Facts& facts, const Layout& mode) {
-  const Layout merged = coalesce(facts, mode);
-  const auto extents = leaves(merged.shape), strides = leaves(merged.stride);
-  if (extents.size() != 1 || !mode.shape.is_int()) return std::nullopt;
-  return std::pair{extents[0].value(), strides[0].value()};
+// Returns a mode that is one extent with one stride, as it stands: coalescing would lose the stride
+// of an extent that the facts know to be 1.
+std::optional<std::pair<Int, Int>> plain_mode(const Layout& mode) {
+  if (!mode.shape.is_int() || !mode.stride.is_int()) return std::nullopt;
+  return std::pair{mode.shape.value(), mode.stride.value()};
 }
 
 }  // namespace
@@ -31,7 +30,7 @@ std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::Tens
   int fastest = -1;
   std::vector<Int> strides;
   for (int mode = 0; mode < layout.rank(); ++mode) {
-    const auto plain = plain_mode(facts, layout[mode]);
+    const auto plain = plain_mode(layout[mode]);
     if (!plain || plain->second.is(0)) return std::nullopt;
     strides.push_back(plain->second);
     if (plain->second.is(1) && fastest < 0) fastest = mode;

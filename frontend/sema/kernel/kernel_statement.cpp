@@ -35,12 +35,20 @@ void add_tiles(Session& session, Frame& frame, const Kernel& kernel, const Tuple
   }
 }
 
-const Tensor& tensor_of(const Kernel& kernel, const syntax::Identifier& name) {
+// Returns the tensor that a schedule's entry names; null for A and B where no tensor is called so:
+// the planner takes them for the operands of the product.
+const Tensor* tensor_of(const Kernel& kernel, const syntax::Identifier& name) {
   const auto found = std::find_if(kernel.tensors.begin(), kernel.tensors.end(),
                                   [&](const Tensor& t) { return t.name == name.text; });
-  if (found == kernel.tensors.end())
-    fail("unknown-name", "the kernel has no tensor " + name.text, name.span);
-  return *found;
+  if (found != kernel.tensors.end()) return &*found;
+  if (name.text == "A" || name.text == "B") return nullptr;
+  std::vector<std::string> known;
+  for (const Tensor& tensor : kernel.tensors) known.push_back(tensor.name);
+  std::vector<Note> notes;
+  if (auto near = nearest(name.text, known)) {
+    notes.push_back({"help", "did you mean " + *near + "?"});
+  }
+  fail("unknown-name", "the kernel has no tensor " + name.text, name.span, {}, std::move(notes));
 }
 
 // A tile lies in shared memory in the elements that it has outside.
@@ -77,7 +85,7 @@ Schedule check_schedule(Session& session, const Closure& closure, const syntax::
       fail("duplicate-name", entry.name.text + " is given twice", entry.name.span,
            {{before.where, "the first time"}});
     }
-    const Tensor* tensor = entry.operand ? &tensor_of(kernel, *entry.operand) : nullptr;
+    const Tensor* tensor = entry.operand ? tensor_of(kernel, *entry.operand) : nullptr;
     Value value = evaluate(session, frame, entry.value);
     if (tensor && entry.name.text == "smem")
       check_shared(*tensor, value, frame.tree()[entry.value].span);

@@ -1,0 +1,188 @@
+// What `lay plan` prints is Lay: pasted behind the script it checks, and the plan that follows has
+// every schedule that was printed.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include "backend/plan/make.h"
+#include "backend/plan/print.h"
+#include "backend/target/target.h"
+#include "generated/tests/paths.h"
+#include "tests/language/script.h"
+
+namespace lay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// The script's text with those that it uses from beside it in their place.
+std::string whole_text(const fs::path& path) {
+  std::istringstream lines(text_of(path));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string use = "use \"";
+    text +=
+        line.starts_with(use)
+            ? whole_text(path.parent_path() / line.substr(use.size(), line.rfind('"') - use.size()))
+            : line;
+    text += "\n";
+  }
+  return text;
+}
+
+// Calls `take` with each `schedule` of the text, whole; returns the text without them.
+std::string each_schedule(const std::string& text,
+                          const std::function<void(const std::string&)>& take) {
+  std::istringstream lines(text);
+  std::string rest, schedule;
+  for (std::string line; std::getline(lines, line);) {
+    if (schedule.empty() && !line.starts_with("schedule ")) {
+      rest += line + "\n";
+      continue;
+    }
+    schedule += line + "\n";
+    if (!line.ends_with("}")) continue;
+    take(schedule);
+    schedule.clear();
+  }
+  return rest;
+}
+
+// The entries of the schedules of a kernel, without what they are for and without comments.
+std::vector<std::string> entries_of(const std::string& text, const std::string& kernel) {
+  std::vector<std::string> schedules;
+  each_schedule(text, [&](const std::string& schedule) {
+    if (!schedule.starts_with("schedule " + kernel + " ")) return;
+    std::istringstream lines(schedule);
+    std::string entries, line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+      const auto first = line.find_first_not_of(' ');
+      if (first == std::string::npos || line.compare(first, 2, "//") != 0) entries += line + "\n";
+    }
+    schedules.push_back(entries);
+  });
+  return schedules;
+}
+
+struct Planned {
+  std::string text, problems;
+};
+
+Planned planned(const sema::test::Script& script, const std::string& kernel, const Target& target) {
+  Planned result;
+  for (const auto& each : script.evaluator.kernels()) {
+    if (each->name != kernel) continue;
+    const plan::Plan plan = plan::make_plan(each, target);
+    for (const plan::Problem& problem : plan.problems) result.problems += problem.message + "\n";
+    if (plan.problems.empty()) result.text += plan::print_plan(plan);
+  }
+  return result;
+}
+
+// The whole plan behind the script: no error, and a plan.
+void check_whole(const sema::test::Script& script, const std::string& text,
+                 const std::string& kernel, const Planned& before, const Target& target) {
+  const sema::test::Script pasted(text + before.text, sema::Mode::check);
+  CHECK(pasted.errors == script.errors);
+  const Planned after = planned(pasted, kernel, target);
+  CHECK(after.problems == "");
+  CHECK(!after.text.empty());
+}
+
+// Each schedule alone, in place of those of the script: the plan has it, entry for entry. What it
+// is taken for may be said in fewer words, since a schedule's `when` is known where it is planned.
+void check_each(const std::string& text, const std::string& kernel, const Planned& before,
+                const Target& target) {
+  const std::string bare = each_schedule(text, [](const std::string&) {});
+  std::string uses;
+  std::istringstream lines(before.text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("use ")) uses += line + "\n";
+  std::set<std::string> seen;  // entries; variants differ by what they are taken for as well
+  each_schedule(before.text, [&](const std::string& schedule) {
+    if (!schedule.starts_with("schedule " + kernel + " ")) return;  // of a repack
+    if (!seen.insert(entries_of(schedule, kernel).at(0)).second) return;
+    INFO(schedule);
+    const sema::test::Script pasted(bare + uses + schedule, sema::Mode::check);
+    const Planned after = planned(pasted, kernel, target);
+    CHECK(after.problems == "");
+    const auto now = entries_of(after.text, kernel);
+    CHECK(std::find(now.begin(), now.end(), entries_of(schedule, kernel).at(0)) != now.end());
+  });
+}
+
+// `known` has the plans that were checked before: scripts share kernels.
+void check_pastes(const fs::path& path, const Target& target, bool each,
+                  std::set<std::string>& known) {
+  const std::string text = whole_text(path);
+  const sema::test::Script script(text, sema::Mode::check);
+  for (const auto& kernel : script.evaluator.kernels()) {
+    INFO(path.string() << ", kernel " << kernel->name << ", " << target.name);
+    const Planned before = planned(script, kernel->name, target);
+    if (before.text.empty() || !known.insert(before.text).second) continue;
+    check_whole(script, text, kernel->name, before, target);
+    if (each) check_each(text, kernel->name, before, target);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a printed plan pastes back behind its script") {
+  const fs::path root = LAY_SOURCE_DIR;
+  int seen = 0;
+  std::set<std::string> known;
+  for (const char* folder : {"examples", "tests/agreement", "tests/bench", "tests/emitted",
+                             "tests/language", "tests/measure"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() != ".lay") continue;
+      ++seen;
+      // The kernels of tests/bench are those of tests/measure at other types.
+      const bool each = std::string(folder) != "tests/bench";
+      for (const char* gpu : {"h200", "a100"})
+        check_pastes(entry.path(), *find_target(gpu), each, known);
+    }
+  }
+  CHECK(seen > 25);
+}
+
+TEST_CASE("`smem` names a factor of the product or, where a tensor is both, A or B") {
+  const auto messages = [](const std::string& entries) {
+    sema::test::Script script(
+        "kernel f<M, N, K>(X: f32 (M,K):(K,1), A: f32 (N,K):(K,1)) -> Y: f32 (M,N):(N,1) "
+        "{ Y[m,n] = sum[k](X[m,k] * A[n,k]) }\n"
+        "kernel g<M, K>(X: f32 (M,K):(K,1)) -> Y: f32 (M,M):(M,1) "
+        "{ Y[m,n] = sum[k](X[m,k] * X[n,k]) }\n" +
+        entries);
+    std::string text = script.messages;
+    for (const auto& kernel : script.evaluator.kernels()) {
+      for (const auto& problem : plan::make_plan(kernel).problems) text += problem.message;
+    }
+    return text;
+  };
+  const std::string tile = "tile = (64,64,16)\n";
+  CHECK(messages("schedule f for simt { " + tile + "smem X = (64,16):(1,68) }") == "");
+  // The tensor A is the second factor.
+  CHECK(messages("schedule f for simt { tile = (128,64,16)\nsmem A = (64,16):(1,68) }") == "");
+  CHECK(messages("schedule f for simt { " + tile + "smem B = (64,16):(1,68) }") == "");
+  CHECK(messages("schedule g for simt { " + tile + "smem B = (64,16):(1,68) }") == "");
+  CHECK(messages("schedule f for simt { " + tile + "smem Y = (64,16):(1,68) }") ==
+        "`smem` takes a factor of the product: expected X or A, got Y");
+  CHECK(messages("schedule g for simt { " + tile + "smem X = (64,16):(1,68) }") ==
+        "`smem` takes a factor of the product: expected A or B, as X is both factors, got X");
+  CHECK(messages("schedule f for simt { " + tile + "smem W = (64,16):(1,68) }")
+            .find("the kernel has no tensor W") != std::string::npos);
+}
+
+}  // namespace lay::test
