@@ -2,7 +2,8 @@
 # runtime/commands/help_files.h: help_file("docs/errors.md").
 file(GLOB help_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/docs/errors.md ${PROJECT_SOURCE_DIR}/docs/operations.md
-  ${PROJECT_SOURCE_DIR}/docs/words.md
+  ${PROJECT_SOURCE_DIR}/docs/keywords.md ${PROJECT_SOURCE_DIR}/docs/schedules.md
+  ${PROJECT_SOURCE_DIR}/docs/terms.md
   ${PROJECT_SOURCE_DIR}/tests/errors/*.lay ${PROJECT_SOURCE_DIR}/tests/errors/*.expected
   ${PROJECT_SOURCE_DIR}/tests/errors/syntax/*.lay ${PROJECT_SOURCE_DIR}/tests/errors/syntax/*.expected)
 # Programs that are no text: their messages show them.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/plan/schedule/entries.h"
 #include "frontend/source/text.h"
 #include "runtime/commands/help_files.h"
 
@@ -9,8 +10,16 @@ namespace lay::runtime {
 namespace {
 
 constexpr std::size_t columns = 100, most_lines = 24;
-constexpr const char *kErrors = "docs/errors.md", *kOperations = "docs/operations.md",
-                     *kWords = "docs/words.md";
+constexpr const char *kErrors = "docs/errors.md", *kOperations = "docs/operations.md";
+struct PageFile {
+  const char *path, *title;
+};
+// In the order in which the pages of one name are printed.
+constexpr PageFile page_files[] = {{kOperations, "operations"},
+                                   {"docs/keywords.md", "statements and signs"},
+                                   {"docs/schedules.md", "schedules"},
+                                   {"docs/terms.md", "GPU terms"},
+                                   {kErrors, "error codes"}};
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -22,7 +31,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// A program or message as it stands, indented; a long one is cut.
+// Returns a program or message indented, its lines and its length cut.
 std::string quoted_text(std::string_view title, std::string_view text) {
   if (text.empty()) return "";
   std::string result = "\n" + std::string(title) + "\n\n";
@@ -39,23 +48,46 @@ std::vector<HelpSection> sections_of(std::string_view file) {
 }
 
 const HelpSection* find(const std::vector<HelpSection>& sections, std::string_view name) {
-  const auto found =
-      std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.name == name; });
+  const auto found = std::find_if(sections.begin(), sections.end(), [&](const auto& section) {
+    const auto names = names_of(section);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
   return found == sections.end() ? nullptr : &*found;
 }
 
-// A heading may name several words, as one page tells of `/ // %`.
-std::vector<std::string> names_of(const HelpSection& section) {
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < section.name.size();) {
-    const std::size_t end = std::min(section.name.find(' ', at), section.name.size());
-    names.push_back(section.name.substr(at, end - at));
-    at = end + 1;
+// Returns a topic as the headings of terms spell it: "Bank Conflict", "bank_conflict" and
+// "cp.async" as "bank-conflict" and "cp-async".
+std::string canonical(std::string_view topic) {
+  std::string result;
+  for (const char c : topic) {
+    const bool joins = c == ' ' || c == '_' || c == '.' || c == '-';
+    if (!joins)
+      result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    else if (!result.empty() && result.back() != '-')
+      result += '-';
   }
-  return names;
+  return result;
 }
 
-// Prose filled, examples as they stand.
+// The spellings under which a topic is looked up, the typed one first.
+std::vector<std::string> spellings(const std::string& topic) {
+  std::vector<std::string> result{topic};
+  const auto add = [&](std::string spelling) {
+    if (std::find(result.begin(), result.end(), spelling) == result.end())
+      result.push_back(std::move(spelling));
+  };
+  const std::string words = canonical(topic);
+  std::string name = words;
+  std::replace(name.begin(), name.end(), '-', '_');  // as operations and entries are spelled
+  for (const std::string& spelling : {words, name}) {
+    add(spelling);
+    if (spelling.size() > 3 && spelling.ends_with('s'))
+      add(spelling.substr(0, spelling.size() - 1));
+  }
+  return result;
+}
+
+// Returns a section for the terminal: prose is filled, examples stay as they are.
 std::string page_text(std::string_view text, const std::string& indent) {
   std::string result, prose;
   bool code = false;
@@ -77,6 +109,14 @@ std::string page_text(std::string_view text, const std::string& indent) {
   return result;
 }
 
+// Returns the page of a name in a file of sections; nothing if the file has none.
+std::optional<std::string> section_page(const char* file, const std::string& name) {
+  const auto sections = sections_of(file);
+  const HelpSection* section = find(sections, name);
+  if (!section) return std::nullopt;
+  return page_text(section->text, "  ");
+}
+
 std::string index_of(std::string_view title, std::string_view file) {
   std::string result = std::string(title) + "\n", group;
   std::vector<HelpSection> sections = sections_of(file);
@@ -91,6 +131,20 @@ std::string index_of(std::string_view title, std::string_view file) {
 
 }  // namespace
 
+namespace {
+
+// The end of a word of prose. Code between backticks that closes on its line is not broken.
+std::size_t word_end(std::string_view line, std::size_t at) {
+  std::size_t end = at;
+  while (end < line.size() && line[end] != ' ') {
+    const std::size_t close = line[end] == '`' ? line.find('`', end + 1) : line.npos;
+    end = close == line.npos ? end + 1 : close + 1;
+  }
+  return end;
+}
+
+}  // namespace
+
 std::string filled(std::string_view text, std::size_t width, const std::string& indent) {
   std::string result, line;
   const auto flush = [&] {
@@ -98,9 +152,9 @@ std::string filled(std::string_view text, std::size_t width, const std::string& 
     line.clear();
   };
   for (const std::string_view part : lines_of(text)) {
-    if (part.empty()) flush();
+    if (part.empty() || part.starts_with("* ")) flush();
     for (std::size_t at = 0; at < part.size();) {
-      const std::size_t end = std::min(part.find(' ', at), part.size());
+      const std::size_t end = word_end(part, at);
       const std::string_view word = part.substr(at, end - at);
       if (!line.empty() && indent.size() + line.size() + 1 + word.size() > width) flush();
       if (!word.empty()) line += (line.empty() ? "" : " ") + std::string(word);
@@ -109,6 +163,17 @@ std::string filled(std::string_view text, std::size_t width, const std::string& 
   }
   flush();
   return result;
+}
+
+// A heading may have several names, as one page tells of `/ // %`.
+std::vector<std::string> names_of(const HelpSection& section) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < section.name.size();) {
+    const std::size_t end = std::min(section.name.find(' ', at), section.name.size());
+    names.push_back(section.name.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
 }
 
 std::vector<HelpSection> help_sections(std::string_view text) {
@@ -151,32 +216,45 @@ std::optional<std::string> operation_page(const std::string& name,
   if (!help) return std::nullopt;
   std::string page = help->signature + "\n  " + help->law + "\n";
   if (!section) return page;
-  const bool says_law =
-      section->text.rfind("`" + name + "(", 0) == 0;  // the first line, for who reads the file
+  // The first line of a section repeats signature and law for readers of the file.
+  const bool says_law = section->text.rfind("`" + name + "(", 0) == 0;
   return page +
          page_text(
              std::string_view(section->text).substr(says_law ? section->text.find('\n') + 1 : 0),
              "  ");
 }
 
-std::optional<std::string> word_page(std::string_view word) {
-  for (const HelpSection& section : sections_of(kWords)) {
-    const auto names = names_of(section);
-    if (std::find(names.begin(), names.end(), word) != names.end())
-      return page_text(section.text, "  ");
+namespace {
+
+// Returns the pages that have exactly this name, each below its title.
+std::vector<std::string> pages_named(const std::string& name, const sema::Evaluator& evaluator) {
+  std::vector<std::string> pages;
+  if (auto page = operation_page(name, evaluator)) pages.push_back(std::move(*page));
+  for (const auto& [path, title] : page_files) {
+    if (path == kOperations || path == kErrors) continue;
+    auto page = section_page(path, name);
+    if (!page) continue;
+    const std::string_view kind = title;
+    const std::string heading = kind == "schedules"   ? "The schedule entry " + name + "\n"
+                                : kind == "GPU terms" ? "The term " + name + "\n"
+                                                      : "";
+    pages.push_back(heading + *page);
   }
-  return std::nullopt;
+  if (auto page = error_page(name))
+    pages.push_back((pages.empty() ? "" : "The error code ") + *page);
+  return pages;
 }
 
-std::string help_page(const std::string& topic, const sema::Evaluator& evaluator) {
-  auto page = operation_page(topic, evaluator);
-  if (!page) page = word_page(topic);
-  const auto error = error_page(topic);
-  if (page && error) return *page + "\nThe error code " + *error;
-  if (page || error) return page ? *page : *error;
+void append(std::vector<std::string>& pages, std::vector<std::string> more) {
+  for (std::string& page : more)
+    if (std::find(pages.begin(), pages.end(), page) == pages.end())
+      pages.push_back(std::move(page));
+}
+
+[[noreturn]] void unknown_topic(const std::string& topic, const sema::Evaluator& evaluator) {
   Diagnostic d;
   d.code = "unknown-name";
-  d.message = "nothing is known of `" + topic + "`";
+  d.message = "there is no page for `" + topic + "`";
   std::vector<std::string> names = help_topics();
   for (const std::string& name : evaluator.names()) names.push_back(name);
   if (const auto near = nearest(topic, names))
@@ -184,10 +262,26 @@ std::string help_page(const std::string& topic, const sema::Evaluator& evaluator
   throw DiagnosticError(std::move(d));
 }
 
+}  // namespace
+
+std::string help_page(const std::string& topic, const sema::Evaluator& evaluator) {
+  std::vector<std::string> pages;
+  for (const std::string& spelling : spellings(topic))
+    append(pages, pages_named(spelling, evaluator));
+  for (const std::string_view entry : plan::entries_called(topic)) {
+    append(pages, {"`" + topic + "` is called `" + std::string(entry) + "` in a schedule\n"});
+    append(pages, pages_named(std::string(entry), evaluator));
+  }
+  if (pages.empty()) unknown_topic(topic, evaluator);
+  std::string all;
+  for (const std::string& page : pages) all += (all.empty() ? "" : "\n") + page;
+  return all;
+}
+
 std::vector<std::string> help_topics() {
   std::vector<std::string> names;
-  for (const char* file : {kErrors, kOperations, kWords}) {
-    for (const HelpSection& section : sections_of(file)) {
+  for (const auto& [path, title] : page_files) {
+    for (const HelpSection& section : sections_of(path)) {
       for (std::string& name : names_of(section)) names.push_back(std::move(name));
     }
   }
@@ -195,9 +289,14 @@ std::vector<std::string> help_topics() {
 }
 
 std::string help_index() {
-  return index_of("words and signs", kWords) + "\n" + index_of("operations", kOperations) + "\n" +
-         index_of("error codes", kErrors) +
-         "\n`lay help NAME` prints the page of any of these; in the REPL `?NAME` does.\n";
+  std::string index;
+  for (const auto& [path, title] : page_files) {
+    if (path == kOperations) continue;
+    index += index_of(title, path) + "\n";
+    if (std::string_view(title) == "statements and signs")
+      index += index_of("operations", kOperations) + "\n";
+  }
+  return index + "`lay help NAME` prints the page of any of these; in the REPL `?NAME` does.\n";
 }
 
 }  // namespace lay::runtime

@@ -1,10 +1,13 @@
-// Pages: of every error code, with the program that fails, its message and the cure, of every
-// operation, with its law and examples, and of the words and signs of the language. They stand in
-// docs/errors.md, docs/operations.md and docs/words.md, one section a page:
+// The pages of `lay help NAME` and `?NAME`. They are the sections of five files, embedded in the
+// binary:
 //
-//   # Layouts
-//   ## composition-carry
-//   Two modes of the right side move in one mode of the left side, ...
+//   docs/operations.md   builtins and defs of the library      coalesce
+//   docs/keywords.md     statements and signs                  let, //
+//   docs/schedules.md    entries of schedules                  tile, swap_ab
+//   docs/terms.md        terms of GPU programming              wgmma, bank conflict
+//   docs/errors.md       error codes, with a program that fails and its cure
+//
+// A heading names the page: `## coalesce`. It may have several names: `## / // %`.
 #pragma once
 
 #include <optional>
@@ -17,26 +20,33 @@
 namespace lay::runtime {
 
 struct HelpSection {
-  std::string group, name, text;
+  std::string group;  // the heading `# ...` above it
+  std::string name;   // the heading `## ...`: one name, or several with blanks between them
+  std::string text;
 };
-// The sections of a text, in order.
+// Returns the sections of a text in order.
 std::vector<HelpSection> help_sections(std::string_view text);
+// Returns the names in the heading of a section.
+std::vector<std::string> names_of(const HelpSection& section);
 
-// Of an error code; nothing where it has none.
+// Returns the page of an error code; nothing if it has none.
 std::optional<std::string> error_page(const std::string& code);
-// Of a builtin or def: signature, law, examples. Nothing where nothing has that name.
+// Returns signature, law and examples of a builtin, a def or a name of the session; nothing if no
+// value has that name.
 std::optional<std::string> operation_page(const std::string& name,
                                           const sema::Evaluator& evaluator);
-// Of a statement or sign, such as `let` or `//`.
-std::optional<std::string> word_page(std::string_view word);
-// One of the three; a diagnostic `unknown-name` with the nearest name otherwise.
+// Returns everything that is known of a topic: all pages that have its name, one below the other.
+// Case, `_`, `-`, `.` and blanks make no difference between names, nor does a plural's s: "Bank
+// conflicts" finds `bank-conflict`. Throws the error `unknown-name` with the nearest name.
 std::string help_page(const std::string& topic, const sema::Evaluator& evaluator);
 
-// All topics by group, and their names.
+// Returns the names of all pages, by file and group.
 std::string help_index();
+// Returns the names of all pages, for completion.
 std::vector<std::string> help_topics();
 
-// Text filled to lines of so many columns; blank lines separate paragraphs.
+// Returns prose filled to lines of at most `columns`. Blank lines separate paragraphs, and `* `
+// begins an item of a list.
 std::string filled(std::string_view text, std::size_t columns, const std::string& indent);
 
 }  // namespace lay::runtime

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "backend/plan/schedule/entries.h"
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/evaluator.h"
 #include "runtime/commands/help.h"
@@ -22,11 +23,14 @@ namespace fs = std::filesystem;
 
 class Document {
  public:
-  // In the list of operations the line below a heading is the signature with the law, and examples
-  // are short.
+  // In the list of operations the line below a heading is the signature with the law, in that of
+  // schedule entries the planner's table. Both are written here.
   explicit Document(const fs::path& file)
-      : file_(file), operations_(file.filename() == "operations.md") {
-    options_.tables = !operations_ && file.filename() != "words.md";
+      : file_(file),
+        operations_(file.filename() == "operations.md"),
+        schedules_(file.filename() == "schedules.md") {
+    static const std::set<std::string> with_tables = {"tour.md", "language.md", "README.md"};
+    options_.tables = with_tables.count(file.filename().string()) == 1;
     restart();
   }
 
@@ -40,6 +44,14 @@ class Document {
       if (operations_ && lines[i].rfind("## ", 0) == 0) {
         result += law_of(lines[i].substr(3)) + "\n";
         if (i + 1 < lines.size() && lines[i + 1].rfind('`' + lines[i].substr(3), 0) == 0) ++i;
+      }
+      if (schedules_ && lines[i].rfind("## ", 0) == 0) {
+        result += entry_list(lines[i].substr(3));
+        const auto is_list = [](const std::string& line) {
+          return line.rfind("* ", 0) == 0 || line.rfind("  ", 0) == 0;
+        };
+        while (i + 1 < lines.size() && is_list(lines[i + 1])) ++i;
+        if (i + 1 < lines.size() && lines[i + 1].empty()) ++i;
       }
       if (lines[i].rfind("```", 0) != 0) continue;
       const bool is_lay = lines[i] == "```lay";
@@ -64,6 +76,23 @@ class Document {
     return "`" + help->signature + (is_def ? "`" : "`: " + help->law + ".");
   }
 
+  // The list below the heading of a schedule's entry: an item for each row of the planner's table.
+  static std::string entry_list(const std::string& name) {
+    std::string list;
+    for (const lay::plan::EntryRow& row : lay::plan::entry_rows()) {
+      if (row.name != name) continue;
+      std::string families = "`" + std::string(row.families) + "`";
+      for (std::size_t at = 0; (at = families.find(' ', at)) != std::string::npos; at += 4)
+        families.replace(at, 1, "`, `");
+      const std::string item = "* " + families + ": " + std::string(row.meaning) + ". Takes " +
+                               std::string(row.range) + ", as in `" + std::string(row.example) +
+                               "`.";
+      const std::string text = lay::runtime::filled(item, 100, "  ");
+      list += text.substr(2);
+    }
+    return (list.empty() ? "nothing is known of " + name + "\n" : list) + "\n";
+  }
+
   std::string run_block(const std::string& block, std::size_t line) {
     ++blocks_;
     if (is_transcript(block)) return replay(*repl_, block);
@@ -74,7 +103,7 @@ class Document {
   }
 
   fs::path file_;
-  bool operations_;
+  bool operations_, schedules_;
   lay::runtime::ReplOptions options_;
   std::unique_ptr<lay::runtime::Repl> repl_;
   int blocks_ = 0;
@@ -93,7 +122,7 @@ void check_same(const fs::path& file, const std::string& text) {
 std::set<std::string> names_of(const std::string& file) {
   std::set<std::string> names;
   for (const auto& section : lay::runtime::help_sections(slurp(source_root() / file)))
-    names.insert(section.name);
+    for (const std::string& name : lay::runtime::names_of(section)) names.insert(name);
   return names;
 }
 
@@ -107,7 +136,8 @@ TEST_CASE("the snippets of the documentation run and say what they say they say"
   for (const auto& file : files) DYNAMIC_SECTION(file.filename().string()) {
       Document document(file);
       const std::string text = document.run();
-      const std::set<std::string> teaching = {"tour.md", "language.md", "operations.md", "words.md",
+      const std::set<std::string> teaching = {"tour.md",     "language.md",  "operations.md",
+                                              "keywords.md", "schedules.md", "terms.md",
                                               "README.md"};
       CHECK((document.blocks() > 0 || teaching.count(file.filename().string()) == 0));
       if (blessing() && text != slurp(file)) put(file, text);
@@ -157,11 +187,43 @@ TEST_CASE("pages of operations and error codes") {
     CHECK(page.find(part) != std::string::npos);
   CHECK(lay::runtime::help_page("coalesce", evaluator).find("lay> coalesce(") != std::string::npos);
   CHECK(lay::runtime::filled("a b c\nd\n\ne", 7, "  ") == "  a b c\n  d\n  e\n");
+  CHECK(lay::runtime::filled("a `b c`, d\n* e ` f", 5, "") == "a\n`b c`,\nd\n* e `\nf\n");
   CHECK(lay::runtime::help_page("//", evaluator).find("lay> (7 // 2, 7 % 2)") != std::string::npos);
   CHECK(lay::runtime::help_page("coalesce", evaluator).find("`let") == std::string::npos);
   const std::string index = lay::runtime::help_index();
-  for (const std::string& name : names_of("docs/words.md"))
-    CHECK(index.find(name) != std::string::npos);
-  for (const std::string& name : names_of("docs/errors.md"))
-    CHECK(index.find(name) != std::string::npos);
+  for (const char* file :
+       {"docs/keywords.md", "docs/schedules.md", "docs/terms.md", "docs/errors.md"})
+    for (const std::string& name : names_of(file)) CHECK(index.find(name) != std::string::npos);
+}
+
+TEST_CASE("every entry that the planner takes has a page, and no page is without an entry") {
+  const auto entries = lay::plan::entry_names();
+  CHECK(names_of("docs/schedules.md") == std::set<std::string>(entries.begin(), entries.end()));
+}
+
+TEST_CASE("help knows what people type") {
+  lay::Sources sources;
+  const lay::sema::Evaluator evaluator(sources, {});
+  const auto page = [&](const std::string& topic) {
+    INFO(topic);
+    std::string text;
+    CHECK_NOTHROW(text = lay::runtime::help_page(topic, evaluator));
+    return text;
+  };
+  for (const char* topic :
+       {"mma",           "wgmma",          "ldmatrix",   "cp_async",      "cp.async",  "tma",
+        "TMA",           "smem",           "stages",     "tile",          "swizzle",   "bank",
+        "bank conflict", "Bank Conflicts", "occupancy",  "warp",          "warps",     "warpgroup",
+        "cluster",       "multicast",      "fragment",   "accumulator",   "epilogue",  "pipeline",
+        "split-K",       "split_k",        "persistent", "rasterization", "coalesced", "predicate",
+        "mask",          "swapped",        "serpentine", "accumulate",    "order",     "num_stages",
+        "shared memory"})
+    CHECK(!page(topic).empty());
+  // A name with several pages prints them all.
+  CHECK(page("smem").find("The schedule entry smem") != std::string::npos);
+  CHECK(page("smem").find("32 banks") != std::string::npos);
+  CHECK(page("swapped").find("`swapped` is called `swap_ab`") != std::string::npos);
+  CHECK(page("swapped").find("swap_ab = 1") != std::string::npos);
+  CHECK(page("order").find("group_m = 8") != std::string::npos);
+  CHECK_THROWS(lay::runtime::help_page("no-such-thing", evaluator));
 }

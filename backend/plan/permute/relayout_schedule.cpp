@@ -1,5 +1,7 @@
 #include "backend/plan/permute/relayout_schedule.h"
 
+#include "backend/plan/schedule/entries.h"
+
 namespace lay::plan {
 
 namespace {
@@ -25,6 +27,22 @@ std::optional<std::vector<int>> tile_of(const sema::ScheduleEntry& entry, std::s
     result.push_back(*extent);
   }
   return result.size() == indices ? std::optional(result) : std::nullopt;
+}
+
+void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
+  std::vector<std::pair<std::string, std::string>> notes;
+  if (const auto meant = meant_entry(entry.key, "permute"))
+    notes.emplace_back("help", "did you mean " + *meant + "?");
+  std::string list;
+  for (const EntryRow* row : entries_of("permute"))
+    list += (list.empty() ? "" : ", ") + std::string(row->name);
+  notes.emplace_back("help", "its entries are " + list + "; `lay help NAME` tells what each takes");
+  problems.push_back({"schedule-entry",
+                      "a schedule of a permutation has no entry `" + entry.key + "`",
+                      entry.where,
+                      {},
+                      std::move(notes),
+                      {}});
 }
 
 }  // namespace
@@ -67,13 +85,7 @@ RelayoutSchedule read_relayout_schedule(const sema::Schedule& schedule, const se
         wants("a layout: block -> coordinate of the tile");
       }
     } else {
-      problems.push_back(
-          {"schedule-entry",
-           "a schedule of a permutation has no entry `" + entry.key + "`",
-           entry.where,
-           {},
-           {{"help", "its entries are tile, threads, smem of an input, rasterization"}},
-           {}});
+      unknown_entry(entry, problems);
     }
   }
   return result;

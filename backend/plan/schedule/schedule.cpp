@@ -1,9 +1,9 @@
 #include "backend/plan/schedule/schedule.h"
 
 #include <algorithm>
-#include <set>
-#include <span>
 #include <string_view>
+
+#include "backend/plan/schedule/entries.h"
 
 namespace lay::plan {
 
@@ -108,28 +108,11 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
   }
 }
 
-constexpr std::string_view keys_of_simt[] = {"tile",      "groups",  "lanes",
-                                             "lane_tile", "stages",  "smem A",
-                                             "smem B",    "group_m", "rasterization"};
-constexpr std::string_view keys_of_tensor_cores[] = {
-    "tile",        "mma",    "groups", "cluster", "swap_ab", "promotion_interval",
-    "alternate_k", "stages", "smem A", "smem B",  "group_m", "rasterization"};
-
-// Entries that had another name before, and what they are called now.
-const std::map<std::string_view, std::string_view> renamed_entries = {
-    {"order", "rasterization (a layout) or group_m (a number of rows of tiles)"},
-    {"swapped", "swap_ab"},
-    {"serpentine", "alternate_k"},
-    {"accumulate", "promotion_interval"}};
-
 // Reports an entry that this target does not take: one of another target, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
-                   std::span<const std::string_view> keys, std::vector<Problem>& problems) {
-  static const std::set<std::string_view> all = {"mma",         "cluster",   "swap_ab",
-                                                 "roles",       "registers", "lanes",
-                                                 "lane_tile",   "split_k",   "promotion_interval",
-                                                 "alternate_k", "epilogue",  "copy"};
-  if (all.contains(entry.key)) {
+                   std::vector<Problem>& problems) {
+  const auto names = entry_names();
+  if (std::find(names.begin(), names.end(), entry.key) != names.end()) {
     problems.push_back({"unsupported",
                         "`" + entry.key + "` has no meaning for " + target,
                         entry.where,
@@ -139,12 +122,13 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
     return;
   }
   std::vector<std::pair<std::string, std::string>> notes;
-  if (const auto now = renamed_entries.find(entry.key); now != renamed_entries.end()) {
-    notes.emplace_back("help", "did you mean " + std::string(now->second) + "?");
-  }
+  if (const auto meant = meant_entry(entry.key, target))
+    notes.emplace_back("help", "did you mean " + *meant + "?");
   std::string list;
-  for (const std::string_view key : keys) list += (list.empty() ? "" : ", ") + std::string(key);
-  notes.emplace_back("help", "entries for " + target + " are " + list);
+  for (const EntryRow* row : entries_of(target))
+    list += (list.empty() ? "" : ", ") + std::string(row->name);
+  notes.emplace_back(
+      "help", "entries for " + target + " are " + list + "; `lay help NAME` tells what each takes");
   problems.push_back({"schedule-entry",
                       "a schedule has no entry `" + entry.key + "`",
                       entry.where,
@@ -153,7 +137,7 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                       {}});
 }
 
-void read_entry(const sema::ScheduleEntry& entry, const std::string& target, SimtSchedule& into,
+void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into,
                 std::vector<Problem>& problems) {
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
@@ -176,12 +160,10 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Sim
     into.stages = found.value_or(into.stages);
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
-  } else {
-    unknown_entry(entry, target, keys_of_simt, problems);
   }
 }
 
-void read_entry(const sema::ScheduleEntry& entry, const std::string& target, TensorSchedule& into,
+void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
                 std::vector<Problem>& problems) {
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
@@ -203,15 +185,15 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     if (const auto plane = numbers<2>(entry.value)) into.cluster = {{(*plane)[0], (*plane)[1], 1}};
     if (!into.cluster) into.cluster = numbers<3>(entry.value);
     wants(into.cluster.has_value(), "two or three positive numbers: blocks over M, N and K");
-  } else if (entry.key == "swap_ab" && target == "sm90") {
+  } else if (entry.key == "swap_ab") {
     const auto said = yes_or_no(entry.value);
     into.swap_ab = said.value_or(false);
     wants(said.has_value(), "0 or 1: whether the rows of the atom are the output's columns");
-  } else if (entry.key == "alternate_k" && target == "sm90") {
+  } else if (entry.key == "alternate_k") {
     into.alternate_k = yes_or_no(entry.value);
     wants(into.alternate_k.has_value(),
           "0 or 1: whether every other tile of a cluster goes through K from its end");
-  } else if (entry.key == "promotion_interval" && target == "sm90") {
+  } else if (entry.key == "promotion_interval") {
     into.promotion_interval = number(entry.value, 1, largest);
     wants(into.promotion_interval.has_value(),
           "a number of K elements that the tensor cores add up by themselves, 1 to 4096");
@@ -220,8 +202,6 @@ void read_entry(const sema::ScheduleEntry& entry, const std::string& target, Ten
     wants(into.stages.has_value(), stages_form);
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
-  } else {
-    unknown_entry(entry, target, keys_of_tensor_cores, problems);
   }
 }
 
@@ -242,7 +222,11 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
                           {}});
       continue;
     }
-    read_entry(entry, schedule.target, result, problems);
+    if (find_entry(entry.key, schedule.target)) {
+      read_entry(entry, result, problems);
+    } else {
+      unknown_entry(entry, schedule.target, problems);
+    }
   }
   return result;
 }

@@ -1,0 +1,141 @@
+#include "backend/plan/schedule/entries.h"
+
+#include <algorithm>
+
+#include "frontend/source/text.h"
+
+namespace lay::plan {
+namespace {
+
+constexpr EntryRow rows[] = {
+    {"tile", "simt sm80 sm90", "the tile of the product that a block computes: M, N, K",
+     "three integers from 1 to 4096", "tile = (128,128,16)"},
+    {"tile", "permute", "the tile that a block moves: an extent for each index of the output",
+     "as many integers as the first output has indices, each from 1 to 4096", "tile = (32,64)"},
+    {"mma", "sm80", "the multiply-add of a warp, a record of `stdlib/atoms` or your own",
+     "an atom that the GPU has, for the kernel's element types",
+     "mma = sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)"},
+    {"mma", "sm90", "the multiply-add of a warpgroup, a record of `stdlib/atoms` or your own",
+     "an atom of 64 rows that reads B from shared memory, for the kernel's element types",
+     "mma = sm90.wgmma(n = 256, ab = bf16, acc = f32)"},
+    {"groups", "simt sm80", "warps of a block over M, N, K of the tile, and over successive tiles",
+     "four integers, at most 32 warps together", "groups = (2,2,1,1)"},
+    {"groups", "sm90",
+     "consumer warpgroups over M, N, K of the tile, and over successive tiles (ping-pong)",
+     "four integers; K is 1; (2,1,1,1) is cooperative, (1,1,1,2) is ping-pong",
+     "groups = (2,1,1,1)"},
+    {"lanes", "simt", "where each lane of a warp stands: lane -> (row, column)",
+     "a layout of 32 lanes, each at a place of its own", "lanes = row_major_interleaved((4,8), 2)"},
+    {"lane_tile", "simt", "the elements of a lane: M, N, K",
+     "three integers; times lanes and groups they give the tile", "lane_tile = (4,4,1)"},
+    {"stages", "simt", "K tiles in shared memory at once: the depth of the pipeline",
+     "2 to 32; from 3 on a producer warpgroup loads by TMA (compute capability 9.0)", "stages = 2"},
+    {"stages", "sm80 sm90", "K tiles in shared memory at once: the depth of the pipeline",
+     "2 to 32, as many as shared memory holds", "stages = 4"},
+    {"smem", "simt sm80 sm90",
+     "the layout of one stage of an operand in shared memory: (row, k) -> offset in elements",
+     "an injective layout, swizzled or not, of the operand's tile",
+     "smem A = Sw<3,3,3> o 0 o (128,64):(64,1)"},
+    {"smem", "permute",
+     "the layout of an input's tile in shared memory: coordinate in the tile -> offset in elements",
+     "an injective layout, swizzled or not, of the tile",
+     "smem X = Sw<3,2,6> o 0 o (32,64):(64,1)"},
+    {"threads", "permute", "the threads of a block", "a multiple of 32, at most 1024",
+     "threads = 128"},
+    {"group_m", "simt sm80 sm90",
+     "the usual rasterization: tiles go column by column in groups of that many rows, so that "
+     "blocks that run together share rows and columns in L2",
+     "an integer from 1 to 4096", "group_m = 8"},
+    {"rasterization", "simt sm80 sm90", "the order of tiles: block or cluster -> (tile m, tile n)",
+     "a layout that visits every tile once; not together with `group_m`",
+     "rasterization = (4,4):(1@0,1@1)"},
+    {"rasterization", "permute", "the order of tiles: block -> coordinate of the tile",
+     "a layout that visits every tile once", "rasterization = (4,4):(1@1,1@0)"},
+    {"cluster", "sm80 sm90",
+     "blocks over M and N that share what they load by multicast, and blocks that split K and add "
+     "their sums over DSMEM",
+     "two or three integers, together at most 8; (1,1) on sm80, whose blocks form no clusters",
+     "cluster = (1,1)"},
+    {"swap_ab", "sm90",
+     "whether A and B change places, so that the rows of the instruction are the columns of the "
+     "output; `tile` and `smem` describe the swapped product",
+     "0 or 1", "swap_ab = 1"},
+    {"promotion_interval", "sm90",
+     "the elements of K that the tensor cores add up before the sum goes on in registers: products "
+     "of 8-bit floats are summed with about 13 bits otherwise",
+     "1 to 4096, whole steps of the instruction; without it, all of K", "promotion_interval = 128"},
+    {"alternate_k", "sm90",
+     "whether every other tile of a cluster walks K from its end, and so begins with what L2 still "
+     "holds; the order of a sum then depends on the tile",
+     "0 or 1", "alternate_k = 1"},
+};
+
+// Names that people type for an entry: what it was called before, and what other tools call it.
+struct Synonym {
+  std::string_view name;
+  std::vector<std::string_view> entries;
+};
+
+const std::vector<Synonym>& synonyms() {
+  static const std::vector<Synonym> list = {{"order", {"rasterization", "group_m"}},
+                                            {"swapped", {"swap_ab"}},
+                                            {"serpentine", {"alternate_k"}},
+                                            {"accumulate", {"promotion_interval"}},
+                                            {"split_k", {"cluster"}},
+                                            {"block", {"tile"}},
+                                            {"warps", {"groups"}},
+                                            {"num_warps", {"groups"}},
+                                            {"num_stages", {"stages"}},
+                                            {"group_size_m", {"group_m"}}};
+  return list;
+}
+
+}  // namespace
+
+bool EntryRow::is_for(std::string_view family) const {
+  const std::size_t at = families.find(family);
+  return at != families.npos && !family.empty();
+}
+
+std::span<const EntryRow> entry_rows() {
+  return rows;
+}
+
+std::vector<const EntryRow*> entries_of(std::string_view family) {
+  std::vector<const EntryRow*> result;
+  for (const EntryRow& row : rows)
+    if (row.is_for(family)) result.push_back(&row);
+  return result;
+}
+
+const EntryRow* find_entry(std::string_view name, std::string_view family) {
+  for (const EntryRow* row : entries_of(family))
+    if (row->name == name) return row;
+  return nullptr;
+}
+
+std::vector<std::string> entry_names() {
+  std::vector<std::string> names;
+  for (const EntryRow& row : rows)
+    if (std::find(names.begin(), names.end(), row.name) == names.end())
+      names.emplace_back(row.name);
+  return names;
+}
+
+std::vector<std::string_view> entries_called(std::string_view synonym) {
+  for (const Synonym& entry : synonyms())
+    if (entry.name == synonym) return entry.entries;
+  return {};
+}
+
+std::optional<std::string> meant_entry(std::string_view name, std::string_view family) {
+  std::string now;
+  for (const std::string_view entry : entries_called(name))
+    now += (now.empty() ? "" : " or ") + std::string(entry);
+  if (!now.empty()) return now;
+  std::vector<std::string> known;
+  for (const EntryRow* row : entries_of(family)) known.emplace_back(row->name);
+  return nearest(name, known);
+}
+
+}  // namespace lay::plan
