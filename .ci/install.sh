@@ -1,17 +1,27 @@
 #!/usr/bin/env bash
-# Installs what building and testing needs and is missing, on Debian or Ubuntu, as root or through sudo.
+# Installs what is missing, on Debian or Ubuntu, as root or through sudo:
+#   install.sh build    what the build of `lay` and the first example need
+#   install.sh tests    what the tests need as well (the default)
+#   install.sh checks   what the checks of continuous integration need as well
 set -euo pipefail
+what=${1:-tests}
 
 packages=(
-  g++ cmake ninja-build                  # the compiler and the build
-  antlr4 libantlr4-runtime-dev           # the parser generator and its runtime
-  libcli11-dev nlohmann-json3-dev        # command line, JSON in the tests
-  catch2                                 # the tests
-  python3 python3-numpy python3-sklearn  # the digits of the first example
+  g++ cmake ninja-build         # the compiler and the build
+  antlr4 libantlr4-runtime-dev  # the parser generator and its runtime
+  libcli11-dev                  # the command line
+  python3                       # prepares the digits of the first example
 )
-
-# A browser for the tests of the pages that `lay show` writes, and a font for it. They are skipped where there is none.
-browser=(chromium fonts-dejavu-core)
+browser=()
+if [ "$what" != build ]; then
+  packages+=(catch2 nlohmann-json3-dev git)
+  # A browser for the tests of the pages that `lay show` writes, and a font for it. They are skipped
+  # where there is none.
+  browser=(chromium fonts-dejavu-core)
+fi
+if [ "$what" = checks ]; then
+  packages+=(clang-format clang-tidy)
+fi
 
 is_installed() {
   [ "$(dpkg-query -W -f='${Status}' "$1" 2>/dev/null || true)" = "install ok installed" ]

@@ -18,6 +18,8 @@ if(LAY_SANITIZE)
   endif()
 endif()
 
+include(cmake/unity.cmake)
+
 # lay_library(FOLDER [USES NAME...] [WITHOUT FOLDER...]): the library `lay_<last part of FOLDER>` of the sources in the
 # folder and its sub-folders, but for the sub-folders of WITHOUT, which are libraries of their own.
 # USES names the folders it may include; the same table stands in tests/house.
@@ -33,6 +35,7 @@ function(lay_library folder)
   if(sources)
     add_library(lay_${name} STATIC ${sources})
     target_link_libraries(lay_${name} PUBLIC lay_options ${ARG_USES})
+    lay_compile_together(lay_${name} ${sources})
   else()
     add_library(lay_${name} INTERFACE)
     target_link_libraries(lay_${name} INTERFACE lay_options ${ARG_USES})

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds Lay and classifies 1,797 handwritten digits with a kernel written in Lay: the first
-# command of the README. On the GPU if there is one, else in the host interpreter.
+# The first command of the README: installs what the build needs and is missing, builds `lay`, and
+# classifies 1,797 handwritten digits with a kernel written in Lay, on the GPU if there is one, else
+# in the host interpreter.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-bash .ci/install.sh
-bash .ci/build.sh release
+bash .ci/install.sh build
+bash .ci/build.sh lay lay
 out=build/digits
 mkdir -p "$out"
 /usr/bin/python3 examples/digits/prepare.py "$out"
@@ -13,3 +14,8 @@ build/lay build examples/digits/digits.lay -o "$out"
 echo
 echo "the emitted CUDA:"
 ls -1 "$out"/*.cu
+echo
+echo "to type \`lay\` in this shell:"
+echo "  export PATH=\"$PWD/build:\$PATH\""
+echo "or, for good, with the man page and completions:"
+echo "  cmake --install $PWD/build --prefix ~/.local"

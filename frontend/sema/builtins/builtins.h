@@ -70,6 +70,9 @@ std::vector<const CallArgument*> bind_arguments(const std::string& callee,
                                                 const std::vector<CallArgument>& arguments,
                                                 Span whole);
 
+// The most arguments of an operation that takes any number of them.
+inline constexpr std::size_t kMany = 64;
+
 struct Builtin {
   std::string_view name, signature, law;
   std::size_t least, most;  // number of arguments

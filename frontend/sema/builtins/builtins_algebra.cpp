@@ -307,9 +307,7 @@ Value tile_to_shape_(Arguments& a) {
   });
 }
 
-constexpr std::size_t kMany = 64;
-
-constexpr Builtin kRows[] = {
+constexpr Builtin kAlgebraRows[] = {
     {"coalesce", "coalesce(L [, profile])",
      "the same values with the fewest modes; of a shape, neighbours that are all known or all "
      "symbols as one extent",
@@ -360,7 +358,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> algebra_builtins() {
-  return kRows;
+  return kAlgebraRows;
 }
 
 }  // namespace lay::sema

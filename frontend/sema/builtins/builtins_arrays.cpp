@@ -224,7 +224,7 @@ Value element_type_(Arguments& a) {
   return Value(a.array(0).element);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kArraysRows[] = {
     {"load", "load(\"x.npy\")", "the array in a file beside the script", 1, 1, load_},
     {"save", "save(\"x.npy\", X)", "writes an array to a file", 2, 2, save_},
     {"sum", "sum(X [, axis])", "all elements, or along an axis; of a tuple its leaves", 1, 2, sum_},
@@ -249,7 +249,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> array_builtins() {
-  return kRows;
+  return kArraysRows;
 }
 
 }  // namespace lay::sema

@@ -179,7 +179,7 @@ Value evenly_divides_(Arguments& a) {
   return Value(tiles_evenly(a.facts(), shape, a.tiler(1)));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kCoordinatesRows[] = {
     {"concatenate", "concatenate(s, t)", "the modes of s, then those of t", 2, 2, concatenate_},
     {"wrap", "wrap(t)", "an integer becomes the tuple of one", 1, 1, wrap_},
     {"unwrap", "unwrap(t)", "tuples of one are opened", 1, 1, unwrap_},
@@ -210,7 +210,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> coordinate_builtins() {
-  return kRows;
+  return kCoordinatesRows;
 }
 
 }  // namespace lay::sema

@@ -31,7 +31,7 @@ Value export_(Arguments& a) {
   return Value(std::move(text));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kExportRows[] = {
     {"export", "export(L, target [, tile])",
      "L as text for \"cute\", \"cutedsl\", \"triton\", \"numpy\" or \"latex\", with what cannot be "
      "said there",
@@ -41,7 +41,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> export_builtins() {
-  return kRows;
+  return kExportRows;
 }
 
 }  // namespace lay::sema

@@ -111,7 +111,7 @@ Value fit_(Arguments& a) {
   return Value(std::get<Composed>(*fitted.layout));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kFitRows[] = {
     {"fit", "fit(X)",
      "the smallest layout, else swizzled layout, whose values are the entries of X", 1, 1, fit_},
 };
@@ -119,7 +119,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> fit_builtins() {
-  return kRows;
+  return kFitRows;
 }
 
 }  // namespace lay::sema

@@ -166,9 +166,7 @@ Value make_swizzle_(Arguments& a) {
   return Value(Swizzle(count, std::min(low_from, low_to), low_from - low_to));
 }
 
-constexpr std::size_t kMany = 64;
-
-constexpr Builtin kRows[] = {
+constexpr Builtin kLayoutsRows[] = {
     {"layout", "layout(S [, right])",
      "the compact layout of a shape, left-most fastest or right-most", 1, 2, layout_},
     {"make_layout", "make_layout(L, M, ...)",
@@ -203,7 +201,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> layout_builtins() {
-  return kRows;
+  return kLayoutsRows;
 }
 
 }  // namespace lay::sema

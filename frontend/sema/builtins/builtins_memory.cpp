@@ -134,7 +134,7 @@ Value vector_width_(Arguments& a) {
   return result_record("vector_width", call_text(a), std::move(fields));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kMemoryRows[] = {
     {"banks", "banks(L, access [, type [, vector]])",
      "wavefronts of shared memory under L for the (thread, value) accesses of its elements", 2, 4,
      banks_},
@@ -215,7 +215,7 @@ Tuple tile_of(const AnyLayout& layout) {
 }
 
 std::span<const Builtin> memory_builtins() {
-  return kRows;
+  return kMemoryRows;
 }
 
 }  // namespace lay::sema

@@ -166,7 +166,7 @@ Value cast_(Arguments& a) {
   return is_float(to) ? Value(round_to(to, *x)) : Value(Int(round_to_integer(to, *x)));
 }
 
-constexpr std::size_t kMany = 64, kLongestText = 1'000'000;
+constexpr std::size_t kLongestText = 1'000'000;
 
 Value text_(Arguments& a) {
   std::string all;
@@ -181,7 +181,7 @@ Value text_(Arguments& a) {
   return Value(std::move(all));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kNumbersRows[] = {
     {"ceil_div", "ceil_div(a, b)", "a / b rounded up; tuples mode by mode", 2, 2, ceil_div_},
     {"shape_div", "shape_div(a, b)", "ceil_div where one divides the other", 2, 2, shape_div_},
     {"round_up", "round_up(a, b)", "the least multiple of b that is at least a", 2, 2, round_up_},
@@ -210,7 +210,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> number_builtins() {
-  return kRows;
+  return kNumbersRows;
 }
 
 }  // namespace lay::sema

@@ -92,7 +92,7 @@ Value same_function_(Arguments& a) {
   return answer(a, prove, same_function(a.facts(), a.any_layout(0), a.any_layout(1)));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kPropositionsRows[] = {
     {"injective", "injective(L)", "no two coordinates have one value", 1, 1, injective_},
     {"surjective", "surjective(L, n)",
      "every number in 0 .. n-1 (coordinate of the shape n) is a value", 2, 2, surjective_},
@@ -113,7 +113,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> proposition_builtins() {
-  return kRows;
+  return kPropositionsRows;
 }
 
 }  // namespace lay::sema

@@ -162,9 +162,7 @@ Value basis_get_(Arguments& a) {
   return Value(at);
 }
 
-constexpr std::size_t kMany = 64;
-
-constexpr Builtin kRows[] = {
+constexpr Builtin kTupleAlgorithmsRows[] = {
     {"elem_less", "elem_less(c, S)", "every index of the coordinate c is below its extent in S", 2,
      2, elem_less_},
     {"lex_less", "lex_less(a, b)", "the left-most integers that differ say which is less", 2, 2,
@@ -188,7 +186,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> tuple_algorithm_builtins() {
-  return kRows;
+  return kTupleAlgorithmsRows;
 }
 
 }  // namespace lay::sema

@@ -271,9 +271,7 @@ Value zip_(Arguments& a) {
   return Value(zip(a.tuple(0), a.tuple(1)));
 }
 
-constexpr std::size_t kMany = 64;
-
-constexpr Builtin kRows[] = {
+constexpr Builtin kTuplesRows[] = {
     {"get", "get(L, i, ...)", "the mode that the path names; L[i,...] is the same", 1, kMany, get_},
     {"rank", "rank(L [, path...])", "the number of modes; 1 for an integer", 1, kMany, rank_},
     {"depth", "depth(L [, path...])", "the nesting: 0 for an integer", 1, kMany, depth_},
@@ -301,7 +299,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> tuple_builtins() {
-  return kRows;
+  return kTuplesRows;
 }
 
 }  // namespace lay::sema

@@ -98,7 +98,7 @@ Value names_(Arguments& a) {
   return with_layout(a, with_mode_names(a.inner_layout(0), numbers_of(a[1].value, a)));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kUnitsRows[] = {
     {"units", "units(L [[, domain], codomain])",
      "L, a layout or swizzle, counting elements of a type, bytes, threads, values or coordinates; "
      "alone, what L counts",
@@ -110,7 +110,7 @@ constexpr Builtin kRows[] = {
 }  // namespace
 
 std::span<const Builtin> unit_builtins() {
-  return kRows;
+  return kUnitsRows;
 }
 
 }  // namespace lay::sema
