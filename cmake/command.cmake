@@ -1,9 +1,28 @@
-# The `lay` command. Self-contained: only libc is dynamic.
-if(EXISTS ${PROJECT_SOURCE_DIR}/runtime/main.cpp)
-  target_compile_definitions(lay_runtime PUBLIC LAY_VERSION="${PROJECT_VERSION}")
-  add_executable(lay runtime/main.cpp)
-  target_link_libraries(lay PRIVATE lay_bench)
-  if(NOT LAY_SANITIZE)
-    target_link_options(lay PRIVATE -static-libstdc++ -static-libgcc)
-  endif()
+# The `lay` command, and what `cmake --install` puts where. Self-contained: only libc is dynamic.
+target_compile_definitions(lay_runtime PUBLIC LAY_VERSION="${PROJECT_VERSION}")
+add_executable(lay runtime/main.cpp)
+target_link_libraries(lay PRIVATE lay_bench)
+if(NOT LAY_SANITIZE)
+  target_link_options(lay PRIVATE -static-libstdc++ -static-libgcc)
 endif()
+
+# The man page and the completions are written by the command itself, from the table of its commands.
+set(generated ${PROJECT_BINARY_DIR}/generated/share)
+file(MAKE_DIRECTORY ${generated})
+add_custom_command(TARGET lay POST_BUILD
+  COMMAND $<TARGET_FILE:lay> man > ${generated}/lay.1
+  COMMAND $<TARGET_FILE:lay> completions bash > ${generated}/lay
+  COMMAND $<TARGET_FILE:lay> completions zsh > ${generated}/_lay
+  COMMAND $<TARGET_FILE:lay> completions fish > ${generated}/lay.fish
+  BYPRODUCTS ${generated}/lay.1 ${generated}/lay ${generated}/_lay ${generated}/lay.fish
+  VERBATIM)
+
+include(GNUInstallDirs)
+install(TARGETS lay)
+install(FILES ${generated}/lay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${generated}/lay DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${generated}/_lay DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${generated}/lay.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES README.md LICENSE NOTICES.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -11,6 +11,7 @@
 #include "frontend/source/text.h"
 #include "runtime/bench/bench.h"
 #include "runtime/bench/tune/tune.h"
+#include "runtime/commands/command_table.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/policies.h"
@@ -65,35 +66,38 @@ std::map<std::string, std::int64_t> problem_sizes(const std::string& text) {
 
 void add_run(CLI::App& app, int& code) {
   auto* run = app.add_subcommand(
-      "run", "run a script; kernels run on the GPU if there is one, else on the host");
+      "run", "Runs a script; its kernels on the GPU if there is one, else on the host.");
   auto o = std::make_shared<RunOptions>();
   auto in = std::make_shared<std::vector<std::string>>(),
        out = std::make_shared<std::vector<std::string>>(),
        set = std::make_shared<std::vector<std::string>>();
-  run->add_option("file", o->file, "the script")->required();
-  run->add_option("--in", *in, "an input of the kernel, may be repeated")
+  run->add_option("file", o->file, "the script to read")->required();
+  run->add_option("--in", *in, "an input array of the kernel; may be repeated")
       ->type_name("PARAMETER=FILE.npy")
       ->allow_extra_args(false);
-  run->add_option("--out", *out, "an output of the kernel, may be repeated")
+  run->add_option("--out", *out, "where to write an output array of the kernel; may be repeated")
       ->type_name("PARAMETER=FILE.npy")
       ->allow_extra_args(false);
-  run->add_option("--set", *set, "a size or scalar that the arrays leave open, may be repeated")
+  run->add_option("--set", *set,
+                  "a size or a scalar that the arrays do not determine; may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
-  run->add_option("--kernel", o->kernel, "which kernel to run, where the script calls none");
-  run->add_flag("--random", o->random, "make the inputs that are not given");
-  run->add_option("--seed", o->seed, "of the random inputs (1)");
-  run->add_flag("--bits", o->bits, "write types that NumPy lacks as their bits, not as float32");
+  run->add_option("--kernel", o->kernel, "the kernel to run in a script that calls none");
+  run->add_flag("--random", o->random, "fill the inputs that are not given with random numbers");
+  run->add_option("--seed", o->seed, "the seed of the random inputs (default 1)");
+  run->add_flag("--bits", o->bits, "write types that NumPy lacks as bits, not as float32");
   const std::map<std::string, MachineChoice> machines = {
       {"any", MachineChoice::any}, {"host", MachineChoice::host}, {"gpu", MachineChoice::gpu}};
-  run->add_option("--on", o->on, "where kernels run; any is the default")
+  run->add_option("--on", o->on, "where kernels run (default any)")
       ->transform(CLI::CheckedTransformer(machines).description(""))
       ->type_name("gpu|host|any");
-  run->add_flag("--counts", o->counts,
-                "wavefronts of shared and sectors of global memory, beside the plan's; in the host "
-                "interpreter");
-  run->add_option("--order", o->order,
-                  "another order of warps and copies in the host interpreter, by number (0)");
+  run->add_flag(
+      "--counts", o->counts,
+      "count shared-memory wavefronts and global-memory sectors in the host interpreter, and "
+      "compare them with the plan's");
+  run->add_option(
+      "--order", o->order,
+      "the number of another order of warps and copies in the host interpreter (default 0)");
   run->callback([=, &code] {
     o->in = pairs("--in", *in);
     o->out = pairs("--out", *out);
@@ -103,15 +107,15 @@ void add_run(CLI::App& app, int& code) {
 }
 
 void add_check(CLI::App& app, int& code) {
-  auto* check = app.add_subcommand("check", "parse, check, prove: every verdict");
+  auto* check =
+      app.add_subcommand("check", "Parses and checks a script, and prints every verdict.");
   auto o = std::make_shared<CheckOptions>();
   auto set = std::make_shared<std::vector<std::string>>();
-  check->add_option("file", o->file, "the script")->required();
-  check->add_option("--dump", o->dump, "print a stage instead: tree, typed, plan, ir or cuda")
+  check->add_option("file", o->file, "the script to read")->required();
+  check->add_option("--dump", o->dump, "print a stage of the compiler instead")
       ->check(CLI::IsMember({"tree", "typed", "plan", "ir", "cuda"}));
-  check->add_flag("--json", o->json,
-                  "errors, verdicts and guards on standard output, a JSON object a line");
-  check->add_option("--set", *set, "a size to check for, may be repeated")
+  check->add_flag("--json", o->json, "print errors, verdicts and guards, one JSON object a line");
+  check->add_option("--set", *set, "a size to check for; may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   check->callback([=, &code] {
@@ -121,18 +125,23 @@ void add_check(CLI::App& app, int& code) {
 }
 
 void add_build(CLI::App& app, int& code) {
-  auto* build = app.add_subcommand("build", "CUDA source, PTX and cubin, and the manifest");
+  auto* build = app.add_subcommand(
+      "build", "Writes CUDA source, cubins or PTX, and a manifest of variants and guards.");
   auto o = std::make_shared<BuildOptions>();
-  build->add_option("file", o->file, "the script")->required();
+  build->add_option("file", o->file, "the script to read")->required();
   build->add_option("-o,--output", o->folder, "the folder to write to")->required();
-  build->add_option("--arch", o->archs, "sm_80, sm_90a, h200, ...: a cubin for each")
+  build
+      ->add_option(
+          "--arch", o->archs,
+          "an architecture or GPU to build for (sm_80, sm_90a, h200, ...); may be repeated")
       ->allow_extra_args(false);
-  auto* source =
-      build->add_flag("--source-only", o->source_only, "the CUDA source and the manifest alone");
-  auto* ptx = build->add_flag("--ptx", o->ptx, "PTX, which a driver compiles, in place of cubins");
+  auto* source = build->add_flag("--source-only", o->source_only,
+                                 "write the CUDA source and the manifest only");
+  auto* ptx =
+      build->add_flag("--ptx", o->ptx, "write PTX, which the driver compiles, instead of cubins");
   build
       ->add_flag("--strict", o->strict,
-                 "spills, local memory and what else ptxas remarks are errors, not warnings")
+                 "fail where ptxas reports spills, local memory or serialization")
       ->excludes(source)
       ->excludes(ptx);
   build->callback([=, &code] { code = build_script(*o); });
@@ -140,38 +149,45 @@ void add_build(CLI::App& app, int& code) {
 
 void add_bench(CLI::App& app, int& code) {
   auto* bench = app.add_subcommand(
-      "bench", "the kernels, checked and timed on the GPU, beside cuBLASLt and Triton");
+      "bench", "Checks and times kernels on the GPU beside cuBLASLt and Triton.");
   auto o = std::make_shared<lay::bench::Options>();
   auto sizes = std::make_shared<std::vector<std::string>>(),
        set = std::make_shared<std::vector<std::string>>();
-  bench->add_option("file", o->file, "the script")->required();
-  bench->add_option("--kernel", o->kernel, "one of its kernels; all without");
+  bench->add_option("file", o->file, "the script to read")->required();
+  bench->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   bench
       ->add_option("--size", *sizes,
-                   "the sizes of one problem, or one number for all; may be repeated (4096)")
+                   "the sizes of a problem, or one number for all (default 4096); may be repeated")
       ->type_name("M=4096,N=4096,K=64")
       ->allow_extra_args(false);
-  bench->add_option("--set", *set, "a scalar, may be repeated; 1 without, and 0 for beta")
+  bench
+      ->add_option("--set", *set,
+                   "the value of a scalar (default 1, and 0 for beta); may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
-  bench->add_option("--rounds", o->rounds, "how often each side is timed (5)")
+  bench->add_option("--rounds", o->rounds, "the number of timings of each candidate (default 5)")
       ->check(CLI::Range(1, 1000));
-  bench->add_option("--milliseconds", o->milliseconds, "how long, each time (100)")
+  bench->add_option("--milliseconds", o->milliseconds, "the length of each timing (default 100)")
       ->check(CLI::Range(0.1, 10000.0));
-  bench->add_option("--algorithms", o->algorithms, "that cuBLASLt is asked for (12)")
+  bench
+      ->add_option("--algorithms", o->algorithms,
+                   "the number of cuBLASLt algorithms to try (default 12)")
       ->check(CLI::Range(1, 64));
   bench
-      ->add_option("--triton-seconds", o->triton_seconds,
-                   "that Python may take to compile a problem in Triton (120, and 0 with "
-                   "--variant): 0 is without")
+      ->add_option(
+          "--triton-seconds", o->triton_seconds,
+          "the time limit for Triton to compile a problem (default 120, and 0 with --variant); "
+          "0 leaves Triton out")
       ->check(CLI::Range(0.0, 3600.0));
   bench->add_flag("--all-variants", o->all_variants,
-                  "every variant that fits, not only the one a launch takes");
-  bench->add_option("--variant", o->variants, "that of this name, where it fits; may be repeated")
+                  "time every variant that fits, not only the one a launch takes");
+  bench
+      ->add_option("--variant", o->variants,
+                   "time the variant of this name where it fits; may be repeated")
       ->type_name("NAME");
   bench->add_flag("--once", o->once,
-                  "launch each side once, neither checked nor timed: for a profiler");
-  bench->add_flag("--json", o->json, "JSON on standard output, the table on standard error");
+                  "launch each candidate once, unchecked and untimed, for a profiler");
+  bench->add_flag("--json", o->json, "print JSON on standard output, the table on standard error");
   bench->callback([=, &code] {
     for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));
     for (const auto& [name, value] : pairs("--set", *set))
@@ -181,28 +197,32 @@ void add_bench(CLI::App& app, int& code) {
 }
 
 void add_tune(CLI::App& app, int& code) {
-  auto* tune =
-      app.add_subcommand("tune", "search schedules of the kernels, and keep what wins as policies");
+  auto* tune = app.add_subcommand(
+      "tune",
+      "Autotunes: ranks schedules with a cost model, times the best ones, and saves the winners in "
+      "your policy directory.");
   auto o = std::make_shared<lay::bench::TuneOptions>();
   auto sizes = std::make_shared<std::vector<std::string>>();
-  tune->add_option("file", o->file, "the script")->required();
-  tune->add_option("--kernel", o->kernel, "one of its kernels; all without");
+  tune->add_option("file", o->file, "the script to read")->required();
+  tune->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   tune->add_option("--size", *sizes,
-                   "the sizes of one problem, or one number for all; may be repeated (4096)")
+                   "the sizes of a problem, or one number for all (default 4096); may be repeated")
       ->type_name("M=4096,N=4096,K=64")
       ->allow_extra_args(false);
   tune->add_option("-o,--output", o->folder,
-                   "the folder of policies; without it the user's, which every plan reads")
+                   "the folder to write policies to (default: your policy directory, which every "
+                   "plan reads)")
       ->type_name("FOLDER");
   tune->add_flag("--beside", o->beside,
-                 "keep what wins in FILE.tuned.lay, for the kernels of this script alone")
+                 "save the winners in FILE.tuned.lay, for the kernels of this script only")
       ->excludes("--output");
-  tune->add_option("--candidates", o->candidates,
-                   "that are timed, before other orders of the fastest (8)")
+  tune->add_option(
+          "--candidates", o->candidates,
+          "the number of schedules to time before other rasterizations of the fastest (default 8)")
       ->check(CLI::Range(1, 1000));
-  tune->add_option("--rounds", o->rounds, "how often each is timed (5)")
+  tune->add_option("--rounds", o->rounds, "the number of timings of each candidate (default 5)")
       ->check(CLI::Range(1, 1000));
-  tune->add_option("--milliseconds", o->milliseconds, "how long, each time (50)")
+  tune->add_option("--milliseconds", o->milliseconds, "the length of each timing (default 50)")
       ->check(CLI::Range(0.1, 10000.0));
   tune->callback([=, &code] {
     for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));
@@ -211,18 +231,19 @@ void add_tune(CLI::App& app, int& code) {
 }
 
 void add_show(CLI::App& app, int& code) {
-  auto* show =
-      app.add_subcommand("show", "a picture: on the terminal, or as SVG, HTML or LaTeX in a file");
+  auto* show = app.add_subcommand(
+      "show", "Draws a picture on the terminal, or as SVG, HTML or LaTeX in a file.");
   auto o = std::make_shared<ShowOptions>();
   auto set = std::make_shared<std::vector<std::string>>();
-  show->add_option("expression", o->expression,
-                   "what stands after `show`: \"zipped_divide((8,8):(8,1), (2,4))\"")
+  show->add_option(
+          "expression", o->expression,
+          "what to draw, as after `show` in the REPL: \"zipped_divide((8,8):(8,1), (2,4))\"")
       ->required();
   show->add_option("-o,--output", o->output, "the file to write: .svg, .html, .tex or .txt");
-  show->add_option("--to", o->to, "the form, whatever the file is called")
+  show->add_option("--to", o->to, "the format, whatever the name of the file")
       ->check(CLI::IsMember({"text", "svg", "html", "tex", "latex"}));
   show->add_option("--file", o->file, "a script whose names the expression may use");
-  show->add_option("--set", *set, "a size, may be repeated")
+  show->add_option("--set", *set, "the value of a dim; may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   show->callback([=, &code] {
@@ -232,8 +253,8 @@ void add_show(CLI::App& app, int& code) {
 }
 
 void add_export(CLI::App& app, int& code) {
-  auto* command =
-      app.add_subcommand("export", "a layout as CuTe C++, CuTe DSL, Triton, NumPy or LaTeX");
+  auto* command = app.add_subcommand(
+      "export", "Writes a layout as CuTe C++, CuTe DSL, Triton, NumPy or LaTeX.");
   auto o = std::make_shared<ExportOptions>();
   auto set = std::make_shared<std::vector<std::string>>();
   command->add_option("expression", o->expression, "the layout")->required();
@@ -241,16 +262,18 @@ void add_export(CLI::App& app, int& code) {
       ->required()
       ->check(CLI::IsMember(lay::exports::targets()));
   command->add_option("--tile", o->tile, "the tile that a thread-value layout covers: \"(16,8)\"");
-  command->add_option("--name", o->name, "of the variable (L)")->check([](const std::string& name) {
-    const bool is_name =
-        !name.empty() &&
-        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-            std::string::npos &&
-        !(name[0] >= '0' && name[0] <= '9');
-    return is_name ? std::string() : "expected a name, not `" + name + "`";
-  });
+  command->add_option("--name", o->name, "the name of the variable (default L)")
+      ->check([](const std::string& name) {
+        const bool is_name =
+            !name.empty() &&
+            name.find_first_not_of(
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+                std::string::npos &&
+            !(name[0] >= '0' && name[0] <= '9');
+        return is_name ? std::string() : "expected a name, not `" + name + "`";
+      });
   command->add_option("--file", o->file, "a script whose names the expression may use");
-  command->add_option("--set", *set, "a size, may be repeated")
+  command->add_option("--set", *set, "the value of a dim; may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   command->callback([=, &code] {
@@ -261,17 +284,17 @@ void add_export(CLI::App& app, int& code) {
 
 void add_format(CLI::App& app, int& code) {
   auto* fmt = app.add_subcommand(
-      "fmt", "the one formatting, in place; standard input to standard output without a file");
+      "fmt", "Formats scripts in place; without a file, standard input to standard output.");
   auto o = std::make_shared<FormatOptions>();
-  fmt->add_option("files", o->files, "scripts, or - for standard input");
+  fmt->add_option("files", o->files, "the scripts, or - for standard input");
   fmt->add_flag("--check", o->check,
-                "change nothing; name the files that are not formatted and return 1");
+                "change nothing; name the files that are not formatted, and exit with 1");
   fmt->callback([=, &code] { code = format_files(*o); });
 }
 
 void add_explain(CLI::App& app, int& code) {
   auto* explain =
-      app.add_subcommand("explain", "how an expression comes by its value, step by step");
+      app.add_subcommand("explain", "Shows step by step how an expression gets its value.");
   auto o = std::make_shared<ExplainOptions>();
   auto set = std::make_shared<std::vector<std::string>>();
   explain
@@ -280,7 +303,7 @@ void add_explain(CLI::App& app, int& code) {
                    "M % 8 == 0; M:1 o 4:2\"")
       ->required();
   explain->add_option("--file", o->file, "a script whose names the expression may use");
-  explain->add_option("--set", *set, "a size, may be repeated")
+  explain->add_option("--set", *set, "the value of a dim; may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   explain->callback([=, &code] {
@@ -290,15 +313,17 @@ void add_explain(CLI::App& app, int& code) {
 }
 
 void add_plan(CLI::App& app, int& code) {
-  auto* plan = app.add_subcommand("plan", "the complete schedule of each kernel, with predictions");
+  auto* plan =
+      app.add_subcommand("plan", "Prints the complete schedule of each kernel, with predictions.");
   auto o = std::make_shared<PlanOptions>();
-  plan->add_option("file", o->file, "the script")->required();
+  plan->add_option("file", o->file, "the script to read")->required();
   auto sizes = std::make_shared<std::string>();
-  plan->add_option("--size", *sizes,
-                   "sizes, or one number for all: the one variant that a launch takes then")
+  plan->add_option(
+          "--size", *sizes,
+          "sizes, or one number for all: adds a roofline estimate and names the bottleneck")
       ->type_name("M=4096,N=4096,K=64");
-  plan->add_option("--kernel", o->kernel, "one of its kernels; all without");
-  plan->add_option("--gpu", o->gpu, "h200, a100, sm_86, ...: the GPU to plan for (h200)");
+  plan->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
+  plan->add_option("--gpu", o->gpu, "the GPU to plan for: h200, a100, sm_86, ... (default h200)");
   plan->callback([=, &code] {
     if (!sizes->empty()) o->sizes = problem_sizes(*sizes);
     code = print_plans(*o);
@@ -308,17 +333,76 @@ void add_plan(CLI::App& app, int& code) {
 void add_simple(CLI::App& app, int& code) {
   auto topic = std::make_shared<std::string>();
   auto* help = app.add_subcommand(
-      "help", "the page of an error code or an operation; all names without one");
-  help->add_option("topic", *topic, "composition-carry, coalesce, ...");
+      "help", "Prints the page of an error code or an operation; without a name, all names.");
+  help->add_option("topic", *topic,
+                   "an error code, an operation or a keyword: composition-carry, coalesce, ...");
   help->callback([=, &code] { code = print_help(*topic); });
-  app.add_subcommand("eval", "one expression or statement a line in, one JSON object a line out")
+  app.add_subcommand(
+         "eval",
+         "Evaluates one expression or statement a line, and answers one JSON object a line.")
       ->callback([&code] { code = evaluate_lines(); });
-  app.add_subcommand("doctor", "what was found: compiler, driver, GPU, cache")->callback([&code] {
-    code = examine_machine();
-  });
-  app.add_subcommand("repl", "the REPL, as without a command")->callback([&code] {
-    code = repl();
-  });
+  app.add_subcommand("doctor", "Reports what was found: compiler, driver, GPU, cache.")
+      ->callback([&code] { code = examine_machine(); });
+  app.add_subcommand("repl", "Starts the REPL, as `lay` without a command does.")
+      ->callback([&code] { code = repl(); });
+}
+
+// The values in "TEXT:{a,b}" or "a|b", as the parser prints the type of an option; none otherwise.
+std::vector<std::string> choices_of(const std::string& type) {
+  const auto open = type.find('{'), close = type.rfind('}');
+  const bool is_set = open != std::string::npos && close != std::string::npos && open < close;
+  if (!is_set && type.find('|') == std::string::npos) return {};
+  std::istringstream list(is_set ? type.substr(open + 1, close - open - 1) : type);
+  std::vector<std::string> choices;
+  for (std::string word; std::getline(list, word, is_set ? ',' : '|');) choices.push_back(word);
+  return choices;
+}
+
+CommandOption option_entry(const CLI::Option& option) {
+  CommandOption entry;
+  for (const auto& name : option.get_snames()) entry.names.push_back("-" + name);
+  for (const auto& name : option.get_lnames()) entry.names.push_back("--" + name);
+  entry.description = option.get_description();
+  entry.required = option.get_required();
+  const std::string type = option.get_type_name();
+  entry.choices = choices_of(type);
+  if (entry.names.empty())
+    entry.value = option.get_name(true);
+  else if (option.get_items_expected_max() > 0)
+    entry.value = type.substr(0, type.find(":{"));
+  return entry;
+}
+
+std::vector<CommandOption> option_entries(const CLI::App& app) {
+  std::vector<CommandOption> entries;
+  for (const CLI::Option* option : app.get_options()) entries.push_back(option_entry(*option));
+  return entries;
+}
+
+// The commands of `app` but for the hidden ones, which are in no group.
+CommandTable command_table(const CLI::App& app) {
+  CommandTable table{app.get_name(), app.get_description(), app.get_footer(),
+                     LAY_VERSION,    option_entries(app),   {}};
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (each->get_group().empty()) continue;
+    table.commands.push_back({each->get_name(), each->get_description(), option_entries(*each)});
+  }
+  return table;
+}
+
+// What `cmake --install` writes: hidden, for it is asked once.
+void add_generated(CLI::App& app) {
+  auto shell = std::make_shared<std::string>();
+  auto* completions = app.add_subcommand("completions", "the completion script of a shell");
+  completions->group("");
+  completions->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completions->callback(
+      [&app, shell] { std::cout << completion_script(command_table(app), *shell); });
+  auto* man = app.add_subcommand("man", "the man page");
+  man->group("");
+  man->callback([&app] { std::cout << man_page(command_table(app)); });
 }
 
 // A file that cannot be read is said, and plans are made without it.
@@ -345,7 +429,8 @@ int command(int argc, char** argv) {
   CLI::App app("Lay: layouts, and the GPU kernels they make. Without a command: the REPL.");
   app.name("lay");
   app.footer(footer);
-  app.set_version_flag("--version", LAY_VERSION);
+  app.set_version_flag("--version", LAY_VERSION, "print the version and exit");
+  app.set_help_flag("-h,--help", "print this help and exit");
   app.require_subcommand(0, 1);
   add_run(app, code);
   add_check(app, code);
@@ -358,6 +443,7 @@ int command(int argc, char** argv) {
   add_export(app, code);
   add_format(app, code);
   add_simple(app, code);
+  add_generated(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
