@@ -4,9 +4,9 @@
 #include <regex>
 #include <set>
 
+#include "generated/tests/paths.h"
 #include "tests/command/process.h"
 #include "tests/runtime/temporary.h"
-#include "generated/tests/paths.h"
 
 using namespace lay::test;
 
@@ -48,7 +48,7 @@ bool parses(const std::string& shell, const std::string& script) {
   if (!has_shell(shell)) return true;
   TemporaryFolder folder;
   put(folder / "script", script);
-  return std::system((shell + " -n '" + (folder / "script").string() + "'").c_str()) == 0;
+  return std::system((shell + " -n '" + (folder / "script") + "'").c_str()) == 0;
 }
 
 }  // namespace
@@ -79,12 +79,12 @@ TEST_CASE("bash completes commands, options and their values") {
   TemporaryFolder folder;
   put(folder / "lay.bash", generated({"completions", "bash"}));
   const auto completed = [&](const std::string& words, int at) {
-    const std::string out = (folder / "out").string();
-    put(folder / "try.bash", "source '" + (folder / "lay.bash").string() + "'\nCOMP_WORDS=(" +
-                                 words + ")\nCOMP_CWORD=" + std::to_string(at) +
+    const std::string out = (folder / "out");
+    put(folder / "try.bash", "source '" + (folder / "lay.bash") + "'\nCOMP_WORDS=(" + words +
+                                 ")\nCOMP_CWORD=" + std::to_string(at) +
                                  "\n_lay\necho \"${COMPREPLY[@]}\" > '" + out + "'\n");
-    REQUIRE(std::system(("bash '" + (folder / "try.bash").string() + "'").c_str()) == 0);
-    return get(out);
+    REQUIRE(std::system(("bash '" + (folder / "try.bash") + "'").c_str()) == 0);
+    return slurp(out);
   };
   CHECK(completed("lay che", 1) == "check\n");
   CHECK(completed("lay check --du", 2) == "--dump\n");
@@ -98,8 +98,9 @@ TEST_CASE("a shell without completions is a wrong command line") {
 }
 
 TEST_CASE("the man page is the one that was read") {
-  std::string page = std::regex_replace(generated({"man"}), std::regex("\"Lay [0-9.]+\""), "\"Lay\"");
+  std::string page =
+      std::regex_replace(generated({"man"}), std::regex("\"Lay [0-9.]+\""), "\"Lay\"");
   const std::string golden = std::string(LAY_SOURCE_DIR) + "/tests/command/man.expected";
   if (std::getenv("LAY_BLESS") != nullptr) put(golden, page);
-  CHECK(page == get(golden));
+  CHECK(page == slurp(golden));
 }
