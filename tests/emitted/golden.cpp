@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 std::vector<fs::path> kernels() {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(source("tests/emitted")))
-    if (entry.path().extension() == ".lir") paths.push_back(entry.path());
+    if (entry.path().extension() == ".ir") paths.push_back(entry.path());
   paths.push_back(source("tests/ir/hopper_persistent.ir"));
   std::sort(paths.begin(), paths.end());
   return paths;

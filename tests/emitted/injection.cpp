@@ -108,7 +108,7 @@ const std::vector<std::string> nasty = {"",
 }  // namespace
 
 TEST_CASE("no name changes the tokens of the emitted text") {
-  for (const char* file : {"sgemm.lir", "pipeline.lir"}) {
+  for (const char* file : {"sgemm.ir", "pipeline.ir"}) {
     Kernel plain = read_kernel(file);
     int count = 0;
     plain.header = {"tile = (128,128,8)"};
@@ -159,7 +159,7 @@ TEST_CASE("kernels with nasty names compile") {
     WARN("skipped: " << why);
     return;
   }
-  Kernel kernel = read_kernel("sgemm.lir");
+  Kernel kernel = read_kernel("sgemm.ir");
   std::size_t next = 0;
   rename(kernel, [&] { return nasty[next++ % nasty.size()]; });
   const auto made = lay::runtime::compile(emit(kernel), *lay::find_target("sm_90a"));
