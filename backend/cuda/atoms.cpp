@@ -3,6 +3,7 @@
 
 #include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
+#include "backend/ir/walk.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::cuda {
@@ -85,59 +86,51 @@ std::string Emitter::pair_register(const ir::Ref& ref, int mode, int pair) {
   return "*(unsigned*)&" + shifted_element(ref, mode, std::int64_t{pair} * elements).text;
 }
 
-void Emitter::copy_matrices(const ir::Copy& copy, int line) {
-  const bool load = copy.kind == ir::CopyKind::ldmatrix;
-  const ir::Ref& memory = load ? copy.src : copy.dst;
-  const ir::Ref& held = load ? copy.dst : copy.src;
-  const int mode = load ? copy.dst_mode : copy.src_mode;
+Emitter::Matrices Emitter::matrices(const ir::Ref& memory, const ir::Ref& held, int mode, int count,
+                                    bool transpose, bool load) {
   const int width = bits(buffer(held.buffer).element), together = 32 / std::max(1, width);
-  if (width != 16 && (copy.transpose || (width != 8 && width != 32))) {
-    unsupported(std::string("a copy of matrices, ") + (copy.transpose ? "transposed, " : "") +
+  if (width != 16 && (transpose || (width != 8 && width != 32))) {
+    unsupported(std::string("a copy of matrices, ") + (transpose ? "transposed, " : "") +
                 "of elements of " + std::to_string(width) + " bits");
   }
   if (!is_vector_access(held, mode, together))
-    unsupported("a copy of matrices whose pairs do not lie side by side");
-  if (copy.predicate) unsupported("a copy of matrices under a condition of its own");
+    unsupported("a copy of matrices whose pairs are not contiguous");
   need("shared_address");
-  const int registers = copy.count / together;
-  const std::string address = "\"r\"(shared_address(&" + element(memory).text + "))";
-  std::string pairs;
-  for (int i = 0; i < registers; ++i) {
-    pairs += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") +
-             pair_register(held, mode, i) + ")";
+  Matrices made;
+  made.registers = count / together;
+  made.address = "\"r\"(shared_address(&" + element(memory).text + "))";
+  for (int i = 0; i < made.registers; ++i) {
+    made.values += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") +
+                   pair_register(held, mode, i) + ")";
   }
-  const std::string form = std::string(load ? "ldmatrix" : "stmatrix") + ".sync.aligned.m8n8.x" +
-                           std::to_string(registers) + (copy.transpose ? ".trans" : "") +
-                           ".shared.b16 ";
-  if (load) {
-    out_.line("asm volatile(\"" + form + numbered(0, registers) + ", [%" +
-                  std::to_string(registers) + "];\"",
-              line);
-    out_.line("             : " + pairs + " : " + address + " : \"memory\");");
-  } else {
-    out_.line("asm volatile(\"" + form + "[%0], " + numbered(1, registers) + ";\"", line);
-    out_.line("             :: " + address + ", " + pairs + " : \"memory\");");
-  }
+  made.form = std::string(load ? "ldmatrix" : "stmatrix") + ".sync.aligned.m8n8.x" +
+              std::to_string(made.registers) + (transpose ? ".trans" : "") + ".shared.b16 ";
+  return made;
+}
+
+void Emitter::copy(const ir::Copy& copy, const ir::MatrixLoad& how, int line) {
+  const Matrices made =
+      matrices(copy.src, copy.dst, how.vector.dst_mode, how.vector.count, how.transpose, true);
+  out_.line("asm volatile(\"" + made.form + numbered(0, made.registers) + ", [%" +
+                std::to_string(made.registers) + "];\"",
+            line);
+  out_.line("             : " + made.values + " : " + made.address + " : \"memory\");");
+}
+
+void Emitter::copy(const ir::Copy& copy, const ir::MatrixStore& how, int line) {
+  const Matrices made =
+      matrices(copy.dst, copy.src, how.vector.src_mode, how.vector.count, how.transpose, false);
+  out_.line("asm volatile(\"" + made.form + "[%0], " + numbered(1, made.registers) + ";\"", line);
+  out_.line("             :: " + made.address + ", " + made.values + " : \"memory\");");
 }
 
 // The registers that wgmma adds to, anywhere in the kernel.
 std::set<int> Emitter::accumulators_of_wgmma() const {
   std::set<int> held;
-  const auto collect = [&](const auto& self, const ir::Block& body) -> void {
-    for (const ir::Stmt& stmt : body) {
-      if (const auto* mma = std::get_if<ir::Mma>(&stmt.node);
-          mma && mma->kind == ir::MmaKind::wgmma) {
-        held.insert(mma->d.buffer.index);
-      }
-      if (const auto* loop = std::get_if<ir::For>(&stmt.node)) self(self, *loop->body);
-      if (const auto* loop = std::get_if<ir::TileLoop>(&stmt.node)) self(self, *loop->body);
-      if (const auto* branch = std::get_if<ir::If>(&stmt.node)) {
-        self(self, *branch->then);
-        if (branch->otherwise) self(self, *branch->otherwise);
-      }
-    }
-  };
-  for (const ir::Role& role : kernel_.roles) collect(collect, role.body);
+  ir::for_each_statement(kernel_, [&](const ir::Stmt& stmt) {
+    const auto* mma = std::get_if<ir::Mma>(&stmt.node);
+    if (mma && mma->kind == ir::MmaKind::wgmma) held.insert(mma->d.buffer.index);
+  });
   return held;
 }
 

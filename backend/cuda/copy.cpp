@@ -8,19 +8,16 @@ constexpr std::string_view members = "xyzw";
 }  // namespace
 
 void Emitter::copy(const ir::Copy& copy, int line) {
-  if (copy.kind == ir::CopyKind::cp_async) return copy_async(copy, line);
-  if (copy.kind == ir::CopyKind::tma_load || copy.kind == ir::CopyKind::tma_store)
-    return copy_box(copy, line);
-  if (copy.kind == ir::CopyKind::ldmatrix || copy.kind == ir::CopyKind::stmatrix)
-    return copy_matrices(copy, line);
-  if (copy.kind == ir::CopyKind::st_async) return copy_to_block(copy, line);
-  if (copy.completion != ir::Completion::none) unsupported("a plain copy that signals a barrier");
+  std::visit([&](const auto& how) { this->copy(copy, how, line); }, copy.how);
+}
+
+void Emitter::copy(const ir::Copy& copy, const ir::PlainCopy& how, int line) {
   const auto in_registers = [&](const ir::Ref& ref) {
     return buffer(ref.buffer).space == ir::Space::registers;
   };
-  if (copy.count == 1 || (in_registers(copy.dst) && in_registers(copy.src)))
-    return copy_elements(copy, line);
-  copy_vector(copy, line);
+  if (how.vector.count == 1 || (in_registers(copy.dst) && in_registers(copy.src)))
+    return copy_elements(copy, how, line);
+  copy_vector(copy, how, line);
 }
 
 Code Emitter::shifted_element(const ir::Ref& ref, int mode, std::int64_t by) {
@@ -30,26 +27,27 @@ Code Emitter::shifted_element(const ir::Ref& ref, int mode, std::int64_t by) {
   return name(buffer_name(ref.buffer) + "[" + offset(ref.buffer, at).text + "]");
 }
 
-void Emitter::copy_elements(const ir::Copy& copy, int line) {
+void Emitter::copy_elements(const ir::Copy& copy, const ir::PlainCopy& how, int line) {
   const ElementType from = buffer(copy.src.buffer).element, to = buffer(copy.dst.buffer).element;
-  for (int i = 0; i < copy.count; ++i) {
-    const std::string target = shifted_element(copy.dst, copy.dst_mode, i).text;
-    const auto value = converted(shifted_element(copy.src, copy.src_mode, i), from, to, helpers_);
+  for (int i = 0; i < how.vector.count; ++i) {
+    const std::string target = shifted_element(copy.dst, how.vector.dst_mode, i).text;
+    const auto value =
+        converted(shifted_element(copy.src, how.vector.src_mode, i), from, to, helpers_);
     if (!value)
       unsupported("a copy from " + std::string(element_name(from)) + " to " +
                   std::string(element_name(to)));
-    if (!copy.predicate) {
+    if (!how.guard.predicate) {
       out_.line(target + " = " + value->text + ";", line);
-    } else if (copy.zero_fill) {
+    } else if (how.guard.zero_fill) {
       const std::string zero = to == ElementType::f32   ? "0.0f"
                                : to == ElementType::f64 ? "0.0"
                                                         : "0";
-      out_.line(target + " = " + inside(expression(copy.predicate), Binding::logical_or) + " ? " +
-                    value->text + " : " + zero + ";",
+      out_.line(target + " = " + inside(expression(how.guard.predicate), Binding::logical_or) +
+                    " ? " + value->text + " : " + zero + ";",
                 line);
     } else {
       out_.line(
-          "if (" + expression(copy.predicate).text + ") " + target + " = " + value->text + ";",
+          "if (" + expression(how.guard.predicate).text + ") " + target + " = " + value->text + ";",
           line);
     }
   }
@@ -90,28 +88,29 @@ std::string Emitter::vector_access(const ir::Ref& ref, const VectorType& vector,
          element(ref).text;
 }
 
-void Emitter::copy_vector(const ir::Copy& copy, int line) {
+void Emitter::copy_vector(const ir::Copy& copy, const ir::PlainCopy& how, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
   if (type != buffer(copy.dst.buffer).element)
     unsupported("a copy of several elements between types");
-  const int bytes = copy.count * bits(type) / 8;
+  const int bytes = how.vector.count * bits(type) / 8;
   const auto vector = vector_type(type, bytes);
   if (!vector || bits(type) < 8)
-    unsupported("a copy of " + std::to_string(copy.count) + " elements of " +
+    unsupported("a copy of " + std::to_string(how.vector.count) + " elements of " +
                 std::string(element_name(type)));
-  const bool guarded = copy.predicate && !copy.zero_fill;
-  if (guarded) out_.open("if (" + expression(copy.predicate).text + ") {", line);
-  move_vector(copy, *vector, guarded ? 0 : line);
+  const bool guarded = how.guard.predicate && !how.guard.zero_fill;
+  if (guarded) out_.open("if (" + expression(how.guard.predicate).text + ") {", line);
+  move_vector(copy, how, *vector, guarded ? 0 : line);
   if (guarded) out_.close();
 }
 
-void Emitter::move_vector(const ir::Copy& copy, const VectorType& vector, int line) {
-  const bool selects = copy.predicate && copy.zero_fill;
+void Emitter::move_vector(const ir::Copy& copy, const ir::PlainCopy& how, const VectorType& vector,
+                          int line) {
+  const bool selects = how.guard.predicate && how.guard.zero_fill;
   const std::string condition =
-      selects ? inside(expression(copy.predicate), Binding::logical_or) + " ? " : "";
+      selects ? inside(expression(how.guard.predicate), Binding::logical_or) + " ? " : "";
   const std::string otherwise = selects ? " : " + std::string(vector.zero) : "";
-  const bool from_side_by_side = is_vector_access(copy.src, copy.src_mode, copy.count);
-  const bool to_side_by_side = is_vector_access(copy.dst, copy.dst_mode, copy.count);
+  const bool from_side_by_side = is_vector_access(copy.src, how.vector.src_mode, how.vector.count);
+  const bool to_side_by_side = is_vector_access(copy.dst, how.vector.dst_mode, how.vector.count);
   const auto loaded = [&] { return condition + vector_access(copy.src, vector, true) + otherwise; };
   if (from_side_by_side && to_side_by_side) {
     out_.line(vector_access(copy.dst, vector, false) + " = " + loaded() + ";", line);
@@ -120,7 +119,7 @@ void Emitter::move_vector(const ir::Copy& copy, const VectorType& vector, int li
   // Registers whose elements do not lie side by side go through a vector of their own.
   if (bits(vector.member) != bits(buffer(copy.src.buffer).element))
     unsupported("a copy of narrow elements that do not lie side by side in registers");
-  const bool single = copy.count == 1;
+  const bool single = how.vector.count == 1;
   const auto member = [&](int i) {
     return single ? std::string("vector")
                   : "vector." + std::string(1, members[static_cast<std::size_t>(i)]);
@@ -128,35 +127,33 @@ void Emitter::move_vector(const ir::Copy& copy, const VectorType& vector, int li
   out_.open("{", line);
   if (from_side_by_side) {
     out_.line("const " + std::string(vector.name) + " vector = " + loaded() + ";");
-    for (int i = 0; i < copy.count; ++i)
-      out_.line(shifted_element(copy.dst, copy.dst_mode, i).text + " = " + member(i) + ";");
+    for (int i = 0; i < how.vector.count; ++i)
+      out_.line(shifted_element(copy.dst, how.vector.dst_mode, i).text + " = " + member(i) + ";");
   } else {
     out_.line(std::string(vector.name) + " vector;");
-    for (int i = 0; i < copy.count; ++i)
-      out_.line(member(i) + " = " + shifted_element(copy.src, copy.src_mode, i).text + ";");
+    for (int i = 0; i < how.vector.count; ++i)
+      out_.line(member(i) + " = " + shifted_element(copy.src, how.vector.src_mode, i).text + ";");
     out_.line(vector_access(copy.dst, vector, false) + " = " +
               (selects ? condition + "vector" + otherwise : "vector") + ";");
   }
   out_.close();
 }
 
-void Emitter::copy_async(const ir::Copy& copy, int line) {
+void Emitter::copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
-  const int bytes = copy.count * bits(type) / 8;
+  const int bytes = how.vector.count * bits(type) / 8;
   const std::string size = std::to_string(bytes);
   const std::string_view helper = bytes == 4   ? "cp_async_4"
                                   : bytes == 8 ? "cp_async_8"
                                                : "cp_async_16";
   if (bytes != 4 && bytes != 8 && bytes != 16)
     unsupported("an asynchronous copy of " + size + " bytes");
-  if (copy.completion == ir::Completion::mbarrier || copy.completion == ir::Completion::bulk_group)
-    unsupported("an asynchronous copy that signals an mbarrier");
   helpers_.names.insert(helper);
   const std::string to = "&" + element(copy.dst).text, from = "&" + element(copy.src).text;
   const std::string start = std::string(helper) + "(" + to + ", ";
-  if (!copy.predicate) return out_.line(start + from + ", " + size + ");", line);
-  const std::string predicate = expression(copy.predicate).text;
-  if (!copy.zero_fill)
+  if (!how.guard.predicate) return out_.line(start + from + ", " + size + ");", line);
+  const std::string predicate = expression(how.guard.predicate).text;
+  if (!how.guard.zero_fill)
     return out_.line("if (" + predicate + ") " + start + from + ", " + size + ");", line);
   out_.open("{", line);
   out_.line("const bool inside = " + predicate + ";");

@@ -4,6 +4,7 @@
 
 #include "backend/cuda/descriptor.h"
 #include "backend/cuda/emitter.h"
+#include "backend/ir/walk.h"
 #include "frontend/algebra/support/overloaded.h"
 
 namespace lay::cuda {
@@ -17,73 +18,6 @@ std::string layout_text(const ir::Buffer& buffer) {
 
 std::string int_text(const Int& value) {
   return comment_text(value.to_string());
-}
-
-void add(std::vector<ir::ExprId>& uses, std::initializer_list<ir::ExprId> ids) {
-  for (ir::ExprId id : ids)
-    if (id) uses.push_back(id);
-}
-
-void add(std::vector<ir::ExprId>& uses, const ir::Ref& ref) {
-  uses.insert(uses.end(), ref.coordinate.begin(), ref.coordinate.end());
-}
-
-// What a statement reads itself, without the statements inside it.
-std::vector<ir::ExprId> expressions_of(const ir::Stmt& statement) {
-  std::vector<ir::ExprId> uses;
-  std::visit(overloaded{
-                 [&](const ir::Let& s) { add(uses, {s.value}); },
-                 [&](const ir::Assign& s) { add(uses, {s.value}), add(uses, s.to); },
-                 [&](const ir::Fill& s) { add(uses, {s.value}); },
-                 [&](const ir::Copy& s) {
-                   add(uses, {s.predicate, s.slot, s.multicast, s.remote});
-                   add(uses, s.dst), add(uses, s.src);
-                 },
-                 [&](const ir::Mma& s) {
-                   add(uses, {s.zero});
-                   add(uses, s.d), add(uses, s.a), add(uses, s.b);
-                 },
-                 [&](const ir::For& s) {
-                   add(uses, {s.begin, s.end});
-                 },
-                 [&](const ir::If& s) { add(uses, {s.condition}); },
-                 [&](const ir::Elect&) {},
-                 [&](const ir::TileLoop& s) {
-                   add(uses, {s.first, s.count, s.stride, s.live});
-                 },
-                 [&](const ir::Sync& s) {
-                   add(uses, {s.slot, s.phase, s.bytes, s.remote});
-                 },
-                 [&](const ir::Fence&) {},
-                 [&](const ir::Commit&) {},
-                 [&](const ir::Wait&) {},
-                 [&](const ir::Advance& s) { add(uses, {s.count}); },
-             },
-             statement.node);
-  return uses;
-}
-
-std::vector<const ir::Block*> blocks_of(const ir::Stmt& statement) {
-  using Blocks = std::vector<const ir::Block*>;
-  return std::visit(overloaded{
-                        [](const ir::For& s) { return Blocks{s.body.get()}; },
-                        [](const ir::If& s) {
-                          return Blocks{s.then.get(), s.otherwise.get()};
-                        },
-                        [](const ir::Elect& s) { return Blocks{s.body.get()}; },
-                        [](const ir::TileLoop& s) { return Blocks{s.body.get()}; },
-                        [](const ir::Let&) { return Blocks{}; },
-                        [](const ir::Assign&) { return Blocks{}; },
-                        [](const ir::Fill&) { return Blocks{}; },
-                        [](const ir::Copy&) { return Blocks{}; },
-                        [](const ir::Mma&) { return Blocks{}; },
-                        [](const ir::Sync&) { return Blocks{}; },
-                        [](const ir::Fence&) { return Blocks{}; },
-                        [](const ir::Commit&) { return Blocks{}; },
-                        [](const ir::Wait&) { return Blocks{}; },
-                        [](const ir::Advance&) { return Blocks{}; },
-                    },
-                    statement.node);
 }
 
 }  // namespace
@@ -128,25 +62,18 @@ void Emitter::find_uses(std::vector<ir::ExprId> open) {
     const ir::ExprId id = open.back();
     open.pop_back();
     if (!seen.insert(id.index).second) continue;
-    const ir::Expr& expr = kernel_.exprs.at(static_cast<std::size_t>(id.index));
+    const ir::Expr& expr = kernel_.expr(id);
     if (const auto* special = std::get_if<ir::Special>(&expr.node))
       specials_.insert(special->which);
-    for (ir::ExprId operand : operands_of(expr)) open.push_back(operand);
+    for (ir::ExprId operand : ir::operands(expr)) open.push_back(operand);
   }
 }
 
 void Emitter::find_uses(const ir::Block& block) {
-  std::vector<const ir::Block*> open{&block};
   std::vector<ir::ExprId> uses;
-  while (!open.empty()) {
-    const ir::Block* next = open.back();
-    open.pop_back();
-    if (!next) continue;
-    for (const ir::Stmt& statement : *next) {
-      for (ir::ExprId id : expressions_of(statement)) uses.push_back(id);
-      for (const ir::Block* inner : blocks_of(statement)) open.push_back(inner);
-    }
-  }
+  ir::for_each_statement(block, [&](const ir::Stmt& statement) {
+    for (const ir::ExprId id : ir::uses(statement).exprs) uses.push_back(id);
+  });
   find_uses(std::move(uses));
 }
 

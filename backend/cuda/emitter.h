@@ -39,8 +39,6 @@ class Writer {
   bool continued_ = false;  // the second part of a broken line is being written
 };
 
-std::vector<ir::ExprId> operands_of(const ir::Expr& expr);
-
 class Emitter {
  public:
   Emitter(const ir::Kernel& kernel, const Target& target);
@@ -72,17 +70,32 @@ class Emitter {
 
   // copy.cpp
   void copy(const ir::Copy& copy, int line);
-  void copy_elements(const ir::Copy& copy, int line);
-  void copy_vector(const ir::Copy& copy, int line);
-  void copy_async(const ir::Copy& copy, int line);
-  void move_vector(const ir::Copy& copy, const VectorType& vector, int line);
+  void copy(const ir::Copy& copy, const ir::PlainCopy& how, int line);
+  void copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line);
+  void copy(const ir::Copy& copy, const ir::TmaLoad& how, int line);
+  void copy(const ir::Copy& copy, const ir::TmaStore& how, int line);
+  void copy(const ir::Copy& copy, const ir::MatrixLoad& how, int line);
+  void copy(const ir::Copy& copy, const ir::MatrixStore& how, int line);
+  void copy(const ir::Copy& copy, const ir::RemoteStore& how, int line);
+  void copy_elements(const ir::Copy& copy, const ir::PlainCopy& how, int line);
+  void copy_vector(const ir::Copy& copy, const ir::PlainCopy& how, int line);
+  void move_vector(const ir::Copy& copy, const ir::PlainCopy& how, const VectorType& vector,
+                   int line);
   bool is_vector_access(const ir::Ref& ref, int mode, int count) const;
   std::string vector_access(const ir::Ref& ref, const VectorType& vector, bool is_const);
   std::vector<Code> coordinate(const ir::Ref& ref);
   Code shifted_element(const ir::Ref& ref, int mode, std::int64_t by);
 
   // atoms.cpp
-  void copy_matrices(const ir::Copy& copy, int line);
+  // What ldmatrix or stmatrix needs of its operands.
+  struct Matrices {
+    std::string form;     // the instruction up to its operands
+    std::string address;  // the operand in shared memory
+    std::string values;   // the registers, as operands of asm
+    int registers = 0;
+  };
+  Matrices matrices(const ir::Ref& memory, const ir::Ref& held, int mode, int count, bool transpose,
+                    bool load);
   void multiply_atom(const ir::Mma& mma, int line);
   std::string atom_function(const ir::MmaAtom& atom, const ir::Mma& mma);
   std::string descriptor(const ir::Ref& ref, bool takes_transposed);
@@ -91,10 +104,16 @@ class Emitter {
   void hold_accumulators(int line);
 
   // machine.cpp
-  void copy_box(const ir::Copy& copy, int line);
-  void copy_to_block(const ir::Copy& copy, int line);
-  void mbarrier(const ir::Sync& sync, int line);
-  void cluster_barrier(const ir::Sync& sync, int line);
+  // The coordinates of a box, as operands of asm from number `first` on, and the text that names
+  // them.
+  struct BoxCoordinates {
+    std::string names, operands;
+    std::size_t count = 0;
+  };
+  BoxCoordinates box_coordinates(const ir::TensorMap& map, const ir::Ref& tensor,
+                                 std::size_t first);
+  void mbarrier(const ir::Sync& sync, std::string_view helper, const std::string& more, int line);
+  void named_barrier(const ir::Sync& sync, std::string_view operation, int line);
   void fence(const ir::Fence& fence, int line);
   void commit(const ir::Commit& commit, int line);
   void wait(const ir::Wait& wait, int line);
@@ -137,9 +156,7 @@ class Emitter {
   void check_unrolled(std::int64_t times) const;
 
   [[noreturn]] void unsupported(const std::string& what) const;
-  const ir::Buffer& buffer(ir::BufferId id) const {
-    return kernel_.buffers[static_cast<std::size_t>(id.index)];
-  }
+  const ir::Buffer& buffer(ir::BufferId id) const { return kernel_.buffer(id); }
   const std::string& buffer_name(ir::BufferId id) const {
     return buffer_names_[static_cast<std::size_t>(id.index)];
   }

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "backend/cuda/emitter.h"
+#include "backend/ir/walk.h"
 #include "frontend/algebra/support/overloaded.h"
 
 namespace lay::cuda {
@@ -11,22 +12,6 @@ namespace {
 constexpr std::size_t longest_expression = 16384;
 
 }  // namespace
-
-std::vector<ir::ExprId> operands_of(const ir::Expr& expr) {
-  return std::visit(overloaded{
-                        [](const ir::At& node) { return std::vector{node.index}; },
-                        [](const ir::Apply& node) { return node.operands; },
-                        [](const ir::Read& node) { return node.from.coordinate; },
-                        [](const ir::Constant&) { return std::vector<ir::ExprId>{}; },
-                        [](const ir::Special&) { return std::vector<ir::ExprId>{}; },
-                        [](const ir::Size&) { return std::vector<ir::ExprId>{}; },
-                        [](const ir::Scalar&) { return std::vector<ir::ExprId>{}; },
-                        [](const ir::VarRef&) { return std::vector<ir::ExprId>{}; },
-                        [](const ir::RingSlot&) { return std::vector<ir::ExprId>{}; },
-                        [](const ir::RingPhase&) { return std::vector<ir::ExprId>{}; },
-                    },
-                    expr.node);
-}
 
 // Operands have smaller ids than what they are operands of: in the order of ids nothing recurses.
 const Code& Emitter::expression(ir::ExprId id) {
@@ -39,8 +24,7 @@ const Code& Emitter::expression(ir::ExprId id) {
     open.pop_back();
     if (expressions_.at(static_cast<std::size_t>(next.index)) || !needed.insert(next.index).second)
       continue;
-    for (ir::ExprId operand : operands_of(kernel_.exprs[static_cast<std::size_t>(next.index)]))
-      open.push_back(operand);
+    for (ir::ExprId operand : ir::operands(kernel_.expr(next))) open.push_back(operand);
   }
   for (const int index : needed) {
     auto& made = expressions_[static_cast<std::size_t>(index)];
@@ -104,7 +88,7 @@ Code Emitter::make_expression(const ir::Expr& expr) {
           [&](const ir::RingPhase& node) {
             return name(ring_names_[static_cast<std::size_t>(node.ring.index)] + "phase");
           },
-          [&](const ir::At& node) -> Code {
+          [&](const ir::LayoutOffset& node) -> Code {
             // The layout at a 1-D index: as one mode.
             const Layout whole(tuple(node.layout.shape), tuple(node.layout.stride));
             return *offset_code(whole, {expression(node.index)}, expr.type == ElementType::s64,
@@ -119,9 +103,7 @@ Code Emitter::make_expression(const ir::Expr& expr) {
 Code Emitter::apply(const ir::Apply& apply, ElementType type) {
   std::vector<Code> operands;
   for (ir::ExprId id : apply.operands) operands.push_back(expression(id));
-  const auto operand_type = [&](std::size_t i) {
-    return kernel_.exprs[static_cast<std::size_t>(apply.operands.at(i).index)].type;
-  };
+  const auto operand_type = [&](std::size_t i) { return kernel_.expr(apply.operands.at(i)).type; };
   std::optional<Code> code;
   if (apply.function == ElementFunction::cast)
     code = converted(operands.at(0), operand_type(0), type, helpers_);
@@ -179,7 +161,7 @@ Code Emitter::element(const ir::Ref& ref) {
 
 // A number that divides the expression's value (0: all do, for it is 0).
 std::int64_t Emitter::multiple_of(ir::ExprId id) const {
-  const ir::Expr& expr = kernel_.exprs[static_cast<std::size_t>(id.index)];
+  const ir::Expr& expr = kernel_.expr(id);
   if (const auto* constant = std::get_if<ir::Constant>(&expr.node)) {
     const auto* value = std::get_if<std::int64_t>(&constant->value);
     return value ? std::abs(*value) : 1;

@@ -39,98 +39,76 @@ std::string Emitter::plain_address(const ir::Ref& ref) {
 
 // ---- copies of boxes
 
-void Emitter::copy_box(const ir::Copy& copy, int line) {
-  const bool load = copy.kind == ir::CopyKind::tma_load;
-  const ir::Ref& tensor = load ? copy.src : copy.dst;
-  const ir::Ref& shared = load ? copy.dst : copy.src;
-  const ir::TensorMap& map = kernel_.tensor_maps[static_cast<std::size_t>(copy.tensor_map)];
-  need("shared_address");
-  const std::string to = "\"r\"(shared_address(" + plain_address(shared) + "))";
-  std::string operands = load ? to + ", \"l\"(&" : "\"l\"(&";
-  operands += map_names_[static_cast<std::size_t>(copy.tensor_map)] + ")";
-  const std::size_t first = load ? 2 : 1;
-  std::string box;
-  for (std::size_t i = 0; i < map.order.size(); ++i) {
-    box += (i ? ", %" : "%") + std::to_string(first + i);
-    operands += ", \"r\"(" +
-                expression(tensor.coordinate[static_cast<std::size_t>(map.order[i])]).text + ")";
+Emitter::BoxCoordinates Emitter::box_coordinates(const ir::TensorMap& map, const ir::Ref& tensor,
+                                                 std::size_t first) {
+  BoxCoordinates made;
+  made.count = map.order.size();
+  for (std::size_t i = 0; i < made.count; ++i) {
+    const auto mode = static_cast<std::size_t>(map.order[i]);
+    made.names += (i ? ", %" : "%") + std::to_string(first + i);
+    made.operands += ", \"r\"(" + expression(tensor.coordinate[mode]).text + ")";
   }
-  const std::string rank = std::to_string(map.order.size());
-  const std::size_t last = first + map.order.size();
-  std::string text = "cp.async.bulk.tensor." + rank + "d.";
-  if (load) {
-    text += "shared::cluster.global.mbarrier::complete_tx::bytes" +
-            std::string(copy.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box +
-            "}], [%" + std::to_string(last) + "]";
-    operands += ", \"r\"(" + barrier_at(copy.barrier, copy.slot) + ")";
-    if (copy.multicast) {
-      text += ", %" + std::to_string(last + 1);
-      operands += ", \"h\"((unsigned short)(" + expression(copy.multicast).text + "))";
-    }
-  } else {
-    text += "global.shared::cta.bulk_group [%0, {" + box + "}], [%" + std::to_string(last) + "]";
-    operands += ", " + to;
+  return made;
+}
+
+// cp.async.bulk.tensor (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy").
+void Emitter::copy(const ir::Copy& copy, const ir::TmaLoad& how, int line) {
+  const auto number = static_cast<std::size_t>(how.tensor_map);
+  const ir::TensorMap& map = kernel_.tensor_maps[number];
+  need("shared_address");
+  std::string operands =
+      "\"r\"(shared_address(" + plain_address(copy.dst) + ")), \"l\"(&" + map_names_[number] + ")";
+  const BoxCoordinates box = box_coordinates(map, copy.src, 2);
+  const std::size_t last = 2 + box.count;
+  std::string text = "cp.async.bulk.tensor." + std::to_string(box.count) +
+                     "d.shared::cluster.global.mbarrier::complete_tx::bytes" +
+                     (how.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box.names +
+                     "}], [%" + std::to_string(last) + "]";
+  operands +=
+      box.operands + ", \"r\"(" + barrier_at(how.completion.barrier, how.completion.slot) + ")";
+  if (how.multicast) {
+    text += ", %" + std::to_string(last + 1);
+    operands += ", \"h\"((unsigned short)(" + expression(how.multicast).text + "))";
   }
   out_.line("asm volatile(\"" + text + ";\"", line);
   out_.line("             :: " + operands + " : \"memory\");");
 }
 
+void Emitter::copy(const ir::Copy& copy, const ir::TmaStore& how, int line) {
+  const auto number = static_cast<std::size_t>(how.tensor_map);
+  need("shared_address");
+  const std::string from = ", \"r\"(shared_address(" + plain_address(copy.src) + "))";
+  const BoxCoordinates box = box_coordinates(kernel_.tensor_maps[number], copy.dst, 1);
+  out_.line("asm volatile(\"cp.async.bulk.tensor." + std::to_string(box.count) +
+                "d.global.shared::cta.bulk_group [%0, {" + box.names + "}], [%" +
+                std::to_string(1 + box.count) + "];\"",
+            line);
+  out_.line("             :: \"l\"(&" + map_names_[number] + ")" + box.operands + from +
+            " : \"memory\");");
+}
+
 // ---- stores to other blocks of the cluster
 
-void Emitter::copy_to_block(const ir::Copy& copy, int line) {
+void Emitter::copy(const ir::Copy& copy, const ir::RemoteStore& how, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
   if (bits(type) != 32)
     unsupported("a store of " + std::string(element_name(type)) + " to another block");
-  const std::string_view helper = copy.count == 1   ? "st_async_1"
-                                  : copy.count == 2 ? "st_async_2"
-                                                    : "st_async_4";
+  const std::string_view helper = how.vector.count == 1   ? "st_async_1"
+                                  : how.vector.count == 2 ? "st_async_2"
+                                                          : "st_async_4";
   need(helper);
   std::string words;
-  for (int i = 0; i < copy.count; ++i) {
-    const std::string value = shifted_element(copy.src, copy.src_mode, i).text;
+  for (int i = 0; i < how.vector.count; ++i) {
+    const std::string value = shifted_element(copy.src, how.vector.src_mode, i).text;
     words += type == ElementType::f32 ? ", __float_as_uint(" + value + ")" : ", (unsigned)" + value;
   }
   out_.line(std::string(helper) + "(&" + element(copy.dst).text + ", " +
-                barrier_at(copy.barrier, copy.slot) + ", " + expression(copy.remote).text + words +
-                ");",
+                barrier_at(how.completion.barrier, how.completion.slot) + ", " +
+                expression(how.block).text + words + ");",
             line);
 }
 
-// ---- barriers
-
-void Emitter::mbarrier(const ir::Sync& sync, int line) {
-  const std::string at = barrier_at(sync.barrier, sync.slot);
-  const auto emit_call = [&](std::string_view helper, const std::string& more) {
-    need(helper);
-    out_.line(std::string(helper) + "(" + at + more + ");", line);
-  };
-  switch (sync.op) {
-    case ir::SyncOp::init:
-      return emit_call(
-          "mbarrier_init",
-          ", " +
-              std::to_string(kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)].count));
-    case ir::SyncOp::arrive:
-      if (sync.remote)
-        return emit_call("mbarrier_arrive_remote", ", " + expression(sync.remote).text);
-      return emit_call("mbarrier_arrive", "");
-    case ir::SyncOp::arrive_expect_bytes:
-      return emit_call("mbarrier_expect", ", " + expression(sync.bytes).text);
-    case ir::SyncOp::wait:
-      return emit_call("mbarrier_wait", ", " + expression(sync.phase).text);
-    case ir::SyncOp::invalidate:
-      return emit_call("mbarrier_invalidate", "");
-    case ir::SyncOp::sync:
-      unsupported("a barrier that is waited for at once");
-  }
-}
-
-void Emitter::cluster_barrier(const ir::Sync& sync, int line) {
-  if (sync.op != ir::SyncOp::wait)
-    out_.line(volatile_asm("barrier.cluster.arrive.release.aligned"), line);
-  if (sync.op != ir::SyncOp::arrive)
-    out_.line(volatile_asm("barrier.cluster.wait.acquire.aligned"), line);
-}
+// ---- fences and groups
 
 void Emitter::fence(const ir::Fence& fence, int line) {
   switch (fence.kind) {
@@ -145,7 +123,7 @@ void Emitter::fence(const ir::Fence& fence, int line) {
       return out_.line(volatile_asm("wgmma.fence.sync.aligned"), line);
     case ir::FenceKind::acq_rel_cluster:
       return out_.line(volatile_asm("fence.acq_rel.cluster"), line);
-    case ir::FenceKind::earlier_grids:  // and the grid after this one may begin
+    case ir::FenceKind::grid_dependency_wait:  // and the grid after this one may begin
       if (target_.capability < 90) return;
       out_.line(volatile_asm("griddepcontrol.launch_dependents"), line);
       return out_.line(volatile_asm("griddepcontrol.wait"), line);
@@ -322,7 +300,7 @@ void Emitter::write_barriers() {
   }
   for (std::size_t i = 0; i < kernel_.rings.size(); ++i) {
     out_.line("int " + ring_names_[i] + "slot = 0, " + ring_names_[i] +
-              "phase = " + (kernel_.rings[i].starts_full ? "1" : "0") + ";");
+              "phase = " + std::to_string(kernel_.rings[i].initial_phase) + ";");
   }
 }
 

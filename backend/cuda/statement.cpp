@@ -25,7 +25,7 @@ void Emitter::block(const ir::Block& body) {
 
 const std::string& Emitter::declare(ir::VarId var) {
   std::string& given = var_names_[static_cast<std::size_t>(var.index)];
-  given = names_.add(kernel_.vars[static_cast<std::size_t>(var.index)].name);
+  given = names_.add(kernel_.var(var).name);
   in_scope_.push_back(var);
   return given;
 }
@@ -36,7 +36,7 @@ void Emitter::statement(const ir::Stmt& statement) {
   if (!statement.origin.note.empty()) out_.note(comment_text(statement.origin.note), line);
   std::visit(overloaded{
                  [&](const ir::Let& let) {
-                   const ir::Var& var = kernel_.vars[static_cast<std::size_t>(let.var.index)];
+                   const ir::Var& var = kernel_.var(let.var);
                    const std::string value = expression(let.value).text;
                    var_multiples_[let.var.index] = multiple_of(let.value);
                    out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) +
@@ -73,7 +73,7 @@ void Emitter::check_unrolled(std::int64_t times) const {
 }
 
 void Emitter::loop(const ir::For& loop, int line) {
-  const ir::Var& declared = kernel_.vars[static_cast<std::size_t>(loop.var.index)];
+  const ir::Var& declared = kernel_.var(loop.var);
   const std::string begin = expression(loop.begin).text,
                     end = inside(expression(loop.end), Binding::shift);
   const std::string& var = declare(loop.var);
@@ -171,23 +171,56 @@ void Emitter::mma(const ir::Mma& mma, int line) {
 }
 
 void Emitter::sync(const ir::Sync& sync, int line) {
-  const ir::Barrier& barrier = kernel_.barriers[static_cast<std::size_t>(sync.barrier.index)];
-  if (barrier.kind == ir::BarrierKind::block && sync.op == ir::SyncOp::sync)
-    return out_.line("__syncthreads();", line);
-  if (barrier.kind == ir::BarrierKind::mbarrier) return mbarrier(sync, line);
-  if (barrier.kind == ir::BarrierKind::cluster) return cluster_barrier(sync, line);
-  const bool joins = sync.op == ir::SyncOp::sync, arrives = sync.op == ir::SyncOp::arrive;
-  if (barrier.kind != ir::BarrierKind::named || (!joins && !arrives))
-    unsupported("the barrier " + comment_text(barrier.name));
+  const auto cluster = [&](std::string_view operation) {
+    out_.line(
+        "asm volatile(\"barrier.cluster." + std::string(operation) + ".aligned;\" ::: \"memory\");",
+        line);
+  };
+  std::visit(
+      overloaded{
+          [&](const ir::SyncBlock&) { out_.line("__syncthreads();", line); },
+          [&](const ir::SyncNamed&) { named_barrier(sync, "sync", line); },
+          [&](const ir::ArriveNamed&) { named_barrier(sync, "arrive", line); },
+          [&](const ir::ArriveCluster&) { cluster("arrive.release"); },
+          [&](const ir::WaitCluster&) { cluster("wait.acquire"); },
+          [&](const ir::SyncCluster&) { cluster("arrive.release"), cluster("wait.acquire"); },
+          [&](const ir::InitMbarrier&) {
+            const int arrivals = kernel_.barrier(sync.barrier).count;
+            mbarrier(sync, "mbarrier_init", ", " + std::to_string(arrivals), line);
+          },
+          [&](const ir::ArriveMbarrier& arrive) {
+            if (!arrive.block) return mbarrier(sync, "mbarrier_arrive", "", line);
+            mbarrier(sync, "mbarrier_arrive_remote", ", " + expression(arrive.block).text, line);
+          },
+          [&](const ir::ArriveExpectBytes& expect) {
+            mbarrier(sync, "mbarrier_expect", ", " + expression(expect.bytes).text, line);
+          },
+          [&](const ir::WaitMbarrier& wait) {
+            mbarrier(sync, "mbarrier_wait", ", " + expression(wait.phase).text, line);
+          },
+          [&](const ir::InvalidateMbarrier&) { mbarrier(sync, "mbarrier_invalidate", "", line); },
+      },
+      sync.operation);
+}
+
+// bar.sync and bar.arrive with a number and a count of threads (PTX ISA, "bar{.cta}").
+void Emitter::named_barrier(const ir::Sync& sync, std::string_view operation, int line) {
+  const ir::Barrier& barrier = kernel_.barrier(sync.barrier);
   const std::string id = std::to_string(barrier.id), count = std::to_string(barrier.count);
   std::string number = id, operand = ":::";
   if (sync.slot) {
     number = "%0";
     operand = ":: \"r\"(" + id + " + " + inside(expression(sync.slot), Binding::additive) + ") :";
   }
-  out_.line("asm volatile(\"bar." + std::string(joins ? "sync " : "arrive ") + number + ", " +
-                count + ";\" " + operand + " \"memory\");  // " + comment_text(barrier.name),
+  out_.line("asm volatile(\"bar." + std::string(operation) + " " + number + ", " + count + ";\" " +
+                operand + " \"memory\");  // " + comment_text(barrier.name),
             line);
+}
+
+void Emitter::mbarrier(const ir::Sync& sync, std::string_view helper, const std::string& more,
+                       int line) {
+  need(helper);
+  out_.line(std::string(helper) + "(" + barrier_at(sync.barrier, sync.slot) + more + ");", line);
 }
 
 }  // namespace lay::cuda

@@ -122,7 +122,7 @@ struct Program {
   std::vector<MmaPlan> mmas;
   std::vector<BoxPlan> boxes;
   std::vector<AtomPlan> atoms;
-  std::vector<Placement> placements;  // of At
+  std::vector<Placement> placements;  // of LayoutOffset
   std::vector<BankCount> banks;
   std::vector<const ir::Stmt*> statements;
 

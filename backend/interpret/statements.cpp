@@ -12,6 +12,7 @@
 #include "backend/interpret/mma/matrix.h"
 #include "backend/interpret/mma/multiply.h"
 #include "backend/ir/tiles.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::interpret {
 
@@ -68,89 +69,108 @@ void Statements::branch(int condition, Then then, Otherwise otherwise) {
 }
 
 void Statements::compile(const ir::Copy& copy) {
-  switch (copy.kind) {
-    case ir::CopyKind::tma_load:
-    case ir::CopyKind::tma_store:
-      return copy_box(copy);
-    case ir::CopyKind::ldmatrix:
-    case ir::CopyKind::stmatrix:
-      return copy_matrices(copy);
-    case ir::CopyKind::st_async:
-      return copy_to_block(copy);
-    case ir::CopyKind::cp_async:
-      if (copy.completion != ir::Completion::group)
-        return static_cast<void>(emit(control::unsupported));
-      break;
-    case ir::CopyKind::plain:
-      break;
-  }
-  if (!copy.predicate) return copy_elements(copy, false);
+  std::visit([&](const auto& how) { compile(copy, how); }, copy.how);
+}
+
+void Statements::compile(const ir::Copy& copy, const ir::PlainCopy& how) {
+  const auto run_for = [&](bool zeros) {
+    const BufferPlan& dst = program_.buffers[copy.dst.buffer.index];
+    const BufferPlan& src = program_.buffers[copy.src.buffer.index];
+    return zeros ? interpret::copy_zeros(dst.bytes)
+                 : interpret::copy(dst.space, src.space, dst.bytes);
+  };
+  guarded(how.guard, [&](bool zeros) { copy_elements(copy, how.vector, run_for(zeros), zeros); });
+}
+
+void Statements::compile(const ir::Copy& copy, const ir::AsyncCopy& how) {
+  guarded(how.guard, [&](bool zeros) {
+    copy_elements(copy, how.vector, zeros ? async::issue_zeros : async::issue, zeros);
+  });
+}
+
+// Compiles `body(zeros)` for the lanes whose predicate holds, and for the others where they write
+// zeros.
+template <class Body>
+void Statements::guarded(const ir::CopyGuard& guard, Body body) {
+  if (!guard.predicate) return body(false);
   branch(
-      expr_.value(copy.predicate), [&] { copy_elements(copy, false); },
+      expr_.value(guard.predicate), [&] { body(false); },
       [&] {
-        if (copy.zero_fill) copy_elements(copy, true);
+        if (guard.zero_fill) body(true);
       });
 }
 
-void Statements::copy_box(const ir::Copy& copy) {
-  const bool load = copy.kind == ir::CopyKind::tma_load;
+void Statements::copy_box(int map, Handler run, const ir::Ref& tensor, const ir::Ref& shared,
+                          Instruction made, int barrier) {
   BoxPlan plan;
-  plan.tensor = expr_.access(load ? copy.src : copy.dst);
-  plan.shared = expr_.access(load ? copy.dst : copy.src);
-  plan.map = copy.tensor_map;
-  plan.barrier = copy.barrier.index;
-  Instruction made{.run = load ? tma::load : tma::store,
-                   .detail = static_cast<int>(program_.boxes.size())};
-  if (load) made.a = expr_.value(copy.slot);
-  if (copy.multicast) made.b = expr_.value(copy.multicast);
-  for (const int extent : program_.kernel->tensor_maps[copy.tensor_map].box) made.weight *= extent;
+  plan.tensor = expr_.access(tensor);
+  plan.shared = expr_.access(shared);
+  plan.map = map;
+  plan.barrier = barrier;
+  made.run = run;
+  made.detail = static_cast<int>(program_.boxes.size());
+  for (const int extent : program_.kernel->tensor_maps[static_cast<size_t>(map)].box)
+    made.weight *= extent;
   program_.boxes.push_back(std::move(plan));
   expr_.emit(made);
 }
 
-void Statements::copy_to_block(const ir::Copy& copy) {
-  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode,
-                copy.src_mode};
-  plan.barrier = copy.barrier.index;
+void Statements::compile(const ir::Copy& copy, const ir::TmaLoad& how) {
+  Instruction made;
+  made.a = expr_.value(how.completion.slot);
+  if (how.multicast) made.b = expr_.value(how.multicast);
+  copy_box(how.tensor_map, tma::load, copy.src, copy.dst, made, how.completion.barrier.index);
+}
+
+void Statements::compile(const ir::Copy& copy, const ir::TmaStore& how) {
+  copy_box(how.tensor_map, tma::store, copy.dst, copy.src, {}, -1);
+}
+
+CopyPlan Statements::copy_plan(const ir::Copy& copy, const ir::CopyVector& vector) {
+  return {expr_.access(copy.dst), expr_.access(copy.src), vector.count, vector.dst_mode,
+          vector.src_mode};
+}
+
+void Statements::compile(const ir::Copy& copy, const ir::RemoteStore& how) {
+  CopyPlan plan = copy_plan(copy, how.vector);
+  plan.barrier = how.completion.barrier.index;
   Instruction made{.run = remote::store, .detail = static_cast<int>(program_.copies.size())};
-  made.a = expr_.value(copy.slot);
-  made.b = expr_.value(copy.remote);
-  made.weight = copy.count;
+  made.a = expr_.value(how.completion.slot);
+  made.b = expr_.value(how.block);
+  made.weight = how.vector.count;
   program_.copies.push_back(std::move(plan));
   expr_.emit(made);
 }
 
-void Statements::copy_matrices(const ir::Copy& copy) {
-  const bool load = copy.kind == ir::CopyKind::ldmatrix;
-  const ir::Ref& shared = load ? copy.src : copy.dst;
-  const Handler run =
-      matrix::copy(program_.buffers[shared.buffer.index].bytes, load, copy.transpose);
-  if (copy.predicate || run == nullptr) return static_cast<void>(emit(control::unsupported));
-  CopyPlan plan{expr_.access(copy.dst), expr_.access(copy.src), copy.count, copy.dst_mode,
-                copy.src_mode};
+void Statements::compile(const ir::Copy& copy, const ir::MatrixLoad& how) {
+  copy_matrices(copy, how.vector, copy.src, true, how.transpose);
+}
+
+void Statements::compile(const ir::Copy& copy, const ir::MatrixStore& how) {
+  copy_matrices(copy, how.vector, copy.dst, false, how.transpose);
+}
+
+void Statements::copy_matrices(const ir::Copy& copy, const ir::CopyVector& vector,
+                               const ir::Ref& shared, bool load, bool transpose) {
+  const Handler run = matrix::copy(program_.buffers[shared.buffer.index].bytes, load, transpose);
+  if (run == nullptr) return static_cast<void>(emit(control::unsupported));
+  CopyPlan plan = copy_plan(copy, vector);
   Instruction made{.run = run, .detail = static_cast<int>(program_.copies.size())};
   made.value = expr_.bank_count(shared.buffer.index);
-  made.weight = copy.count;
+  made.weight = vector.count;
   program_.copies.push_back(std::move(plan));
   expr_.emit(made);
 }
 
-void Statements::copy_elements(const ir::Copy& copy, bool zeros) {
+void Statements::copy_elements(const ir::Copy& copy, const ir::CopyVector& vector, Handler run,
+                               bool zeros) {
   CopyPlan plan;
   plan.dst = expr_.access(copy.dst);
   if (!zeros) plan.src = expr_.access(copy.src);
-  plan.count = copy.count;
-  plan.dst_mode = copy.dst_mode;
-  plan.src_mode = copy.src_mode;
-  const BufferPlan& dst = program_.buffers[copy.dst.buffer.index];
-  const BufferPlan& src = program_.buffers[copy.src.buffer.index];
-  Instruction made;
-  if (copy.kind == ir::CopyKind::cp_async) {
-    made.run = zeros ? async::issue_zeros : async::issue;
-  } else {
-    made.run =
-        zeros ? interpret::copy_zeros(dst.bytes) : interpret::copy(dst.space, src.space, dst.bytes);
-  }
+  plan.count = vector.count;
+  plan.dst_mode = vector.dst_mode;
+  plan.src_mode = vector.src_mode;
+  Instruction made{.run = run};
   // Where both sides are memory the source's entry is the next one.
   made.value = expr_.bank_count(copy.dst.buffer.index);
   if (!zeros) {
@@ -158,7 +178,7 @@ void Statements::copy_elements(const ir::Copy& copy, bool zeros) {
     if (made.value < 0) made.value = of_source;
   }
   made.detail = static_cast<int>(program_.copies.size());
-  made.weight = copy.count;
+  made.weight = vector.count;
   program_.copies.push_back(std::move(plan));
   expr_.emit(made);
 }
@@ -287,34 +307,30 @@ void Statements::compile(const ir::TileLoop& tiles) {
 
 void Statements::compile(const ir::Sync& sync) {
   Instruction made{.detail = sync.barrier.index};
-  const ir::BarrierKind kind = program_.kernel->barriers[sync.barrier.index].kind;
   if (sync.slot) made.a = expr_.value(sync.slot);
-  switch (sync.op) {
-    case ir::SyncOp::init:
-      made.run = barriers::init;
-      break;
-    case ir::SyncOp::invalidate:
-      made.run = barriers::invalidate;
-      break;
-    case ir::SyncOp::arrive_expect_bytes:
-      made.run = barriers::arrive_expect_bytes;
-      made.b = expr_.value(sync.bytes);
-      break;
-    case ir::SyncOp::sync:
-      made.run = kind == ir::BarrierKind::cluster ? barriers::cluster_sync : barriers::sync;
-      break;
-    case ir::SyncOp::arrive:
-      made.run = kind == ir::BarrierKind::mbarrier  ? barriers::arrive
-                 : kind == ir::BarrierKind::cluster ? barriers::cluster_arrive
-                                                    : barriers::sync;
-      made.value = 1;
-      if (sync.remote) made.b = expr_.value(sync.remote);
-      break;
-    case ir::SyncOp::wait:
-      made.run = kind == ir::BarrierKind::cluster ? barriers::cluster_wait : barriers::wait;
-      if (sync.phase) made.b = expr_.value(sync.phase);
-      break;
-  }
+  std::visit(overloaded{
+                 [&](const ir::InitMbarrier&) { made.run = barriers::init; },
+                 [&](const ir::InvalidateMbarrier&) { made.run = barriers::invalidate; },
+                 [&](const ir::ArriveMbarrier& arrive) {
+                   made.run = barriers::arrive;
+                   if (arrive.block) made.b = expr_.value(arrive.block);
+                 },
+                 [&](const ir::ArriveExpectBytes& expect) {
+                   made.run = barriers::arrive_expect_bytes;
+                   made.b = expr_.value(expect.bytes);
+                 },
+                 [&](const ir::WaitMbarrier& wait) {
+                   made.run = barriers::wait;
+                   made.b = expr_.value(wait.phase);
+                 },
+                 [&](const ir::SyncBlock&) { made.run = barriers::sync; },
+                 [&](const ir::SyncNamed&) { made.run = barriers::sync; },
+                 [&](const ir::ArriveNamed&) { made.run = barriers::arrive_named; },
+                 [&](const ir::SyncCluster&) { made.run = barriers::cluster_sync; },
+                 [&](const ir::ArriveCluster&) { made.run = barriers::cluster_arrive; },
+                 [&](const ir::WaitCluster&) { made.run = barriers::cluster_wait; },
+             },
+             sync.operation);
   expr_.emit(made);
 }
 
@@ -332,8 +348,8 @@ void Statements::compile(const ir::Fence& fence) {
     case ir::FenceKind::wgmma:
       emit(atoms::fence);
       return;
-    case ir::FenceKind::acq_rel_cluster:  // barriers order memory here
-    case ir::FenceKind::earlier_grids:    // one grid runs at a time
+    case ir::FenceKind::acq_rel_cluster:       // barriers order memory here
+    case ir::FenceKind::grid_dependency_wait:  // one grid runs at a time
     case ir::FenceKind::branch:
       return;
   }

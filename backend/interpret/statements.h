@@ -33,10 +33,21 @@ class Statements {
   void compile(const ir::Wait& wait);
   void compile(const ir::Advance& advance);
 
-  void copy_elements(const ir::Copy& copy, bool zeros);
-  void copy_box(const ir::Copy& copy);
-  void copy_to_block(const ir::Copy& copy);
-  void copy_matrices(const ir::Copy& copy);
+  void compile(const ir::Copy& copy, const ir::PlainCopy& how);
+  void compile(const ir::Copy& copy, const ir::AsyncCopy& how);
+  void compile(const ir::Copy& copy, const ir::TmaLoad& how);
+  void compile(const ir::Copy& copy, const ir::TmaStore& how);
+  void compile(const ir::Copy& copy, const ir::MatrixLoad& how);
+  void compile(const ir::Copy& copy, const ir::MatrixStore& how);
+  void compile(const ir::Copy& copy, const ir::RemoteStore& how);
+  template <class Body>
+  void guarded(const ir::CopyGuard& guard, Body body);
+  CopyPlan copy_plan(const ir::Copy& copy, const ir::CopyVector& vector);
+  void copy_elements(const ir::Copy& copy, const ir::CopyVector& vector, Handler run, bool zeros);
+  void copy_box(int map, Handler run, const ir::Ref& tensor, const ir::Ref& shared,
+                Instruction made, int barrier);
+  void copy_matrices(const ir::Copy& copy, const ir::CopyVector& vector, const ir::Ref& shared,
+                     bool load, bool transpose);
   void multiply_atom(const ir::Mma& mma, Handler run);
   std::vector<int> element_offsets(const Access& access, int modes);
   Placement tile_coordinate(const Layout& order, int mode);

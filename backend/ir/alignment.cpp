@@ -73,28 +73,29 @@ std::int64_t Alignment::of(const Int& size) {
 
 std::int64_t Alignment::of(ExprId id) {
   std::int64_t& known = exprs_[id.index];
-  if (known == 0) known = compute(kernel_.exprs[id.index]);
+  if (known == 0) known = compute(kernel_.expr(id));
   return known;
 }
 
 std::int64_t Alignment::compute(const Expr& expr) {
-  return std::visit(
-      overloaded{
-          [](const Constant& c) {
-            const auto* integer = std::get_if<std::int64_t>(&c.value);
-            return integer == nullptr ? 1 : power_of_two(*integer);
-          },
-          [&](const Size& s) { return of(s.value); },
-          [&](const VarRef& v) { return vars_[v.var.index]; },
-          [&](const At& at) { return mode(at.layout.shape, at.layout.stride, of(at.index)); },
-          [&](const Apply& a) { return apply(a); },
-          [](const Special&) { return std::int64_t{1}; },
-          [](const Scalar&) { return std::int64_t{1}; },
-          [](const RingSlot&) { return std::int64_t{1}; },
-          [](const RingPhase&) { return std::int64_t{1}; },
-          [](const Read&) { return std::int64_t{1}; },
-      },
-      expr.node);
+  return std::visit(overloaded{
+                        [](const Constant& c) {
+                          const auto* integer = std::get_if<std::int64_t>(&c.value);
+                          return integer == nullptr ? 1 : power_of_two(*integer);
+                        },
+                        [&](const Size& s) { return of(s.value); },
+                        [&](const VarRef& v) { return vars_[v.var.index]; },
+                        [&](const LayoutOffset& at) {
+                          return mode(at.layout.shape, at.layout.stride, of(at.index));
+                        },
+                        [&](const Apply& a) { return apply(a); },
+                        [](const Special&) { return std::int64_t{1}; },
+                        [](const Scalar&) { return std::int64_t{1}; },
+                        [](const RingSlot&) { return std::int64_t{1}; },
+                        [](const RingPhase&) { return std::int64_t{1}; },
+                        [](const Read&) { return std::int64_t{1}; },
+                    },
+                    expr.node);
 }
 
 std::int64_t Alignment::apply(const Apply& apply) {
@@ -117,7 +118,7 @@ std::int64_t Alignment::apply(const Apply& apply) {
     case ElementFunction::cast:
       return operand(0);
     case ElementFunction::div: {
-      const auto* by = std::get_if<Constant>(&kernel_.exprs[apply.operands[1].index].node);
+      const auto* by = std::get_if<Constant>(&kernel_.expr(apply.operands[1]).node);
       const auto* value = by == nullptr ? nullptr : std::get_if<std::int64_t>(&by->value);
       const bool exact = value != nullptr && *value > 0 && power_of_two(*value) == *value &&
                          operand(0) % *value == 0;
@@ -147,7 +148,7 @@ std::int64_t Alignment::mode(const Tuple& shape, const Tuple& stride, std::int64
 }
 
 std::int64_t Alignment::of(const Ref& ref) {
-  const Buffer& buffer = kernel_.buffers[ref.buffer.index];
+  const Buffer& buffer = kernel_.buffer(ref.buffer);
   const Layout* layout = inner_layout(buffer.layout);
   if (layout == nullptr) return 1;
   std::int64_t sum = kept_by_swizzle(buffer);
@@ -164,7 +165,7 @@ std::int64_t Alignment::of(const Ref& ref) {
 }
 
 bool Alignment::contiguous(const Ref& ref, int mode, int count) {
-  const Buffer& buffer = kernel_.buffers[ref.buffer.index];
+  const Buffer& buffer = kernel_.buffer(ref.buffer);
   const Layout* layout = inner_layout(buffer.layout);
   if (layout == nullptr || kept_by_swizzle(buffer) % count != 0) return false;
   const bool tuple = layout->shape.is_tuple();

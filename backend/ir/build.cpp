@@ -24,7 +24,7 @@ std::vector<ExprId> ids(const std::vector<Term>& terms) {
 }  // namespace
 
 ElementType Term::type() const {
-  return builder->kernel.exprs[id.index].type;
+  return builder->kernel.expr(id).type;
 }
 
 // ---- declarations
@@ -95,8 +95,8 @@ BarrierId Builder::barrier(Barrier declared) {
   return add_to<Barrier, BarrierTag>(kernel.barriers, std::move(declared));
 }
 
-RingId Builder::ring(std::string name, int stages, bool starts_full) {
-  return add_to<Ring, RingTag>(kernel.rings, {std::move(name), stages, starts_full});
+RingId Builder::ring(std::string name, int stages, int initial_phase) {
+  return add_to<Ring, RingTag>(kernel.rings, {std::move(name), stages, initial_phase});
 }
 
 // ---- expressions
@@ -121,7 +121,7 @@ std::vector<std::int64_t> Builder::key(const Expr& expr) {
           [](const VarRef& v) { return Numbers{v.var.index}; },
           [](const RingSlot& r) { return Numbers{r.ring.index}; },
           [](const RingPhase& r) { return Numbers{r.ring.index}; },
-          [&](const At& a) {
+          [&](const LayoutOffset& a) {
             const int next = static_cast<int>(layouts_.size());
             return Numbers{layouts_.emplace(a.layout.to_string(), next).first->second,
                            a.index.index};
@@ -173,7 +173,7 @@ Term Builder::size(const Int& value, ElementType type) {
 }
 
 Term Builder::get(VarId var) {
-  return node({VarRef{var}, kernel.vars[var.index].type});
+  return node({VarRef{var}, kernel.var(var).type});
 }
 
 Term Builder::slot(RingId ring) {
@@ -185,11 +185,11 @@ Term Builder::phase(RingId ring) {
 }
 
 Term Builder::at(const Layout& layout, Term index) {
-  return node({At{layout, index}, index.type()});
+  return node({LayoutOffset{layout, index}, index.type()});
 }
 
 Term Builder::read(Ref from) {
-  const ElementType type = kernel.buffers[from.buffer.index].element;
+  const ElementType type = kernel.buffer(from.buffer).element;
   return node({Read{std::move(from)}, type});
 }
 
@@ -207,7 +207,7 @@ Term Builder::apply(ElementFunction function, std::vector<Term> operands) {
 
 Term Builder::fold(ElementFunction function, const std::vector<Term>& operands) {
   std::vector<const Expr*> nodes;
-  for (const Term& operand : operands) nodes.push_back(&kernel.exprs[operand.id.index]);
+  for (const Term& operand : operands) nodes.push_back(&kernel.expr(operand.id));
   const Folded folded = ir::fold(function, nodes);
   return std::visit(
       overloaded{
@@ -232,7 +232,7 @@ Term Builder::fold(ElementFunction function, const std::vector<Term>& operands) 
 
 Term Builder::cast(Term value, ElementType type) {
   if (value.type() == type) return value;
-  const Expr& expr = kernel.exprs[value.id.index];
+  const Expr& expr = kernel.expr(value.id);
   if (const auto* size_node = std::get_if<Size>(&expr.node); size_node && !is_float(type)) {
     return size(size_node->value, type);
   }
@@ -297,15 +297,8 @@ void Builder::fill(BufferId buffer, Term value) {
   emit(Fill{buffer, value});
 }
 
-Copy& Builder::copy(Ref dst, Ref src, int count, int dst_mode, int src_mode) {
-  Copy made;
-  made.dst = std::move(dst);
-  made.src = std::move(src);
-  made.count = count;
-  made.dst_mode = dst_mode;
-  made.src_mode = src_mode;
-  emit(std::move(made));
-  return std::get<Copy>(block_->back().node);
+PlainCopy& Builder::copy(Ref dst, Ref src, int count, int dst_mode, int src_mode) {
+  return copy(std::move(dst), std::move(src), PlainCopy{{count, dst_mode, src_mode}, {}});
 }
 
 Mma& Builder::mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom) {
@@ -313,8 +306,21 @@ Mma& Builder::mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom) {
   return std::get<Mma>(block_->back().node);
 }
 
-void Builder::sync(BarrierId barrier) {
-  emit(Sync{SyncOp::sync, barrier, {}, {}, {}, {}});
+void Builder::sync(BarrierId barrier, ExprId slot) {
+  switch (kernel.barrier(barrier).kind) {
+    case BarrierKind::block:
+      return sync(barrier, slot, SyncBlock{});
+    case BarrierKind::named:
+      return sync(barrier, slot, SyncNamed{});
+    case BarrierKind::cluster:
+      return sync(barrier, slot, SyncCluster{});
+    case BarrierKind::mbarrier:
+      throw std::logic_error("an mbarrier has no operation that arrives and waits at once");
+  }
+}
+
+void Builder::sync(BarrierId barrier, ExprId slot, Sync::Operation operation) {
+  emit(Sync{barrier, slot, operation});
 }
 
 VarId Builder::variable(const std::string& name, ElementType type, Uniformity uniformity) {

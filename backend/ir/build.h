@@ -58,7 +58,7 @@ class Builder {
   BufferId registers(std::string name, ElementType element, Layout layout);
   BarrierId block_barrier();  // the one barrier of all threads
   BarrierId barrier(Barrier declared);
-  RingId ring(std::string name, int stages, bool starts_full = false);
+  RingId ring(std::string name, int stages, int initial_phase = 0);
 
   // ---- expressions
   Term constant(std::int64_t value, ElementType type = ElementType::s32);
@@ -90,9 +90,17 @@ class Builder {
   void assign(Ref to, Term value);
   void fill(BufferId buffer, Term value);
   // `count` elements along the modes; the reference is good until the next statement.
-  Copy& copy(Ref dst, Ref src, int count = 1, int dst_mode = 0, int src_mode = 0);
+  PlainCopy& copy(Ref dst, Ref src, int count = 1, int dst_mode = 0, int src_mode = 0);
+  // A copy of any kind; the reference is good until the next statement.
+  template <class Kind>
+  Kind& copy(Ref dst, Ref src, Kind how) {
+    emit(Copy{std::move(dst), std::move(src), std::move(how)});
+    return std::get<Kind>(std::get<Copy>(block_->back().node).how);
+  }
   Mma& mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom = "");
-  void sync(BarrierId barrier);
+  // All threads of the barrier meet: of the block, of a named barrier, of the cluster.
+  void sync(BarrierId barrier, ExprId slot = {});
+  void sync(BarrierId barrier, ExprId slot, Sync::Operation operation);
   void emit(decltype(Stmt::node) node);
 
   struct LoopOptions {
@@ -103,7 +111,7 @@ class Builder {
   void loop(const std::string& name, Term begin, Term end, LoopOptions options, Body body) {
     For made = open_loop(name, begin, end, options);
     inside(*made.body, [&] {
-      names_.push_back(kernel.vars[made.var.index].name);
+      names_.push_back(kernel.var(made.var).name);
       body(get(made.var));
     });
     emit(std::move(made));
@@ -136,7 +144,7 @@ class Builder {
     inside(*made.body, [&] {
       for (const std::string& name : names) {
         made.tile.push_back(variable(name, ElementType::s32, uniformity_of(first)));
-        names_.push_back(kernel.vars[static_cast<size_t>(made.tile.back().index)].name);
+        names_.push_back(kernel.var(made.tile.back()).name);
         coordinates.push_back(get(made.tile.back()));
       }
       made.live = live(coordinates);
@@ -182,7 +190,7 @@ class Builder {
   Block* block_ = nullptr;
   Origin origin_;
   std::map<std::vector<std::int64_t>, ExprId> known_;
-  std::map<std::string, int> layouts_;  // of At, by text
+  std::map<std::string, int> layouts_;  // of LayoutOffset, by text
 };
 
 // A literal operand as a term of the other's type.

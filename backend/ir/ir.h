@@ -36,6 +36,7 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -130,7 +131,10 @@ struct Barrier {
 struct Ring {
   std::string name;
   int stages = 1;
-  bool starts_full = false;  // a producer's ring starts in the opposite phase: its first waits pass
+  // Parity of the first round. A producer's ring begins with 1: the first waits for empty stages
+  // then ask for the phase before the first one, which counts as complete (PTX ISA,
+  // mbarrier.test_wait).
+  int initial_phase = 0;
 };
 
 struct Var {
@@ -184,7 +188,7 @@ struct RingPhase {
 };
 // The offset that a layout with integer strides gives at a 1-D coordinate: how lanes, warps and
 // tiles are placed.
-struct At {
+struct LayoutOffset {
   Layout layout;
   ExprId index;
 };
@@ -201,7 +205,9 @@ struct Read {
 };
 
 struct Expr {
-  std::variant<Constant, Special, Size, Scalar, VarRef, RingSlot, RingPhase, At, Apply, Read> node;
+  std::variant<Constant, Special, Size, Scalar, VarRef, RingSlot, RingPhase, LayoutOffset, Apply,
+               Read>
+      node;
   ElementType type = ElementType::s32;
 };
 
@@ -225,32 +231,69 @@ struct Fill {
   ExprId value;
 };
 
-// How a copy is executed and how its completion is signalled: the closed tables.
-enum class CopyKind { plain, cp_async, tma_load, tma_store, ldmatrix, stmatrix, st_async };
-enum class Completion { none, group, mbarrier, bulk_group };
-
-// dst <- src: `count` consecutive elements along mode dst_mode of dst and src_mode of src, starting
-// at the coordinates. With count > 1 it is one vector access on each side that is memory:
-// contiguous and aligned there, which the verifier proves from the layouts. A false predicate reads
-// nothing; with zero_fill it then writes zeros, else nothing. For TMA kinds the box of the tensor
-// map stands in place of count and mode. st_async goes from registers to the same buffer of another
-// block of the cluster (or of this one), where it counts its bytes at the same mbarrier of that
-// block.
-struct Copy {
-  CopyKind kind = CopyKind::plain;
-  Ref dst, src;
+// What a vector access moves: `count` consecutive elements along mode dst_mode of the destination
+// and src_mode of the source, starting at the coordinates of the copy. With count > 1 each side
+// that is memory is one access, contiguous and aligned, which the verifier proves from the layouts.
+struct CopyVector {
   int count = 1;
   int dst_mode = 0, src_mode = 0;
+};
+// A copy whose predicate is false reads nothing. It then writes zeros, or nothing.
+struct CopyGuard {
   ExprId predicate;  // optional
   bool zero_fill = false;
-  Completion completion = Completion::none;
-  BarrierId barrier;  // with Completion::mbarrier, and its slot
+};
+// One mbarrier of an array of them.
+struct MbarrierSlot {
+  BarrierId barrier;
   ExprId slot;
+};
+
+// Loads and stores of a thread; registers may be on either side.
+struct PlainCopy {
+  CopyVector vector;
+  CopyGuard guard;
+};
+// cp.async, global -> shared. It completes with the thread's next committed cp_async group.
+struct AsyncCopy {
+  CopyVector vector;
+  CopyGuard guard;
+};
+// cp.async.bulk.tensor, global -> shared: the box of the tensor map. Its bytes count at the
+// mbarrier.
+struct TmaLoad {
   int tensor_map = -1;
+  MbarrierSlot completion;
   ExprId multicast;  // mask over the cluster's blocks, optional
-  ExprId remote;     // st_async: the rank of the block that it goes to
+};
+// cp.async.bulk.tensor, shared -> global. It completes with the thread's next committed bulk group.
+struct TmaStore {
+  int tensor_map = -1;
+};
+// ldmatrix, shared -> registers, by a converged warp.
+struct MatrixLoad {
+  CopyVector vector;
   bool transpose = false;
-  std::string atom;  // the stdlib record it comes from; empty for plain
+  std::string atom;  // the stdlib record it comes from
+};
+// stmatrix, registers -> shared, by a converged warp.
+struct MatrixStore {
+  CopyVector vector;
+  bool transpose = false;
+  std::string atom;
+};
+// st.async, registers -> the same buffer of a block of the cluster. Its bytes count at the same
+// mbarrier of that block.
+struct RemoteStore {
+  CopyVector vector;
+  MbarrierSlot completion;
+  ExprId block;  // the rank of the block
+};
+
+// dst <- src.
+struct Copy {
+  Ref dst, src;
+  std::variant<PlainCopy, AsyncCopy, TmaLoad, TmaStore, MatrixLoad, MatrixStore, RemoteStore> how;
 };
 
 // An instruction that multiplies tiles, as data: a record of the standard library. A tile of d is m
@@ -306,32 +349,50 @@ struct TileLoop {
   std::shared_ptr<Block> body;
 };
 
-// block: sync. named: sync or arrive. cluster: arrive, wait or sync. mbarrier: the rest.
-enum class SyncOp { init, arrive, arrive_expect_bytes, wait, sync, invalidate };
-struct Sync {
-  SyncOp op = SyncOp::sync;
-  BarrierId barrier;
-  ExprId slot;    // mbarrier, and named where there are several
-  ExprId phase;   // wait: the parity
-  ExprId bytes;   // arrive_expect_bytes
-  ExprId remote;  // arrive at the same barrier of that block of the cluster
+// Operations on barriers. Each belongs to one kind of barrier.
+struct InitMbarrier {};
+struct ArriveMbarrier {
+  ExprId block;  // arrives at the same mbarrier of that block of the cluster; optional
 };
+struct ArriveExpectBytes {  // an arrival that adds to the bytes which the phase waits for
+  ExprId bytes;
+};
+struct WaitMbarrier {  // until the phase of this parity is complete
+  ExprId phase;
+};
+struct InvalidateMbarrier {};
+struct SyncBlock {};
+struct SyncNamed {};
+struct ArriveNamed {};
+struct SyncCluster {};
+struct ArriveCluster {};
+struct WaitCluster {};
+struct Sync {
+  using Operation = std::variant<InitMbarrier, ArriveMbarrier, ArriveExpectBytes, WaitMbarrier,
+                                 InvalidateMbarrier, SyncBlock, SyncNamed, ArriveNamed, SyncCluster,
+                                 ArriveCluster, WaitCluster>;
+  BarrierId barrier;
+  ExprId slot;  // of an mbarrier, and of a named barrier where there are several
+  Operation operation;
+};
+// The kind of barrier that the operation is for.
+BarrierKind barrier_kind(const Sync::Operation& operation);
 
 // warp: the lanes of a warp meet (bar.warp.sync). Values do not depend on it, instructions do: the
 // assembler moves no load behind it, so that copies that shall run ahead of the products are issued
-// before them. earlier_grids: from here on, what the grids before this one in the stream wrote is
-// there. It stands in the prologue, outside of every branch, and nothing before it touches global
-// memory; then the grid may be launched before those have ended (griddepcontrol). branch: it stands
-// in an arm of an `if`, which stays a branch. Values do not depend on it, instructions do: of an
-// arm that only assigns registers the compiler makes a select a value, which all lanes execute
-// wherever they go.
+// before them. grid_dependency_wait: from here on, what the grids before this one in the stream
+// wrote is visible. It stands in the prologue, outside of every branch, and nothing before it
+// touches global memory; then the grid may be launched before those have ended (griddepcontrol).
+// branch: it stands in an arm of an `if`, which stays a branch. Values do not depend on it,
+// instructions do: of an arm that only assigns registers the compiler makes a select a value, which
+// all lanes execute wherever they go.
 enum class FenceKind {
   warp,
   proxy_async,
   mbarrier_init,
   wgmma,
   acq_rel_cluster,
-  earlier_grids,
+  grid_dependency_wait,
   branch
 };
 struct Fence {
@@ -400,6 +461,16 @@ struct Kernel {
                    // stay in scope
   std::vector<Role> roles;
   Block epilogue;  // by all threads after the roles
+
+  // What an id stands for; the id is of this kernel.
+  const Expr& expr(ExprId id) const { return exprs[static_cast<std::size_t>(id.index)]; }
+  const Var& var(VarId id) const { return vars[static_cast<std::size_t>(id.index)]; }
+  const Param& param(ParamId id) const { return params[static_cast<std::size_t>(id.index)]; }
+  const Buffer& buffer(BufferId id) const { return buffers[static_cast<std::size_t>(id.index)]; }
+  const Barrier& barrier(BarrierId id) const {
+    return barriers[static_cast<std::size_t>(id.index)];
+  }
+  const Ring& ring(RingId id) const { return rings[static_cast<std::size_t>(id.index)]; }
 };
 
 // Whether the kernel may be launched before the grids before it in the stream have ended.

@@ -3,7 +3,7 @@
 namespace lay::ir {
 
 Truth truth(const sema::Kernel& kernel, sema::NodeId condition, bool holds) {
-  const auto* apply = std::get_if<sema::Apply>(&kernel.nodes[static_cast<size_t>(condition)].what);
+  const auto* apply = std::get_if<sema::Apply>(&kernel.node(condition).what);
   if (apply && apply->function == ElementFunction::not_)
     return truth(kernel, apply->operands[0], !holds);
   if (apply && apply->function == ElementFunction::eq) return {apply->operands, holds};

@@ -53,10 +53,27 @@ Uniformity uniformity(Builtin builtin) {
 
 }  // namespace
 
+BarrierKind barrier_kind(const Sync::Operation& operation) {
+  return std::visit(overloaded{
+                        [](const SyncBlock&) { return BarrierKind::block; },
+                        [](const SyncNamed&) { return BarrierKind::named; },
+                        [](const ArriveNamed&) { return BarrierKind::named; },
+                        [](const SyncCluster&) { return BarrierKind::cluster; },
+                        [](const ArriveCluster&) { return BarrierKind::cluster; },
+                        [](const WaitCluster&) { return BarrierKind::cluster; },
+                        [](const InitMbarrier&) { return BarrierKind::mbarrier; },
+                        [](const ArriveMbarrier&) { return BarrierKind::mbarrier; },
+                        [](const ArriveExpectBytes&) { return BarrierKind::mbarrier; },
+                        [](const WaitMbarrier&) { return BarrierKind::mbarrier; },
+                        [](const InvalidateMbarrier&) { return BarrierKind::mbarrier; },
+                    },
+                    operation);
+}
+
 bool overlaps(const Kernel& kernel) {
   return std::any_of(kernel.prologue.begin(), kernel.prologue.end(), [](const Stmt& statement) {
     const auto* fence = std::get_if<Fence>(&statement.node);
-    return fence && fence->kind == FenceKind::earlier_grids;
+    return fence && fence->kind == FenceKind::grid_dependency_wait;
   });
 }
 
@@ -106,10 +123,10 @@ Uniformity uniformity(const Kernel& kernel, const Expr& expr, std::span<const Un
                         [](const Special& special) { return uniformity(special.which); },
                         [](const Size&) { return Uniformity::grid; },
                         [](const Scalar&) { return Uniformity::grid; },
-                        [&](const VarRef& ref) { return kernel.vars[ref.var.index].uniformity; },
+                        [&](const VarRef& ref) { return kernel.var(ref.var).uniformity; },
                         [](const RingSlot&) { return Uniformity::warpgroup; },
                         [](const RingPhase&) { return Uniformity::warpgroup; },
-                        [&](const At& at) { return known[at.index.index]; },
+                        [&](const LayoutOffset& at) { return known[at.index.index]; },
                         [&](const Apply& apply) {
                           Uniformity widest = Uniformity::grid;
                           for (const ExprId operand : apply.operands)

@@ -16,7 +16,7 @@ namespace {
 constexpr int widest_access = 16;  // bytes
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, const OperandCopy& copy) {
-  const auto& load = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(copy.load)].what);
+  const auto& load = std::get<sema::Load>(kernel.node(copy.load).what);
   return kernel.tensors[static_cast<std::size_t>(load.tensor)];
 }
 
@@ -69,7 +69,7 @@ struct Wish {
 std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts,
                                  OperandCopy copy, Width width) {
   const sema::Tensor& tensor = tensor_of(kernel, copy);
-  const auto& load = std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(copy.load)].what);
+  const auto& load = std::get<sema::Load>(kernel.node(copy.load).what);
   const int outer_tile = copy.outer == gemm.m ? gemm.tile[0] : gemm.tile[1];
   const int unit = unit_mode(facts, tensor.layout);
   const sema::IndexId run =

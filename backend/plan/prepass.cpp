@@ -39,7 +39,7 @@ struct Factor {
 Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId outer,
                  sema::IndexId k, bool takes_outer, const Facts& known) {
   Factor made;
-  made.load = &std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(node)].what);
+  made.load = &std::get<sema::Load>(kernel.node(node).what);
   const sema::Tensor& tensor = tensor_of(kernel, made.tensor());
   const auto index_at = [&](int mode) {
     return bare_index(kernel, made.load->coordinate[static_cast<std::size_t>(mode)]);

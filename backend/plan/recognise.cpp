@@ -101,7 +101,7 @@ bool same_indices(const Kernel& kernel) {
 
 // The stride with which an index steps through a factor's memory.
 Int step(const Kernel& kernel, const Factor& factor, IndexId index) {
-  const auto& load = std::get<Load>(kernel.nodes[static_cast<std::size_t>(factor.load)].what);
+  const auto& load = std::get<Load>(kernel.node(factor.load).what);
   const auto mode =
       std::find(factor.indices.begin(), factor.indices.end(), index) - factor.indices.begin();
   const Layout& layout = kernel.tensors[static_cast<std::size_t>(load.tensor)].layout;
@@ -189,7 +189,7 @@ int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::Nod
   while (!open.empty()) {
     const sema::NodeId id = open.back();
     open.pop_back();
-    const auto* apply = std::get_if<sema::Apply>(&kernel.nodes[static_cast<size_t>(id)].what);
+    const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
     if (!seen.insert(id).second || !apply) continue;
     using enum ElementFunction;
     const bool elementary = apply->function >= exp && apply->function <= cos;

@@ -3,7 +3,7 @@
 
 #include "backend/cuda/emit.h"
 #include "backend/ir/lower/lower.h"
-#include "backend/ir/lower/old_values.h"
+#include "backend/ir/lower/source_operand.h"
 #include "backend/plan/make.h"
 #include "frontend/sema/evaluator.h"
 #include "tests/emitted/emitted.h"
@@ -44,7 +44,7 @@ TEST_CASE("the old output is read under one condition, however it is written") {
   for (const char* value : values) {
     INFO(value);
     const auto kernel = gemm(value);
-    const auto old = ir::old_values(*kernel, kernel->assignments[0]);
+    const auto old = ir::source_operands(*kernel, kernel->assignments[0]);
     REQUIRE(old.size() == 1);
     CHECK(old[0].condition >= 0);
     const std::string text = emitted(kernel, "wide");
@@ -52,7 +52,7 @@ TEST_CASE("the old output is read under one condition, however it is written") {
     CHECK(times(text, "beta_ * old_[") == 1);
   }
   const auto always = gemm("acc + C[m,n]");
-  const auto old = ir::old_values(*always, always->assignments[0]);
+  const auto old = ir::source_operands(*always, always->assignments[0]);
   REQUIRE(old.size() == 1);
   CHECK(old[0].condition == -1);
 }
@@ -62,7 +62,7 @@ TEST_CASE("an old output whose condition depends on the element, or on two, is r
                             "if beta == 0 then acc else (if beta == 1 then C[m,n] else acc)"}) {
     INFO(value);
     const auto kernel = gemm(value);
-    CHECK(ir::old_values(*kernel, kernel->assignments[0]).empty());
+    CHECK(ir::source_operands(*kernel, kernel->assignments[0]).empty());
   }
 }
 

@@ -30,10 +30,29 @@ Problem problem(const lay::cuda::EmitResult& result) {
 
 TEST_CASE("what cannot be emitted yet is a problem with the script's line") {
   const Problem found =
-      problem(emit("Y[0] = 1.0 @3\ncopy cp_async s[0] <- Y[0] then mbarrier b[0] @7",
-                   "shared s : f32 4:1 align 16\nbarrier b mbarrier count 1\n"));
+      problem(emit("Y[0] = 1.0 @3\ncopy cp_async s[0] <- Y[0] count 3 then group @7",
+                   "shared s : f32 4:1 align 16\n"));
   CHECK(found.code == "unsupported");
   CHECK(found.line == 7);
+}
+
+TEST_CASE("the accumulators of wgmma are held wherever the product stands") {
+  const std::string product = "mma wgmma acc[] += a[0,0] * b[0,0] atom \"m64n8k16\"\n";
+  for (const std::string& around :
+       {std::string(), std::string("for k : s32 grid in 0..4 {\n"), std::string("if M < 4 {\n"),
+        std::string("if M < 4 {\n} else {\n"), std::string("elect {\n")}) {
+    INFO(around);
+    const auto made = emit(
+        "fence wgmma\n" + around + product + (around.empty() ? "" : "}\n"),
+        "shared a : bf16 Sw<3,3,3> o 0 o (64,64):(64,1) align 1024\n"
+        "shared b : bf16 Sw<3,3,3> o 0 o (8,64):(64,1) align 1024\n"
+        "register acc : f32 (4,):(1,)\nmma_atom \"m64n8k16\" shape (64,8,16) d "
+        "((4,8,4),(2,2)):((128,1,16),(64,8)) ptx "
+        "\"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 $d, $a, $b, $scale, 1, 1, 0, 0\"\n");
+    const auto* emitted = std::get_if<Emitted>(&made);
+    REQUIRE(emitted);
+    CHECK(emitted->text.find("asm volatile(\"\" : \"+f\"(acc_[i])") != std::string::npos);
+  }
 }
 
 TEST_CASE("an atom is emitted by its instruction, on operands that a descriptor can say") {

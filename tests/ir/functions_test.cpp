@@ -326,7 +326,7 @@ TEST_CASE("persistent blocks take every live tile once, rings walk round") {
   global Y : s32 (P,Q):(1,P) read write
   global Z : s32 (3,64):(1,3) write
   ring r stages 3
-  ring f stages 3 full
+  ring f stages 3 phase 1
   launch grid (5,1,1) cluster (1,1,1) threads 32 persistent
   role all threads 0..32 {
     tiles p : s32 block, q : s32 block of (4,Q,ceil_div(P,4)):(1@0,1@1,4@0) first block_x count [4*Q*ceil_div(P,4)] stride grid_x live p < P {

@@ -32,7 +32,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
   barrier pair named count 64 id 1
   barrier full mbarrier slots 4 count 1
   barrier both cluster
-  ring load stages 4 full
+  ring load stages 4 phase 1
   launch grid (ceil_div(M,128),N,1) cluster (2,1,1) threads 256 blocks_per_sm 2
   prologue {
     init full[0]
@@ -54,7 +54,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
       copy acc[0,0] <- X[i,0] count 4 along 0, 1 when p else zero
     } else {
       elect {
-        copy tma_load s[0,0] <- X[i,0] then mbarrier full[slot(load)] map x_map multicast 3 atom "sm90.tma"
+        copy tma_load s[0,0] <- X[i,0] then mbarrier full[slot(load)] map x_map multicast 3
       }
     }
     copy cp_async s[0,0] <- X[0,0] count 4 then group
@@ -204,6 +204,41 @@ TEST_CASE("errors of the text name line and column") {
               .find("nested deeper than") != std::string::npos);
   REQUIRE(error(head + "assume " + std::string(5000, '(') + "M\n}").find("nested deeper") !=
           std::string::npos);
+}
+
+TEST_CASE("a copy takes the clauses of its kind and an operation a barrier of its kind") {
+  const auto error = [](const std::string& from, const std::string& to) -> std::string {
+    std::string text = everything();
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    try {
+      parse(text.replace(at, from.size(), to));
+    } catch (const ParseError& e) {
+      return e.message;
+    }
+    return "none";
+  };
+  const std::string async = "X[0,0] count 4 then group",
+                    load = "then mbarrier full[slot(load)] map";
+  REQUIRE(error(async, "X[0,0] count 4") == "expected `then`, found `copy`");
+  REQUIRE(error(async, "X[0,0] count 4 then mbarrier full[0]") ==
+          "expected `group`, found `mbarrier`");
+  REQUIRE(error(async, "X[0,0] count 4 then group remote 1") ==
+          "expected the end of a cp_async copy, found `remote`");
+  REQUIRE(error(load, "then group map") == "expected `mbarrier`, found `group`");
+  REQUIRE(error("map x_map multicast 3", "map x_map remote 1") ==
+          "expected the end of a tma_load copy, found `remote`");
+  REQUIRE(error("map x_map multicast", "map X multicast") == "expected a tensor map, found `X`");
+  REQUIRE(error("then mbarrier full[0] remote 1\n    copy ldmatrix",
+                "then mbarrier full[0]\n    copy ldmatrix") == "expected `remote`, found `copy`");
+  REQUIRE(error("count 4 transpose", "count 4 when p") ==
+          "expected the end of a ldmatrix copy, found `when`");
+  REQUIRE(error("wait full[slot(load)] phase phase(load)", "wait full[slot(load)]") ==
+          "expected `phase`, found `arrive_expect_bytes`");
+  REQUIRE(error("wait full[slot(load)] phase phase(load)", "sync full[0]") ==
+          "`sync` is no operation of `full`, a barrier of kind mbarrier");
+  REQUIRE(error("      sync all", "      wait all") ==
+          "`wait` is no operation of `all`, a barrier of kind block");
 }
 
 TEST_CASE("text cut off anywhere, or with a byte changed, is a kernel or an error with a place") {

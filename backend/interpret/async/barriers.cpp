@@ -87,13 +87,21 @@ void release(Cluster& cluster, Arrivals& at, Wakes wakes) {
 
 // ---- block, named, cluster
 
-void reach(Warp& warp, const Instruction& at) {
+Arrivals& arrive_here(Warp& warp, const Instruction& at) {
   all_arrive(warp, at);
   Arrivals& arrivals =
       warp.cluster->at(warp.block->rank, at.detail, slot_of(warp, at, first_lane(warp.mask)));
   tell(warp, arrivals);
   arrivals.threads += threads_of(warp);
-  if (at.value != 1) wait_at(warp, at, arrivals, -1);
+  return arrivals;
+}
+
+void reach(Warp& warp, const Instruction& at) {
+  wait_at(warp, at, arrive_here(warp, at), -1);
+}
+
+void arrive_only(Warp& warp, const Instruction& at) {
+  arrive_here(warp, at);
 }
 
 void arrive_at_cluster(Warp& warp, const Instruction& at) {
@@ -266,6 +274,7 @@ std::string state_of(const Cluster& cluster, const Arrivals& at) {
 }  // namespace
 
 const Handler sync = reach;
+const Handler arrive_named = arrive_only;
 const Handler cluster_arrive = arrive_at_cluster;
 const Handler cluster_wait = wait_for_cluster;
 const Handler cluster_sync = reach_cluster;

@@ -14,6 +14,7 @@ namespace lay::interpret::barriers {
 // without waiting.
 extern const Handler sync;
 // The same for the cluster's barrier: arrives, waits for the phase at which it arrived, or both.
+extern const Handler arrive_named;
 extern const Handler cluster_arrive;
 extern const Handler cluster_wait;
 extern const Handler cluster_sync;

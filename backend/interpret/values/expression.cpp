@@ -78,12 +78,12 @@ void ExpressionCompiler::find_traits() {
     traits_.push_back(std::visit(overloaded{
                                      [&](const ir::Apply& apply) {
                                        const ElementType type =
-                                           program_.kernel->exprs[apply.operands.back().index].type;
+                                           program_.kernel->expr(apply.operands.back()).type;
                                        Traits made = all(apply.operands);
                                        made.total = made.total && !faults(apply, type);
                                        return made;
                                      },
-                                     [&](const ir::At& at) { return all({at.index}); },
+                                     [&](const ir::LayoutOffset& at) { return all({at.index}); },
                                      [](const ir::Read&) {
                                        return Traits{false, false};
                                      },
@@ -143,7 +143,7 @@ int ExpressionCompiler::value(ir::ExprId id) {
 }
 
 int ExpressionCompiler::compute(ir::ExprId id) {
-  const ir::Expr& expr = program_.kernel->exprs[id.index];
+  const ir::Expr& expr = program_.kernel->expr(id);
   return std::visit(overloaded{
                         [&](const ir::Constant& c) { return literal(c, expr.type); },
                         [&](const ir::Special& s) { return special(s); },
@@ -152,7 +152,7 @@ int ExpressionCompiler::compute(ir::ExprId id) {
                         [&](const ir::VarRef& v) { return variables_[v.var.index]; },
                         [&](const ir::RingSlot& r) { return ring(r.ring, false); },
                         [&](const ir::RingPhase& r) { return ring(r.ring, true); },
-                        [&](const ir::At& a) { return at(a); },
+                        [&](const ir::LayoutOffset& a) { return at(a); },
                         [&](const ir::Apply& a) { return apply(a, expr.type); },
                         [&](const ir::Read& r) { return read(r, expr.type); },
                     },
@@ -209,8 +209,8 @@ int ExpressionCompiler::scalar(const ir::Scalar& scalar, ElementType type) {
 }
 
 int ExpressionCompiler::ring(ir::RingId ring, bool phase) {
-  const ir::Ring& declared = program_.kernel->rings[ring.index];
-  const int start = constant(std::int64_t{declared.starts_full});
+  const ir::Ring& declared = program_.kernel->ring(ring);
+  const int start = constant(std::int64_t{declared.initial_phase});
   Instruction made;
   made.run = phase ? control::ring_phase : control::ring_slot;
   made.dst = fresh();
@@ -221,7 +221,7 @@ int ExpressionCompiler::ring(ir::RingId ring, bool phase) {
   return made.dst;
 }
 
-int ExpressionCompiler::at(const ir::At& at) {
+int ExpressionCompiler::at(const ir::LayoutOffset& at) {
   const auto placed = place(at.layout, sizes_);
   if (!placed)
     refuse(FaultCode::unsupported, "the layout " + at.layout.to_string() + " gives no integers");
@@ -255,7 +255,7 @@ int ExpressionCompiler::apply(const ir::Apply& apply, ElementType type) {
   std::vector<int> slots;
   for (const ir::ExprId operand : apply.operands) slots.push_back(value(operand));
   Instruction made;
-  const ElementType from = program_.kernel->exprs[apply.operands.back().index].type;
+  const ElementType from = program_.kernel->expr(apply.operands.back()).type;
   made.type = from;
   if (apply.function == F::cast) {
     made.run = conversion(from, type);

@@ -43,7 +43,7 @@ class ExpressionCompiler {
   int scalar(const ir::Scalar& scalar, ElementType type);
   int special(const ir::Special& special);
   int ring(ir::RingId ring, bool phase);
-  int at(const ir::At& at);
+  int at(const ir::LayoutOffset& at);
   int apply(const ir::Apply& apply, ElementType type);
   int selection(const ir::Apply& apply, ElementType type);
   int short_circuit(const ir::Apply& apply);

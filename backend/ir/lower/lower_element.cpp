@@ -41,7 +41,7 @@ bool is_leaf(const sema::Node& node) {
 // An index, a dim or a literal that needs no more than 32 bits: the launcher admits no larger
 // sizes.
 bool fits_s32(const sema::Kernel& kernel, NodeId id) {
-  const sema::Node& node = kernel.nodes[static_cast<size_t>(id)];
+  const sema::Node& node = kernel.node(id);
   if (std::holds_alternative<IndexValue>(node.what)) return true;
   if (const auto* size = std::get_if<SizeValue>(&node.what))
     return size->value.dim_id().has_value();
@@ -62,7 +62,7 @@ IntegerRange integers_of(ElementType type) {
 
 // Where an integer node's values lie, as far as is plain.
 IntegerRange integers_in(const sema::Kernel& kernel, NodeId id, int depth = 0) {
-  const sema::Node& node = kernel.nodes[static_cast<size_t>(id)];
+  const sema::Node& node = kernel.node(id);
   if (const auto* literal = std::get_if<Literal>(&node.what)) {
     if (const auto* integer = std::get_if<std::int64_t>(&literal->value))
       return {*integer, *integer};
@@ -129,8 +129,7 @@ Term ElementLowering::value(NodeId id) {
     depth = std::max(depth, depth_[static_cast<size_t>(operand)]);
   depth_[i] = depth + 1;
   if (inline_ || is_leaf(kernel_.nodes[i])) return made;
-  const bool named =
-      std::holds_alternative<VarRef>(b_.kernel.exprs[static_cast<size_t>(made.id.index)].node);
+  const bool named = std::holds_alternative<VarRef>(b_.kernel.expr(made.id).node);
   if (!named && (uses_[i] > 1 || depth_[i] > deepest_expression)) {
     made = b_.let(declared_.fresh("t"), made);
     depth_[i] = 0;
@@ -157,7 +156,7 @@ Term ElementLowering::value(NodeId id, ElementType type) {
 }
 
 Term ElementLowering::lower(NodeId id) {
-  const sema::Node& node = kernel_.nodes[static_cast<size_t>(id)];
+  const sema::Node& node = kernel_.node(id);
   return std::visit(
       overloaded{
           [&](const Literal& literal) {
@@ -193,7 +192,7 @@ Ref ElementLowering::source(const sema::Load& load) {
 }
 
 Ref ElementLowering::source(NodeId load) {
-  return source(std::get<sema::Load>(kernel_.nodes[static_cast<size_t>(load)].what));
+  return source(std::get<sema::Load>(kernel_.node(load).what));
 }
 
 Ref ElementLowering::element(TensorId tensor, const std::vector<IndexId>& at) const {
@@ -334,7 +333,7 @@ Term ElementLowering::sum(const sema::Node& node, const Contraction& contraction
 
 // A product is added without rounding it first, as in a tile.
 void ElementLowering::accumulate(const Ref& into, NodeId body, ElementType type) {
-  const auto* product = std::get_if<sema::Apply>(&kernel_.nodes[static_cast<size_t>(body)].what);
+  const auto* product = std::get_if<sema::Apply>(&kernel_.node(body).what);
   if (product && product->function == ElementFunction::mul && is_float(type)) {
     const Term a = as(value(product->operands[0]), type), z = as(value(product->operands[1]), type);
     b_.assign(into, b_.fma(a, z, b_.read(into)));

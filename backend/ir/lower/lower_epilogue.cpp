@@ -56,9 +56,9 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
   const size_t run = store.along_n ? 1 : 0, across = 1 - run;
   const std::array<sema::IndexId, 2> index{gemm_.m, gemm_.n};
   const ElementType type = declared_.tensor(assignment.target).element;
-  const auto old = old_values(declared_.kernel, assignment);
+  const auto old = source_operands(declared_.kernel, assignment);
   std::vector<sema::NodeId> given{gemm_.contraction};
-  for (const OldValue& value : old) given.push_back(value.load);
+  for (const SourceOperand& value : old) given.push_back(value.load);
   declared_.from(assignment.where, "values for one access");
   const BufferId values = b_.registers(declared_.name("out"), type, Layout(store.vector, 1));
   const BufferId before =
@@ -78,7 +78,8 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
                   ElementLowering first(declared_, given);
                   bind(first, at[0], at[1], number(0));
                   const Ref output = first.element(assignment.target, assignment.indices);
-                  for (const OldValue& value : old) read_old(first, value, output, before, store);
+                  for (const SourceOperand& value : old)
+                    read_old(first, value, output, before, store);
                   b_.loop("v", number(0), number(store.vector), {.unrolled = true}, [&](Term v) {
                     std::array<Term, 2> here = at, held;
                     here[run] = at[run] + v;
@@ -86,7 +87,7 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
                     held[run] = j + v;
                     ElementLowering element(declared_, given);
                     bind(element, here[0], here[1], b_.read({accumulators_, {held[0], held[1]}}));
-                    for (const OldValue& value : old)
+                    for (const SourceOperand& value : old)
                       element.know(value.load, b_.read({before, {v}}));
                     b_.assign({values, {v}}, element.value(assignment.value, type));
                   });
@@ -97,9 +98,9 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
   });
 }
 
-void GemmLowering::read_old(ElementLowering& element, const OldValue& value, const Ref& output,
+void GemmLowering::read_old(ElementLowering& element, const SourceOperand& value, const Ref& output,
                             BufferId before, const plan::OutputStore& store) {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(value.load)].where;
+  const Span& where = declared_.kernel.node(value.load).where;
   if (value.condition < 0) {
     declared_.from(where);
     b_.copy({before, {number(0)}}, output, store.vector, 0, store.vector_mode);
@@ -107,9 +108,9 @@ void GemmLowering::read_old(ElementLowering& element, const OldValue& value, con
   }
   const Term condition = element.value(value.condition);
   declared_.from(where, "read only where it counts");
-  Copy& made = b_.copy({before, {number(0)}}, output, store.vector, 0, store.vector_mode);
-  made.predicate = value.when ? condition : !condition;
-  made.zero_fill = true;
+  PlainCopy& made = b_.copy({before, {number(0)}}, output, store.vector, 0, store.vector_mode);
+  made.guard.predicate = value.when ? condition : !condition;
+  made.guard.zero_fill = true;
 }
 
 // Element by element; of several outputs all values first, then all stores.

@@ -18,14 +18,12 @@ LanePlace lane_place(Builder& b, const plan::Fragment& fragment) {
 void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRead& read) {
   const int values = fragment.values();
   if (fragment.matrices > 0) {
-    Copy& made = b.copy({read.registers, {b.constant(std::int64_t{0}), read.held[0], read.held[1]}},
-                        {read.shared, {read.outer, read.k, read.stage}}, values, 0,
-                        fragment.along_k ? 1 : 0);
-    made.kind = CopyKind::ldmatrix;
-    made.transpose = fragment.transposed;
-    made.atom =
+    const std::string atom =
         std::string(fragment.transposed ? "sm80.ldmatrix_trans(n = " : "sm80.ldmatrix(n = ") +
         std::to_string(fragment.matrices) + ")";
+    b.copy({read.registers, {b.constant(std::int64_t{0}), read.held[0], read.held[1]}},
+           {read.shared, {read.outer, read.k, read.stage}},
+           MatrixLoad{{values, 0, fragment.along_k ? 1 : 0}, fragment.transposed, atom});
     return;
   }
   const auto one = [&](Term value) {

@@ -44,13 +44,13 @@ GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
   held_ = {repeats[0] * gemm.lane_tile[0], repeats[1] * gemm.lane_tile[1]};
   declare(a_operand_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm.contraction)].where,
+  declared_.from(declared_.kernel.node(gemm.contraction).where,
                  "(thread,value) -> (m,n): " + gemm.accumulators.to_string());
   accumulators_ = b_.registers(declared_.name("acc"), gemm.accumulator,
                                Layout(tuple(held_[0], held_[1]), tuple(held_[1], 1)));
   if (gemm.groups[2] > 1) {
     const int threads = gemm.slice_threads();
-    declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm.contraction)].where,
+    declared_.from(declared_.kernel.node(gemm.contraction).where,
                    "(i,j,thread of a slice): the sums of one slice");
     handed_ = b_.shared(
         declared_.name("handed"), gemm.accumulator,
@@ -64,7 +64,7 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
   operand.copy = &copy;
   operand.axis = axis;
   operand.name = axis == 0 ? "A" : "B";
-  const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(copy.load)];
+  const sema::Node& node = declared_.kernel.node(copy.load);
   const sema::TensorId tensor = std::get<sema::Load>(node.what).tensor;
   operand.global = declared_.tensors[static_cast<size_t>(tensor)];
   const int alignment = copy.boxes ? 128 : 16;  // bytes
@@ -104,7 +104,7 @@ void GemmLowering::place_copy(Term tile, Operand& operand, Term thread) {
   const auto axis = static_cast<size_t>(operand.axis);
   const std::string lower = operand.axis == 0 ? "a" : "b", outer = operand.axis == 0 ? "m" : "n";
   declared_.from(
-      declared_.kernel.nodes[static_cast<size_t>(copy.load)].where,
+      declared_.kernel.node(copy.load).where,
       operand.name + ": (thread,value) -> (" + outer + ",k): " + copy.threads.to_string());
   const Layout threads = copy.threads[0];
   operand.outer = b_.let(declared_.name(lower + "_" + outer), b_.at(along(threads, 0), thread));
@@ -135,8 +135,7 @@ void GemmLowering::body(const std::vector<Term>& tile) {
   place(b_operand_);
   const bool slices = gemm_.groups[2] > 1;
   if (slices) {
-    declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where,
-                   "which part of every K tile");
+    declared_.from(declared_.kernel.node(gemm_.contraction).where, "which part of every K tile");
     slice_ = b_.let(declared_.name("slice"),
                     b_.special(Builtin::warp) / (gemm_.groups[0] * gemm_.groups[1]));
   }
@@ -186,21 +185,20 @@ void GemmLowering::each_access(const Operand& operand,
 
 void GemmLowering::load(Operand& operand, Term k_first) {
   const plan::OperandCopy& copy = *operand.copy;
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(copy.load)].where,
-                 operand.name + ": global -> registers");
+  declared_.from(declared_.kernel.node(copy.load).where, operand.name + ": global -> registers");
   each_access(operand, [&](Term access, Term outer_step, Term k_step) {
     const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
-    Copy& made = b_.copy({operand.staged, {number(0), access}}, operand_at(operand, outer, k),
-                         copy.vector, 0, copy.vector_mode);
-    made.predicate = outer < extent(copy.outer) && k < extent(gemm_.k);
-    made.zero_fill = true;
+    PlainCopy& made = b_.copy({operand.staged, {number(0), access}}, operand_at(operand, outer, k),
+                              copy.vector, 0, copy.vector_mode);
+    made.guard.predicate = outer < extent(copy.outer) && k < extent(gemm_.k);
+    made.guard.zero_fill = true;
   });
 }
 
 void GemmLowering::store(Operand& operand, Term stage) {
   const plan::OperandCopy& copy = *operand.copy;
   const int vector = plan::shared_store_vector(declared_.kernel, gemm_, copy);
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(copy.load)].where,
+  declared_.from(declared_.kernel.node(copy.load).where,
                  operand.name + ": registers -> shared" +
                      (copy.along_k && copy.vector > 1 ? ", transposed" : ""));
   each_access(operand, [&](Term access, Term outer_step, Term k_step) {
@@ -234,7 +232,7 @@ void GemmLowering::stage_element(Operand& operand, Term access, Term element, co
 void GemmLowering::read_fragment(Operand& operand, Term k, Term stage) {
   const auto axis = static_cast<size_t>(operand.axis);
   const int vector = plan::fragment_vector(gemm_.accumulator, gemm_.lane_tile[axis]);
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(operand.copy->load)].where,
+  declared_.from(declared_.kernel.node(operand.copy->load).where,
                  operand.name + ": shared -> fragment");
   const auto move = [&](Term i) {
     b_.copy({operand.fragment, {i}}, {operand.shared, {inside(operand.axis, i), k, stage}}, vector,
@@ -254,15 +252,14 @@ void GemmLowering::products(Term stage) {
             const Term k = gemm_.groups[2] > 1 ? slice_ * steps + step : step;
             read_fragment(a_operand_, k, stage);
             read_fragment(b_operand_, k, stage);
-            declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where,
-                           "outer product");
+            declared_.from(declared_.kernel.node(gemm_.contraction).where, "outer product");
             b_.mma(MmaKind::simt, {accumulators_, {}}, {a_operand_.fragment, {}},
                    {b_operand_.fragment, {}});
           });
 }
 
 void GemmLowering::main_loop() {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const int k_tile = gemm_.tile[2];
   const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, k_tile));
   declared_.from(where, "accumulators");
@@ -296,7 +293,7 @@ void GemmLowering::main_loop() {
 
 // In the order of the slices, so that every run gives the same bits.
 void GemmLowering::add_slices() {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term thread = b_.special(Builtin::thread) % gemm_.slice_threads();
   const auto each = [&](const std::function<void(Term, Term)>& body) {
     b_.loop("i", number(0), number(held_[0]), {.unrolled = true}, [&](Term i) {

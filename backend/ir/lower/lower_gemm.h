@@ -23,7 +23,7 @@
 #pragma once
 
 #include "backend/ir/lower/lower_parts.h"
-#include "backend/ir/lower/old_values.h"
+#include "backend/ir/lower/source_operand.h"
 
 namespace lay::ir {
 
@@ -71,8 +71,8 @@ class GemmLowering {
   void add_slices();
   void epilogue();
   void store_vectors(const plan::OutputStore& store);
-  void read_old(ElementLowering& element, const OldValue& value, const Ref& output, BufferId before,
-                const plan::OutputStore& store);
+  void read_old(ElementLowering& element, const SourceOperand& value, const Ref& output,
+                BufferId before, const plan::OutputStore& store);
   void store_elements();
   void store_values(ElementLowering& element);
   void passes(size_t axis, int most, const std::function<void(Term, int)>& body);

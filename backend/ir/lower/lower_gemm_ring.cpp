@@ -25,7 +25,7 @@ void GemmLowering::declare_ring() {
       b_.barrier({declared_.name("filled"), BarrierKind::mbarrier, gemm_.stages, arrivals, 0});
   drained_ = b_.barrier({declared_.name("drained"), BarrierKind::mbarrier, gemm_.stages,
                          gemm_.threads() / warp_threads, 0});
-  load_ = b_.ring(declared_.name("load"), gemm_.stages, true);
+  load_ = b_.ring(declared_.name("load"), gemm_.stages, 1);
   use_ = b_.ring(declared_.name("use"), gemm_.stages);
 }
 
@@ -38,7 +38,7 @@ void GemmLowering::run_ring(const WithTile& with_its_tile) {
   b_.inside(b_.kernel.prologue, [&] {
     initialise(b_, {{gemm_.stages, {filled_, drained_}}});
     b_.sync(all_);
-    b_.emit(Fence{FenceKind::earlier_grids});
+    b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
   // The assembler gives the accumulators of the role that comes last the banks that they need,
   // those of the first not always.
@@ -55,11 +55,7 @@ void GemmLowering::run_ring(const WithTile& with_its_tile) {
 // The warp says that it has written or read the stage.
 void GemmLowering::tell(BarrierId barrier, RingId ring) {
   b_.emit(Fence{FenceKind::warp});
-  b_.elect([&] {
-    Sync made{SyncOp::arrive, barrier, {}, {}, {}, {}};
-    made.slot = b_.slot(ring);
-    b_.emit(made);
-  });
+  b_.elect([&] { b_.sync(barrier, b_.slot(ring), ArriveMbarrier{}); });
 }
 
 // By one thread: what TMA brings of a K tile.
@@ -73,17 +69,11 @@ void GemmLowering::copy_boxes(const std::vector<Term>& tile, Term k_first) {
   for (const Operand* operand : {&a_operand_, &b_operand_}) {
     if (!operand->copy->boxes) continue;
     const auto axis = static_cast<size_t>(operand->axis);
-    declared_.from(declared_.kernel.nodes[static_cast<size_t>(operand->copy->load)].where,
+    declared_.from(declared_.kernel.node(operand->copy->load).where,
                    operand->name + ": global -> shared");
-    Copy made;
-    made.kind = CopyKind::tma_load;
-    made.dst = {operand->shared, {number(0), number(0), b_.slot(load_)}};
-    made.src = operand_at(*operand, tile[axis] * gemm_.tile[axis], k_first);
-    made.completion = Completion::mbarrier;
-    made.barrier = filled_;
-    made.slot = b_.slot(load_);
-    made.tensor_map = operand->map;
-    b_.emit(made);
+    const Ref to{operand->shared, {number(0), number(0), b_.slot(load_)}};
+    b_.copy(to, operand_at(*operand, tile[axis] * gemm_.tile[axis], k_first),
+            TmaLoad{operand->map, {filled_, b_.slot(load_)}, {}});
   }
 }
 
@@ -98,7 +88,7 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
                b_.special(Builtin::thread) - gemm_.threads());
     held.push_back(operand);
   }
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
   const Term first_warp = b_.special(Builtin::warp) == gemm_.threads() / warp_threads;
   const auto each_tile = [&](const std::function<void(Term)>& body) {
@@ -133,7 +123,7 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
 }
 
 void GemmLowering::empty_ring() {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
   declared_.from(where, "accumulators");
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));

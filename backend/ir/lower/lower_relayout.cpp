@@ -90,7 +90,7 @@ class RelayoutLowering {
   void declare(const plan::RelayoutLoad& load) {
     Input input;
     input.load = &load;
-    input.node = &declared_.kernel.nodes[static_cast<size_t>(load.load)];
+    input.node = &declared_.kernel.node(load.load);
     const auto& tensor = declared_.tensor(std::get<sema::Load>(input.node->what).tensor);
     const int vector = load.staged ? load.vector : relayout_.vector;
     const int count = plan::accesses_of(load.staged ? load.threads : relayout_.work);
@@ -245,10 +245,10 @@ class RelayoutLowering {
                   each_element(elements, load.vector, [&](Term element) {
                     ElementLowering lowering = element_at(moved(at, load.run_axis, element));
                     const Ref from = lowering.source(load.load);
-                    Copy& made = b_.copy({input.ahead, {element, access}}, from, load.vector, 0,
-                                         load.vector_mode);
-                    made.predicate = real;
-                    made.zero_fill = true;
+                    PlainCopy& made = b_.copy({input.ahead, {element, access}}, from, load.vector,
+                                              0, load.vector_mode);
+                    made.guard.predicate = real;
+                    made.guard.zero_fill = true;
                   });
                 });
   }

@@ -13,9 +13,7 @@ void initialise(Builder& b, const std::vector<Initialised>& all) {
         b.loop("s", b.constant(std::int64_t{0}), b.constant(std::int64_t{each.slots}),
                {.unrolled = true}, [&](Term slot) {
                  for (const BarrierId barrier : each.barriers) {
-                   Sync made{SyncOp::init, barrier, {}, {}, {}, {}};
-                   made.slot = slot;
-                   b.emit(made);
+                   b.sync(barrier, slot, InitMbarrier{});
                  }
                });
       }
@@ -25,22 +23,17 @@ void initialise(Builder& b, const std::vector<Initialised>& all) {
 }
 
 void wait_at(Builder& b, BarrierId barrier, RingId ring) {
-  Sync made{SyncOp::wait, barrier, {}, {}, {}, {}};
-  made.slot = b.slot(ring);
-  made.phase = b.phase(ring);
-  b.emit(made);
+  const ExprId slot = b.slot(ring);
+  b.sync(barrier, slot, WaitMbarrier{b.phase(ring)});
 }
 
 void expect_at(Builder& b, BarrierId barrier, RingId ring, int bytes) {
-  Sync made{SyncOp::arrive_expect_bytes, barrier, {}, {}, {}, {}};
-  made.slot = b.slot(ring);
-  made.bytes = b.constant(std::int64_t{bytes});
-  b.emit(made);
+  const ExprId slot = b.slot(ring);
+  b.sync(barrier, slot, ArriveExpectBytes{b.constant(std::int64_t{bytes})});
 }
 
 int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes& boxes) {
-  const auto& load =
-      std::get<sema::Load>(declared.kernel.nodes[static_cast<size_t>(boxes.load)].what);
+  const auto& load = std::get<sema::Load>(declared.kernel.node(boxes.load).what);
   TensorMap map{declared.name(name),
                 declared.tensors[static_cast<size_t>(load.tensor)],
                 boxes.order,

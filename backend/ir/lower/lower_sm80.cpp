@@ -35,7 +35,7 @@ Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
     : declared_(declared), b_(declared.b), gemm_(gemm) {
   declare(a_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
-  declared.from(declared.kernel.nodes[static_cast<size_t>(gemm.contraction)].where,
+  declared.from(declared.kernel.node(gemm.contraction).where,
                 "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
   const auto repeats = gemm.repeats();
   accumulators_ =
@@ -46,15 +46,14 @@ Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
 }
 
 const Span& Sm80Lowering::where_of(const Operand& operand) const {
-  return declared_.kernel.nodes[static_cast<size_t>(operand.plan->load)].where;
+  return declared_.kernel.node(operand.plan->load).where;
 }
 
 void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int axis) {
   operand.plan = &plan;
   operand.axis = axis;
   operand.name = axis == 0 ? "A" : "B";
-  const auto& load =
-      std::get<sema::Load>(declared_.kernel.nodes[static_cast<size_t>(plan.load)].what);
+  const auto& load = std::get<sema::Load>(declared_.kernel.node(plan.load).what);
   const ElementType element = declared_.tensor(load.tensor).element;
   declared_.from(where_of(operand),
                  std::string(axis == 0 ? "(m" : "(n") + ",k,stage) -> offset in elements");
@@ -122,15 +121,16 @@ void Sm80Lowering::copy(const Operand& operand, Term k_first, Term stage) {
     const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
     std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {plan.outer, outer}};
     for (size_t i = 0; i < batch_.size(); ++i) at.emplace_back(gemm_.batch[i], batch_[i]);
-    Copy& made = b_.copy({operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
-                         element_at(declared_, plan.load, at), plan.vector, plan.along_k ? 1 : 0,
-                         plan.vector_mode);
+    const Ref to{operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
+        from = element_at(declared_, plan.load, at);
+    const CopyVector vector{plan.vector, plan.along_k ? 1 : 0, plan.vector_mode};
+    const CopyGuard guard{outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k),
+                          true};
     if (plan.async) {
-      made.kind = CopyKind::cp_async;
-      made.completion = Completion::group;
+      b_.copy(to, from, AsyncCopy{vector, guard});
+    } else {
+      b_.copy(to, from, PlainCopy{vector, guard});
     }
-    made.predicate = outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k);
-    made.zero_fill = true;
   };
   // Many single elements: a few on their way at a time, as registers hold them.
   constexpr int most = 8;
@@ -168,8 +168,7 @@ void Sm80Lowering::read_fragments(Term step, Term stage, Term buffer) {
 }
 
 void Sm80Lowering::products(Term buffer) {
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where,
-                 "products of one step");
+  declared_.from(declared_.kernel.node(gemm_.contraction).where, "products of one step");
   const auto repeats = gemm_.repeats();
   unrolled("i", repeats[0], [&](Term i) {
     unrolled("j", repeats[1], [&](Term j) {
@@ -182,7 +181,7 @@ void Sm80Lowering::products(Term buffer) {
 // Fragments alternate between two buffers: step s of a K tile, of which there is an even number,
 // uses buffer s % 2.
 void Sm80Lowering::main_loop() {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term tiles = b_.let(declared_.name("tiles_k"),
                             b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
   const int steps = gemm_.repeats()[2], ahead = gemm_.stages - 1;

@@ -26,7 +26,7 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
     : declared_(declared), b_(declared.b), gemm_(gemm) {
   declare(a_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
-  const Span& where = declared.kernel.nodes[static_cast<size_t>(gemm.contraction)].where;
+  const Span& where = declared.kernel.node(gemm.contraction).where;
   const auto repeats = gemm.repeats();
   declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
   accumulators_ = b_.registers(declared.name("acc"), gemm.mma.accumulator,
@@ -56,7 +56,7 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   const int arrivals = gemm.of_team() * gemm.sharers() * (gemm.a.fragment ? warps : 1);
   drained_ =
       b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, arrivals, 0});
-  load_ = b_.ring(declared.name("load"), gemm.stages, true);
+  load_ = b_.ring(declared.name("load"), gemm.stages, 1);
   use_ = b_.ring(declared.name("use"), gemm.stages);
   freed_ = b_.ring(declared.name("freed"), gemm.stages);
   if (gemm.alternate_k) way_ = b_.ring(declared.name("way"), 1);
@@ -70,7 +70,7 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
   operand.plan = &plan;
   operand.axis = axis;
   operand.name = axis == 0 ? "A" : "B";
-  const auto& node = declared_.kernel.nodes[static_cast<size_t>(plan.load)];
+  const auto& node = declared_.kernel.node(plan.load);
   const auto& load = std::get<sema::Load>(node.what);
   operand.global = declared_.tensors[static_cast<size_t>(load.tensor)];
   declared_.from(node.where, std::string(axis == 0 ? "(m" : "(n") + ",k,stage)");
@@ -114,16 +114,14 @@ void Sm90Lowering::prologue() {
     std::vector<Initialised> barriers{{gemm_.stages, {filled_, drained_}}};
     if (gemm_.split) barriers.push_back({gemm_.consumers(), {given_, taken_}});
     if (turns_) barriers.push_back({gemm_.teams(), {turns_}});
-    if (arrived_)
-      barriers.push_back(
-          {b_.kernel.barriers[static_cast<size_t>(arrived_.index)].slots, {arrived_}});
+    if (arrived_) barriers.push_back({b_.kernel.barrier(arrived_).slots, {arrived_}});
     initialise(b_, barriers);
     b_.sync(blocks_);
     tiles_ = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
     clusters_ = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
     tiles_k_ = b_.let(declared_.name("tiles_k"),
                       b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
-    b_.emit(Fence{FenceKind::earlier_grids});
+    b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
 }
 
@@ -163,7 +161,7 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
         made.batch.assign(at.begin() + 2, at.end());
         Term steps = tiles_k_;
         if (gemm_.mask) {
-          declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.mask->condition)].where,
+          declared_.from(declared_.kernel.node(gemm_.mask->condition).where,
                          "no products where the mask leaves none");
           steps = b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
         }
@@ -184,8 +182,8 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
 
 void Sm90Lowering::producer() {
   const int bytes = (gemm_.tile[0] + gemm_.tile[1]) * gemm_.tile[2] *
-                    bits(b_.kernel.buffers[static_cast<size_t>(a_.stages.index)].element) / 8;
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+                    bits(b_.kernel.buffer(a_.stages).element) / 8;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   b_.when(b_.special(Builtin::warp) == 0, [&] {
     b_.elect([&] {
       each_tile([&](const Tile& tile) {
@@ -218,8 +216,7 @@ Term Sm90Lowering::batch_at(const Tile& tile, sema::IndexId index) const {
 
 std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const Tile& tile,
                                              Term outer, Term k) const {
-  const auto& load =
-      std::get<sema::Load>(declared_.kernel.nodes[static_cast<size_t>(plan.load)].what);
+  const auto& load = std::get<sema::Load>(declared_.kernel.node(plan.load).what);
   std::vector<ExprId> made;
   for (const sema::NodeId each : load.coordinate) {
     const sema::IndexId index = plan::bare_index(declared_.kernel, each);
@@ -260,29 +257,23 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
                                of_first * (1 << part * gemm_.sharers()), bits_of_mask);
     }
   }
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(plan.load)].where,
+  declared_.from(declared_.kernel.node(plan.load).where,
                  operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
                      std::to_string(plan.slice[1]) +
                      (sharers > 1 ? ", for " + std::to_string(sharers) + " blocks" : ""));
   each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
     const Term row = outer_first + outer, column = k_first + along_k;
-    Copy made;
-    made.kind = CopyKind::tma_load;
-    made.dst = {operand.stages, {row, column, b_.slot(load_)}};
-    made.src = {operand.global, coordinate(plan, tile, tile.first[axis] + row, k + column)};
-    made.completion = Completion::mbarrier;
-    made.barrier = filled_;
-    made.slot = b_.slot(load_);
-    made.tensor_map = operand.map;
+    const Ref to{operand.stages, {row, column, b_.slot(load_)}},
+        from{operand.global, coordinate(plan, tile, tile.first[axis] + row, k + column)};
+    TmaLoad& made = b_.copy(to, from, TmaLoad{operand.map, {filled_, b_.slot(load_)}, {}});
     if (sharers > 1) made.multicast = bits_of_mask;
-    b_.emit(made);
   });
 }
 
 // ---- the consumers
 
 void Sm90Lowering::consumer() {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   declared_.from(where, "this consumer's part of the tile");
   const auto part = gemm_.part();
   consumer_ = gemm_.consumers() == 1

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "backend/ir/lower/lower_sm90.h"
-#include "backend/ir/lower/old_values.h"
+#include "backend/ir/lower/source_operand.h"
 #include "backend/plan/axes.h"
 
 namespace lay::ir {
@@ -22,14 +22,14 @@ constexpr int warps = 4, rows_of_atom = 64, rows_of_warp = 16;
 void Sm90Lowering::declare_inputs() {
   const plan::StagedStore& store = *gemm_.store;
   for (const plan::StagedInput& plan : store.inputs) {
-    const sema::Node& node = declared_.kernel.nodes[static_cast<size_t>(plan.load)];
+    const sema::Node& node = declared_.kernel.node(plan.load);
     const sema::Tensor& tensor = declared_.tensor(plan.tensor);
     declared_.from(node.where, "(m,n,buffer,consumer)");
     Input& made = inputs_.emplace_back();
     const std::string stem = declared_.fresh(tensor.name + "_in");
     declare_tensor(made, plan, stem.c_str(), plan.tma ? store.brought : 1);
     made.load = plan.load;
-    const OldValue read = when_read(declared_.kernel, plan.load);
+    const SourceOperand read = when_read(declared_.kernel, plan.load);
     made.condition = read.condition;
     made.when = read.when;
     made.values = b_.registers(declared_.fresh("in"), tensor.element, Layout(store.step(), 1));
@@ -52,8 +52,7 @@ void Sm90Lowering::place_inputs() {
   for (Input& each : inputs_) {
     place_tensor(each);
     if (each.condition < 0) continue;
-    declared_.from(declared_.kernel.nodes[static_cast<size_t>(each.load)].where,
-                   "whether it is read at all");
+    declared_.from(declared_.kernel.node(each.load).where, "whether it is read at all");
     const Term condition = ElementLowering(declared_).value(each.condition);
     each.wanted = b_.let(declared_.fresh("wanted"), each.when ? condition : !condition);
   }
@@ -114,8 +113,7 @@ void Sm90Lowering::bring(const Tile& tile, Term number_of) {
   const plan::StagedStore& store = *gemm_.store;
   const Pass at = pass_with(number_of);
   const auto boxes = [&](int width) {
-    Sync expect{SyncOp::arrive_expect_bytes, arrived_, {}, {}, {}, {}};
-    expect.slot = arrived_slot(bring_);
+    const ExprId slot = arrived_slot(bring_);
     Term bytes = number(0);
     for (const Input& each : inputs_) {
       if (!each.plan->tma) continue;
@@ -124,16 +122,14 @@ void Sm90Lowering::bring(const Tile& tile, Term number_of) {
           number(rows * width * declared_.tensor(each.plan->tensor).element_bytes());
       bytes = bytes + (each.condition < 0 ? of_this : b_.select(each.wanted, of_this, number(0)));
     }
-    expect.bytes = bytes;
-    b_.emit(expect);
+    b_.sync(arrived_, slot, ArriveExpectBytes{bytes});
     for (const Input& each : inputs_) {
       if (!each.plan->tma) continue;
       const int map = width == store.width ? each.map : each.rest_map;
       if_wanted(each, [&] { bring_boxes(each, tile, at, map); }, {});
     }
   };
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(inputs_.front().load)].where,
-                 "inputs of a pass");
+  declared_.from(declared_.kernel.node(inputs_.front().load).where, "inputs of a pass");
   by_one_lane([&] {
     if (store.rest == 0) return boxes(store.width);
     b_.when(
@@ -144,15 +140,9 @@ void Sm90Lowering::bring(const Tile& tile, Term number_of) {
 
 void Sm90Lowering::bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
   each_box_of_pass(input, tile, at, [&](Term row, std::vector<ExprId> element) {
-    Copy come;
-    come.kind = CopyKind::tma_load;
-    come.dst = {input.shared, {row, number(0), b_.slot(bring_), consumer_}};
-    come.src = {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)};
-    come.completion = Completion::mbarrier;
-    come.barrier = arrived_;
-    come.slot = arrived_slot(bring_);
-    come.tensor_map = map;
-    b_.emit(come);
+    const Ref to{input.shared, {row, number(0), b_.slot(bring_), consumer_}};
+    b_.copy(to, {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)},
+            TmaLoad{map, {arrived_, arrived_slot(bring_)}, {}});
   });
 }
 
@@ -162,17 +152,17 @@ void Sm90Lowering::bring_runs(const Tile& tile, const Pass& at) {
     const plan::StagedTensor& plan = *each.plan;
     if (plan.tma) continue;
     const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
-    declared_.from(declared_.kernel.nodes[static_cast<size_t>(each.load)].where,
-                   "neighbours in memory by each warp");
+    declared_.from(declared_.kernel.node(each.load).where, "neighbours in memory by each warp");
     const auto some_of = [&](Term some) {
       b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {
         const Run run = run_at(each, tile, at, some + one);
-        Copy& made = b_.copy({each.run, {number(0), one}},
-                             {declared_.tensors[static_cast<size_t>(plan.tensor)], run.element},
-                             plan.run, 0, mode_along(plan));
-        made.predicate =
+        PlainCopy& made =
+            b_.copy({each.run, {number(0), one}},
+                    {declared_.tensors[static_cast<size_t>(plan.tensor)], run.element}, plan.run, 0,
+                    mode_along(plan));
+        made.guard.predicate =
             at.width == plan.run_columns() ? run.inside : run.at[1] < at.width && run.inside;
-        made.zero_fill = true;
+        made.guard.zero_fill = true;
       });
       b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {
         std::vector<ExprId> to;
@@ -196,16 +186,13 @@ void Sm90Lowering::bring_runs(const Tile& tile, const Pass& at) {
 void Sm90Lowering::inputs_arrive(const Tile& tile, const Pass& at) {
   if (inputs_.empty()) return;
   bring_runs(tile, at);
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(inputs_.front().load)].where,
-                 "inputs have come");
+  declared_.from(declared_.kernel.node(inputs_.front().load).where, "inputs have come");
   if (std::any_of(inputs_.begin(), inputs_.end(),
                   [](const Input& each) { return !each.plan->tma; }))
     consumer_meets();
   if (!arrived_) return;
-  Sync wait{SyncOp::wait, arrived_, {}, {}, {}, {}};
-  wait.slot = arrived_slot(arrive_);
-  wait.phase = b_.phase(arrive_);
-  b_.emit(wait);
+  const ExprId slot = arrived_slot(arrive_);
+  b_.sync(arrived_, slot, WaitMbarrier{b_.phase(arrive_)});
 }
 
 // A pass has been read: its buffer is not the next one's.
@@ -216,7 +203,7 @@ void Sm90Lowering::inputs_done() {
 // So many values of the pass from shared memory, from that one on.
 void Sm90Lowering::take_in(Term first, int values) {
   for (const Input& each : inputs_) {
-    declared_.from(declared_.kernel.nodes[static_cast<size_t>(each.load)].where);
+    declared_.from(declared_.kernel.node(each.load).where);
     if_wanted(
         each, [&] { take_in(each, first, values); },
         [&] {
@@ -234,14 +221,13 @@ void Sm90Lowering::take_in(const Input& input, Term first, int values) {
     constexpr int columns = 2, of_matrix = 2, most = 8;  // values
     for (int v = 0; v < values; v += most) {
       const int count = std::min(most, values - v);
-      Copy& made = b_.copy(
+      const std::string atom =
+          std::string(plan.along_n ? "sm80.ldmatrix(n = " : "sm80.ldmatrix_trans(n = ") +
+          std::to_string(count / of_matrix) + ")";
+      b_.copy(
           {input.values, {number(v)}},
           {input.shared, {input.put[0], input.put[1] + (first + v) * columns, buffer, consumer_}},
-          count, 0, along);
-      made.kind = CopyKind::ldmatrix;
-      made.transpose = !plan.along_n;
-      made.atom = std::string(plan.along_n ? "sm80.ldmatrix(n = " : "sm80.ldmatrix_trans(n = ") +
-                  std::to_string(count / of_matrix) + ")";
+          MatrixLoad{{count, 0, along}, !plan.along_n, atom});
     }
     return;
   }

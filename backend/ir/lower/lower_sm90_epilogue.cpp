@@ -49,11 +49,11 @@ void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& rep
     b_.loop("e", number(0), number(size(vector.read).value()),
             {.step = vector.together, .unrolled = true}, [&](Term e) {
               const Term at = first + b_.at(vector.read, e);
-              Copy& made = b_.copy({each.held, {e}},
-                                   {declared_.tensors[static_cast<size_t>(load.tensor)], {at}},
-                                   vector.together);
-              made.predicate = at < declared_.extent(index);
-              made.zero_fill = true;
+              PlainCopy& made = b_.copy({each.held, {e}},
+                                        {declared_.tensors[static_cast<size_t>(load.tensor)], {at}},
+                                        vector.together);
+              made.guard.predicate = at < declared_.extent(index);
+              made.guard.zero_fill = true;
             });
   }
 }
@@ -70,7 +70,7 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
     for (const Ahead& each : ahead_)
       element.know(each.plan->load, b_.read({each.held, {b_.at(each.plan->held, *v)}}));
     for (const Input& each : inputs_) {
-      const ElementType type = declared_.kernel.nodes[static_cast<size_t>(each.load)].type;
+      const ElementType type = declared_.kernel.node(each.load).type;
       element.know(each.load, b_.cast(b_.read({each.values, {*v}}), type));
     }
   }

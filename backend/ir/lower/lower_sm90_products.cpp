@@ -15,7 +15,7 @@ constexpr int warpgroup = 128;
 }  // namespace
 
 void Sm90Lowering::multiply(const Tile& tile) {
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   if (turns_) wait_for_turn();
   const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
   // Where blocks share K the old sums are no more than zeros by now, and need no registers until
@@ -47,18 +47,12 @@ void Sm90Lowering::multiply(const Tile& tile) {
 // and its stages have arrived: what the parity of the next ones' barriers says is then about this
 // round of the ring. Nothing is before the first tile of the first team: its first wait passes.
 void Sm90Lowering::wait_for_turn() {
-  Sync made{SyncOp::wait, turns_, {}, {}, {}, {}};
-  made.slot = team_;
-  made.phase = b_.select(team_ == 0, number(1) - b_.phase(turn_), b_.phase(turn_));
-  b_.emit(made);
+  b_.sync(turns_, team_,
+          WaitMbarrier{b_.select(team_ == 0, number(1) - b_.phase(turn_), b_.phase(turn_))});
 }
 
 void Sm90Lowering::pass_turn() {
-  b_.elect([&] {
-    Sync made{SyncOp::arrive, turns_, {}, {}, {}, {}};
-    made.slot = (team_ + 1) % gemm_.teams();
-    b_.emit(made);
-  });
+  b_.elect([&] { b_.sync(turns_, (team_ + 1) % gemm_.teams(), ArriveMbarrier{}); });
 }
 
 void Sm90Lowering::over(const char* name, int count, const std::function<void(Term)>& body) {
@@ -157,10 +151,10 @@ void Sm90Lowering::products(Term tile_k) {
 void Sm90Lowering::give_back() {
   const Term thread =
       gemm_.a.fragment ? b_.special(Builtin::lane) : b_.special(Builtin::thread) % warpgroup;
-  Sync made{SyncOp::arrive, drained_, {}, {}, {}, {}};
-  made.slot = b_.slot(freed_);
-  if (gemm_.sharers() > 1) made.remote = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
-  b_.when(thread < gemm_.sharers(), [&] { b_.emit(made); });
+  const Term slot = b_.slot(freed_);
+  ArriveMbarrier made;
+  if (gemm_.sharers() > 1) made.block = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
+  b_.when(thread < gemm_.sharers(), [&] { b_.sync(drained_, slot, made); });
   b_.emit(Advance{freed_, {}});
 }
 

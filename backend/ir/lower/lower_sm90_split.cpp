@@ -22,8 +22,7 @@ void Sm90Lowering::declare_split() {
   const int others = gemm_.cluster[2] - 1, values = split.each * split.values,
             threads = warpgroup * gemm_.consumers();
   const ElementType type = gemm_.mma.accumulator;
-  declared_.from(declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where,
-                 "(value,thread,from)");
+  declared_.from(declared_.kernel.node(gemm_.contraction).where, "(value,thread,from)");
   constexpr int alignment = 16;
   parts_ = b_.shared(declared_.name("parts"), type,
                      Layout(tuple(tuple(vector, values / vector), threads, others),
@@ -36,7 +35,7 @@ void Sm90Lowering::declare_split() {
   given_ = b_.barrier({declared_.name("given"), BarrierKind::mbarrier, slots, 1, 0});
   taken_ = b_.barrier(
       {declared_.name("taken"), BarrierKind::mbarrier, slots, warps * gemm_.cluster[2], 0});
-  give_ = b_.ring(declared_.name("give"), 1, true);
+  give_ = b_.ring(declared_.name("give"), 1, 1);
   take_ = b_.ring(declared_.name("take"), 1);
 }
 
@@ -55,7 +54,7 @@ void Sm90Lowering::exchange() {
   const plan::Split& split = *gemm_.split;
   const int passes = gemm_.mma.shape[1] / 2 / split.values, others = gemm_.cluster[2] - 1;
   const Term thread = b_.special(Builtin::thread) - warpgroup;
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   declared_.from(where, "until the others have read what they were given before");
   wait_until_read();
   b_.emit(Advance{give_, {}});
@@ -63,13 +62,11 @@ void Sm90Lowering::exchange() {
   const int bytes = split.values * warpgroup * others * bits(gemm_.mma.accumulator) / 8;
   b_.when(b_.special(Builtin::warp) % warps == 0, [&] {
     b_.elect([&] {
-      Sync expect{SyncOp::arrive_expect_bytes, given_, {}, {}, {}, {}};
-      expect.slot = consumer_;
       const Term left = number(split.passes) - split_ * split.each;
-      expect.bytes = split.passes == split.each * gemm_.cluster[2]
-                         ? number(split.each * bytes)
-                         : b_.max(b_.min(number(split.each), left), number(0)) * bytes;
-      b_.emit(expect);
+      const Term all = split.passes == split.each * gemm_.cluster[2]
+                           ? number(split.each * bytes)
+                           : b_.max(b_.min(number(split.each), left), number(0)) * bytes;
+      b_.sync(given_, consumer_, ArriveExpectBytes{all});
     });
   });
   declared_.from(where, "to each what it adds up");
@@ -88,16 +85,13 @@ void Sm90Lowering::exchange() {
           const Term slot = others == 1 ? number(0)
                                         : b_.let(declared_.name("from"),
                                                  b_.select(split_ < owner, split_, split_ - 1));
-          b_.loop("v", number(0), number(split.values), {.step = vector, .unrolled = true},
-                  [&](Term v) {
-                    Copy& made = b_.copy({parts_, {first + v, thread, slot}},
-                                         {totals_, {held + v, at.i, at.j}}, vector);
-                    made.kind = CopyKind::st_async;
-                    made.completion = Completion::mbarrier;
-                    made.barrier = given_;
-                    made.slot = consumer_;
-                    made.remote = rank_of(owner);
-                  });
+          b_.loop(
+              "v", number(0), number(split.values), {.step = vector, .unrolled = true},
+              [&](Term v) {
+                const Ref to{parts_, {first + v, thread, slot}},
+                    from{totals_, {held + v, at.i, at.j}};
+                b_.copy(to, from, RemoteStore{{vector, 0, 0}, {given_, consumer_}, rank_of(owner)});
+              });
         });
   });
 }
@@ -105,12 +99,9 @@ void Sm90Lowering::exchange() {
 void Sm90Lowering::sum_up() {
   const plan::Split& split = *gemm_.split;
   const Term thread = b_.special(Builtin::thread) - warpgroup;
-  const Span& where = declared_.kernel.nodes[static_cast<size_t>(gemm_.contraction)].where;
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
   declared_.from(where, "the sums, in the order of ranks");
-  Sync arrived{SyncOp::wait, given_, {}, {}, {}, {}};
-  arrived.slot = consumer_;
-  arrived.phase = b_.phase(take_);
-  b_.emit(arrived);
+  b_.sync(given_, consumer_, WaitMbarrier{b_.phase(take_)});
   b_.emit(Advance{take_, {}});
   const auto each_vector = [&](Term first, const std::function<void(Term)>& body) {
     b_.loop("v", number(0), number(split.values), {.step = vector, .unrolled = true},
@@ -147,12 +138,8 @@ void Sm90Lowering::sum_up() {
   declared_.from(where, "all that share K are told");
   b_.emit(Fence{FenceKind::warp});
   const Term lane = b_.special(Builtin::lane);
-  b_.when(lane < gemm_.cluster[2], [&] {
-    Sync made{SyncOp::arrive, taken_, {}, {}, {}, {}};
-    made.slot = consumer_;
-    made.remote = rank_of(lane);
-    b_.emit(made);
-  });
+  b_.when(lane < gemm_.cluster[2],
+          [&] { b_.sync(taken_, consumer_, ArriveMbarrier{rank_of(lane)}); });
 }
 
 void Sm90Lowering::epilogue_of_sums(const Tile& tile) {
@@ -175,10 +162,7 @@ void Sm90Lowering::epilogue_of_sums(const Tile& tile) {
 }
 
 void Sm90Lowering::wait_until_read() {
-  Sync made{SyncOp::wait, taken_, {}, {}, {}, {}};
-  made.slot = consumer_;
-  made.phase = b_.phase(give_);
-  b_.emit(made);
+  b_.sync(taken_, consumer_, WaitMbarrier{b_.phase(give_)});
 }
 
 }  // namespace lay::ir

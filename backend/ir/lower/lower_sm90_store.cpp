@@ -113,9 +113,7 @@ void Sm90Lowering::place_tensor(Staged& staged) {
 }
 
 void Sm90Lowering::consumer_meets() {
-  Sync meet{SyncOp::sync, stored_, {}, {}, {}, {}};
-  if (gemm_.consumers() > 1) meet.slot = consumer_;
-  b_.emit(meet);
+  b_.sync(stored_, gemm_.consumers() > 1 ? ExprId(consumer_) : ExprId{});
 }
 
 // Until at most so many stores are still to be read from shared memory. Where threads take them
@@ -223,17 +221,13 @@ void Sm90Lowering::put_matrices(const Staged& staged, Term first, int values, Te
   constexpr int columns = 2, of_matrix = 2, most = 8;  // values
   for (int v = 0; v < values; v += most) {
     const int count = std::min(most, values - v);
-    Copy put;
-    put.kind = CopyKind::stmatrix;
-    put.dst = {staged.shared,
-               {staged.put[0], staged.put[1] + (first + v) * columns, buffer, consumer_}};
-    put.src = {staged.values, {number(v)}};
-    put.count = count;
-    put.dst_mode = staged.plan->along_n ? 1 : 0;
-    put.transpose = !staged.plan->along_n;
-    put.atom = std::string(staged.plan->along_n ? "sm90.stmatrix(" : "sm90.stmatrix_trans(") +
-               std::to_string(count / of_matrix) + ")";
-    b_.emit(put);
+    const bool along_n = staged.plan->along_n;
+    const std::string atom = std::string(along_n ? "sm90.stmatrix(" : "sm90.stmatrix_trans(") +
+                             std::to_string(count / of_matrix) + ")";
+    const Ref to{staged.shared,
+                 {staged.put[0], staged.put[1] + (first + v) * columns, buffer, consumer_}};
+    b_.copy(to, {staged.values, {number(v)}},
+            MatrixStore{{count, along_n ? 1 : 0, 0}, !along_n, atom});
   }
 }
 
@@ -367,13 +361,9 @@ void Sm90Lowering::each_box_of_pass(
 
 void Sm90Lowering::take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
   each_box_of_pass(staged, tile, at, [&](Term row, std::vector<ExprId> element) {
-    Copy leave;
-    leave.kind = CopyKind::tma_store;
-    leave.dst = {declared_.tensors[static_cast<size_t>(staged.plan->tensor)], std::move(element)};
-    leave.src = {staged.shared, {row, number(0), buffer, consumer_}};
-    leave.completion = Completion::bulk_group;
-    leave.tensor_map = at.width == gemm_.store->width ? staged.map : staged.rest_map;
-    b_.emit(leave);
+    b_.copy({declared_.tensors[static_cast<size_t>(staged.plan->tensor)], std::move(element)},
+            {staged.shared, {row, number(0), buffer, consumer_}},
+            TmaStore{at.width == gemm_.store->width ? staged.map : staged.rest_map});
   });
 }
 

@@ -44,7 +44,7 @@ void with_tile(Declared& declared, const TileOrder& tiles,
 
 Ref element_at(const Declared& declared, sema::NodeId load,
                const std::vector<std::pair<sema::IndexId, Term>>& indices) {
-  const auto& what = std::get<sema::Load>(declared.kernel.nodes[static_cast<size_t>(load)].what);
+  const auto& what = std::get<sema::Load>(declared.kernel.node(load).what);
   Ref made{declared.tensors[static_cast<size_t>(what.tensor)], {}};
   for (const sema::NodeId coordinate : what.coordinate) {
     const sema::IndexId index = plan::bare_index(declared.kernel, coordinate);

@@ -157,7 +157,8 @@ void Parser::ring() {
   const std::string name = declared();
   cursor_.expect("stages");
   const int stages = cursor_.small_integer();
-  expr_.rings.emplace(name, build_.ring(name, stages, cursor_.accept("full")));
+  const int phase = cursor_.accept("phase") ? cursor_.small_integer() : 0;
+  expr_.rings.emplace(name, build_.ring(name, stages, phase));
 }
 
 void Parser::launch() {

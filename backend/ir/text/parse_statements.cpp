@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "backend/ir/text/parser.h"
 #include "backend/ir/text/text.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::ir {
 
@@ -16,7 +21,7 @@ Block Parser::body(Origin& from, const std::vector<VarId>& vars) {
   from = origin();
   Block made;
   expr_.scopes.emplace_back();
-  for (const VarId var : vars) expr_.scopes.back()[kernel_.vars[var.index].name] = var;
+  for (const VarId var : vars) expr_.scopes.back()[kernel_.var(var).name] = var;
   while (!cursor_.accept("}")) made.push_back(statement());
   expr_.scopes.pop_back();
   return made;
@@ -51,7 +56,8 @@ Parser::Node Parser::without_body() {
   if (cursor_.accept("wait_group")) return wait();
   if (cursor_.accept("advance")) return advance();
   const Token token = cursor_.peek();
-  if (token.kind == TokenKind::word && text::kSyncs.find(token.text)) return sync();
+  const auto is_sync = std::find(text::kSyncs.begin(), text::kSyncs.end(), token.text);
+  if (token.kind == TokenKind::word && is_sync != text::kSyncs.end()) return sync();
   return assign();
 }
 
@@ -59,7 +65,7 @@ Let Parser::let() {
   const VarId made = var();
   cursor_.expect("=");
   const Term value = expr_.expression();
-  expr_.scopes.back()[kernel_.vars[made.index].name] = made;
+  expr_.scopes.back()[kernel_.var(made).name] = made;
   return {made, value};
 }
 
@@ -79,44 +85,113 @@ Fill Parser::fill() {
   return made;
 }
 
+// copy [kind] dst <- src, and the clauses of its kind in this order.
 Copy Parser::copy() {
   Copy made;
   const Token kind = cursor_.peek();
-  if (kind.kind == TokenKind::word && text::kCopies.find(kind.text))
-    made.kind = word(text::kCopies, "a kind of copy");
+  const auto found = std::find(text::kCopies.begin(), text::kCopies.end(), kind.text);
+  std::string_view word = text::kCopies.front();
+  if (kind.kind == TokenKind::word && found != text::kCopies.end()) {
+    word = *found;
+    cursor_.take();
+  }
   made.dst = expr_.ref();
   cursor_.expect("<-");
   made.src = expr_.ref();
+  if (word == "plain") made.how = plain_copy<PlainCopy>();
+  if (word == "cp_async") {
+    made.how = plain_copy<AsyncCopy>();
+    cursor_.expect("then");
+    cursor_.expect("group");
+  }
+  if (word == "tma_load") made.how = tma_load();
+  if (word == "tma_store") {
+    cursor_.expect("then");
+    cursor_.expect("bulk_group");
+    made.how = TmaStore{tensor_map_name()};
+  }
+  if (word == "ldmatrix") made.how = matrices<MatrixLoad>();
+  if (word == "stmatrix") made.how = matrices<MatrixStore>();
+  if (word == "st_async") made.how = remote_store();
+  no_more_clauses(word);
+  return made;
+}
+
+// A clause of another kind of copy is an error of its own: without this the parser would take it
+// for the start of the next statement.
+void Parser::no_more_clauses(std::string_view kind) {
+  for (const std::string_view clause : {"count", "along", "when", "else", "then", "map",
+                                        "multicast", "remote", "transpose", "atom"}) {
+    if (!cursor_.at(clause) || cursor_.at("[", 1)) continue;
+    cursor_.fail("expected the end of a " + std::string(kind) + " copy, found `" +
+                 std::string(clause) + "`");
+  }
+}
+
+CopyVector Parser::vector() {
+  CopyVector made;
   if (cursor_.accept("count")) made.count = cursor_.small_integer();
   if (cursor_.accept("along")) {
     made.dst_mode = cursor_.small_integer();
     cursor_.expect(",");
     made.src_mode = cursor_.small_integer();
   }
-  if (cursor_.accept("when")) made.predicate = expr_.expression();
+  return made;
+}
+
+template <class Kind>
+Kind Parser::plain_copy() {
+  Kind made;
+  made.vector = vector();
+  if (cursor_.accept("when")) made.guard.predicate = expr_.expression();
   if (cursor_.accept("else")) {
     cursor_.expect("zero");
-    made.zero_fill = true;
+    made.guard.zero_fill = true;
   }
-  copy_completion(made);
+  return made;
+}
+
+template <class Kind>
+Kind Parser::matrices() {
+  Kind made;
+  made.vector = vector();
   made.transpose = cursor_.accept("transpose");
   if (cursor_.accept("atom")) made.atom = cursor_.string();
   return made;
 }
 
-void Parser::copy_completion(Copy& made) {
-  if (cursor_.accept("then")) {
-    made.completion = word(text::kCompletions, "a completion");
-    if (made.completion == Completion::mbarrier) barrier_slot(made.barrier, made.slot);
-  }
-  if (cursor_.accept("map")) {
-    const Token token = cursor_.peek();
-    const auto found = maps_.find(cursor_.name());
-    if (found == maps_.end()) cursor_.fail("`" + token.text + "` is no tensor map", token);
-    made.tensor_map = found->second;
-  }
+MbarrierSlot Parser::completion() {
+  MbarrierSlot made;
+  cursor_.expect("then");
+  cursor_.expect("mbarrier");
+  barrier_slot(made.barrier, made.slot);
+  return made;
+}
+
+TmaLoad Parser::tma_load() {
+  TmaLoad made;
+  made.completion = completion();
+  made.tensor_map = tensor_map_name();
   if (cursor_.accept("multicast")) made.multicast = expr_.expression();
-  if (cursor_.accept("remote")) made.remote = expr_.expression();
+  return made;
+}
+
+RemoteStore Parser::remote_store() {
+  RemoteStore made;
+  made.vector = vector();
+  made.completion = completion();
+  cursor_.expect("remote");
+  made.block = expr_.expression();
+  return made;
+}
+
+int Parser::tensor_map_name() {
+  cursor_.expect("map");
+  const Token token = cursor_.peek();
+  const auto found = maps_.find(cursor_.name());
+  if (found == maps_.end())
+    cursor_.fail("expected a tensor map, found `" + token.text + "`", token);
+  return found->second;
 }
 
 Mma Parser::mma() {
@@ -168,7 +243,7 @@ TileLoop Parser::tiles(Origin& from) {
   made.stride = expr_.expression();
   if (cursor_.accept("live")) {
     expr_.scopes.emplace_back();
-    for (const VarId id : made.tile) expr_.scopes.back()[kernel_.vars[id.index].name] = id;
+    for (const VarId id : made.tile) expr_.scopes.back()[kernel_.var(id).name] = id;
     made.live = expr_.expression();
     expr_.scopes.pop_back();
   }
@@ -176,13 +251,51 @@ TileLoop Parser::tiles(Origin& from) {
   return made;
 }
 
+namespace {
+
+template <size_t... I>
+std::array<Sync::Operation, sizeof...(I)> all_operations(std::index_sequence<I...>) {
+  return {Sync::Operation(std::in_place_index<I>)...};
+}
+
+// The operation that a word names on a barrier of this kind.
+std::optional<Sync::Operation> operation(std::string_view word, BarrierKind kind) {
+  for (const Sync::Operation& each :
+       all_operations(std::make_index_sequence<std::variant_size_v<Sync::Operation>>())) {
+    if (text::kSyncs[each.index()] == word && barrier_kind(each) == kind) return each;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Sync Parser::sync() {
   Sync made;
-  made.op = word(text::kSyncs, "a barrier operation");
+  const Token word = cursor_.take();
   barrier_slot(made.barrier, made.slot);
-  if (cursor_.accept("phase")) made.phase = expr_.expression();
-  if (cursor_.accept("bytes")) made.bytes = expr_.expression();
-  if (cursor_.accept("remote")) made.remote = expr_.expression();
+  const Barrier& barrier = kernel_.barrier(made.barrier);
+  const auto found = operation(word.text, barrier.kind);
+  if (!found) {
+    cursor_.fail("`" + word.text + "` is no operation of `" + barrier.name +
+                     "`, a barrier of kind " + std::string(text::kBarriers[barrier.kind]),
+                 word);
+  }
+  made.operation = *found;
+  std::visit(overloaded{
+                 [&](ArriveMbarrier& arrive) {
+                   if (cursor_.accept("remote")) arrive.block = expr_.expression();
+                 },
+                 [&](ArriveExpectBytes& expect) {
+                   cursor_.expect("bytes");
+                   expect.bytes = expr_.expression();
+                 },
+                 [&](WaitMbarrier& wait) {
+                   cursor_.expect("phase");
+                   wait.phase = expr_.expression();
+                 },
+                 [](auto&) {},
+             },
+             made.operation);
   return made;
 }
 

@@ -42,7 +42,16 @@ class Parser {
   Assign assign();
   Fill fill();
   Copy copy();
-  void copy_completion(Copy& made);
+  void no_more_clauses(std::string_view kind);
+  CopyVector vector();
+  template <class Kind>
+  Kind plain_copy();
+  template <class Kind>
+  Kind matrices();
+  MbarrierSlot completion();
+  TmaLoad tma_load();
+  RemoteStore remote_store();
+  int tensor_map_name();
   Mma mma();
   For loop(Origin& from);
   If branch(Origin& from);

@@ -47,6 +47,11 @@ class Printer {
   std::string expr(ExprId id) const { return expression_(id); }
   std::string var(VarId id) const;
   std::string barrier_slot(BarrierId id, ExprId slot) const;
+  std::string vector(const CopyVector& vector) const;
+  std::string guard(const CopyGuard& guard) const;
+  std::string map(int tensor_map) const;
+  template <class Matrices>
+  std::string matrices(const Matrices& copy) const;
 
   const Kernel& kernel_;
   ExpressionPrinter expression_;
@@ -98,11 +103,11 @@ void Printer::block(std::string_view head, const Block& stmts, std::string_view 
 }
 
 std::string Printer::var(VarId id) const {
-  return type_of(kernel_.vars[id.index]);
+  return type_of(kernel_.var(id));
 }
 
 std::string Printer::barrier_slot(BarrierId id, ExprId slot) const {
-  std::string out_text = text::name(kernel_.barriers[id.index].name);
+  std::string out_text = text::name(kernel_.barrier(id).name);
   if (slot) out_text += "[" + expr(slot) + "]";
   return out_text;
 }
@@ -187,7 +192,7 @@ void Printer::declarations() {
   for (const Barrier& b : kernel_.barriers) barrier(b);
   for (const Ring& ring : kernel_.rings) {
     line("ring " + text::name(ring.name) + " stages " + std::to_string(ring.stages) +
-         (ring.starts_full ? " full" : ""));
+         (ring.initial_phase != 0 ? " phase " + std::to_string(ring.initial_phase) : ""));
   }
   launch();
 }
@@ -229,24 +234,57 @@ void Printer::write(const Fill& fill) {
   head("fill " + expression_.buffer(fill.buffer) + " = " + expr(fill.value));
 }
 
+std::string Printer::vector(const CopyVector& vector) const {
+  std::string text;
+  if (vector.count != 1) text += " count " + std::to_string(vector.count);
+  if (vector.dst_mode != 0 || vector.src_mode != 0) {
+    text += " along " + std::to_string(vector.dst_mode) + ", " + std::to_string(vector.src_mode);
+  }
+  return text;
+}
+
+std::string Printer::guard(const CopyGuard& guard) const {
+  std::string text;
+  if (guard.predicate) text += " when " + expr(guard.predicate);
+  if (guard.zero_fill) text += " else zero";
+  return text;
+}
+
+std::string Printer::map(int tensor_map) const {
+  return " map " + text::name(kernel_.tensor_maps[static_cast<size_t>(tensor_map)].name);
+}
+
+template <class Matrices>
+std::string Printer::matrices(const Matrices& copy) const {
+  return vector(copy.vector) + (copy.transpose ? " transpose" : "") +
+         (copy.atom.empty() ? "" : " atom " + text::quoted(copy.atom));
+}
+
 void Printer::write(const Copy& copy) {
   std::string text = "copy ";
-  if (copy.kind != CopyKind::plain) text += word(text::kCopies[copy.kind]) + " ";
+  if (copy.how.index() != 0) text += word(text::kCopies[copy.how.index()]) + " ";
   text += expression_(copy.dst) + " <- " + expression_(copy.src);
-  if (copy.count != 1) text += " count " + std::to_string(copy.count);
-  if (copy.dst_mode != 0 || copy.src_mode != 0) {
-    text += " along " + std::to_string(copy.dst_mode) + ", " + std::to_string(copy.src_mode);
-  }
-  if (copy.predicate) text += " when " + expr(copy.predicate);
-  if (copy.zero_fill) text += " else zero";
-  if (copy.completion != Completion::none)
-    text += " then " + word(text::kCompletions[copy.completion]);
-  if (copy.completion == Completion::mbarrier) text += " " + barrier_slot(copy.barrier, copy.slot);
-  if (copy.tensor_map >= 0) text += " map " + text::name(kernel_.tensor_maps[copy.tensor_map].name);
-  if (copy.multicast) text += " multicast " + expr(copy.multicast);
-  if (copy.remote) text += " remote " + expr(copy.remote);
-  if (copy.transpose) text += " transpose";
-  if (!copy.atom.empty()) text += " atom " + text::quoted(copy.atom);
+  const auto mbarrier = [&](const MbarrierSlot& at) {
+    return " then mbarrier " + barrier_slot(at.barrier, at.slot);
+  };
+  text += std::visit(
+      overloaded{
+          [&](const PlainCopy& how) { return vector(how.vector) + guard(how.guard); },
+          [&](const AsyncCopy& how) {
+            return vector(how.vector) + guard(how.guard) + " then group";
+          },
+          [&](const TmaLoad& how) {
+            return mbarrier(how.completion) + map(how.tensor_map) +
+                   (how.multicast ? " multicast " + expr(how.multicast) : "");
+          },
+          [&](const TmaStore& how) { return " then bulk_group" + map(how.tensor_map); },
+          [&](const MatrixLoad& how) { return matrices(how); },
+          [&](const MatrixStore& how) { return matrices(how); },
+          [&](const RemoteStore& how) {
+            return vector(how.vector) + mbarrier(how.completion) + " remote " + expr(how.block);
+          },
+      },
+      copy.how);
   head(text);
 }
 
@@ -295,10 +333,18 @@ void Printer::write(const TileLoop& tiles) {
 }
 
 void Printer::write(const Sync& sync) {
-  std::string text = word(text::kSyncs[sync.op]) + " " + barrier_slot(sync.barrier, sync.slot);
-  if (sync.phase) text += " phase " + expr(sync.phase);
-  if (sync.bytes) text += " bytes " + expr(sync.bytes);
-  if (sync.remote) text += " remote " + expr(sync.remote);
+  std::string text =
+      word(text::kSyncs[sync.operation.index()]) + " " + barrier_slot(sync.barrier, sync.slot);
+  const auto given = [&](std::string_view name, ExprId id) {
+    if (id) text += " " + word(name) + " " + expr(id);
+  };
+  std::visit(overloaded{
+                 [&](const ArriveMbarrier& arrive) { given("remote", arrive.block); },
+                 [&](const ArriveExpectBytes& expect) { given("bytes", expect.bytes); },
+                 [&](const WaitMbarrier& wait) { given("phase", wait.phase); },
+                 [](const auto&) {},
+             },
+             sync.operation);
   head(text);
 }
 
@@ -316,7 +362,7 @@ void Printer::write(const Wait& wait) {
 }
 
 void Printer::write(const Advance& advance) {
-  head("advance " + text::name(kernel_.rings[advance.ring.index].name) +
+  head("advance " + text::name(kernel_.ring(advance.ring).name) +
        (advance.count ? " by " + expr(advance.count) : ""));
 }
 

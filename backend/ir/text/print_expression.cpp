@@ -93,7 +93,7 @@ std::string ExpressionPrinter::operator()(const Ref& ref) const {
 }
 
 std::string ExpressionPrinter::buffer(BufferId id) const {
-  return text::name(kernel.buffers[id.index].name);
+  return text::name(kernel.buffer(id).name);
 }
 
 std::string ExpressionPrinter::list(const std::vector<ExprId>& operands) const {
@@ -111,7 +111,7 @@ std::string ExpressionPrinter::size(const Size& size, ElementType type) const {
 
 // A cast's literal operand carries its type, so that f32(s32(7)) is a cast and f32(7) a literal.
 ExpressionPrinter::Text ExpressionPrinter::cast(const Apply& apply, ElementType type) const {
-  const Expr& operand = kernel.exprs[apply.operands[0].index];
+  const Expr& operand = kernel.expr(apply.operands[0]);
   const auto* literal = std::get_if<Constant>(&operand.node);
   const std::string inner =
       literal ? constant(*literal, operand.type, true) : (*this)(apply.operands[0]);
@@ -133,8 +133,7 @@ ExpressionPrinter::Text ExpressionPrinter::apply(const Apply& apply, ElementType
   if (apply.function == ElementFunction::not_)
     return {"not " + bound(apply.operands[0], kNot), kNot};
   if (apply.function == ElementFunction::neg) {
-    const bool literal =
-        std::holds_alternative<Constant>(kernel.exprs[apply.operands[0].index].node);
+    const bool literal = std::holds_alternative<Constant>(kernel.expr(apply.operands[0]).node);
     const std::string operand = bound(apply.operands[0], kUnary);
     return {literal ? "-(" + operand + ")" : "-" + operand, kUnary};
   }
@@ -143,7 +142,7 @@ ExpressionPrinter::Text ExpressionPrinter::apply(const Apply& apply, ElementType
 }
 
 ExpressionPrinter::Text ExpressionPrinter::write(ExprId id) const {
-  const Expr& expr = kernel.exprs[id.index];
+  const Expr& expr = kernel.expr(id);
   const auto primary = [](std::string out) { return Text{std::move(out), kPrimary}; };
   return std::visit(
       overloaded{
@@ -153,15 +152,15 @@ ExpressionPrinter::Text ExpressionPrinter::write(ExprId id) const {
           },
           [&](const Special& s) { return primary(std::string(text::kBuiltins[s.which])); },
           [&](const Size& s) { return primary(size(s, expr.type)); },
-          [&](const Scalar& s) { return primary(text::name(kernel.params[s.param.index].name)); },
-          [&](const VarRef& v) { return primary(text::name(kernel.vars[v.var.index].name)); },
+          [&](const Scalar& s) { return primary(text::name(kernel.param(s.param).name)); },
+          [&](const VarRef& v) { return primary(text::name(kernel.var(v.var).name)); },
           [&](const RingSlot& r) {
-            return primary("slot(" + text::name(kernel.rings[r.ring.index].name) + ")");
+            return primary("slot(" + text::name(kernel.ring(r.ring).name) + ")");
           },
           [&](const RingPhase& r) {
-            return primary("phase(" + text::name(kernel.rings[r.ring.index].name) + ")");
+            return primary("phase(" + text::name(kernel.ring(r.ring).name) + ")");
           },
-          [&](const At& at) {
+          [&](const LayoutOffset& at) {
             return primary("at(" + at.layout.to_string() + ", " + (*this)(at.index) + ")");
           },
           [&](const Apply& a) { return apply(a, expr.type); },
@@ -187,7 +186,7 @@ std::vector<Written> written(const Kernel& kernel) {
     all.push_back(std::visit(overloaded{
                                  [&](const Apply& apply) { return sum(apply.operands); },
                                  [&](const Read& read) { return sum(read.from.coordinate); },
-                                 [&](const At& at) { return sum({at.index}); },
+                                 [&](const LayoutOffset& at) { return sum({at.index}); },
                                  [](const auto&) { return Written{}; },
                              },
                              expr.node));

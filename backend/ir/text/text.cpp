@@ -19,7 +19,9 @@ const std::set<std::string_view>& keywords() {
     const auto add = [&](const auto& table) {
       for (const auto& row : table.rows) all.insert(row.second);
     };
-    add(kBuiltins), add(kCopies), add(kSyncs);
+    add(kBuiltins);
+    all.insert(kCopies.begin(), kCopies.end());
+    all.insert(kSyncs.begin(), kSyncs.end());
     for (const FunctionRow& row : function_rows()) all.insert(row.name);
     for (const ElementRow& row : element_rows()) all.insert(row.name);
     return all;

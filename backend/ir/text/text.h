@@ -51,25 +51,23 @@ inline constexpr auto kBuiltins =
                    row(Builtin::block_x, "block_x"), row(Builtin::block_y, "block_y"),
                    row(Builtin::block_z, "block_z"), row(Builtin::cluster_rank, "cluster_rank"),
                    row(Builtin::cluster_count, "cluster_count"), row(Builtin::grid_x, "grid_x"));
-inline constexpr auto kCopies =
-    words<CopyKind>(row(CopyKind::plain, "plain"), row(CopyKind::cp_async, "cp_async"),
-                    row(CopyKind::tma_load, "tma_load"), row(CopyKind::tma_store, "tma_store"),
-                    row(CopyKind::ldmatrix, "ldmatrix"), row(CopyKind::stmatrix, "stmatrix"),
-                    row(CopyKind::st_async, "st_async"));
-inline constexpr auto kCompletions = words<Completion>(
-    row(Completion::none, "none"), row(Completion::group, "group"),
-    row(Completion::mbarrier, "mbarrier"), row(Completion::bulk_group, "bulk_group"));
+// The word of a copy's kind, by its place in Copy::how; `copy` alone is a plain one.
+inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Copy::how)>> kCopies{
+    "plain", "cp_async", "tma_load", "tma_store", "ldmatrix", "stmatrix", "st_async"};
 inline constexpr auto kMmas = words<MmaKind>(
     row(MmaKind::simt, "simt"), row(MmaKind::mma_sync, "mma_sync"), row(MmaKind::wgmma, "wgmma"));
-inline constexpr auto kSyncs = words<SyncOp>(
-    row(SyncOp::init, "init"), row(SyncOp::arrive, "arrive"),
-    row(SyncOp::arrive_expect_bytes, "arrive_expect_bytes"), row(SyncOp::wait, "wait"),
-    row(SyncOp::sync, "sync"), row(SyncOp::invalidate, "invalidate"));
+// The word of an operation on a barrier, by its place in Sync::Operation. A word with the kind of
+// its barrier is one operation.
+inline constexpr std::array<std::string_view, std::variant_size_v<Sync::Operation>> kSyncs{
+    "init",   "arrive",     "arrive_expect_bytes",
+    "wait",   "invalidate", "sync",
+    "sync",   "arrive",     "sync",
+    "arrive", "wait"};
 inline constexpr auto kFences = words<FenceKind>(
     row(FenceKind::warp, "warp"), row(FenceKind::proxy_async, "proxy_async"),
     row(FenceKind::mbarrier_init, "mbarrier_init"), row(FenceKind::wgmma, "wgmma"),
     row(FenceKind::acq_rel_cluster, "acq_rel_cluster"),
-    row(FenceKind::earlier_grids, "earlier_grids"), row(FenceKind::branch, "branch"));
+    row(FenceKind::grid_dependency_wait, "grid_dependency_wait"), row(FenceKind::branch, "branch"));
 inline constexpr auto kGroups =
     words<GroupKind>(row(GroupKind::cp_async, "cp_async"), row(GroupKind::bulk, "bulk"),
                      row(GroupKind::wgmma, "wgmma"));

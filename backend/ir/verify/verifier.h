@@ -73,22 +73,30 @@ class Verifier {
   void register_index(const Ref& ref);
   bool is_static(ExprId id) const;
 
-  void plain_copy(const Copy& copy);
-  void vector_side(const Copy& copy, const Ref& side, int mode, std::string_view name);
-  void tma_copy(const Copy& copy);
-  void async_copy(const Copy& copy);
-  void matrix_copy(const Copy& copy);
-  void remote_copy(const Copy& copy);
-  void completion(const Copy& copy, std::vector<Completion> allowed);
+  void check(const Copy& copy, const PlainCopy& how);
+  void check(const Copy& copy, const AsyncCopy& how);
+  void check(const Copy& copy, const TmaLoad& how);
+  void check(const Copy& copy, const TmaStore& how);
+  void check(const Copy& copy, const MatrixLoad& how);
+  void check(const Copy& copy, const MatrixStore& how);
+  void check(const Copy& copy, const RemoteStore& how);
+  void guard(const CopyGuard& guard);
+  void vector_sides(const Copy& copy, const CopyVector& vector);
+  void vector_side(const Ref& side, int mode, int count, std::string_view name);
+  void tma_box(int tensor_map, const Ref& tensor, const Ref& shared);
+  void matrices(const Ref& registers, const Ref& shared, int count, std::string_view name);
+  void completion(const MbarrierSlot& at);
+  std::int64_t bytes(const Copy& copy, int count) const;
   void simt(const Mma& mma);
   void check_atom(const Mma& mma);
   void slot(BarrierId barrier, ExprId slot);
+  void convergence(const Sync& sync, const Barrier& barrier);
   void needs(Uniformity least, std::string_view what);
 
   Uniformity uniform(ExprId id) const;
-  ElementType type(ExprId id) const { return kernel_.exprs[id.index].type; }
-  Space space(const Ref& ref) const { return kernel_.buffers[ref.buffer.index].space; }
-  const Buffer& buffer_of(const Ref& ref) const { return kernel_.buffers[ref.buffer.index]; }
+  ElementType type(ExprId id) const { return kernel_.expr(id).type; }
+  Space space(const Ref& ref) const { return kernel_.buffer(ref.buffer).space; }
+  const Buffer& buffer_of(const Ref& ref) const { return kernel_.buffer(ref.buffer); }
   int rank(BufferId buffer) const;
 
   void problem(std::string code, std::string message);
@@ -102,7 +110,7 @@ class Verifier {
   const Role* role_ = nullptr;                   // null in prologue and epilogue
   Uniformity control_ = Uniformity::grid;        // of the conditions around this statement
   bool elected_ = false;                         // one lane runs it
-  bool earlier_grids_done_ = true;               // global memory may be touched
+  bool grid_dependencies_done_ = true;           // global memory may be touched
   std::vector<bool> bound_, in_scope_, static_;  // by VarId
   std::vector<VarId> scope_;                     // in scope, the latest last
   std::map<std::string, int> names_in_scope_;    // how many variables have the name

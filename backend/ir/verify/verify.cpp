@@ -86,7 +86,7 @@ std::vector<Problem> Verifier::run() {
   rings();
   launch();
   roles();
-  earlier_grids_done_ = !overlaps(kernel_);
+  grid_dependencies_done_ = !overlaps(kernel_);
   block(kernel_.prologue);
   const size_t after_prologue = scope_.size();
   for (const Role& role : kernel_.roles) {
@@ -194,6 +194,10 @@ void Verifier::shared_memory() {
 void Verifier::rings() {
   for (const Ring& ring : kernel_.rings) {
     if (ring.stages < 1) problem("ring", quoted_name(ring.name) + " has no stages");
+    if (ring.initial_phase != 0 && ring.initial_phase != 1) {
+      problem("ring", "expected an initial phase of 0 or 1 for " + quoted_name(ring.name) +
+                          ", got " + std::to_string(ring.initial_phase));
+    }
   }
 }
 

@@ -3,25 +3,9 @@
 
 #include "backend/ir/text/text.h"
 #include "backend/ir/verify/verifier.h"
+#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::ir {
-namespace {
-
-bool allowed(BarrierKind kind, SyncOp op) {
-  switch (kind) {
-    case BarrierKind::block:
-      return op == SyncOp::sync;
-    case BarrierKind::named:
-      return op == SyncOp::sync || op == SyncOp::arrive;
-    case BarrierKind::cluster:
-      return op == SyncOp::sync || op == SyncOp::arrive || op == SyncOp::wait;
-    case BarrierKind::mbarrier:
-      return op != SyncOp::sync;
-  }
-  return false;
-}
-
-}  // namespace
 
 void Verifier::barriers() {
   std::set<int> numbers;
@@ -54,7 +38,7 @@ void Verifier::barriers() {
 }
 
 void Verifier::slot(BarrierId id, ExprId slot) {
-  const Barrier& barrier = kernel_.barriers[id.index];
+  const Barrier& barrier = kernel_.barrier(id);
   const bool one = barrier.kind != BarrierKind::mbarrier && barrier.slots == 1;
   if (one) {
     if (slot) problem("barrier-slot", quoted_name(barrier.name) + " has no slots");
@@ -62,7 +46,7 @@ void Verifier::slot(BarrierId id, ExprId slot) {
   }
   use_integer(slot, "the slot");
   if (!slot) return;
-  const auto& node = kernel_.exprs[slot.index].node;
+  const auto& node = kernel_.expr(slot).node;
   if (const auto* constant = std::get_if<Constant>(&node)) {
     const std::int64_t value = std::get<std::int64_t>(constant->value);
     if (value < 0 || value >= barrier.slots) {
@@ -71,7 +55,7 @@ void Verifier::slot(BarrierId id, ExprId slot) {
     }
   }
   if (const auto* ring = std::get_if<RingSlot>(&node)) {
-    const Ring& declared = kernel_.rings[ring->ring.index];
+    const Ring& declared = kernel_.ring(ring->ring);
     if (declared.stages > barrier.slots) {
       problem("barrier-slot", quoted_name(declared.name) + " has " +
                                   std::to_string(declared.stages) + " stages and " +
@@ -82,21 +66,34 @@ void Verifier::slot(BarrierId id, ExprId slot) {
 }
 
 void Verifier::check(const Sync& sync) {
-  const Barrier& barrier = kernel_.barriers[sync.barrier.index];
+  const Barrier& barrier = kernel_.barrier(sync.barrier);
   const std::string name = quoted_name(barrier.name);
-  if (!allowed(barrier.kind, sync.op)) {
-    problem("barrier-operation", std::string(text::kSyncs[sync.op]) + " is no operation of " +
-                                     name + ", a barrier of kind " +
-                                     std::string(text::kBarriers[barrier.kind]));
+  const BarrierKind expected = barrier_kind(sync.operation);
+  if (barrier.kind != expected) {
+    const auto kind = [](BarrierKind of) { return std::string(text::kBarriers[of]); };
+    return problem("barrier-operation", std::string(text::kSyncs[sync.operation.index()]) +
+                                            ": expected a barrier of kind " + kind(expected) +
+                                            ", got " + name + " of kind " + kind(barrier.kind));
   }
   slot(sync.barrier, sync.slot);
-  const bool mbarrier = barrier.kind == BarrierKind::mbarrier;
-  if (mbarrier && sync.op == SyncOp::wait) use_integer(sync.phase, "the phase");
-  if (sync.op == SyncOp::arrive_expect_bytes) use_integer(sync.bytes, "the number of bytes");
-  if (sync.remote) {
-    use_integer(sync.remote, "the remote block");
-    if (!mbarrier) problem("barrier-operation", name + " has no remote arrivals");
-  }
+  std::visit(overloaded{
+                 [&](const WaitMbarrier& wait) { use_integer(wait.phase, "the phase"); },
+                 [&](const ArriveExpectBytes& arrive) {
+                   use_integer(arrive.bytes, "the number of bytes");
+                 },
+                 [&](const ArriveMbarrier& arrive) {
+                   if (arrive.block) use_integer(arrive.block, "the remote block");
+                 },
+                 [](const auto&) {},
+             },
+             sync.operation);
+  convergence(sync, barrier);
+}
+
+// bar.sync and barrier.cluster with .aligned are executed by all lanes of a warp (PTX ISA,
+// "bar{.cta}", "barrier.cluster"); a block barrier by all threads of the block.
+void Verifier::convergence(const Sync& sync, const Barrier& barrier) {
+  const std::string name = quoted_name(barrier.name);
   if (barrier.kind == BarrierKind::named) {
     needs(Uniformity::warp, name);
     if (sync.slot && uniform(sync.slot) < Uniformity::warp) {
@@ -115,12 +112,11 @@ void Verifier::check(const Sync& sync) {
 }
 
 void Verifier::check(const Fence& fence) {
-  if (fence.kind == FenceKind::earlier_grids) {
+  if (fence.kind == FenceKind::grid_dependency_wait) {
     const auto is_this = [&](const Stmt& each) { return &each == statement_; };
     if (std::none_of(kernel_.prologue.begin(), kernel_.prologue.end(), is_this))
-      problem("fence",
-              "what waits for earlier grids stands in the prologue, outside of every branch");
-    earlier_grids_done_ = true;
+      problem("fence", "expected grid_dependency_wait in the prologue, outside of every branch");
+    grid_dependencies_done_ = true;
   }
   if (fence.kind == FenceKind::warp) needs(Uniformity::warp, "the fence");
   if (fence.kind == FenceKind::wgmma) needs(Uniformity::warpgroup, "the fence");

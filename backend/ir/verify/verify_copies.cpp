@@ -46,7 +46,7 @@ bool simt_types(ElementType d, ElementType a, ElementType b) {
 
 void Verifier::tensor_map(const TensorMap& map) {
   const std::string name = quoted_name(map.name);
-  const Buffer& tensor = kernel_.buffers[map.tensor.index];
+  const Buffer& tensor = kernel_.buffer(map.tensor);
   const Layout* layout = inner_layout(tensor.layout);
   const auto wrong = [&](const std::string& what) { problem("tensor-map", name + ": " + what); };
   if (tensor.space != Space::global || layout == nullptr ||
@@ -97,114 +97,105 @@ void Verifier::check(const Copy& copy) {
   }
   ref(copy.dst, true);
   ref(copy.src, false);
-  if (copy.predicate) use(copy.predicate, "the predicate", ElementType::pred);
-  if (copy.remote) use_integer(copy.remote, "the remote block");
-  if (static_cast<bool>(copy.remote) != (copy.kind == CopyKind::st_async)) {
-    problem("copy", copy.remote ? "only st_async goes to a remote block"
-                                : "st_async names the block that it goes to");
-  }
-  if (copy.zero_fill && !copy.predicate)
-    problem("copy", "zeros are filled in where a predicate is false, and there is none");
   if (buffer_of(copy.dst).element != buffer_of(copy.src).element) {
-    problem("copy",
-            "a copy does not convert: " + std::string(element_name(buffer_of(copy.src).element)) +
-                " to " + std::string(element_name(buffer_of(copy.dst).element)));
+    problem("copy", "expected one element type, got " +
+                        std::string(element_name(buffer_of(copy.src).element)) + " -> " +
+                        std::string(element_name(buffer_of(copy.dst).element)) +
+                        ": a copy does not convert");
   }
-  switch (copy.kind) {
-    case CopyKind::plain:
-      return plain_copy(copy);
-    case CopyKind::cp_async:
-      return async_copy(copy);
-    case CopyKind::tma_load:
-    case CopyKind::tma_store:
-      return tma_copy(copy);
-    case CopyKind::ldmatrix:
-    case CopyKind::stmatrix:
-      return matrix_copy(copy);
-    case CopyKind::st_async:
-      return remote_copy(copy);
-  }
+  std::visit([&](const auto& how) { check(copy, how); }, copy.how);
 }
 
-void Verifier::completion(const Copy& copy, std::vector<Completion> allowed) {
-  if (std::find(allowed.begin(), allowed.end(), copy.completion) == allowed.end()) {
-    problem("copy-completion", std::string(text::kCopies[copy.kind]) + " does not complete by " +
-                                   std::string(text::kCompletions[copy.completion]));
-  }
-  if (copy.completion != Completion::mbarrier) return;
-  if (!copy.barrier || kernel_.barriers[copy.barrier.index].kind != BarrierKind::mbarrier) {
-    return problem("copy-completion", "the copy completes on an mbarrier, and none is named");
-  }
-  slot(copy.barrier, copy.slot);
+std::int64_t Verifier::bytes(const Copy& copy, int count) const {
+  return std::int64_t{count} * bits(buffer_of(copy.dst).element) / 8;
 }
 
-// A side of a vector copy that is memory: contiguous and aligned.
-void Verifier::vector_side(const Copy& copy, const Ref& side, int mode, std::string_view name) {
+void Verifier::guard(const CopyGuard& guard) {
+  if (guard.predicate) use(guard.predicate, "the predicate", ElementType::pred);
+  if (guard.zero_fill && !guard.predicate)
+    problem("copy", "zeros are filled in where a predicate is false, and there is none");
+}
+
+void Verifier::completion(const MbarrierSlot& at) {
+  if (kernel_.barrier(at.barrier).kind != BarrierKind::mbarrier) {
+    return problem("copy-completion",
+                   "expected an mbarrier, got " + quoted_name(kernel_.barrier(at.barrier).name) +
+                       ", a barrier of kind " +
+                       std::string(text::kBarriers[kernel_.barrier(at.barrier).kind]));
+  }
+  slot(at.barrier, at.slot);
+}
+
+void Verifier::vector_sides(const Copy& copy, const CopyVector& vector) {
+  vector_side(copy.dst, vector.dst_mode, vector.count, "destination");
+  vector_side(copy.src, vector.src_mode, vector.count, "source");
+}
+
+// A side of a vector copy that is memory: contiguous and aligned. CUDA C++ vector types and
+// ld.global.v4 (PTX ISA, "Addresses as operands") need an address that is a multiple of the
+// vector's bytes.
+void Verifier::vector_side(const Ref& side, int mode, int count, std::string_view name) {
   if (mode < 0 || mode >= rank(side.buffer)) {
     return problem("copy-run", "the " + std::string(name) + " has no mode " + std::to_string(mode));
   }
-  if (copy.count <= 1 || !is_memory(space(side)) ||
+  if (count <= 1 || !is_memory(space(side)) ||
       static_cast<int>(side.coordinate.size()) != rank(side.buffer))
     return;
   const Buffer& buffer = buffer_of(side);
-  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer.element) / 8;
-  if (!alignment_.contiguous(side, mode, copy.count)) {
-    problem("copy-run", std::to_string(copy.count) + " elements along mode " +
-                            std::to_string(mode) + " of " + quoted_name(buffer.name) + ", " +
-                            to_string(buffer.layout) + ", are not known to lie side by side");
+  const std::int64_t vector_bytes = std::int64_t{count} * bits(buffer.element) / 8;
+  if (!alignment_.contiguous(side, mode, count)) {
+    problem("copy-run", std::to_string(count) + " elements along mode " + std::to_string(mode) +
+                            " of " + quoted_name(buffer.name) + ", " + to_string(buffer.layout) +
+                            ", are not known to be contiguous");
   }
   const std::int64_t known = alignment_.of(side);
-  if (known % copy.count != 0 || buffer.alignment < bytes) {
-    problem("copy-alignment", "`" + print(kernel_, side) + "` is only known to be aligned to " +
+  if (known % count != 0 || buffer.alignment < vector_bytes) {
+    problem("copy-alignment", "expected `" + print(kernel_, side) + "` aligned to " +
+                                  std::to_string(vector_bytes) + " bytes, got " +
                                   std::to_string(std::min<std::int64_t>(
-                                      known * bits(buffer.element) / 8, buffer.alignment)) +
-                                  " bytes, and a vector of " + std::to_string(bytes) +
-                                  " bytes starts there");
+                                      known * bits(buffer.element) / 8, buffer.alignment)));
   }
 }
 
-void Verifier::plain_copy(const Copy& copy) {
-  completion(copy, {Completion::none});
-  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer_of(copy.dst).element) / 8;
+void Verifier::check(const Copy& copy, const PlainCopy& how) {
+  guard(how.guard);
+  const int count = how.vector.count;
   const bool memory = is_memory(space(copy.dst)) || is_memory(space(copy.src));
-  if (!power_of_two(copy.count) || copy.count > kVectorElements ||
-      (memory && bytes > kVectorBytes)) {
-    problem("copy-length", "a vector of " + std::to_string(copy.count) + " elements, " +
-                               std::to_string(bytes) + " bytes");
+  if (!power_of_two(count) || count > kVectorElements ||
+      (memory && bytes(copy, count) > kVectorBytes)) {
+    problem("copy-length", "expected a power of two of elements and at most " +
+                               std::to_string(kVectorBytes) + " bytes, got " +
+                               std::to_string(count) + " elements, " +
+                               std::to_string(bytes(copy, count)) + " bytes");
   }
-  vector_side(copy, copy.dst, copy.dst_mode, "destination");
-  vector_side(copy, copy.src, copy.src_mode, "source");
+  vector_sides(copy, how.vector);
 }
 
-void Verifier::async_copy(const Copy& copy) {
-  completion(copy, {Completion::group, Completion::mbarrier});
+// cp.async (PTX ISA, "Data Movement and Conversion Instructions: cp.async"): cp-size is 4, 8 or 16.
+void Verifier::check(const Copy& copy, const AsyncCopy& how) {
+  guard(how.guard);
   if (space(copy.dst) != Space::shared || space(copy.src) != Space::global) {
     problem("copy", "cp_async copies from global to shared memory");
   }
-  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer_of(copy.dst).element) / 8;
-  if (bytes != 4 && bytes != 8 && bytes != 16) {
-    problem("copy-length", "cp_async copies 4, 8 or 16 bytes, not " + std::to_string(bytes));
+  const std::int64_t length = bytes(copy, how.vector.count);
+  if (length != 4 && length != 8 && length != 16) {
+    problem("copy-length", "expected 4, 8 or 16 bytes for cp_async, got " + std::to_string(length));
   }
-  vector_side(copy, copy.dst, copy.dst_mode, "destination");
-  vector_side(copy, copy.src, copy.src_mode, "source");
+  vector_sides(copy, how.vector);
 }
 
-void Verifier::tma_copy(const Copy& copy) {
-  const bool load = copy.kind == CopyKind::tma_load;
-  if (load) {
-    completion(copy, {Completion::mbarrier});
-  } else {
-    completion(copy, {Completion::bulk_group});
+// The box of a TMA copy: in a buffer of shared memory whose modes it runs along, each once, and
+// whose address TMA can write: a multiple of 128 bytes, of 1024 with a swizzle, so that the
+// swizzle, which permutes address bits, begins at the buffer's first element.
+void Verifier::tma_box(int tensor_map, const Ref& tensor, const Ref& shared) {
+  const TensorMap& map = kernel_.tensor_maps[static_cast<size_t>(tensor_map)];
+  if (tensor.buffer != map.tensor) {
+    problem("copy", "expected " + quoted_name(kernel_.buffer(map.tensor).name) +
+                        ", the tensor of " + quoted_name(map.name) + ", got " +
+                        quoted_name(buffer_of(tensor).name));
   }
-  const Ref& tensor = load ? copy.src : copy.dst;
-  const Ref& shared = load ? copy.dst : copy.src;
-  if (copy.tensor_map < 0) return problem("copy", "a TMA copy names its tensor map");
-  const TensorMap& map = kernel_.tensor_maps[copy.tensor_map];
-  if (tensor.buffer != map.tensor)
-    problem("copy", quoted_name(map.name) + " describes another tensor");
   if (space(shared) != Space::shared)
     problem("copy", "TMA copies between global and shared memory");
-  const int due = map.swizzle ? 1024 : 128;
   std::set<int> taken;
   for (size_t i = 0; i < map.order.size() && i < map.box.size(); ++i) {
     const int mode = map.shared_mode(i);
@@ -215,47 +206,60 @@ void Verifier::tma_copy(const Copy& copy) {
                                 (there ? " twice" : ", which has none"));
     }
   }
-  if (buffer_of(shared).alignment < due) {
-    problem("copy-alignment", quoted_name(buffer_of(shared).name) + " is aligned to fewer than " +
-                                  std::to_string(due) + " bytes");
-  }
-  if (copy.multicast) {
-    use_integer(copy.multicast, "the multicast mask");
-    if (!load) problem("copy", "only loads are multicast");
-  }
-  if (copy.predicate) problem("copy", "a TMA copy has no predicate: put it under a condition");
-}
-
-void Verifier::matrix_copy(const Copy& copy) {
-  completion(copy, {Completion::none});
-  needs(Uniformity::warp, text::kCopies[copy.kind]);
-  const bool load = copy.kind == CopyKind::ldmatrix;
-  if (space(load ? copy.dst : copy.src) != Space::registers ||
-      space(load ? copy.src : copy.dst) != Space::shared) {
-    problem("copy",
-            std::string(text::kCopies[copy.kind]) + " copies between registers and shared memory");
-  }
-  const std::int64_t bytes = std::int64_t{copy.count} * bits(buffer_of(copy.dst).element) / 8;
-  if (bytes != 4 && bytes != 8 && bytes != 16) {
-    problem("copy-length", std::string(text::kCopies[copy.kind]) +
-                               " moves 4, 8 or 16 bytes a lane, not " + std::to_string(bytes));
+  const int required = map.swizzle ? 1024 : 128;
+  if (buffer_of(shared).alignment < required) {
+    problem("copy-alignment", "expected " + quoted_name(buffer_of(shared).name) + " aligned to " +
+                                  std::to_string(required) + " bytes, got " +
+                                  std::to_string(buffer_of(shared).alignment));
   }
 }
 
-// st.async (PTX ISA): 1, 2 or 4 words of 32 bits, to a block that is named.
-void Verifier::remote_copy(const Copy& copy) {
-  completion(copy, {Completion::mbarrier});
+void Verifier::check(const Copy& copy, const TmaLoad& how) {
+  completion(how.completion);
+  tma_box(how.tensor_map, copy.src, copy.dst);
+  if (how.multicast) use_integer(how.multicast, "the multicast mask");
+}
+
+void Verifier::check(const Copy& copy, const TmaStore& how) {
+  tma_box(how.tensor_map, copy.dst, copy.src);
+}
+
+// ldmatrix and stmatrix (PTX ISA): .x1, .x2 and .x4 matrices of 8 rows of 16 bytes, which are 4, 8
+// and 16 bytes a lane.
+void Verifier::matrices(const Ref& registers, const Ref& shared, int count, std::string_view name) {
+  needs(Uniformity::warp, name);
+  if (space(registers) != Space::registers || space(shared) != Space::shared) {
+    problem("copy", std::string(name) + " copies between registers and shared memory");
+  }
+  const std::int64_t length = std::int64_t{count} * bits(buffer_of(registers).element) / 8;
+  if (length != 4 && length != 8 && length != 16) {
+    problem("copy-length", "expected 4, 8 or 16 bytes a lane for " + std::string(name) + ", got " +
+                               std::to_string(length));
+  }
+}
+
+void Verifier::check(const Copy& copy, const MatrixLoad& how) {
+  matrices(copy.dst, copy.src, how.vector.count, "ldmatrix");
+}
+
+void Verifier::check(const Copy& copy, const MatrixStore& how) {
+  matrices(copy.src, copy.dst, how.vector.count, "stmatrix");
+}
+
+// st.async (PTX ISA): 1, 2 or 4 words of 32 bits.
+void Verifier::check(const Copy& copy, const RemoteStore& how) {
+  completion(how.completion);
+  use_integer(how.block, "the remote block");
   if (space(copy.dst) != Space::shared || space(copy.src) != Space::registers) {
     problem("copy",
             "st_async copies from registers to the shared memory of a block of the cluster");
   }
-  const int each = bits(buffer_of(copy.dst).element);
-  if (each != 32 || (copy.count != 1 && copy.count != 2 && copy.count != 4)) {
-    problem("copy-length", "st_async moves 1, 2 or 4 elements of 32 bits, not " +
-                               std::to_string(copy.count) + " of " + std::to_string(each));
+  const int each = bits(buffer_of(copy.dst).element), count = how.vector.count;
+  if (each != 32 || (count != 1 && count != 2 && count != 4)) {
+    problem("copy-length", "expected 1, 2 or 4 elements of 32 bits for st_async, got " +
+                               std::to_string(count) + " of " + std::to_string(each));
   }
-  vector_side(copy, copy.dst, copy.dst_mode, "destination");
-  if (copy.predicate) problem("copy", "st_async has no predicate: put it under a condition");
+  vector_side(copy.dst, how.vector.dst_mode, count, "destination");
 }
 
 // ---- multiply-accumulate

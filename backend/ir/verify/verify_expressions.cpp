@@ -4,6 +4,7 @@
 #include "backend/ir/text/print.h"
 #include "backend/ir/types.h"
 #include "backend/ir/verify/verifier.h"
+#include "backend/ir/walk.h"
 #include "frontend/algebra/layouts/inner_layout.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
@@ -22,17 +23,21 @@ class Ids {
   bool good(RingId id) const { return in(id.index, kernel_.rings); }
   bool good(BarrierId id) const { return in(id.index, kernel_.barriers); }
   bool good(ExprId id) const { return in(id.index, kernel_.exprs); }
-  bool optional(ExprId id) const { return !id || good(id); }
-  bool good(const Ref& ref) const {
-    return good(ref.buffer) && std::all_of(ref.coordinate.begin(), ref.coordinate.end(),
-                                           [&](ExprId id) { return good(id); });
+  bool good(const Stmt& stmt) const {
+    const Uses used = uses(stmt);
+    const std::vector<const Block*> inside = bodies(stmt);
+    const auto all = [&](const auto& ids) {
+      return std::all_of(ids.begin(), ids.end(), [&](auto id) { return good(id); });
+    };
+    return all(used.exprs) && all(used.binds) && all(used.buffers) && all(used.barriers) &&
+           all(used.rings) &&
+           std::all_of(used.tensor_maps.begin(), used.tensor_maps.end(),
+                       [&](int map) { return in(map, kernel_.tensor_maps); }) &&
+           std::all_of(inside.begin(), inside.end(),
+                       [&](const Block* block) { return block != nullptr && good(*block); });
   }
-  bool good(const std::shared_ptr<Block>& block) const { return block != nullptr && good(*block); }
   bool good(const Block& block) const {
     return std::all_of(block.begin(), block.end(), [&](const Stmt& stmt) { return good(stmt); });
-  }
-  bool good(const Stmt& stmt) const {
-    return std::visit([&](const auto& node) { return good_node(node); }, stmt.node);
   }
 
  private:
@@ -40,49 +45,9 @@ class Ids {
   static bool in(int index, const std::vector<T>& list) {
     return index >= 0 && index < static_cast<int>(list.size());
   }
-  bool good_node(const Let& n) const { return good(n.var) && good(n.value); }
-  bool good_node(const Assign& n) const { return good(n.to) && good(n.value); }
-  bool good_node(const Fill& n) const { return good(n.buffer) && good(n.value); }
-  bool good_node(const Copy& n) const {
-    return good(n.dst) && good(n.src) && optional(n.predicate) && (!n.barrier || good(n.barrier)) &&
-           optional(n.slot) && optional(n.multicast) && optional(n.remote) &&
-           n.tensor_map < static_cast<int>(kernel_.tensor_maps.size());
-  }
-  bool good_node(const Mma& n) const {
-    return good(n.d) && good(n.a) && good(n.b) && optional(n.zero);
-  }
-  bool good_node(const For& n) const {
-    return good(n.var) && good(n.begin) && good(n.end) && good(n.body);
-  }
-  bool good_node(const If& n) const {
-    return good(n.condition) && good(n.then) && (n.otherwise == nullptr || good(*n.otherwise));
-  }
-  bool good_node(const Elect& n) const { return good(n.body); }
-  bool good_node(const TileLoop& n) const {
-    return std::all_of(n.tile.begin(), n.tile.end(), [&](VarId id) { return good(id); }) &&
-           good(n.first) && good(n.count) && good(n.stride) && optional(n.live) && good(n.body);
-  }
-  bool good_node(const Sync& n) const {
-    return good(n.barrier) && optional(n.slot) && optional(n.phase) && optional(n.bytes) &&
-           optional(n.remote);
-  }
-  bool good_node(const Fence&) const { return true; }
-  bool good_node(const Commit&) const { return true; }
-  bool good_node(const Wait&) const { return true; }
-  bool good_node(const Advance& n) const { return good(n.ring) && optional(n.count); }
 
   const Kernel& kernel_;
 };
-
-std::vector<ExprId> operands_of(const Expr& expr) {
-  return std::visit(overloaded{
-                        [](const Apply& apply) { return apply.operands; },
-                        [](const Read& read) { return read.from.coordinate; },
-                        [](const At& at) { return std::vector{at.index}; },
-                        [](const auto&) { return std::vector<ExprId>{}; },
-                    },
-                    expr.node);
-}
 
 bool is_integer(ElementType type) {
   return computes(type) && !is_float(type);
@@ -93,7 +58,7 @@ bool is_integer(ElementType type) {
 bool Verifier::ids() {
   const Ids ids(kernel_);
   for (size_t i = 0; i < kernel_.exprs.size(); ++i) {
-    for (const ExprId operand : operands_of(kernel_.exprs[i])) {
+    for (const ExprId operand : operands(kernel_.exprs[i])) {
       if (operand.index >= 0 && operand.index < static_cast<int>(i)) continue;
       problem("expression-order", "expression " + std::to_string(i) + " has operand " +
                                       std::to_string(operand.index) +
@@ -150,63 +115,61 @@ void Verifier::expression(size_t index) {
             std::string(element_name(expr.type)));
     }
   };
-  std::visit(
-      overloaded{
-          [&](const Constant& c) {
-            const auto* integer = std::get_if<std::int64_t>(&c.value);
-            if (integer == nullptr && !is_float(expr.type))
-              wrong("is a real number of an integer type");
-            if (integer != nullptr && !is_float(expr.type) && !fits(*integer, expr.type)) {
-              wrong("does not fit " + std::string(element_name(expr.type)));
-            }
-          },
-          [&](const Special&) { of_type(ElementType::s32); },
-          [&](const Size& s) {
-            if (!is_integer(expr.type)) wrong("is a size and no integer");
-            std::map<DimId, std::string> dims;
-            s.value.collect_dims(dims);
-            for (const Param& param : kernel_.params) {
-              if (param.is_size && param.symbol.dim_id()) dims.erase(*param.symbol.dim_id());
-            }
-            for (const auto& [dim, name] : dims) {
-              problem("size", "`" + s.value.to_string() + "` has the size " + name +
-                                  ", which is no parameter");
-            }
-          },
-          [&](const Scalar& s) { of_type(kernel_.params[s.param.index].type); },
-          [&](const VarRef& v) { of_type(kernel_.vars[v.var.index].type); },
-          [&](const RingSlot&) { of_type(ElementType::s32); },
-          [&](const RingPhase&) { of_type(ElementType::s32); },
-          [&](const At& at) {
-            if (at.layout.has_basis()) wrong("takes a layout with integer strides");
-            if (!is_integer(kernel_.exprs[at.index.index].type)) wrong("takes an integer");
-            of_type(kernel_.exprs[at.index.index].type);
-          },
-          [&](const Apply& apply) {
-            std::vector<ElementType> types;
-            for (const ExprId operand : apply.operands)
-              types.push_back(kernel_.exprs[operand.index].type);
-            const ResultType result = result_type(apply.function, types, expr.type);
-            if (!result.misfit.empty()) return wrong(result.misfit);
-            of_type(result.type);
-          },
-          [&](const Read& read) { of_type(kernel_.buffers[read.from.buffer.index].element); },
-      },
-      expr.node);
+  std::visit(overloaded{
+                 [&](const Constant& c) {
+                   const auto* integer = std::get_if<std::int64_t>(&c.value);
+                   if (integer == nullptr && !is_float(expr.type))
+                     wrong("is a real number of an integer type");
+                   if (integer != nullptr && !is_float(expr.type) && !fits(*integer, expr.type)) {
+                     wrong("does not fit " + std::string(element_name(expr.type)));
+                   }
+                 },
+                 [&](const Special&) { of_type(ElementType::s32); },
+                 [&](const Size& s) {
+                   if (!is_integer(expr.type)) wrong("is a size and no integer");
+                   std::map<DimId, std::string> dims;
+                   s.value.collect_dims(dims);
+                   for (const Param& param : kernel_.params) {
+                     if (param.is_size && param.symbol.dim_id()) dims.erase(*param.symbol.dim_id());
+                   }
+                   for (const auto& [dim, name] : dims) {
+                     problem("size", "`" + s.value.to_string() + "` has the size " + name +
+                                         ", which is no parameter");
+                   }
+                 },
+                 [&](const Scalar& s) { of_type(kernel_.param(s.param).type); },
+                 [&](const VarRef& v) { of_type(kernel_.var(v.var).type); },
+                 [&](const RingSlot&) { of_type(ElementType::s32); },
+                 [&](const RingPhase&) { of_type(ElementType::s32); },
+                 [&](const LayoutOffset& at) {
+                   if (at.layout.has_basis()) wrong("takes a layout with integer strides");
+                   if (!is_integer(kernel_.expr(at.index).type)) wrong("takes an integer");
+                   of_type(kernel_.expr(at.index).type);
+                 },
+                 [&](const Apply& apply) {
+                   std::vector<ElementType> types;
+                   for (const ExprId operand : apply.operands)
+                     types.push_back(kernel_.expr(operand).type);
+                   const ResultType result = result_type(apply.function, types, expr.type);
+                   if (!result.misfit.empty()) return wrong(result.misfit);
+                   of_type(result.type);
+                 },
+                 [&](const Read& read) { of_type(kernel_.buffer(read.from.buffer).element); },
+             },
+             expr.node);
 }
 
 // ---- where an expression stands
 
 void Verifier::visit(ExprId id, std::set<int>& seen) {
   if (!seen.insert(id.index).second) return;
-  const Expr& expr = kernel_.exprs[id.index];
+  const Expr& expr = kernel_.expr(id);
   if (const auto* var = std::get_if<VarRef>(&expr.node);
       var != nullptr && !in_scope_[var->var.index]) {
-    problem("variable-scope",
-            quoted_name(kernel_.vars[var->var.index].name) + " is not in scope here");
+    problem("variable-scope", quoted_name(kernel_.var(var->var).name) + " is not in scope here");
   }
   if (const auto* read = std::get_if<Read>(&expr.node)) ref(read->from, false);
-  for (const ExprId operand : operands_of(expr)) visit(operand, seen);
+  for (const ExprId operand : operands(expr)) visit(operand, seen);
 }
 
 void Verifier::use(ExprId id, std::string_view what) {
@@ -233,11 +196,11 @@ void Verifier::use_integer(ExprId id, std::string_view what) {
 
 void Verifier::no_reads(ExprId id, std::string_view what) {
   if (!id) return;
-  const Expr& expr = kernel_.exprs[id.index];
+  const Expr& expr = kernel_.expr(id);
   if (std::holds_alternative<Read>(expr.node)) {
     return problem("loop-read", std::string(what) + " reads memory: bind it with let");
   }
-  for (const ExprId operand : operands_of(expr)) no_reads(operand, what);
+  for (const ExprId operand : operands(expr)) no_reads(operand, what);
 }
 
 // A value that the emitted code knows when its loops are unrolled.
@@ -245,7 +208,7 @@ bool Verifier::is_static(ExprId id) const {
   return std::visit(overloaded{
                         [](const Constant&) { return true; },
                         [&](const VarRef& v) { return static_cast<bool>(static_[v.var.index]); },
-                        [&](const At& at) { return is_static(at.index); },
+                        [&](const LayoutOffset& at) { return is_static(at.index); },
                         [&](const Apply& a) {
                           return std::all_of(a.operands.begin(), a.operands.end(),
                                              [&](ExprId operand) { return is_static(operand); });
@@ -257,7 +220,7 @@ bool Verifier::is_static(ExprId id) const {
                         [](const RingPhase&) { return false; },
                         [](const Read&) { return false; },
                     },
-                    kernel_.exprs[id.index].node);
+                    kernel_.expr(id).node);
 }
 
 Uniformity Verifier::uniform(ExprId id) const {
@@ -265,7 +228,7 @@ Uniformity Verifier::uniform(ExprId id) const {
 }
 
 int Verifier::rank(BufferId buffer) const {
-  const AnyLayout& layout = kernel_.buffers[buffer.index].layout;
+  const AnyLayout& layout = kernel_.buffer(buffer).layout;
   const auto* composed = std::get_if<Composed>(&layout);
   if (composed == nullptr) return std::get<Layout>(layout).rank();
   const auto* inner = std::get_if<Layout>(&composed->inner);
@@ -292,7 +255,7 @@ void Verifier::ref(const Ref& ref, bool written, int without) {
   if (!written && !buffer.read)
     problem("access", quoted_name(buffer.name) + " is declared without `read`");
   if (buffer.space == Space::registers) register_index(ref);
-  if (buffer.space == Space::global && !earlier_grids_done_)
+  if (buffer.space == Space::global && !grid_dependencies_done_)
     problem("fence", quoted_name(buffer.name) +
                          " is touched before the grids before this one are known to be done");
 }
@@ -305,7 +268,7 @@ void Verifier::constant_coordinates(const Ref& ref, int without) {
   const Layout& layout = *known;
   for (size_t i = 0; i < ref.coordinate.size() && static_cast<int>(i) + without < layout.rank();
        ++i) {
-    const auto* constant = std::get_if<Constant>(&kernel_.exprs[ref.coordinate[i].index].node);
+    const auto* constant = std::get_if<Constant>(&kernel_.expr(ref.coordinate[i]).node);
     const auto* value = constant == nullptr ? nullptr : std::get_if<std::int64_t>(&constant->value);
     const int mode = static_cast<int>(i) + without;
     const Int extent = size(layout.shape.is_tuple() ? layout.shape[mode] : layout.shape);

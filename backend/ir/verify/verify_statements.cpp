@@ -27,7 +27,7 @@ void Verifier::statement(const Stmt& stmt) {
 
 void Verifier::bind(VarId var, ElementType due, Uniformity derived, std::int64_t divisor,
                     bool known) {
-  const Var& declared = kernel_.vars[var.index];
+  const Var& declared = kernel_.var(var);
   if (bound_[var.index])
     problem("variable-bound-twice", quoted_name(declared.name) + " is bound a second time");
   if (names_in_scope_[declared.name]++ > 0) {
@@ -52,7 +52,7 @@ void Verifier::bind(VarId var, ElementType due, Uniformity derived, std::int64_t
 void Verifier::leave(size_t outer) {
   for (; scope_.size() > outer; scope_.pop_back()) {
     in_scope_[scope_.back().index] = false;
-    --names_in_scope_[kernel_.vars[scope_.back().index].name];
+    --names_in_scope_[kernel_.var(scope_.back()).name];
   }
 }
 
@@ -90,7 +90,7 @@ void Verifier::check(const Assign& assign) {
 }
 
 void Verifier::check(const Fill& fill) {
-  const Buffer& buffer = kernel_.buffers[fill.buffer.index];
+  const Buffer& buffer = kernel_.buffer(fill.buffer);
   if (buffer.space != Space::registers)
     problem("space", quoted_name(buffer.name) + " is filled and not in registers");
   use(fill.value, "the value", buffer.element);
@@ -151,7 +151,7 @@ void Verifier::check(const Advance& advance) {
   use_integer(advance.count, "the number of stages");
   if (uniform(advance.count) < Uniformity::warpgroup) {
     problem("ring",
-            "a warpgroup advances " + quoted_name(kernel_.rings[advance.ring.index].name) +
+            "a warpgroup advances " + quoted_name(kernel_.ring(advance.ring).name) +
                 " by one number of stages, and this one is not the same for all its threads");
   }
 }

@@ -13,7 +13,7 @@ using namespace sema;
 namespace {
 
 const Node& node_of(const Kernel& kernel, NodeId id) {
-  return kernel.nodes[static_cast<std::size_t>(id)];
+  return kernel.node(id);
 }
 
 // A number that is the same at every element, where it is one.

@@ -218,7 +218,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   gemm.n = form.n;
   gemm.k = form.k;
   gemm.batch = form.batch;
-  gemm.accumulator = kernel.nodes[static_cast<std::size_t>(form.contraction)].type;
+  gemm.accumulator = kernel.node(form.contraction).type;
   gemm.lanes = schedule.lanes.value_or(Layout(
       tuple(2, 8, 2), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(2, {0}))));
   if (!check_lanes(gemm.lanes, schedule, problems)) return std::nullopt;

@@ -1,4 +1,4 @@
-#include "backend/ir/lower/old_values.h"
+#include "backend/ir/lower/source_operand.h"
 
 #include <optional>
 
@@ -49,7 +49,7 @@ std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
       Reach& known = reach[static_cast<size_t>(operand)];
       known = either(known, more);
     };
-    const Node& node = kernel.nodes[static_cast<size_t>(id)];
+    const Node& node = kernel.node(id);
     const auto* apply = std::get_if<Apply>(&node.what);
     const auto function = apply ? apply->function : ElementFunction::add;
     const auto operands = plan::operands(node);
@@ -68,7 +68,7 @@ std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
 
 // Made of scalars, sizes and literals only.
 bool uniform(const Kernel& kernel, NodeId id) {
-  const Node& node = kernel.nodes[static_cast<size_t>(id)];
+  const Node& node = kernel.node(id);
   if (std::holds_alternative<IndexValue>(node.what) || std::holds_alternative<Load>(node.what) ||
       std::holds_alternative<Contraction>(node.what)) {
     return false;
@@ -90,8 +90,8 @@ bool is_assigned_element(const Kernel& kernel, const Assignment& assignment, con
 
 }  // namespace
 
-std::vector<OldValue> old_values(const Kernel& kernel, const Assignment& assignment) {
-  std::vector<OldValue> result;
+std::vector<SourceOperand> source_operands(const Kernel& kernel, const Assignment& assignment) {
+  std::vector<SourceOperand> result;
   const auto reach = reaches(kernel, assignment.value);
   for (size_t id = 0; id < kernel.nodes.size(); ++id) {
     const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
@@ -108,7 +108,7 @@ std::vector<OldValue> old_values(const Kernel& kernel, const Assignment& assignm
   return result;
 }
 
-OldValue when_read(const Kernel& kernel, NodeId load) {
+SourceOperand when_read(const Kernel& kernel, NodeId load) {
   Reach read;
   for (const Assignment& assignment : kernel.assignments)
     read = either(read, reaches(kernel, assignment.value)[static_cast<size_t>(load)]);

@@ -9,7 +9,7 @@ namespace lay::ir {
 
 // A load of the assigned element, and when it is read: where `condition` has the value `when`, or
 // always (-1). The condition is the same for all elements.
-struct OldValue {
+struct SourceOperand {
   sema::NodeId load = -1;
   sema::NodeId condition = -1;
   bool when = true;
@@ -17,10 +17,11 @@ struct OldValue {
 
 // The loads of the assigned element whose condition does not depend on the element, so that
 // neighbours can be read together; others are left to be read one by one. At most one.
-std::vector<OldValue> old_values(const sema::Kernel& kernel, const sema::Assignment& assignment);
+std::vector<SourceOperand> source_operands(const sema::Kernel& kernel,
+                                           const sema::Assignment& assignment);
 
 // When that load is read, for some element: under a condition that does not depend on the element,
 // else always.
-OldValue when_read(const sema::Kernel& kernel, sema::NodeId load);
+SourceOperand when_read(const sema::Kernel& kernel, sema::NodeId load);
 
 }  // namespace lay::ir
