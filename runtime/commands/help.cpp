@@ -216,12 +216,11 @@ std::optional<std::string> operation_page(const std::string& name,
   if (!help) return std::nullopt;
   std::string page = help->signature + "\n  " + help->law + "\n";
   if (!section) return page;
-  // The first line of a section repeats signature and law for readers of the file.
-  const bool says_law = section->text.rfind("`" + name + "(", 0) == 0;
-  return page +
-         page_text(
-             std::string_view(section->text).substr(says_law ? section->text.find('\n') + 1 : 0),
-             "  ");
+  // The first paragraph of a section repeats signature and law for readers of the file.
+  std::string_view rest = section->text;
+  if (rest.starts_with("`" + name + "("))
+    rest.remove_prefix(std::min(rest.find("\n```"), rest.find("\n\n")) + 1);
+  return page + page_text(rest, "  ");
 }
 
 namespace {

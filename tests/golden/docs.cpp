@@ -1,15 +1,20 @@
 // Every snippet of the documentation is run. A ```lay block whose first line begins with `lay> ` is
 // a transcript: the answers must be what the REPL answers. Any other ```lay block is a script: it
-// must run without an error. The blocks under one heading (`#` or `##`) are one session. With
-// LAY_BLESS=1 transcripts are rewritten.
+// must run without an error. The blocks under one heading (`#` or `##`) are one session, all of
+// the tour is one. A ```sh
+// block whose first line begins with `$ ` is run by a shell. With LAY_BLESS=1 the answers of both
+// are rewritten.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <memory>
+#include <regex>
 #include <set>
 
 #include "backend/plan/schedule/entries.h"
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/evaluator.h"
+#include "generated/tests/paths.h"
 #include "runtime/commands/help.h"
 #include "tests/golden/golden.h"
 #include "tests/golden/transcript.h"
@@ -21,14 +26,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What a shell says to a command, errors too, with `lay` the binary that was built. Times of runs
+// differ, and are left out.
+std::string shell_answer(const std::string& command) {
+  put(fs::path("command.sh"), "export PATH=" + fs::path(LAY_BINARY).parent_path().string() +
+                                  ":$PATH CUDA_VISIBLE_DEVICES= \n" + command);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen("sh command.sh 2>&1", "r"), pclose);
+  REQUIRE(pipe);
+  std::string text;
+  char part[4096];
+  while (const std::size_t n = std::fread(part, 1, sizeof part, pipe.get())) text.append(part, n);
+  fs::remove("command.sh");
+  static const std::regex time(R"([0-9.]+ m?s in the host interpreter \([0-9]+ threads)");
+  return std::regex_replace(text, time, "... ms in the host interpreter (... threads");
+}
+
 class Document {
  public:
-  // In the list of operations the line below a heading is the signature with the law, in that of
-  // schedule entries the planner's table. Both are written here.
+  // In the list of operations the paragraph below a heading is the signature with the law, in that
+  // of schedule entries the planner's table. Both are written here.
   explicit Document(const fs::path& file)
       : file_(file),
         operations_(file.filename() == "operations.md"),
-        schedules_(file.filename() == "schedules.md") {
+        schedules_(file.filename() == "schedules.md"),
+        one_session_(false) {
     static const std::set<std::string> with_tables = {"tour.md", "language.md", "README.md"};
     options_.tables = with_tables.count(file.filename().string()) == 1;
     restart();
@@ -40,10 +61,16 @@ class Document {
     const auto lines = lines_of(slurp(file_));
     for (std::size_t i = 0; i < lines.size(); ++i) {
       result += lines[i] + "\n";
-      if (lines[i].rfind("# ", 0) == 0 || lines[i].rfind("## ", 0) == 0) restart();
+      const bool heading = lines[i].rfind("# ", 0) == 0 || lines[i].rfind("## ", 0) == 0;
+      if (heading && !one_session_) restart();
       if (operations_ && lines[i].rfind("## ", 0) == 0) {
-        result += law_of(lines[i].substr(3)) + "\n";
-        if (i + 1 < lines.size() && lines[i + 1].rfind('`' + lines[i].substr(3), 0) == 0) ++i;
+        result += lay::runtime::filled(law_of(lines[i].substr(3)), 100, "");
+        const bool has_law =
+            i + 1 < lines.size() && lines[i + 1].rfind('`' + lines[i].substr(3), 0) == 0;
+        const auto is_end = [](const std::string& line) {
+          return line.empty() || line == "```lay";
+        };
+        while (has_law && i + 1 < lines.size() && !is_end(lines[i + 1])) ++i;
       }
       if (schedules_ && lines[i].rfind("## ", 0) == 0) {
         result += entry_list(lines[i].substr(3));
@@ -54,11 +81,11 @@ class Document {
         if (i + 1 < lines.size() && lines[i + 1].empty()) ++i;
       }
       if (lines[i].rfind("```", 0) != 0) continue;
-      const bool is_lay = lines[i] == "```lay";
+      const bool is_lay = lines[i] == "```lay", is_shell = lines[i] == "```sh";
       std::string block;
       const std::size_t first = i + 2;
       for (++i; i < lines.size() && lines[i] != "```"; ++i) block += lines[i] + "\n";
-      result += (is_lay ? run_block(block, first) : block) + "```\n";
+      result += (is_lay ? run_block(block, first) : is_shell ? run_shell(block) : block) + "```\n";
     }
     return result;
   }
@@ -93,6 +120,26 @@ class Document {
     return (list.empty() ? "nothing is known of " + name + "\n" : list) + "\n";
   }
 
+  // A block whose first line begins with `$ ` is a session of a shell, its answers those of now. `>
+  // ` begins a further line of a command.
+  std::string run_shell(const std::string& block) {
+    if (block.rfind("$ ", 0) != 0) return block;
+    ++blocks_;
+    std::string result;
+    const auto lines = lines_of(block);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].rfind("$ ", 0) != 0) continue;
+      std::string command = lines[i].substr(2);
+      result += lines[i] + "\n";
+      for (; i + 1 < lines.size() && lines[i + 1].rfind("> ", 0) == 0; ++i) {
+        command += "\n" + lines[i + 1].substr(2);
+        result += lines[i + 1] + "\n";
+      }
+      result += shell_answer(command);
+    }
+    return result;
+  }
+
   std::string run_block(const std::string& block, std::size_t line) {
     ++blocks_;
     if (is_transcript(block)) return replay(*repl_, block);
@@ -103,7 +150,7 @@ class Document {
   }
 
   fs::path file_;
-  bool operations_, schedules_;
+  bool operations_, schedules_, one_session_;
   lay::runtime::ReplOptions options_;
   std::unique_ptr<lay::runtime::Repl> repl_;
   int blocks_ = 0;
@@ -133,7 +180,9 @@ TEST_CASE("the snippets of the documentation run and say what they say they say"
   const WorkingFolder here(folder.path());  // snippets may write files
   auto files = files_in("docs", ".md");
   files.push_back(source_root() / "README.md");
-  for (const auto& file : files) DYNAMIC_SECTION(file.filename().string()) {
+  files.push_back(source_root() / "examples/README.md");
+  fs::create_directory_symlink(source_root() / "examples", "examples");
+  for (const auto& file : files) DYNAMIC_SECTION(fs::relative(file, source_root()).string()) {
       Document document(file);
       const std::string text = document.run();
       const std::set<std::string> teaching = {"tour.md",     "language.md",  "operations.md",
