@@ -16,7 +16,7 @@ struct PageFile {
 };
 // In the order in which the pages of one name are printed.
 constexpr PageFile page_files[] = {{kOperations, "operations"},
-                                   {"docs/keywords.md", "statements and signs"},
+                                   {"docs/keywords.md", "keywords and tokens"},
                                    {"docs/schedules.md", "schedules"},
                                    {"docs/terms.md", "GPU terms"},
                                    {kErrors, "error codes"}};
@@ -292,7 +292,7 @@ std::string help_index() {
   for (const auto& [path, title] : page_files) {
     if (path == kOperations) continue;
     index += index_of(title, path) + "\n";
-    if (std::string_view(title) == "statements and signs")
+    if (std::string_view(title) == "keywords and tokens")
       index += index_of("operations", kOperations) + "\n";
   }
   return index + "`lay help NAME` prints the page of any of these; in the REPL `?NAME` does.\n";
