@@ -35,6 +35,7 @@ std::size_t open_string(std::string_view text) {
   return open;
 }
 
+// The paths that begin with the prefix, folders with a slash at the end.
 std::vector<std::string> paths_with_prefix(std::string_view prefix) {
   namespace fs = std::filesystem;
   const auto slash = prefix.rfind('/');
@@ -50,7 +51,7 @@ std::vector<std::string> paths_with_prefix(std::string_view prefix) {
   return paths;
 }
 
-// What stands behind a command or `use` is a path, a library or a target, not a name.
+// What completes the argument of a command or of `use`: a path, a library or a target.
 struct Behind {
   std::string_view word;
   enum class What : uint8_t { path, library, target } what;
@@ -102,6 +103,7 @@ std::optional<Completions> after_dot(const sema::Evaluator& evaluator, std::stri
 // The name before the innermost bracket that is open at the end of the text; empty where it is no
 // call.
 std::string_view open_call(std::string_view before) {
+  // Backwards: a closing bracket hides the opening one that it belongs to.
   int closed = 0;
   for (std::size_t at = before.size(); at-- > 0;) {
     const char c = before[at];
@@ -145,7 +147,7 @@ Completions complete_line(const sema::Evaluator& evaluator, std::string_view tex
   std::size_t begin = cursor;
   while (begin > 0 && (is_name_character(text[begin - 1]) || (page && text[begin - 1] == '-')))
     --begin;
-  if (begin == 1 && text[0] == ':') begin = 0;
+  if (begin == 1 && text[0] == ':') begin = 0;  // the colon is part of a command's name
   const std::string_view prefix = before.substr(begin);
   if (prefix.empty()) return in_call(evaluator, before);
   Completions found{begin, {}, {}};

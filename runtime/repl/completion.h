@@ -1,7 +1,12 @@
-// What Tab offers in the REPL: names and words that begin as what is typed does, paths inside a
-// string, commands after
-// `:`, pages after `?`; below them the signatures, and inside a call with nothing typed yet the
-// signature of what is called.
+// What Tab offers in the REPL. The prefix before the cursor decides:
+//
+//   coal         names and keywords, with their signatures
+//   f(           the signature and law of f
+//   sm80.cp      fields of a record
+//   "data/x      paths, also after :load and :save
+//   :ex          commands
+//   ?bank        pages of the help
+//   use atoms.   libraries
 #pragma once
 
 #include <span>
@@ -12,9 +17,10 @@
 
 namespace lay::runtime {
 
-// Those that begin with `:`, sorted.
+// Returns the commands that begin with `:`, sorted.
 std::span<const std::string_view> repl_commands();
 
+// Returns what may replace the prefix that ends at the cursor.
 Completions complete_line(const sema::Evaluator& evaluator, std::string_view text,
                           std::size_t cursor);
 

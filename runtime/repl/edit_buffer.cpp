@@ -5,10 +5,12 @@
 namespace lay::runtime {
 namespace {
 
+// UTF-8: the bytes after the first of a character are 10xxxxxx.
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
+// Every character beyond ASCII counts as a letter.
 bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -78,6 +80,7 @@ void EditBuffer::kill_to_line_start() {
 
 void EditBuffer::transpose() {
   if (cursor_ == 0 || text_.empty()) return;
+  // At the end of the text the last two characters change places, as in readline.
   const std::size_t middle = at_end() ? before(cursor_) : cursor_;
   const std::size_t begin = before(middle), end = after(middle);
   if (begin == middle) return;
@@ -100,6 +103,7 @@ std::size_t EditBuffer::after(std::size_t at) const {
   return at;
 }
 
+// Skips what stands between the cursor and the word, then the word.
 std::size_t EditBuffer::word_begin() const {
   std::size_t at = cursor_;
   while (at > 0 && !is_word(text_[at - 1])) --at;
@@ -124,6 +128,7 @@ std::size_t EditBuffer::end_of_line(std::size_t at) const {
   return newline == std::string::npos ? text_.size() : newline;
 }
 
+// Only the last kill is kept; killing nothing keeps the one before.
 void EditBuffer::kill(std::size_t begin, std::size_t end) {
   if (begin == end) return;
   killed_ = text_.substr(begin, end - begin);
@@ -132,6 +137,7 @@ void EditBuffer::kill(std::size_t begin, std::size_t end) {
 
 void EditBuffer::move_to_column(std::size_t line_start, std::size_t column) {
   const std::size_t end = end_of_line(line_start);
+  // The column is counted in bytes; a cursor inside a character moves to its end.
   cursor_ = line_start + column < end ? line_start + column : end;
   while (cursor_ < end && continues_character(text_[cursor_])) ++cursor_;
 }

@@ -21,6 +21,7 @@ std::size_t end_while(std::string_view text, std::size_t at, Predicate belongs) 
   return at;
 }
 
+// Behind the closing quote, or at the end of the line where there is none.
 std::size_t string_end(std::string_view text, std::size_t at) {
   for (++at; at < text.size() && text[at] != '\n'; ++at) {
     if (text[at] == '"') return at + 1;
@@ -29,8 +30,8 @@ std::size_t string_end(std::string_view text, std::size_t at) {
   return std::min(at, text.size());
 }
 
-// Two slashes divide behind an operand, unless there is a wide gap before them or nothing behind
-// them.
+// Returns whether two slashes begin a comment. They divide behind an operand: `a // b`, unless at
+// least two blanks stand before them or nothing follows on the line.
 bool begins_comment(std::string_view text, std::size_t at) {
   const std::size_t before =
       text.find_last_not_of(" \t", at == 0 ? std::string_view::npos : at - 1);
@@ -66,6 +67,7 @@ std::vector<Style> highlight(std::string_view text) {
       sgr = string;
     } else if (is_digit(text[at])) {
       end = end_while(text, at, [](char c) { return is_digit(c) || is_letter(c) || c == '.'; });
+      // In `0..n` the number ends before the dots.
       if (const auto range = text.substr(at, end - at).find(".."); range != text.npos)
         end = at + range;
       sgr = number;

@@ -1,4 +1,5 @@
-// Colours for Lay text while it is typed.
+// Colours for Lay text while it is typed. The text is scanned here rather than by the parser: half
+// a statement must have colours too, and a keystroke must cost microseconds.
 #pragma once
 
 #include <string_view>
@@ -8,10 +9,10 @@
 
 namespace lay::runtime {
 
-// The words that the grammar keeps for itself, sorted.
+// Returns the keywords of the grammar, sorted.
 const std::vector<std::string_view>& keywords();
 
-// Keywords, numbers, strings and comments. Text of any kind is accepted, also half a statement.
+// Returns the styles of keywords, numbers, strings and comments, in order. Any text is accepted.
 std::vector<Style> highlight(std::string_view text);
 
 }  // namespace lay::runtime

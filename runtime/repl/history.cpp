@@ -14,8 +14,11 @@
 namespace lay::runtime {
 namespace {
 
+// The file is shortened to this many entries when it has twice as many, so that most starts only
+// read it.
 constexpr std::size_t most_entries = 5000;
 
+// One line of the file: "a\nb" for two lines.
 std::string escape(const std::string& entry) {
   std::string line;
   for (const char c : entry) {
@@ -70,6 +73,8 @@ void History::add(const std::string& entry) {
   if (path_.empty()) return;
   std::error_code ignored;
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+  // O_APPEND and a single write keep the entries of two sessions apart; O_NONBLOCK does not wait
+  // where the path is a pipe.
   const int file =
       ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
   if (file < 0) return;
@@ -89,7 +94,7 @@ void History::shorten_file() const {
   for (const auto& entry : entries_) text += escape(entry);
   try {
     write_file(path_, {text});
-  } catch (const DiagnosticError&) {
+  } catch (const DiagnosticError&) {  // the file stays as it is
   }
 }
 

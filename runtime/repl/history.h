@@ -1,4 +1,4 @@
-// What was typed before, kept in a file from session to session.
+// The statements of earlier sessions, for Up and Ctrl-R. They are kept in a file.
 #pragma once
 
 #include <cstddef>
@@ -8,27 +8,33 @@
 
 namespace lay::runtime {
 
-// The file holds one entry a line, with `\n` and `\\` inside an entry escaped. It is private to the
-// user, and grows by appending, so that two sessions at once keep both their lines. Failing to read
-// or write it is no error: the history then lives for this session alone.
+// The file has one entry a line, with newlines and backslashes escaped as `\n` and `\\`. Only the
+// user may read it. Sessions append to it, so that two at once keep the entries of both. A file
+// that cannot be read or written is no error: the history then ends with the session.
 class History {
  public:
-  explicit History(std::string path);  // empty: kept in memory only
+  // Reads the file; an empty path keeps entries in memory only.
+  explicit History(std::string path);
 
-  const std::vector<std::string>& entries() const { return entries_; }  // oldest first
-  void add(const std::string& entry);  // unless empty or the same as the last
+  // Returns the entries, the oldest first.
+  const std::vector<std::string>& entries() const { return entries_; }
+  // Appends an entry, unless it is blank or the same as the last one.
+  void add(const std::string& entry);
 
-  // The newest entry before `before` that contains the text; entries().size() where there is none.
+  // Returns the index of the newest entry before `before` that contains the text; entries().size()
+  // if there is none.
   std::size_t find(std::string_view text, std::size_t before) const;
 
  private:
+  // Writes the file anew, with the entries that are kept.
   void shorten_file() const;
 
   std::string path_;
   std::vector<std::string> entries_;
 };
 
-// ${LAY_HISTORY}, else ${XDG_STATE_HOME:-~/.local/state}/lay/history; empty where there is no home.
+// Returns $LAY_HISTORY, else lay/history in $XDG_STATE_HOME, else in ~/.local/state; empty if there
+// is no home folder.
 std::string history_path();
 
 }  // namespace lay::runtime

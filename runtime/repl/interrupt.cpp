@@ -6,6 +6,7 @@
 namespace lay::runtime {
 namespace {
 
+// A signal handler may only touch lock-free atomics.
 std::atomic<bool> flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 struct sigaction before {};
@@ -16,7 +17,7 @@ InterruptScope::InterruptScope() {
   flag = false;
   struct sigaction action {};
   action.sa_handler = [](int) { flag = true; };
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = SA_RESTART;  // reads that the signal interrupts go on
   ::sigaction(SIGINT, &action, &before);
 }
 

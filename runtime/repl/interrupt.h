@@ -1,9 +1,10 @@
-// Ctrl-C while something runs: the work is told to stop, and the session lives.
+// Ctrl-C while a statement runs: the statement stops, the session goes on. The evaluator and the
+// interpreter ask interrupted() from time to time (sema::Host::interrupted).
 #pragma once
 
 namespace lay::runtime {
 
-// While it lives, SIGINT sets a flag instead of ending the process. One at a time.
+// During the life of a scope SIGINT sets a flag and does not end the process. Scopes do not nest.
 class InterruptScope {
  public:
   InterruptScope();
@@ -12,7 +13,7 @@ class InterruptScope {
   InterruptScope& operator=(const InterruptScope&) = delete;
 };
 
-// Whether SIGINT came since the scope began; false outside of one.
+// Returns whether SIGINT came since the scope began; false outside of a scope.
 bool interrupted();
 
 }  // namespace lay::runtime

@@ -8,7 +8,8 @@
 namespace lay::runtime {
 namespace {
 
-// Lays text out on rows of a given width and remembers where the cursor falls.
+// Lays text out on rows of a given width and remembers the cell of the cursor. Wide characters take
+// two columns, and a character that does not fit moves to the next row.
 class Page {
  public:
   explicit Page(std::size_t columns) : columns_(columns) {}
@@ -56,6 +57,7 @@ class Page {
   std::string text_;
 };
 
+// The escape sequences that move the terminal's cursor; empty for no move.
 std::string up(std::size_t rows) {
   return rows == 0 ? "" : "\x1b[" + std::to_string(rows) + "A";
 }
@@ -205,6 +207,7 @@ LineEditor::Outcome LineEditor::handle_edit(const KeyPress& key) {
   return Outcome::going_on;
 }
 
+// Enter ends the text only where the statement is complete.
 LineEditor::Outcome LineEditor::enter() {
   if (!language_.needs_more || !language_.needs_more(buffer_.text())) return Outcome::done;
   // An empty last line shows that the writer wants an answer: the error will say what is missing.
@@ -214,6 +217,7 @@ LineEditor::Outcome LineEditor::enter() {
 }
 
 void LineEditor::history_step(int direction) {
+  // The index entries().size() stands for the draft.
   const std::size_t count = history_.entries().size();
   if (direction < 0 ? history_at_ == 0 : history_at_ >= count) return;
   if (history_at_ == count) draft_ = buffer_.text();
@@ -229,6 +233,7 @@ void LineEditor::complete() {
   if (!language_.complete) return;
   const Completions found = language_.complete(buffer_.text(), buffer_.cursor());
   const std::string prefix = found.words.empty() ? "" : common_prefix(found.words);
+  // All candidates agree on more than is typed.
   if (prefix.size() > buffer_.cursor() - found.begin) {
     buffer_.replace(found.begin, buffer_.cursor(), prefix);
     return;
@@ -256,13 +261,14 @@ LineEditor::Outcome LineEditor::search() {
       wanted += key.text;
       if (hit != none) from = hit + 1;
     } else if (key.key == Key::backspace) {
-      do {
+      do {  // bytes, until a whole character is gone
         if (!wanted.empty()) wanted.pop_back();
       } while (find_invalid_utf8(wanted));
       from = none;
     } else if (key.key == Key::search) {
       if (hit != none) from = hit;
     } else {
+      // Any other key ends the search and does its own work on what was found.
       prompt_ = prompt;
       if (key.key != Key::cancel && key.key != Key::interrupt) return handle(key);
       buffer_.set(before);
@@ -304,6 +310,7 @@ void LineEditor::refresh(std::size_t cursor) {
   if (!styles.empty()) page.put_style("0");
   if (cursor == text.size()) page.mark_cursor();
   page.end();
+  // From the row of the prompt: erase everything below, draw, and go back to the cursor's cell.
   write_all(out_, up(cursor_row_) + "\r\x1b[J" + page.text() + up(page.row() - page.cursor_row()) +
                       "\r" + right(page.cursor_column()));
   cursor_row_ = page.cursor_row();

@@ -24,21 +24,23 @@
 
 namespace lay::runtime {
 
-// Words that could replace the bytes from `begin` to the cursor, sorted, and lines to show in place
-// of their list.
+// The words that could replace the bytes from `begin` to the cursor, sorted. `hints` are lines to
+// show in place of a list of the words, such as signatures.
 struct Completions {
   std::size_t begin = 0;
   std::vector<std::string> words, hints;
 };
 
-// How a stretch of the text is shown: the parameters of a terminal's SGR sequence ("1;34"), from
-// `begin` to the next.
+// The style of the text from `begin` to the next style: the parameters of a terminal's SGR
+// sequence, "1;34".
 struct Style {
   std::size_t begin = 0;
   std::string_view sgr;
 };
 
+// What the editor knows of the language. Every function but `needs_more` may be empty.
 struct EditorLanguage {
+  // Whether Enter breaks the line, because the text is unfinished.
   std::function<bool(std::string_view)> needs_more;
   std::function<Completions(std::string_view text, std::size_t cursor)> complete;
   std::function<std::vector<Style>(std::string_view)>
@@ -51,8 +53,8 @@ class LineEditor {
   LineEditor(int in, int out, History& history, EditorLanguage language)
       : in_(in), out_(out), history_(history), language_(std::move(language)) {}
 
-  // The text without a final newline; empty where it was given up with Ctrl-C; nothing at the end
-  // of input.
+  // Reads a text. Returns it without a final newline; empty after Ctrl-C; nothing at the end of
+  // input.
   std::optional<std::string> read(const std::string& prompt, const std::string& continuation);
 
   // Returns whether the last read() ended with Ctrl-C on an empty line: someone wants to leave.
@@ -61,16 +63,21 @@ class LineEditor {
  private:
   enum class Outcome { going_on, done, given_up, ended };
 
+  // Each handles a key and returns whether the text is finished.
   Outcome handle(const KeyPress& key);
   Outcome handle_edit(const KeyPress& key);
   Outcome enter();
+  // Moves through the history, -1 to older entries; the text that was typed is kept as a draft.
   void history_step(int direction);
   void show_entry(std::size_t index);
+  // Inserts what all completions have in common, or lists them below.
   void complete();
+  // Ctrl-R: searches the history backwards, incrementally.
   Outcome search();
+  // Ctrl-Z: gives the terminal back to the shell until the process continues.
   void suspend();
 
-  // Draws prompt and text again, with the cursor at that byte.
+  // Draws prompt and text again, with the cursor at this byte of the text.
   void refresh(std::size_t cursor);
   void finish_line();
 

@@ -67,6 +67,7 @@ Repl::Repl(ReplOptions options) : options_(std::move(options)) {
   reset();
 }
 
+// The executor and the evaluator hold callbacks to this object, and are made anew together.
 void Repl::reset() {
   executor_ = std::make_unique<Executor>(sources_, MachineChoice::any, options_.say);
   const auto call = [this](const sema::KernelCall& c) { return executor_->run(c); };
@@ -146,6 +147,7 @@ bool Repl::is_defined(std::string_view call) const {
   return defined_.contains(std::string(call.substr(0, call.find('('))));
 }
 
+// A command whose argument fails reports the error; the session goes on.
 bool Repl::command(const std::string& text) {
   const auto space = std::min(text.find_first_of(" \t"), text.size());
   const std::string name = text.substr(0, space),
@@ -199,6 +201,7 @@ void Repl::complain(const std::string& code, const std::string& message) {
   failed_ = true;
 }
 
+// Line numbers in messages count the lines of the session, those of a loaded file its own.
 std::optional<std::string> Repl::evaluate(const std::string& text, const std::string& name) {
   const InterruptScope interruptible;
   const int first_line = name.empty() ? line_ : 1;
@@ -223,7 +226,6 @@ void Repl::keep(std::optional<std::string> statement) {
   if (statement) accepted_.push_back(std::move(*statement));
 }
 
-// The name that the result got, if it got one.
 std::string Repl::show(const sema::Outcome& outcome) {
   report(sources_, outcome.diagnostics);
   if (options_.hints) hint(outcome.diagnostics);
@@ -259,6 +261,7 @@ void Repl::hint(const Diagnostics& diagnostics) {
       std::cerr << "?" << d.code << " tells more\n";
 }
 
+// Skips names that the user has taken: after `let r1 = 5` the next result is r2.
 std::string Repl::next_name() {
   const auto names = evaluator_->names();
   std::string name;

@@ -41,12 +41,17 @@ class Repl {
   // Returns whether any statement or command has failed so far.
   bool failed() const { return failed_; }
 
+  // Returns what Tab offers at the cursor.
   Completions complete(std::string_view text, std::size_t cursor) const;
 
  private:
+  // Evaluates one part of split_commands(); returns false to end the session.
   bool take_part(const std::string& text);
+  // Returns whether the user defined the name before the parentheses of `exit` or `exit()`.
   bool is_defined(std::string_view call) const;
+  // Executes a command such as `:load FILE`; returns false to end the session.
   bool command(const std::string& text);
+  // Prints a picture, or keeps it while `:show EXPR -o FILE` collects.
   void draw(const picture::Picture& picture);
   void show_picture_of(const std::string& argument);
   void export_layout(const std::string& argument);
@@ -55,6 +60,7 @@ class Repl {
   // name of the result; nothing if a statement failed.
   std::optional<std::string> evaluate(const std::string& text, const std::string& name = "");
   void keep(std::optional<std::string> statement);
+  // Prints what a statement came to; returns the name of its result, if it got one.
   std::string show(const sema::Outcome& outcome);
   void hint(const Diagnostics& diagnostics);
   void show_help(const std::string& name);

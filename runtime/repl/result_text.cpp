@@ -32,6 +32,8 @@ std::string counted(const Layout& layout) {
 
 }  // namespace
 
+// The first line is the value, the second the header of the columns; in each further line the first
+// word is the header of the row.
 std::string coloured(std::string_view printed) {
   const std::size_t first_end = printed.find('\n');
   if (first_end == printed.npos) return std::string(printed);

@@ -1,4 +1,4 @@
-// How the REPL words and colours what it shows.
+// The text of results as the REPL shows them.
 #pragma once
 
 #include <string>
@@ -8,13 +8,15 @@
 
 namespace lay::runtime {
 
-// What `print` writes for a value, with the headers of a layout's table coloured.
+// Returns the printed value with the headers of a layout's table coloured.
 std::string coloured(std::string_view printed);
 
-// Each line cut to so many columns, with "..." where something is missing; 0: as it is.
+// Returns the text with each line but the first cut to `columns`, "..." at the cut; unchanged for 0
+// columns.
 std::string clipped(const std::string& text, int columns);
 
-// "a layout of rank 2 and depth 1": the kind of a value and what its kind makes worth knowing.
+// Returns the kind of a value with its rank, depth, units or dimensions: "a layout of rank 2 and
+// depth 1".
 std::string type_text(const sema::Value& value);
 
 }  // namespace lay::runtime
