@@ -232,16 +232,16 @@ void add_tune(CLI::App& app, int& code) {
 
 void add_show(CLI::App& app, int& code) {
   auto* show = app.add_subcommand(
-      "show", "Draws a picture on the terminal, or as SVG, HTML or LaTeX in a file.");
+      "show", "Draws a picture on the terminal, or as SVG, PNG, HTML or LaTeX in a file.");
   auto o = std::make_shared<ShowOptions>();
   auto set = std::make_shared<std::vector<std::string>>();
   show->add_option(
           "expression", o->expression,
           "what to draw, as after `show` in the REPL: \"zipped_divide((8,8):(8,1), (2,4))\"")
       ->required();
-  show->add_option("-o,--output", o->output, "the file to write: .svg, .html, .tex or .txt");
+  show->add_option("-o,--output", o->output, "the file to write: .svg, .png, .html, .tex or .txt");
   show->add_option("--to", o->to, "the format, whatever the name of the file")
-      ->check(CLI::IsMember({"text", "svg", "html", "tex", "latex"}));
+      ->check(CLI::IsMember({"text", "svg", "png", "html", "tex", "latex"}));
   show->add_option("--file", o->file, "a script whose names the expression may use");
   show->add_option("--set", *set, "the value of a dim; may be repeated")
       ->type_name("NAME=NUMBER")

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "frontend/source/diagnostic.h"
+#include "runtime/commands/png.h"
 #include "runtime/repl/terminal.h"
 
 namespace lay::runtime {
@@ -29,6 +30,7 @@ picture::Colours colours_of(int out) {
 std::optional<PictureForm> picture_form(std::string_view word) {
   if (word == "text" || word == "txt") return PictureForm::text;
   if (word == "svg") return PictureForm::svg;
+  if (word == "png") return PictureForm::png;
   if (word == "html" || word == "htm") return PictureForm::html;
   if (word == "tex" || word == "latex") return PictureForm::tex;
   return std::nullopt;
@@ -41,7 +43,7 @@ PictureForm form_of_file(const std::string& file) {
   Diagnostic d;
   d.code = "file";
   d.message = "`" + file + "` does not say what kind of picture it is to be";
-  d.notes.push_back({"help", "a name that ends in .svg, .html, .tex or .txt"});
+  d.notes.push_back({"help", "a name that ends in .svg, .png, .html, .tex or .txt"});
   throw DiagnosticError(std::move(d));
 }
 
@@ -61,6 +63,7 @@ std::string rendered(const std::vector<picture::Picture>& pictures, PictureForm 
   }
   const picture::Picture all = picture::merged(pictures);
   if (form == PictureForm::svg) return picture::to_svg(all);
+  if (form == PictureForm::png) return png_of(picture::to_svg(all));
   return form == PictureForm::html ? picture::to_html(all) : picture::to_tex(all);
 }
 

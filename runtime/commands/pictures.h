@@ -11,19 +11,20 @@
 
 namespace lay::runtime {
 
-enum class PictureForm { text, svg, html, tex };
+enum class PictureForm { text, svg, png, html, tex };
 
-// "svg", "html", "tex" or "latex", "text"; nothing for another word.
+// "svg", "png", "html", "tex" or "latex", "text"; nothing for another word.
 std::optional<PictureForm> picture_form(std::string_view word);
 
-// By the ending .svg .html .htm .tex .txt. Error `file` for another.
+// By the ending .svg .png .html .htm .tex .txt. Error `file` for another.
 PictureForm form_of_file(const std::string& file);
 
 // How to draw on the descriptor: NO_COLOR, TERM and COLORTERM say the colours, the terminal its
 // width. What is no terminal gets no colours, and nothing is cut.
 picture::TextOptions text_options(int out);
 
-// One document for all of the pictures.
+// One document for all of the pictures. A PNG throws MachineLacks where no converter is found
+// (png.h).
 std::string rendered(const std::vector<picture::Picture>& pictures, PictureForm form,
                      const picture::TextOptions& options = {});
 

@@ -79,13 +79,18 @@ void Repl::reset() {
   results_ = 0;
 }
 
+// Asked each time: a window may have another width by now.
+int Repl::columns() const {
+  return options_.columns ? options_.columns() : 0;
+}
+
 void Repl::draw(const picture::Picture& picture) {
   if (collected_) {
     collected_->push_back(picture);
     return;
   }
-  picture::TextOptions form{picture::Colours::none, options_.columns > 0 ? options_.columns : 100,
-                            options_.columns > 0};
+  const int width = columns();
+  picture::TextOptions form{picture::Colours::none, width > 0 ? width : 100, width > 0};
   if (options_.colour == Colour::always) form.colours = text_options(STDOUT_FILENO).colours;
   std::cout << picture::to_text(picture, form) << std::endl;
 }
@@ -242,7 +247,7 @@ std::string Repl::show(const sema::Outcome& outcome) {
   const bool is_string = value.as<std::string>() != nullptr;  // a result reads back: "words"
   const std::string text =
       printable(is_string || !options_.tables ? sema::text(value) : evaluator_->printed(value));
-  const std::string shown = clipped(text, options_.columns);
+  const std::string shown = clipped(text, columns());
   std::string name;
   if (options_.numbered) {
     name = next_name();
@@ -354,8 +359,9 @@ int read_with_editor(Repl& repl, bool colour) {
 int repl() {
   const bool terminal = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
   const bool colour = colour_wanted(STDOUT_FILENO);
-  Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error,
-                terminal ? terminal_columns(STDOUT_FILENO) : 0, true, terminal});
+  const auto columns = [terminal] { return terminal ? terminal_columns(STDOUT_FILENO) : 0; };
+  Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error, columns,
+                true, terminal});
   return can_edit(STDIN_FILENO, STDOUT_FILENO) ? read_with_editor(session, colour)
                                                : read_plainly(session, terminal);
 }

@@ -7,6 +7,7 @@
 //   r2 = 2
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -25,9 +26,10 @@ struct ReplOptions {
   bool numbered = false;          // name results r1, r2, ... and print the names
   Colour colour = Colour::never;  // on standard output
   Say say;                        // receives where each kernel ran
-  int columns = 0;                // of the terminal; lines are clipped to it unless it is 0
-  bool tables = true;             // print the table of a layout of rank 2
-  bool hints = false;             // name the page of an error code at its first error
+  // Returns the terminal's columns now, to which lines are clipped unless it is 0.
+  std::function<int()> columns = {};
+  bool tables = true;  // print the table of a layout of rank 2
+  bool hints = false;  // name the page of an error code at its first error
 };
 
 class Repl {
@@ -51,6 +53,8 @@ class Repl {
   bool is_defined(std::string_view call) const;
   // Executes a command such as `:load FILE`; returns false to end the session.
   bool command(const std::string& text);
+  // Returns the terminal's columns now, 0 where nothing is clipped.
+  int columns() const;
   // Prints a picture, or keeps it while `:show EXPR -o FILE` collects.
   void draw(const picture::Picture& picture);
   void show_picture_of(const std::string& argument);

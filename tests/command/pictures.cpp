@@ -40,9 +40,39 @@ TEST_CASE("show writes the form that the file's name says") {
     CHECK(slurp(folder / file).rfind(start, 0) == 0);
   }
   CHECK(folder.lay({"show", divide, "--to", "svg"}).out == slurp(folder / "a.svg"));
-  const Finished other = folder.lay({"show", divide, "-o", "a.png"});
+  const Finished other = folder.lay({"show", divide, "-o", "a.gif"});
   CHECK(other.code == 1);
-  CHECK(other.error.find("a name that ends in .svg, .html, .tex or .txt") != std::string::npos);
+  CHECK(other.error.find("a name that ends in .svg, .png, .html, .tex or .txt") !=
+        std::string::npos);
+}
+
+TEST_CASE("show writes a PNG by the first converter on PATH that makes one") {
+  Folder folder;
+  const auto with_path = [&](const std::string& path) {
+    return run_lay({"show", "(2,2):(1,2)", "-o", "a.png"},
+                   {"", folder.path().string(), {"PATH=" + path}, 60, 0});
+  };
+  // Without a converter: what this machine lacks is named, and nothing is written.
+  const Finished none = with_path("/nonexistent");
+  CHECK(none.code == 3);
+  CHECK(none.error.find("a PNG needs rsvg-convert, inkscape, chromium or ImageMagick") !=
+        std::string::npos);
+  CHECK(!std::filesystem::exists(folder / "a.png"));
+  // A program that fails, or writes something else, is passed over.
+  const auto program = [&](const std::string& name, const std::string& text) {
+    put(folder / name, "#!/bin/sh\n" + text);
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+  };
+  program("rsvg-convert", "exit 1\n");
+  program("inkscape", "for a; do case $a in --export-filename=*) echo no >${a#*=};; esac; done\n");
+  const Finished failed = with_path(folder.path().string());
+  CHECK(failed.code == 3);
+  CHECK(failed.error.find("no PNG came from rsvg-convert, inkscape") != std::string::npos);
+  program("magick", "printf '\\211PNG\\r\\n\\032\\nrest' >${4#png:}\n");
+  const Finished made = with_path(folder.path().string());
+  INFO(made.error);
+  CHECK(made.code == 0);
+  CHECK(slurp(folder / "a.png") == "\x89PNG\r\n\x1a\nrest");
 }
 
 TEST_CASE("LaTeX gets no more boxes than TeX has room for, and says what is left out") {
