@@ -49,6 +49,21 @@ Picture draw_swizzle(const std::string& name, const Swizzle& swizzle,
 // two.
 Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& options = {});
 
+// An operand of a multiply-add: (thread, value) -> a place in its tile.
+struct Operand {
+  Named tv;
+  Tuple tile;
+};
+
+// C = A B + C as CuTe draws it: B (K down, N across) above, A on the left, C in the corner, each
+// element with the thread that holds it. An operand that shared memory holds is left out, with a
+// note; then the others stand beside each other.
+struct MultiplyAdd {
+  std::string name;
+  std::optional<Operand> a, b, c;
+};
+Picture draw_multiply_add(const MultiplyAdd& mma, const DrawOptions& options = {});
+
 // The address line alone: gaps, aliases, order.
 Picture draw_line(const Named& value, const DrawOptions& options = {});
 

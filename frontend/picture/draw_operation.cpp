@@ -26,6 +26,22 @@ std::string heading(const Named& value) {
   return value.name.empty() || value.name == text ? text : value.name + " = " + text;
 }
 
+// What a page calls the elements of the operand, and the copies of a product.
+std::string element_link(std::int64_t index) {
+  return "e" + std::to_string(index);
+}
+std::string copy_link(std::int64_t number) {
+  return "c" + std::to_string(number);
+}
+
+// Gives the operand's boxes their own index as link, after another dress.
+Dress linked_by_index(const Field& field, Dress dress) {
+  return [&field, dress = std::move(dress)](Box& box, const Place& p, const Tuple& value) {
+    box.links = element_link(field.index(p.slice, p.row, p.column));
+    dress(box, p, value);
+  };
+}
+
 // Tells which box of the operand an element of the result comes from: by its origin, else by its
 // value.
 class Matching {
@@ -78,6 +94,17 @@ bool origin_holds(const Operation& operation, const Limits& limits) {
   return true;
 }
 
+// The 1-D index of the operand that a value of the second layout names: R(c) = A(B(c)) reads the
+// element of A at the index B(c), or at that coordinate.
+std::optional<std::int64_t> named_element(const Operation& operation, const Tuple& value) {
+  if (value.is_int()) return value.value().value();
+  const Tuple& shape = domain_of(operation.operands.front().layout).shape;
+  Facts facts;
+  const Tuple coordinate = add(repeat_like(shape, 0), value);
+  if (inside(facts, coordinate, shape) != Verdict::proved) return std::nullopt;
+  return crd2idx(facts, coordinate, shape).value();
+}
+
 using Numbers = std::map<std::int64_t, std::int64_t>;  // the operand's index -> the tile, or the
                                                        // element of the result
 
@@ -100,17 +127,28 @@ void draw_tiles(Picture& picture, const Operation& operation, const TileNumbers&
       ended = true;
     }
     in_tile(box, number, "#");
+    const std::int64_t index = of_result.index(p.slice, p.row, p.column);
+    if (tiles.are_copies())
+      box.links = element_link(tiles.element(index)) + " " + copy_link(number);
+    else
+      box.links = from ? element_link(*from) : "past" + std::to_string(index);
   };
   std::vector<Panel> result = grid_panels(heading(operation.result), of_result, dress);
-  const auto by_index = [&](Box& box, const Place& p, const Tuple&) {
+  const Dress by_index = linked_by_index(of_operand, [&](Box& box, const Place& p, const Tuple&) {
     const auto at = tile_of.find(of_operand.index(p.slice, p.row, p.column));
     if (at != tile_of.end()) in_tile(box, at->second, "#");
-  };
+  });
   add_panels(picture, grid_panels(heading(operation.operands.front()), of_operand, by_index));
   if (operation.operands.size() > 1) {
     const Field of_tiler(operation.operands[1].layout, options.limits);
-    const auto numbered = [&](Box& box, const Place& p, const Tuple&) {
-      in_tile(box, tiles.are_copies() ? of_tiler.index(p.slice, p.row, p.column) : 0, "#");
+    // The tiler of a divide names the elements of the first tile, that of a product the copies.
+    const auto numbered = [&](Box& box, const Place& p, const Tuple& value) {
+      const std::int64_t index = of_tiler.index(p.slice, p.row, p.column);
+      in_tile(box, tiles.are_copies() ? index : 0, "#");
+      if (tiles.are_copies())
+        box.links = copy_link(index);
+      else if (const auto element = named_element(operation, value))
+        box.links = element_link(*element);
     };
     add_panels(picture, grid_panels(heading(operation.operands[1]), of_tiler, numbered));
   }
@@ -133,21 +171,31 @@ void draw_composition(Picture& picture, const Operation& operation, const DrawOp
     for (int j = 0; j < r.columns(); ++j)
       for (int i = 0; i < r.rows(); ++i)
         if (const auto from = matching.index({s, i, j})) picked.emplace(*from, r.index(s, i, j));
-  const auto by_index = [&](Box& box, const Place& p, const Tuple&) {
+  const Dress by_index = linked_by_index(a, [&](Box& box, const Place& p, const Tuple&) {
     const auto at = picked.find(a.index(p.slice, p.row, p.column));
     if (at != picked.end()) in_tile(box, at->second, "@");
-  };
+  });
   add_panels(picture, grid_panels(heading(operation.operands[0]), a, by_index));
-  const auto by_own_index = [](const Field& field) {
-    return [&field](Box& box, const Place& p, const Tuple&) {
-      in_tile(box, field.index(p.slice, p.row, p.column), "@");
-    };
-  };
   if (operation.operands.size() > 1) {
     const Field b(operation.operands[1].layout, options.limits);
-    add_panels(picture, grid_panels(heading(operation.operands[1]), b, by_own_index(b)));
+    const auto dress = [&](Box& box, const Place& p, const Tuple& value) {
+      in_tile(box, b.index(p.slice, p.row, p.column), "@");
+      if (const auto element = named_element(operation, value)) box.links = element_link(*element);
+    };
+    add_panels(picture, grid_panels(heading(operation.operands[1]), b, dress));
   }
-  add_panels(picture, grid_panels(heading(operation.result), r, by_own_index(r)));
+  const auto element_of = [&](const Place& p) {
+    const bool by_second = operation.name == "o" && operation.operands.size() > 1;
+    if (!by_second) return matching.index(p);
+    Facts facts;
+    return named_element(operation, evaluate(facts, operation.operands[1].layout,
+                                             Tuple(r.index(p.slice, p.row, p.column))));
+  };
+  const auto of_result = [&](Box& box, const Place& p, const Tuple&) {
+    in_tile(box, r.index(p.slice, p.row, p.column), "@");
+    if (const auto element = element_of(p)) box.links = element_link(*element);
+  };
+  add_panels(picture, grid_panels(heading(operation.result), r, of_result));
   add_page_line(picture, "addresses of " + heading(operation.operands[0]), a, options.limits,
                 by_index);
   picture.key = "the index @i of the result";

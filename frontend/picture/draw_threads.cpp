@@ -1,5 +1,5 @@
 // Thread-value layouts on the tile that they cover.
-#include <set>
+#include <unordered_map>
 
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/picture/draw.h"
@@ -54,6 +54,20 @@ class Target {
   }
 };
 
+// How a tile is drawn: as it is or transposed, and what pages call its rows and columns, so that
+// the tiles of a multiply-add can be linked by them ("m", "k"); empty names link by the place in
+// it.
+struct TileStyle {
+  std::string title;
+  bool transposed = false;
+  std::string row_name = {}, column_name = {};
+
+  std::string links(std::int64_t row, std::int64_t column) const {
+    if (row_name.empty()) return "";
+    return row_name + std::to_string(row) + " " + column_name + std::to_string(column);
+  }
+};
+
 void hold(Box& box, int thread, int value, const std::string& coordinate) {
   const std::string who = "T" + std::to_string(thread), what = "V" + std::to_string(value);
   if (box.kind == BoxKind::gap) {
@@ -85,18 +99,18 @@ void note(Panel& panel, const Tally& tally) {
   say(tally.outside, " value lies outside the tile", " values lie outside the tile");
 }
 
-// The marks of what is held more than once say how often.
-void count_holders(Panel& panel, const std::vector<int>& holders, Tally& tally) {
-  for (size_t k = 0; k < panel.boxes.size(); ++k) {
-    tally.free += holders[k] == 0;
-    tally.shared += holders[k] > 1;
-    if (holders[k] > 1) panel.boxes[k].mark += " x" + std::to_string(holders[k]);
-  }
+// How many values name each place of the whole tile, also where only a part of it is drawn.
+using Holders = std::unordered_map<std::int64_t, int>;
+
+Tally tally_of(const Holders& holders, const Target& target, std::int64_t outside) {
+  Tally tally{outside, 0, target.rows * target.columns - std::ssize(holders)};
+  for (const auto& [place, count] : holders) tally.shared += count > 1;
+  return tally;
 }
 
 // For pages: a row for each thread, a column for each of its values, linked with the tile by the
 // place they name.
-void add_table(Picture& picture, const Field& field, const Target& target) {
+void add_table(Picture& picture, const Field& field, const Target& target, const TileStyle& style) {
   constexpr int most = 4096;
   if (!field.whole() || field.rows() * field.columns() > most) return;
   const auto dress = [&](Box& box, const Place& p, const Tuple& value) {
@@ -104,57 +118,110 @@ void add_table(Picture& picture, const Field& field, const Target& target) {
     box.label =
         at ? "(" + std::to_string(at->first) + "," + std::to_string(at->second) + ")" : "outside";
     box.offset = at ? std::to_string(at->first + target.rows * at->second) : "";
+    box.links = at ? style.links(at->first, at->second) : "";
     box.colour = p.row % kColours;
     box.owner = std::to_string(p.row);
   };
   for (Panel& panel :
-       grid_panels("threads down, their values across: row and column of the tile", field, dress)) {
+       grid_panels((style.row_name.empty() ? "" : style.title + ": ") +
+                       "threads down, their values across: row and column of the tile",
+                   field, dress)) {
     panel.on_pages_only = true;
     picture.panels.push_back(std::move(panel));
   }
 }
 
-}  // namespace
-
-Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& options) {
+// The tile with its holders, and for pages the table of threads and values.
+void add_tile(Picture& picture, const Named& value, const Tuple& tile, const TileStyle& style,
+              const DrawOptions& options) {
   if (domain_of(value.layout).rank() != 2)
     throw refusal("view", to_string(value.layout) + " has no two modes, threads and values");
   const Target target(tile, value);
-  const Field field(value.layout, {.cells = 1 << 20,
-                                   .side = 1 << 10,
-                                   .slices = 1,
-                                   .line = 0});  // all threads and values, also of a large atom
+  // All threads and values, also of a large atom.
+  const Field field(value.layout, {.cells = 1 << 20, .side = 1 << 10, .slices = 1, .line = 0});
   const Layout places = make_layout(target.shape);
-  const Field grid(places, options.limits);
-  Picture picture;
-  picture.title = value.name;
-  const std::string text = to_string(value.layout);
-  if (text != value.name) picture.subtitle = text;
-  picture.key = "the thread; T is the thread, V its value";
-  picture.owner = "thread";
-  picture.marks_needed = true;
-  picture.panels =
-      grid_panels("the tile " + tile.to_string(), grid, [](Box& box, const Place&, const Tuple&) {
-        box.kind = BoxKind::gap;
-        box.label = "";
-      });
-  Panel& panel = picture.panels.front();
-  Tally tally;
-  std::vector<int> holders(panel.boxes.size(), 0);
+  const Layout drawn = style.transposed ? layout(tuple(places.shape[1], places.shape[0]),
+                                                 tuple(places.stride[1], places.stride[0]))
+                                        : places;
+  std::vector<Panel> panels = grid_panels(style.title, Field(drawn, options.limits),
+                                          [](Box& box, const Place&, const Tuple&) {
+                                            box.kind = BoxKind::gap;
+                                            box.label = "";
+                                          });
+  Panel& panel = panels.front();
+  Holders holders;
+  std::int64_t outside = 0;
+  const auto box_at = [&](std::int64_t row, std::int64_t column) -> Box* {
+    if (style.transposed) std::swap(row, column);
+    if (row >= panel.rows || column >= panel.columns) return nullptr;
+    return &panel.at(static_cast<int>(row), static_cast<int>(column));
+  };
   for (int v = 0; v < field.columns(); ++v)
     for (int t = 0; t < field.rows(); ++t) {
       const auto at = target.place(field.value(0, t, v));
-      tally.outside += !at;
-      if (!at || at->first >= panel.rows || at->second >= panel.columns) continue;
-      const auto box = static_cast<size_t>(at->first * panel.columns + at->second);
-      ++holders[box];
-      hold(panel.boxes[box], t, v, field.coordinate(0, t, v));
+      outside += !at;
+      if (!at) continue;
+      ++holders[at->first + target.rows * at->second];
+      if (Box* box = box_at(at->first, at->second)) {
+        hold(*box, t, v, field.coordinate(0, t, v));
+        box->links = style.links(at->first, at->second);
+      }
     }
-  count_holders(panel, holders, tally);
-  note(panel, tally);
+  for (const auto& [place, count] : holders)
+    if (Box* box = count > 1 ? box_at(place % target.rows, place / target.rows) : nullptr)
+      box->mark += " x" + std::to_string(count);
+  note(panel, tally_of(holders, target, outside));
   if (const std::string left_out = field.left_out(); !left_out.empty())
     panel.notes.push_back("threads and values " + left_out);
-  add_table(picture, field, target);
+  for (Panel& each : panels) picture.panels.push_back(std::move(each));
+  add_table(picture, field, target, style);
+}
+
+Picture of_threads(const std::string& title) {
+  Picture picture;
+  picture.title = title;
+  picture.key = "the thread; T is the thread, V its value";
+  picture.owner = "thread";
+  picture.marks_needed = true;
+  return picture;
+}
+
+}  // namespace
+
+Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& options) {
+  Picture picture = of_threads(value.name);
+  const std::string text = to_string(value.layout);
+  if (text != value.name) picture.subtitle = text;
+  add_tile(picture, value, tile, {"the tile " + tile.to_string()}, options);
+  return picture;
+}
+
+Picture draw_multiply_add(const MultiplyAdd& mma, const DrawOptions& options) {
+  Picture picture = of_threads(mma.name);
+  // B is (N,K) and drawn with K down, so that its columns are those of C.
+  const bool in_corner = mma.a && mma.b && mma.c;
+  std::vector<Panel> tables;
+  const auto add = [&](const std::optional<Operand>& operand, const TileStyle& style, Stand stand) {
+    if (!operand) {
+      picture.notes.push_back(style.title +
+                              " is read from shared memory: no thread holds a part of it");
+      return;
+    }
+    picture.notes.push_back(style.title + ": " + operand->tv.name + " = " +
+                            to_string(operand->tv.layout));
+    Picture part;
+    TileStyle titled = style;
+    titled.title += " " + operand->tile.to_string();
+    if (style.transposed) titled.title += ", transposed";
+    add_tile(part, operand->tv, operand->tile, titled, options);
+    if (in_corner) part.panels.front().stand = stand;
+    for (Panel& panel : part.panels)
+      (panel.on_pages_only ? tables : picture.panels).push_back(std::move(panel));
+  };
+  add(mma.b, {"B", true, "n", "k"}, Stand::above);
+  add(mma.a, {"A", false, "m", "k"}, Stand::left);
+  add(mma.c, {"C", false, "m", "n"}, Stand::corner);
+  for (Panel& table : tables) picture.panels.push_back(std::move(table));
   return picture;
 }
 

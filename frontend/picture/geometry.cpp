@@ -15,7 +15,8 @@ double text_width(const std::string& text, double font) {
   return static_cast<double>(characters) * font * kAdvance;
 }
 
-Frame frame_of(const Panel& panel, bool coordinates) {
+// A frame whose boxes are no smaller than those of `like`.
+Frame frame_of(const Panel& panel, bool coordinates, const Frame& like = {}) {
   Frame f;
   bool marks = false;
   double label = 0;
@@ -27,8 +28,8 @@ Frame frame_of(const Panel& panel, bool coordinates) {
     if (makes_room)
       label = std::max(label, std::min(text_width(box.coordinate, kSmallFont), kWidestBox));
   }
-  f.box_width = std::max(26.0, label + 10);
-  f.box_height = marks ? 32 : 24;
+  f.box_width = std::max({26.0, label + 10, like.box_width});
+  f.box_height = std::max(marks ? 32.0 : 24.0, like.box_height);
   f.level_height = 18;
   double caption = 0;
   for (const Level& level : panel.top.levels) {
@@ -67,12 +68,36 @@ Frame frame_of(const Panel& panel, bool coordinates) {
 }
 
 void move(Frame& f, double x, double y) {
-  f.x = x;
-  f.y = y;
+  f.x += x;
+  f.y += y;
   f.grid_x += x;
   f.grid_y += y;
   f.notes_y += y;
   for (double& side : f.side_x) side += x;
+}
+
+// The frames of a multiply-add at (0,0): boxes of one size, C's columns below B's and its rows
+// beside A's. Gives back what they take together.
+Frame place_multiply_add(const Panel* panels, bool page, std::vector<Frame>& frames) {
+  Frame widest;
+  for (int k = 0; k < 3; ++k) {
+    const Frame f = frame_of(panels[k], page);
+    widest.box_width = std::max(widest.box_width, f.box_width);
+    widest.box_height = std::max(widest.box_height, f.box_height);
+  }
+  for (int k = 0; k < 3; ++k) frames[k] = frame_of(panels[k], page, widest);
+  Frame &above = frames[0], &left = frames[1], &corner = frames[2];
+  const double x = left.width + kSpace + above.grid_x;
+  const double y = above.height + kSpace / 2 + std::max(left.grid_y, corner.grid_y);
+  move(above, x - above.grid_x, 0);
+  move(left, 0, y - left.grid_y);
+  move(corner, x - corner.grid_x, y - corner.grid_y);
+  Frame all;
+  for (int k = 0; k < 3; ++k) {
+    all.width = std::max(all.width, frames[k].x + frames[k].width);
+    all.height = std::max(all.height, frames[k].y + frames[k].height);
+  }
+  return all;
 }
 
 }  // namespace
@@ -92,22 +117,36 @@ Geometry geometry_of(const Picture& picture, bool page) {
             2 * kMargin;
   y += 8;
   double x = kMargin, row_height = 0;
-  for (const Panel& panel : picture.panels) {
-    if (panel.on_pages_only && !page) {
-      g.frames.emplace_back();
-      continue;
-    }
-    Frame f = frame_of(panel, page);
-    if (x > kMargin && (x + f.width > kWidest || panel.is_line)) {
+  // Frames of size `all` at (0,0) go to the right of what stands there, or into a next row.
+  const auto stand = [&](std::vector<Frame> frames, const Frame& all, bool own_row) {
+    if (x > kMargin && (x + all.width > kWidest || own_row)) {
       x = kMargin;
       y += row_height + kSpace / 2;
       row_height = 0;
     }
-    move(f, x, y);
-    x += f.width + kSpace;
-    row_height = std::max(row_height, f.height);
+    for (Frame& f : frames) {
+      move(f, x, y);
+      g.frames.push_back(std::move(f));
+    }
+    x += all.width + kSpace;
+    row_height = std::max(row_height, all.height);
     g.width = std::max(g.width, x - kSpace + kMargin);
-    g.frames.push_back(std::move(f));
+  };
+  for (size_t k = 0; k < picture.panels.size(); ++k) {
+    const Panel& panel = picture.panels[k];
+    if (panel.stand == Stand::above) {
+      std::vector<Frame> three(3);
+      const Frame all = place_multiply_add(&panel, page, three);
+      stand(std::move(three), all, false);
+      k += 2;
+      continue;
+    }
+    if (panel.on_pages_only && !page) {
+      g.frames.emplace_back();
+      continue;
+    }
+    const Frame f = frame_of(panel, page);
+    stand({f}, f, panel.is_line);
   }
   y += row_height + 12;
   g.key_y = y + kFont;

@@ -17,6 +17,13 @@ output { display: block; min-height: 1.4em; font-family: ui-monospace, monospace
 /* of fills and strokes: an opacity of the box as a whole would be a picture of its own for each */
 .box.other { fill-opacity: .15; stroke-opacity: .15; }
 .relabelled .m { display: none; }
+@media screen and (prefers-color-scheme: dark) { body { color: #eee; background: #16181c; } }
+@media print {
+  body { margin: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  form, output { display: none; }
+  #picture { overflow: visible; }
+  #picture svg { max-width: 100%; height: auto; }
+}
 .box.linked rect { stroke: #d00000; stroke-width: 3; stroke-dasharray: none; }
 )";
 
@@ -36,7 +43,19 @@ function grouped(name) {
     }
   return groups;
 }
-const byOffset = grouped("offset"), byOwner = grouped("owner");
+const byOwner = grouped("owner");
+
+// What a box stands for, as words: the elements that it corresponds to, else its offset.
+const words = box => (box.dataset.links ?? box.dataset.offset ?? "").split(" ").filter(Boolean);
+const panels = [...document.querySelectorAll("#picture svg > g")].map(panel => {
+  const named = new Map();
+  for (const box of panel.querySelectorAll(".box"))
+    for (const word of words(box)) {
+      if (!named.has(word)) named.set(word, []);
+      named.get(word).push(box);
+    }
+  return named;
+});
 
 // What stands in the boxes: as drawn, or the offset, index or coordinate of each, small enough to fit. The browser lays
 // out anew what is written, which is all that takes time: only what changes is.
@@ -61,11 +80,20 @@ function isolate(owner) {
   for (const box of boxes) box.classList.toggle("other", chosen.size > 0 && !chosen.has(box));
 }
 
-// Every box with this offset, in every panel.
+// In every panel the boxes that stand for all that the box stands for; where a panel has none, those
+// that share a part of it: an element of C = A B shares its row with A and its column with B.
+function corresponding(box) {
+  const wanted = words(box);
+  return panels.flatMap(named => {
+    const some = [...new Set(wanted.flatMap(word => named.get(word) ?? []))];
+    const all = some.filter(other => wanted.every(word => words(other).includes(word)));
+    return all.length ? all : some;
+  });
+}
 let linked = [];
 function link(box) {
   for (const old of linked) old.classList.remove("linked");
-  linked = box?.dataset.offset ? byOffset.get(box.dataset.offset) : [];
+  linked = box ? corresponding(box) : [];
   for (const now of linked) now.classList.add("linked");
   status.textContent = box ? describe(box) : "";
 }

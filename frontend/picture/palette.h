@@ -17,12 +17,18 @@ struct Colour {
 
 Colour colour(int number);
 
+// The same colour for light text on a dark ground: 42 % of its brightness.
+Colour dark_colour(int number);
+
 // The number of the colour of a bank of shared memory: the four banks of one 16-byte group share a
 // hue.
 int bank_colour(int bank);
 
 // The index of the nearest colour of the 256 of a terminal (the 6x6x6 cube).
 int terminal_colour(Colour c);
+
+// Contrast of two colours, as WCAG 2 defines it: 1 to 21.
+double contrast(Colour a, Colour b);
 
 // Contrast of black text on the colour, as WCAG 2 defines it: 1 to 21.
 double contrast_with_black(Colour c);

@@ -131,6 +131,12 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
     box.index = joined(field, places, false);
     box.coordinate = joined(field, places, true);
     dress(box, places.front(), Tuple(offset));
+    // A box that several elements reach stands for each of them.
+    for (size_t k = 1; k < places.size() && !box.links.empty(); ++k) {
+      Box other;
+      dress(other, places[k], Tuple(offset));
+      box.links += " " + other.links;
+    }
     box.label = std::to_string(
         field.index(places.front().slice, places.front().row, places.front().column));
     if (places.size() > 1) box.mark = "x" + std::to_string(places.size());

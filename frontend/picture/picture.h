@@ -39,6 +39,9 @@ struct Box {
   std::string index;       // the 1-D index of its coordinate
   std::string coordinate;  // "((1,0),1)"
   std::string owner;       // the thread, or the tile, that it belongs to
+  // The elements that the box stands for, separated by blanks: pages link boxes that name the same.
+  // Empty: the offset is what links it.
+  std::string links;
 };
 
 // Header cells from `begin` up to `end` under one text.
@@ -60,8 +63,14 @@ struct Axis {
   std::vector<int> weight;
 };
 
+// Where a panel stands. The three panels of a multiply-add follow each other, `above` first: B
+// above, A on the left, C in the corner between them, so that an element of C lies in the row of A
+// and in the column of B that it is computed from.
+enum class Stand : uint8_t { free, above, left, corner };
+
 struct Panel {
   std::string title;
+  Stand stand = Stand::free;
   int rows = 0, columns = 0;
   std::vector<Box> boxes;  // row by row
   Axis top, left;
@@ -91,6 +100,10 @@ struct Picture {
       false;  // marks say what colour does not: they stand also where there are colours
   std::vector<std::string> notes;
 };
+
+// The picture as paper and pages draw it: a panel in the corner has the headers of its neighbours
+// and none of its own.
+Picture without_corner_headers(Picture picture);
 
 // Several pictures as one, each panel under its picture's name.
 Picture merged(const std::vector<Picture>& pictures);

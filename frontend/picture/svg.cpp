@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "frontend/picture/escape.h"
 #include "frontend/picture/geometry.h"
@@ -35,7 +36,8 @@ std::string hexadecimal(Colour c) {
 constexpr std::string_view style = R"(
 text{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12px;fill:#111}
 .l,.m,.h{text-anchor:middle}
-.m,.c{font-size:9px;fill:#333}
+.m,.c{font-size:9px}
+.c{fill:#333}
 .n{font-size:10px;fill:#333}
 .h{fill:#333}
 .t{font-size:15px;font-weight:bold}
@@ -46,21 +48,35 @@ text{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-s
 .span{fill:none;stroke:#999;stroke-width:.8}
 .gap{fill:#fff;stroke:#aaa;stroke-width:.6;stroke-dasharray:2 2}
 .end{fill:none;stroke:#111;stroke-width:1.2;stroke-dasharray:4 2}
+.ground{fill:#fff}
+)";
+
+// Light text on dark fills, where the reader's screen is dark.
+constexpr std::string_view dark_style = R"(
+text,.n,.h{fill:#eee}
+.m,.c{fill:#ddd}
+.ground,.gap{fill:#16181c}
+.grid,.gap{stroke:#888}
+.nest,.end{stroke:#eee}
 )";
 
 class Writer {
  public:
   Writer(const Picture& picture, bool boxes)
-      : picture_(picture), boxes_(boxes), at_(geometry_of(picture, boxes)) {}
+      : picture_(without_corner_headers(picture)),
+        boxes_(boxes),
+        at_(geometry_of(picture_, boxes)) {}
 
   std::string document() {
     out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(at_.width) +
            "\" height=\"" + number(at_.height) + "\" viewBox=\"0 0 " + number(at_.width) + " " +
            number(at_.height) + "\" role=\"img\">\n";
     out_ += "<title>" + xml(picture_.title) + "</title>\n<style>" + std::string(style);
-    for (int n = 0; n < kColours; ++n)
-      out_ += ".k" + std::to_string(n) + "{fill:" + hexadecimal(colour(n)) + "}\n";
-    out_ += "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+    fills(colour);
+    // Paper stays white, whatever the screen is.
+    out_ += "@media screen and (prefers-color-scheme:dark){" + std::string(dark_style);
+    fills(dark_colour);
+    out_ += "}\n</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
     if (!picture_.title.empty()) text("t", kMargin, at_.title_y, picture_.title);
     if (!picture_.subtitle.empty()) text("", kMargin, at_.subtitle_y, picture_.subtitle);
     for (size_t k = 0; k < picture_.panels.size(); ++k)
@@ -74,6 +90,17 @@ class Writer {
   }
 
  private:
+  // One class a colour, of those that the picture uses.
+  void fills(Colour (*palette)(int)) {
+    std::set<int> used;
+    for (const Panel& p : picture_.panels)
+      for (const Box& box : p.boxes)
+        if (box.colour != kNoColour && (boxes_ || !p.on_pages_only))
+          used.insert(box.colour % kColours);
+    for (const int n : used)
+      out_ += ".k" + std::to_string(n) + "{fill:" + hexadecimal(palette(n)) + "}\n";
+  }
+
   std::vector<std::string> below() const {
     std::vector<std::string> lines = picture_.notes;
     if (!picture_.key.empty()) lines.insert(lines.begin(), "colour: " + picture_.key);
@@ -195,12 +222,12 @@ class Writer {
       data("index", box.index);
       data("coordinate", box.coordinate);
       data("owner", box.owner);
+      data("links", box.links);
       out_ += "><rect class=\"";
       out_ += box.kind == BoxKind::gap ? "gap" : box.kind == BoxKind::past_the_end ? "end" : "grid";
+      if (box.colour != kNoColour) out_ += " k" + std::to_string(box.colour % kColours);
       out_ += "\" x=\"" + number(c.x) + "\" y=\"" + number(c.y) + "\" width=\"" +
               number(f.box_width) + "\" height=\"" + number(f.box_height) + "\"";
-      if (box.colour != kNoColour)
-        out_ += " style=\"fill:" + hexadecimal(colour(box.colour)) + "\"";
       out_ += "/>";
       labels(box, c, f);
       out_ += "</g>\n";
@@ -228,7 +255,7 @@ class Writer {
       out_ += "<path class=\"nest deep\" pointer-events=\"none\" d=\"" + more + "\"/>\n";
   }
 
-  const Picture& picture_;
+  const Picture picture_;
   bool boxes_;
   Geometry at_;
   std::string out_;

@@ -21,7 +21,8 @@ std::string point(double x, double y) {
 
 class Writer {
  public:
-  explicit Writer(const Picture& picture) : picture_(picture), at_(geometry_of(picture)) {}
+  explicit Writer(const Picture& picture)
+      : picture_(without_corner_headers(picture)), at_(geometry_of(picture_)) {}
 
   std::string document() {
     out_ = "\\documentclass[border=4pt]{standalone}\n\\usepackage{tikz}\n\\begin{document}\n";
@@ -137,7 +138,7 @@ class Writer {
     if (!more.empty()) out_ += "\\draw[nesting,deep]" + more + ";\n";
   }
 
-  const Picture& picture_;
+  const Picture picture_;
   Geometry at_;
   std::string out_;
 };

@@ -2,6 +2,7 @@
 #include "frontend/source/text.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "frontend/picture/escape.h"
 #include "frontend/picture/palette.h"
@@ -44,8 +45,9 @@ std::string coloured(const std::string& text, int number, Colours colours) {
 // Draws one panel: headers, then a line a row.
 class PanelText {
  public:
-  PanelText(const Panel& panel, const TextOptions& options, bool marks)
-      : panel_(panel), options_(options), marks_(marks || panel.is_line) {
+  // A box takes at least `box_width` columns.
+  PanelText(const Panel& panel, const TextOptions& options, bool marks, int box_width = 1)
+      : panel_(panel), options_(options), marks_(marks || panel.is_line), box_width_(box_width) {
     for (const Box& box : panel.boxes) box_width_ = std::max(box_width_, width_of(label(box)));
     for (const Level& level : panel.top.levels)
       for (const Band& band : level.bands)
@@ -69,7 +71,7 @@ class PanelText {
     for (const Level& level : panel_.top.levels) lines.push_back(header(level));
     const bool captions = std::any_of(panel_.left.levels.begin(), panel_.left.levels.end(),
                                       [](const Level& level) { return !level.caption.empty(); });
-    if (captions) lines.push_back(side([](const Level& level) { return level.caption; }));
+    if (captions) lines.push_back(beside([](const Level& level) { return level.caption; }));
     for (int row = 0; row < panel_.rows;) {
       if (const int gaps = rows_of_gaps(row); gaps >= kFoldedRows) {
         lines.push_back(to_right("...", side_ - 2) + "  " + std::to_string(gaps) + " rows of gaps");
@@ -83,6 +85,15 @@ class PanelText {
       lines.push_back("... and " + std::to_string(panel_.columns - columns_) + " of " +
                       std::to_string(panel_.columns) + " columns that do not fit here");
     return lines;
+  }
+
+  int box_width() const { return box_width_; }
+  // Columns before the grid, and lines above it.
+  int side() const { return side_; }
+  int head() const {
+    const bool captions = std::any_of(panel_.left.levels.begin(), panel_.left.levels.end(),
+                                      [](const Level& level) { return !level.caption.empty(); });
+    return !panel_.title.empty() + static_cast<int>(panel_.top.levels.size()) + captions;
   }
 
   bool fits() const { return columns_ == panel_.columns; }
@@ -140,7 +151,7 @@ class PanelText {
   }
 
   template <typename Text>
-  std::string side(Text&& text) const {
+  std::string beside(Text&& text) const {
     int listed = 0;
     for (const int width : side_widths_) listed += width + 2;
     std::string line = blanks(side_ - listed);
@@ -150,7 +161,7 @@ class PanelText {
   }
 
   std::string row_of(int row) const {
-    std::string line = side([&](const Level& level) {
+    std::string line = beside([&](const Level& level) {
       const auto band = std::find_if(level.bands.begin(), level.bands.end(),
                                      [&](const Band& b) { return b.begin == row; });
       return band == level.bands.end() ? std::string() : band->label;
@@ -166,7 +177,7 @@ class PanelText {
   const Panel& panel_;
   const TextOptions& options_;
   bool marks_;
-  int box_width_ = 1, side_ = 0, columns_ = 0;
+  int box_width_, side_ = 0, columns_ = 0;
   std::vector<int> side_widths_;
 };
 
@@ -219,6 +230,29 @@ void append_beside(Lines& all, const std::vector<Block>& blocks) {
   }
 }
 
+// Three panels of a multiply-add as one block: C's columns below B's, its rows beside A's.
+Block multiply_add_block(const Panel* panels, const TextOptions& options, bool marks) {
+  int box_width = 1;
+  for (int k = 0; k < 3; ++k)
+    box_width = std::max(box_width, PanelText(panels[k], options, marks).box_width());
+  Panel bare = panels[2];
+  bare.top.levels.clear();
+  bare.left.levels.clear();
+  const PanelText above(panels[0], options, marks, box_width),
+      left(panels[1], options, marks, box_width), corner(bare, options, marks, box_width);
+  const int grid = std::max(left.width() + 4 + above.side(), corner.side());
+  Block block{{}, grid + std::max(above.width() - above.side(), corner.width() - corner.side())};
+  for (const std::string& line : above.lines())
+    block.lines.push_back(blanks(grid - above.side()) + line);
+  block.lines.emplace_back();
+  Lines rows = left.lines(), others = corner.lines();
+  const int lower = left.head() - corner.head();
+  (lower < 0 ? rows : others)
+      .insert((lower < 0 ? rows : others).begin(), static_cast<size_t>(std::abs(lower)), "");
+  append_beside(block.lines, {{rows, grid - 4}, {others, corner.width()}});
+  return block;
+}
+
 void append_panels(Lines& all, const Picture& picture, const TextOptions& options) {
   const bool marks = picture.marks_needed || options.colours == Colours::none;
   std::vector<Block> beside;
@@ -230,8 +264,22 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
     beside.clear();
     width = 0;
   };
-  for (const Panel& panel : picture.panels) {
+  for (size_t k = 0; k < picture.panels.size(); ++k) {
+    const Panel& panel = picture.panels[k];
     if (panel.on_pages_only) continue;
+    if (panel.stand == Stand::above) {
+      TextOptions whole = options;
+      whole.cut = false;
+      Block block = multiply_add_block(&panel, whole, marks);
+      // What does not fit stands panel by panel, each cut as others are.
+      if (!options.cut || options.columns == 0 || block.width <= options.columns) {
+        flush();
+        beside.push_back(std::move(block));
+        flush();
+        k += 2;
+        continue;
+      }
+    }
     const Panel shown = fitted(panel, options, marks);
     const PanelText text(shown, options, marks);
     Block block{text.lines(), text.width()};

@@ -106,4 +106,31 @@ std::int64_t TileNumbers::of(std::int64_t index) const {
   return number;
 }
 
+std::int64_t TileNumbers::element(std::int64_t index) const {
+  Facts facts;
+  const Tuple coordinate = idx2crd(facts, index, shape_);
+  std::int64_t number = 0, step = 1;
+  const auto count = [&](std::int64_t at, std::int64_t extent) {
+    number = checked_add(number, checked_mul(step, at));
+    step = checked_mul(step, extent);
+  };
+  const auto position = [&](const std::vector<int>& path) {
+    return crd2idx(facts, get(coordinate, path), get(shape_, path)).value();
+  };
+  for (int m = 0; m < shape_.rank(); ++m) {
+    const std::vector<int> whole = {m};
+    const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                   [&](const Part& p) { return p.path.front() == m; });
+    if (part == parts_.end()) {
+      count(position(whole), size(shape_[m]).value());
+    } else if (part->path.size() == 2) {
+      const std::vector<int> other = {m, 1 - part->path.back()};
+      count(position(other), size(get(shape_, other)).value());
+    } else if (part->block > 1) {
+      count(position(whole) % part->block, part->block);
+    }
+  }
+  return number;
+}
+
 }  // namespace lay::picture

@@ -21,6 +21,9 @@ class TileNumbers {
 
   // Of the element at a 1-D index of the result.
   std::int64_t of(std::int64_t index) const;
+  // Of a product: the index in the operand of the element that stands there, which the parts of the
+  // coordinate that do not number the copy count.
+  std::int64_t element(std::int64_t index) const;
   // A product repeats its operand: the tiles are copies of it.
   bool are_copies() const { return copies_; }
 

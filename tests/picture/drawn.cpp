@@ -7,13 +7,14 @@
 
 namespace lay::test {
 
-Drawn drawn(const std::string& script) {
+Drawn drawn(const std::string& script, bool for_tex) {
   Drawn result;
   Sources sources;
   sema::Host host;
   host.print = [](const std::string&) {};
   host.show = [&](const picture::Picture& picture) { result.pictures.push_back(picture); };
   sema::Evaluator evaluator(sources, host);
+  evaluator.draw_for_tex(for_tex);
   for (const auto& outcome : evaluator.run("script.lay", script))
     for (const Diagnostic& d : outcome.diagnostics.list())
       if (d.severity == Severity::error)

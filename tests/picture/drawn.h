@@ -13,7 +13,8 @@ struct Drawn {
   std::string errors;  // the codes, with a blank between
 };
 
-Drawn drawn(const std::string& script);
+// `for_tex`: as few boxes as TeX has room for.
+Drawn drawn(const std::string& script, bool for_tex = false);
 
 // The one picture of a script that draws one.
 picture::Picture one_picture(const std::string& script);

@@ -12,6 +12,19 @@
 using namespace lay;
 using namespace lay::test;
 
+// The README's pictures, by the statements that docs/pictures/README.md gives.
+TEST_CASE("the pictures of docs/pictures are what their commands draw now") {
+  const std::string folder = (source_root() / "docs/pictures/").string();
+  const std::pair<const char*, const char*> pictures[] = {
+      {"mma", "use atoms.sm80\nshow mma(16, 16, f16, f32)"}, {"swizzle", "show Sw<3,3,3>"}};
+  for (const auto& [name, script] : pictures) {
+    const Drawn result = drawn(script);
+    CHECK(result.errors.empty());
+    check_expected(folder + name + ".svg",
+                   runtime::rendered(result.pictures, runtime::PictureForm::svg));
+  }
+}
+
 TEST_CASE("golden pictures") {
   const auto files = files_in("tests/picture/golden", ".lay");
   CHECK(files.size() > 10);

@@ -1,6 +1,8 @@
 // What a picture says is true: every box against the algebra.
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <random>
@@ -9,12 +11,14 @@
 
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/picture/draw.h"
+#include "frontend/picture/geometry.h"
 #include "frontend/picture/palette.h"
 #include "frontend/picture/render.h"
 #include "tests/picture/drawn.h"
 
 using namespace lay;
 using namespace lay::picture;
+using lay::test::Drawn;
 using lay::test::drawn;
 using lay::test::one_picture;
 
@@ -29,6 +33,34 @@ int position(const Axis& axis, int at) {
     step *= std::stoi(level->caption);
   }
   return position;
+}
+
+// The distance of two colours in OKLab, of which a just noticeable difference is about 0.02.
+double distance(Colour a, Colour b) {
+  const auto lab = [](Colour colour) {
+    const auto linear = [](uint8_t component) {
+      const double c = component / 255.0;
+      return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    const double red = linear(colour.red), green = linear(colour.green), blue = linear(colour.blue);
+    const double l = std::cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue),
+                 m = std::cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue),
+                 s = std::cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
+    return std::array{0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+                      1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+                      0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
+  };
+  const auto x = lab(a), y = lab(b);
+  return std::hypot(x[0] - y[0], x[1] - y[1], x[2] - y[2]);
+}
+
+// The boxes of the result, of all its slices.
+std::vector<Box> boxes_of_result(const Picture& picture) {
+  std::vector<Box> boxes;
+  for (const Panel& panel : picture.panels)
+    if (panel.title.rfind("result", 0) == 0)
+      boxes.insert(boxes.end(), panel.boxes.begin(), panel.boxes.end());
+  return boxes;
 }
 
 // The last panel that is no help of a page.
@@ -134,7 +166,7 @@ TEST_CASE("rows of gaps are counted, and offsets may lie further apart than one 
 TEST_CASE("operand and result have one tile in one colour") {
   for (const char* operation :
        {"zipped_divide(A, (2,4))", "logical_divide(A, (2,4))", "tiled_divide(A, (2,4))",
-        "flat_divide(A, (2,4))", "logical_divide(A, 4)", "flat_divide(A, (2,2):(1,12))",
+        "flat_divide(A, (2,4))", "logical_divide(A, (3,2))", "flat_divide(A, (2,2):(1,12))",
         "flat_divide(A, 4)", "tiled_divide(A, (2,2):(1,12))", "zipped_divide(A, (3:2,2:4))",
         "A o (3,4):(2,12)", "local_tile(A, (3,4), (0,0))", "select(A, 1, 0)", "group(A, 0, 2)"}) {
     INFO(operation);
@@ -198,6 +230,70 @@ TEST_CASE("a copy is the operand moved") {
   }
 }
 
+TEST_CASE("links of a composition follow R(c) = A(B(c))") {
+  for (const char* shown :
+       {"(6,4):(1,7) o (3,4):(2,6)", "composition((8,8):(8,1), ((2,4),4):((1,2),8))",
+        "(20,):(2,) o (5,):(3,)"}) {
+    INFO(shown);
+    const Picture p = one_picture("show " + std::string(shown));
+    REQUIRE(p.panels.size() >= 3);
+    std::map<std::string, std::string> value_of_a;
+    for (const Box& box : p.panels[0].boxes) {
+      CHECK(box.links == "e" + box.index);
+      value_of_a[box.links] = box.offset;
+    }
+    std::map<std::string, std::string> link_of;
+    for (const Box& box : p.panels[1].boxes) {
+      CHECK(box.links == "e" + box.offset);
+      link_of[box.index] = box.links;
+    }
+    for (const Box& box : p.panels[2].boxes) {
+      CHECK(box.links == link_of.at(box.index));
+      CHECK(box.offset == value_of_a.at(box.links));
+    }
+  }
+}
+
+TEST_CASE("links of a product name the element and the copy") {
+  for (const char* operation : {"logical_product(A, (3,2):(2,1))", "zipped_product(A, 6:1)",
+                                "tiled_product(A, (3,2):(1,3))", "flat_product(A, (3,2):(1,3))",
+                                "blocked_product(A, (3,2):(2,1))", "raked_product(A, (3,2):(2,1))",
+                                "tile_to_shape(A, (6,8))"}) {
+    INFO(operation);
+    const Picture p = one_picture("let A = (2,4):(4,1)\nshow " + std::string(operation));
+    std::map<std::string, std::int64_t> value_of, begin;
+    for (const Box& box : p.panels.front().boxes) value_of[box.links] = std::stoll(box.offset);
+    const std::vector<Box> boxes = boxes_of_result(p);
+    const auto words = [](const Box& box) {
+      const auto blank = box.links.find(' ');
+      return std::pair(box.links.substr(0, blank), box.links.substr(blank + 1));
+    };
+    for (const Box& box : boxes)
+      if (words(box).first == "e0") begin[words(box).second] = std::stoll(box.offset);
+    CHECK(begin.size() == 6);
+    std::set<std::string> all;
+    for (const Box& box : boxes) {
+      const auto [element, copy] = words(box);
+      CHECK(std::stoll(box.offset) - begin.at(copy) == value_of.at(element) - value_of.at("e0"));
+      all.insert(box.links);
+    }
+    CHECK(all.size() == boxes.size());
+  }
+}
+
+TEST_CASE("links of a divide name the operand's element, not its offset") {
+  for (const char* operation :
+       {"zipped_divide(A, (2,4))", "logical_divide(A, (3,2))", "flat_divide(A, (3,4))"}) {
+    INFO(operation);
+    const Picture p = one_picture("let A = (6,8):(0,1)\nshow " + std::string(operation));
+    std::set<std::string> operand, result;
+    for (const Box& box : p.panels.front().boxes) operand.insert(box.links);
+    for (const Box& box : boxes_of_result(p)) result.insert(box.links);
+    CHECK(operand.size() == 48);  // though there are 8 offsets
+    CHECK(operand == result);
+  }
+}
+
 TEST_CASE("a tile is the elements of the operand that lie together") {
   const Picture p = one_picture("show zipped_divide((6,8):(8,1), (2,4))");
   const Panel& operand = p.panels.front();
@@ -232,6 +328,65 @@ TEST_CASE("every element of a tile stands with the thread that holds it") {
   CHECK(met == static_cast<int>(panel.boxes.size()));
 }
 
+TEST_CASE("a multiply-add is drawn as CuTe draws it: B above, A on the left, C in the corner") {
+  const Picture p = one_picture("use atoms.sm80\nshow mma(16, 16, f16, f32)");
+  REQUIRE(p.panels.size() == 6);  // and three tables for pages
+  const Panel &b = p.panels[0], &a = p.panels[1], &c = p.panels[2];
+  CHECK(b.stand == Stand::above);
+  CHECK(a.stand == Stand::left);
+  CHECK(c.stand == Stand::corner);
+  CHECK(std::array{b.rows, b.columns, a.rows, a.columns, c.rows, c.columns} ==
+        std::array{16, 8, 16, 16, 16, 8});
+  // PTX's fragments of mma.m16n8k16: lane 4 g + t holds row g of A and C and column g of B.
+  CHECK(b.at(3, 5).label + b.at(3, 5).mark == "T21V1");
+  CHECK(a.at(5, 3).label + a.at(5, 3).mark == "T21V1");
+  CHECK(c.at(13, 3).label + c.at(13, 3).mark == "T21V3");
+  CHECK(b.at(3, 5).links == "n5 k3");
+  CHECK(a.at(5, 3).links == "m5 k3");
+  CHECK(c.at(13, 3).links == "m13 n3");
+}
+
+TEST_CASE("paper puts the rows of C beside those of A, and its columns below those of B") {
+  for (const char* shown :
+       {"mma(16, 16, f16, f32)", "tiled_mma(mma(16, 8, f16, f32), (2,2,1), (32,32,8))"}) {
+    const Picture p =
+        without_corner_headers(one_picture("use atoms.sm80\nshow " + std::string(shown)));
+    const Geometry at = geometry_of(p);
+    const Frame &b = at.frames[0], &a = at.frames[1], &c = at.frames[2];
+    CHECK(c.grid_x == b.grid_x);
+    CHECK(c.grid_y == a.grid_y);
+    CHECK(c.grid_x > a.grid_x + a.box_width * p.panels[1].columns);
+    CHECK(c.grid_y > b.grid_y + b.box_height * p.panels[0].rows);
+    CHECK((a.box_width == c.box_width && b.box_width == c.box_width));
+    CHECK((a.box_height == c.box_height && b.box_height == c.box_height));
+  }
+}
+
+TEST_CASE("what is held more than once is counted in the whole tile, also where a part is drawn") {
+  const Layout tv = layout(tuple(64, 64), tuple(0, 1));  // 64 threads that all hold 64 elements
+  for (const int side : {4, 64}) {
+    DrawOptions options;
+    options.limits.cells = side * side;
+    options.limits.side = options.limits.longest = side;
+    const Picture p = draw_threads({"l", tv}, tuple(16, 8), options);
+    std::string notes;
+    for (const std::string& note : p.panels.front().notes) notes += note + "; ";
+    CHECK(notes.find("64 elements are held by no thread; ") != notes.npos);
+    CHECK(notes.find("64 elements are held more than once") != notes.npos);
+  }
+}
+
+TEST_CASE("TeX draws a tiled multiply-add of 32 x 32 x 16 whole") {
+  const Drawn d =
+      drawn("use atoms.sm80\nshow tiled_mma(mma(16, 16, f16, f32), (2,2,1), (32,32,16))", true);
+  REQUIRE(d.pictures.size() == 1);
+  for (int k = 0; k < 3; ++k) {
+    CHECK(d.pictures[0].panels[k].rows == (k == 0 ? 16 : 32));
+    for (const std::string& note : d.pictures[0].panels[k].notes)
+      CHECK(note.find("drawn:") == std::string::npos);
+  }
+}
+
 TEST_CASE("banks are those of 32 words of 4 bytes") {
   for (const int bits : {8, 16, 32, 64, 128}) {
     const Picture p =
@@ -250,6 +405,10 @@ TEST_CASE("colours carry black text, and hues are apart") {
     seen.insert({c.red, c.green, c.blue});
   }
   CHECK(seen.size() == kColours);
+  for (int n = 0; n < kColours; ++n) {
+    CHECK(contrast(dark_colour(n), {0xee, 0xee, 0xee}) > 4.5);
+    for (int m = 0; m < n; ++m) CHECK(distance(colour(m), colour(n)) > 0.07);
+  }
   std::set<int> banks;
   for (int bank = 0; bank < 32; ++bank) banks.insert(bank_colour(bank));
   CHECK(banks.size() == 32);

@@ -45,6 +45,32 @@ TEST_CASE("hovering links equal offsets, in both directions") {
                       "3 offset 12   index 25   coordinate (1,4)   tile 3", "0 | "});
 }
 
+TEST_CASE("hovering links what corresponds, not equal numbers") {
+  NEEDS_BROWSER();
+  const std::string probe = R"(
+    const panels = [...document.querySelectorAll("#picture svg > g")];
+    const lit = () => panels.map(panel => [...panel.querySelectorAll(".linked")].map(shown).join(",")).join(" | ");
+    const at = (panel, index) => [...panels[panel].querySelectorAll(".box")].find(b => b.dataset.index === String(index));
+    for (const [panel, index] of PLACES) { point(at(panel, index)); say(lit()); })";
+  const auto lit = [&](const std::string& script, const std::string& places) {
+    std::string text = probe;
+    return browse(page(script), text.replace(text.find("PLACES"), 6, places));
+  };
+  // B(1) = 8 names the element of A at the index 8, whose offset is 16: A's offset 8 stays dark.
+  CHECK(lit("show 20:2 o 4:8", "[[1, 1]]") == Lines{"16 | 8 | 16 | 8"});
+  CHECK(lit("show (4,5):(1,4) o 4:3", "[[1, 2], [0, 9], [2, 2]]").size() == 3);
+  // An element of a product: the operand's element, the copy's number, and itself.
+  const Lines product = lit("show zipped_product(2:1, 3:2)", "[[0, 1], [1, 2], [2, 5]]");
+  REQUIRE(product.size() == 3);
+  CHECK(product[0] == "1 |  | 1,5,9 | 1");
+  // An element of C: the row of A and the column of B that it is computed from.
+  const Lines multiply_add = browse(page("use atoms.sm80\nshow mma(16, 16, f16, f32)"), R"(
+    point(every.filter(b => b.dataset.links === "m13 n3")[0]);
+    say([...document.querySelectorAll("#picture svg > g")].slice(0, 3).map(panel =>
+      [...panel.querySelectorAll(".linked")].map(b => b.dataset.links).length).join(" "));)");
+  CHECK(multiply_add == Lines{"16 16 1"});
+}
+
 TEST_CASE("a click shows one tile alone, a second one all of them") {
   NEEDS_BROWSER();
   const Lines seen = browse(page(divide), R"(

@@ -94,7 +94,8 @@ class Drawing {
       } catch (const Refusal& refusal) {
         throw DiagnosticError(to_diagnostic(refusal, job.where, {}));
       }
-      for (const picture::Panel& panel : pictures.back().panels) boxes += panel.boxes.size();
+      for (const picture::Panel& panel : pictures.back().panels)
+        if (!panel.on_pages_only || !session_.options.for_tex) boxes += panel.boxes.size();
       if (boxes > options_.draw.limits.together() && options.limits.cells > kFewestCells)
         return std::nullopt;
     }
@@ -169,6 +170,17 @@ class Drawing {
     return coshape(session_.facts, picture::domain_of(layout));
   }
 
+  static std::optional<picture::Operand>& operand_of(picture::MultiplyAdd& mma,
+                                                     const std::string& name) {
+    return name == "A" ? mma.a : name == "B" ? mma.b : mma.c;
+  }
+
+  void add_multiply_add(picture::MultiplyAdd mma) {
+    add([mma = std::move(mma)](const auto& options) {
+      return picture::draw_multiply_add(mma, options);
+    });
+  }
+
   // The threads and values of a tiled copy or multiply-add on their tiles. Whether the record is
   // one.
   bool draw_tiled(const std::string& title, const RecordPtr& record) {
@@ -187,6 +199,7 @@ class Drawing {
     const auto* atom = field(*record, "atom").as<RecordPtr>();
     const auto* shape = field(*record, "shape").as<Tuple>();
     if (!atom || !layout_of(field(*record, "lanes")) || !shape || !shape->is_known()) return false;
+    picture::MultiplyAdd mma{title, {}, {}, {}};
     bool drawn = false;
     for (const std::string operand : {"A", "B", "C"}) {
       const auto of_atom = layout_of(field(**atom, operand.c_str()));
@@ -196,10 +209,11 @@ class Drawing {
       const auto of_tile = layout_of(
           apply(session_, {*function->value, where_}, {{"", Value(record), where_}}, where_));
       if (!of_tile || !ready(*of_tile)) continue;
-      add_threads({"layout_" + operand + "(" + title + ")", *of_tile},
-                  *operand_tile(operand, *shape));
+      operand_of(mma, operand) = picture::Operand{
+          {"layout_" + operand + "(" + title + ")", *of_tile}, *operand_tile(operand, *shape)};
       drawn = true;
     }
+    if (drawn) add_multiply_add(std::move(mma));
     return drawn;
   }
 
@@ -212,6 +226,7 @@ class Drawing {
     const Tuple* mnk = shape ? shape->as<Tuple>() : nullptr;
     const bool atom = mnk && mnk->is_tuple() && mnk->rank() == 3 && mnk->is_known() &&
                       options_.view.empty() && record.find("C") != nullptr;
+    picture::MultiplyAdd mma{title, {}, {}, {}};
     std::size_t layouts = 0;
     for (const auto& [name, value] : record.fields) {
       const auto layout = layout_of(value);
@@ -222,8 +237,9 @@ class Drawing {
       if (!atom)
         add_layout(named);
       else if (tile && !is_shared(picture::domain_of(*layout)))
-        add_threads(named, *tile);
+        operand_of(mma, name) = picture::Operand{named, *tile};
     }
+    if (mma.a || mma.b || mma.c) add_multiply_add(std::move(mma));
     if (layouts == 0) fail("operand-kind", "there is no layout in " + title, where_);
   }
 
