@@ -29,7 +29,7 @@ const std::map<std::string, std::set<std::string>> table = {
      {"frontend/source", "frontend/syntax", "frontend/algebra", "frontend/picture",
       "frontend/export"}},
     {"backend/target", {"frontend/algebra", "frontend/sema"}},
-    {"backend/plan", {"frontend/algebra", "frontend/sema", "backend/target"}},
+    {"backend/plan", {"frontend/algebra", "frontend/source", "frontend/sema", "backend/target"}},
     {"backend/ir", {"frontend/algebra", "backend/plan"}},
     {"backend/interpret", {"backend/ir", "frontend/algebra"}},
     {"backend/cuda", {"backend/ir", "frontend/algebra", "backend/target"}},
