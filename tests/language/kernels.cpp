@@ -244,6 +244,20 @@ TEST_CASE("calls are checked against shapes, types and guards") {
       "unknown-size");
 }
 
+TEST_CASE("a parameter with a shape alone is row-major") {
+  const auto layouts = [](const std::string& parameter) {
+    const KernelPtr kernel = kernel_of("kernel f<B,M,K>(X: " + parameter +
+                                       ") -> Y: f16 (B,M,K) { Y[b,m,k] = X[b,m,k] }");
+    return kernel->tensors.front().layout.to_string() + " " +
+           kernel->tensors.back().layout.to_string();
+  };
+  CHECK(layouts("f16 (B,M,K)") == layouts("f16 (B,M,K):(M*K,K,1)"));
+  CHECK(layouts("f16 (B,M,K)") != layouts("f16 layout((B,M,K))"));
+  CHECK(kernel_of("kernel f<N>(x: f32 N) -> y: f32 N { y[n] = x[n] }")
+            ->tensors.front()
+            .layout.to_string() == "N:1");
+}
+
 TEST_CASE("type parameters follow the arrays") {
   std::string text = "kernel twice<T: type, M>(A: T M:1) -> C: T M:1 { C[m] = A[m] + A[m] }\n";
   Script script(text +
@@ -252,9 +266,18 @@ TEST_CASE("type parameters follow the arrays") {
   CHECK(script.messages == "");
 }
 
-TEST_CASE("top-level assumptions and where reach the guards") {
-  CHECK(guards_of("dim K\nassume K % 8 == 0\nkernel f<K>(A: f32 K:1) -> C: f32 K:1 where K >= 16 { "
-                  "C[k] = A[k] }") == "K % 8 == 0, 16 <= K");
+TEST_CASE("a kernel's dims are its own: only its where reaches the guards") {
+  const std::string assumed = "dim K\nassume K % 8 == 0\n";
+  CHECK(
+      guards_of(assumed + "kernel f<K>(A: f32 K:1) -> C: f32 K:1 where K >= 16 { C[k] = A[k] }") ==
+      "16 <= K");
+  const std::string copied = "kernel f<K>(A: f32 K:1) -> C: f32 K:1 { C[k] = A[k] }\n";
+  Script called(assumed + copied + "print f(zeros(f32, 3))");
+  CHECK(called.messages == "");
+  CHECK(called.printed == "f32 (3,) [0.0, 0.0, 0.0]\n");
+  CHECK_THAT(
+      Script("dim K\nlet L = K:1\nkernel f<K>(A: f32 L) -> C: f32 K:1 { C[k] = A[k] }").messages,
+      Catch::Contains("the K of kernel f is another size"));
 }
 
 TEST_CASE("mistakes in a kernel are named") {
@@ -271,7 +294,8 @@ TEST_CASE("mistakes in a kernel are named") {
   CHECK(errors(in_kernel("C[m,n] = m < n")) == "operand-kind");
   CHECK(errors(in_kernel("C[s,n] = 1")) == "duplicate-name");
   CHECK(errors("kernel f<M>(A: f99 M:1) -> C: f32 M:1 { C[m] = 1 }") == "unknown-name");
-  CHECK(errors("kernel f<M>(A: f32 M) -> C: f32 M:1 { C[m] = 1 }") == "parameter-layout");
+  CHECK(errors("kernel f<M>(A: f32 M:1@0) -> C: f32 M:1 { C[m] = 1 }") == "parameter-layout");
+  CHECK(errors("kernel f<M>(A: f32 \"M\") -> C: f32 M:1 { C[m] = 1 }") == "parameter-layout");
   CHECK(errors("kernel f<M>(A: f32 M:(-1)) -> C: f32 M:1 { C[m] = 1 }") == "negative-stride");
   CHECK(errors("dim N\nkernel f<M>(A: f32 (M,N):(N,1)) -> C: f32 M:1 { C[m] = 1 }") ==
         "dim-not-listed");

@@ -151,7 +151,7 @@ struct Kernel {
   std::vector<Node> nodes;
   std::vector<Assignment> assignments;
   // What the launcher checks before every launch: the signature's `where`, equal extents of an
-  // index, outputs that are injective, coordinates in bounds, top-level assumptions on these dims.
+  // index, outputs that are injective, coordinates in bounds.
   std::vector<Guard> guards;
   std::vector<Schedule> schedules;
   Span where;

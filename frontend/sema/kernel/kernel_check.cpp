@@ -50,9 +50,8 @@ class KernelCheck {
     std::vector<Guard> raised;
     {
       GuardScope guards(session_.facts);
-      std::vector<Predicate> given = session_.facts.assumptions();
       generics();
-      where(given);
+      where();
       for (const syntax::KernelParameter& p : source_.parameters) parameter(p, false);
       for (const syntax::KernelParameter& p : source_.outputs) parameter(p, true);
       outputs_are_injective();
@@ -83,19 +82,13 @@ class KernelCheck {
         continue;
       }
       if (p.type && p.type->text != "Int")
-        fail("unknown-type", "a kernel takes sizes and types here", p.type->span);
-      auto known = session_.dims.find(p.name.text);
-      Int symbol = known == session_.dims.end() ? session_.facts.dim(p.name.text) : known->second;
+        fail("unknown-type", "a kernel takes sizes and types here", p.type->span, {},
+             {{"help", "write <" + p.name.text + "> for a size, <" + p.name.text +
+                           ": type> for an element type"}});
+      Int symbol = session_.facts.dim(p.name.text);
       kernel_.dims.push_back({p.name.text, symbol, p.name.span});
       frame_.locals.emplace_back(p.name.text, Value(symbol));
     }
-  }
-
-  bool only_own_dims(const Predicate& p) const {
-    std::map<DimId, std::string> dims;
-    p.collect_dims(dims);
-    return !dims.empty() &&
-           std::all_of(dims.begin(), dims.end(), [&](const auto& d) { return is_own(d.first); });
   }
 
   bool is_own(DimId id) const {
@@ -109,12 +102,8 @@ class KernelCheck {
     }
   }
 
-  // What the caller promises: the signature's `where`, and what is assumed of these sizes at top
-  // level.
-  void where(const std::vector<Predicate>& given) {
-    for (const Predicate& fact : given) {
-      if (only_own_dims(fact)) add_guard({Predicate(true), fact, "assume", {}});
-    }
+  // Assumes what the caller promises, the signature's `where`, and makes it a guard of the launch.
+  void where() {
     if (!source_.where) return;
     Span place = frame_.tree()[*source_.where].span;
     for (const Predicate& part :
@@ -140,8 +129,8 @@ class KernelCheck {
     declare(p.name);
     ElementType type = element(p.type);
     if (!p.layout) return scalar(p, type, output);
-    Value value = evaluate(session_, frame_, *p.layout);
     Span place = frame_.tree()[*p.layout].span;
+    const Value value = tensor_layout(evaluate(session_, frame_, *p.layout), place);
     const Layout* layout = value.as<Layout>();
     Swizzle swizzle;
     if (const auto* composed = value.as<Composed>()) {
@@ -170,6 +159,22 @@ class KernelCheck {
     kernel_.signature.push_back({false, id});
     frame_.locals.emplace_back(p.name.text, Value(TensorName{id}));
     for (const Tuple& stride : leaves(layout->stride)) not_negative(p, stride.value(), place);
+  }
+
+  // Returns the layout of a parameter: a shape alone is row-major, (M,K) is (M,K):(K,1).
+  static Value tensor_layout(Value value, Span place) {
+    const auto* shape = value.as<Tuple>();
+    const bool sizes = shape && [&] {
+      for (const Tuple& leaf : leaves(*shape))
+        if (!leaf.is_int()) return false;
+      return true;
+    }();
+    if (!sizes) return value;
+    try {
+      return Value(make_layout_right(*shape));
+    } catch (const Refusal& refusal) {
+      throw DiagnosticError(to_diagnostic(refusal, place, {}));
+    }
   }
 
   void scalar(const syntax::KernelParameter& p, ElementType type, bool output) {
@@ -368,14 +373,25 @@ class KernelCheck {
     }
   }
 
-  // Every size that reaches the kernel stands in its angle brackets.
+  [[noreturn]] void foreign_dim(const std::string& name, Span where) const {
+    const bool listed = std::any_of(kernel_.dims.begin(), kernel_.dims.end(),
+                                    [&](const Dim& d) { return d.name == name; });
+    if (listed) {
+      fail("dim-not-listed",
+           "this depends on the " + name + " of `dim " + name + "`, and the " + name +
+               " of kernel " + kernel_.name + " is another size",
+           where, {},
+           {{"help", "write the layout in the kernel's header, in terms of the kernel's " + name}});
+    }
+    fail("dim-not-listed", "the size " + name + " does not stand in the kernel's angle brackets",
+         where, {}, {{"works", "kernel " + kernel_.name + "<..., " + name + ">"}});
+  }
+
+  // Requires that every size the kernel depends on is one of its angle brackets.
   void check_dims() {
     auto check = [&](const std::map<DimId, std::string>& dims, Span where) {
       for (const auto& [id, name] : dims) {
-        if (is_own(id)) continue;
-        fail("dim-not-listed",
-             "the size " + name + " does not stand in the kernel's angle brackets", where, {},
-             {{"works", "kernel " + kernel_.name + "<..., " + name + ">"}});
+        if (!is_own(id)) foreign_dim(name, where);
       }
     };
     for (const Tensor& tensor : kernel_.tensors) {
