@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/support/interruption.h"
+#include "frontend/sema/builtins/array_operations.h"
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/source/text.h"
@@ -96,8 +97,31 @@ Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<S
   return d;
 }
 
+namespace {
+
+constexpr std::int64_t kElementsPerStep = 16;
+
+}  // namespace
+
+void require_array_steps(Session& session, const std::vector<std::int64_t>& shape, Span where) {
+  const std::optional<std::int64_t> elements = elements_of(shape);
+  if (elements && *elements / kElementsPerStep <= kStepBudget - session.steps) return;
+  fail("limit",
+       "this statement takes more than " + std::to_string(kStepBudget) + " steps: an array of " +
+           (elements ? std::to_string(*elements) : "more than 2^63") + " elements",
+       where, {},
+       {{"help", "a statement works on at most " + std::to_string(kStepBudget * kElementsPerStep) +
+                     " elements"}});
+}
+
+void charge_array_pair(Session& session, const Value& a, const Value& b, Span where) {
+  session.charge(work_of(a) + work_of(b), where);
+  const auto *x = a.as<Array>(), *y = b.as<Array>();
+  if (x && y) require_array_steps(session, joint_shape(*x, *y), where);
+}
+
 std::int64_t work_of(const Value& value) {
-  if (const auto* a = value.as<Array>()) return a->size() / 16;
+  if (const auto* a = value.as<Array>()) return a->size() / kElementsPerStep;
   return weight(value) / 4;
 }
 
@@ -150,9 +174,39 @@ bool is_word(const std::string& name) {
        where, {}, std::move(notes));
 }
 
-// What a name of CuTe is in Lay, where that has no such name.
-std::string of_cute(const std::string& name) {
+// What a name of CuTe, C++ or Python is in Lay, where that has no such name.
+std::string of_other_language(const std::string& name) {
   static const std::map<std::string, std::string> words = {
+      {"True", "write true"},
+      {"False", "write false"},
+      {"None", "Lay has no None: a mode that is kept is `_`, and what is not needed is left out"},
+      {"null", "Lay has no null: a mode that is kept is `_`, and what is not needed is left out"},
+      {"int8", "the type is s8"},
+      {"int8_t", "the type is s8"},
+      {"uint8", "the type is u8"},
+      {"uint8_t", "the type is u8"},
+      {"int16", "the type is s16"},
+      {"int32", "the type is s32"},
+      {"int32_t", "the type is s32"},
+      {"int64", "the type is s64"},
+      {"int64_t", "the type is s64"},
+      {"int", "the type of elements is s32, the kind of a parameter Int"},
+      {"float", "the type is f32"},
+      {"float32", "the type is f32"},
+      {"fp32", "the type is f32"},
+      {"double", "the type is f64"},
+      {"float64", "the type is f64"},
+      {"half", "the type is f16"},
+      {"half_t", "the type is f16"},
+      {"float16", "the type is f16"},
+      {"fp16", "the type is f16"},
+      {"bfloat16", "the type is bf16"},
+      {"bfloat16_t", "the type is bf16"},
+      {"float8_e4m3", "the type is e4m3"},
+      {"float8_e5m2", "the type is e5m2"},
+      {"len", "rank(t) counts modes, size(t) elements"},
+      {"range", "a comprehension runs over a range: [f(i) for i in 0..4]"},
+      {"pow", "write x * x, or exp(y * log(x))"},
       {"make_shape", "a shape is a tuple: (4,2)"},
       {"make_stride", "strides are a tuple: make_layout((4,2), (1,4))"},
       {"make_coord", "a coordinate is a tuple: (3,1)"},
@@ -187,10 +241,13 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
   }
   if (!entry) {
     std::vector<Note> notes;
-    if (const std::string here = of_cute(name); !here.empty())
+    if (const std::string here = of_other_language(name); !here.empty())
       notes.push_back({"help", here});
     else if (auto near = nearest(name, visible_names(session, frame)))
       notes.push_back({"help", "did you mean " + *near + "?"});
+    if (session.kernel && notes.empty())
+      notes.push_back(
+          {"help", "an index stands on the left, C[m,n] = ..., or is summed: sum[k](...)"});
     const Span slashes{where.file, where.begin < 3 ? 0 : where.begin - 3, where.begin};
     if (session.sources.text(slashes).find("//") != std::string_view::npos)
       notes.push_back(

@@ -75,7 +75,7 @@ class Session {
   Host host;
   Options options;
   Facts facts;
-  std::map<std::string, Int> dims;  // top-level dims by name (the newest of each)
+  std::map<std::string, Int> dims;  // top-level dims by name, the newest of each: `show L, M = 8`
   std::shared_ptr<Module> main = std::make_shared<Module>();
 
   // Of the statement that is being evaluated.
@@ -124,6 +124,12 @@ std::string fact_json(const std::string& text);
 
 // The steps that reading a value through takes.
 std::int64_t work_of(const Value& value);
+
+// Throws `limit` where an array of the shape takes more steps than a statement has: asked before
+// the array is made. The steps themselves are charged with the result.
+void require_array_steps(Session& session, const std::vector<std::int64_t>& shape, Span where);
+// The same of what two arrays, or an array and a number, become together.
+void charge_array_pair(Session& session, const Value& a, const Value& b, Span where);
 
 // Evaluation of expressions (expression.cpp). May throw DiagnosticError or Poisoned.
 Value evaluate(Session& session, Frame& frame, syntax::ExpressionId id);

@@ -47,28 +47,10 @@ ElementType joint_type(const Side& a, const Side& b) {
   return ElementType::s64;
 }
 
-std::vector<std::int64_t> joint_shape(const Array& a, const Array& b) {
-  std::size_t rank = std::max(a.shape.size(), b.shape.size());
-  std::vector<std::int64_t> shape(rank, 1);
-  for (std::size_t k = 0; k < rank; ++k) {
-    std::int64_t s = k < a.shape.size() ? a.shape[a.shape.size() - 1 - k] : 1;
-    std::int64_t t = k < b.shape.size() ? b.shape[b.shape.size() - 1 - k] : 1;
-    if (s != t && s != 1 && t != 1) {
-      throw refusal("shape-mismatch",
-                    "arrays of shapes " +
-                        Tuple(std::vector<Tuple>(a.shape.begin(), a.shape.end())).to_string() +
-                        " and " +
-                        Tuple(std::vector<Tuple>(b.shape.begin(), b.shape.end())).to_string() +
-                        " do not go together");
-    }
-    shape[rank - 1 - k] = s == 1 ? t : s;
-  }
-  return shape;
-}
-
 // For every element of the result, the elements of a and b that meet there.
 template <typename F>
 void for_each_pair(const std::vector<std::int64_t>& shape, const Array& a, const Array& b, F&& f) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return;
   auto steps = [&](const Array& x) {
     std::vector<std::int64_t> result(shape.size(), 0);
     std::int64_t step = 1;
@@ -142,6 +124,25 @@ bool holds(BinaryOperator op, T a, T b) {
 
 }  // namespace
 
+std::vector<std::int64_t> joint_shape(const Array& a, const Array& b) {
+  std::size_t rank = std::max(a.shape.size(), b.shape.size());
+  std::vector<std::int64_t> shape(rank, 1);
+  for (std::size_t k = 0; k < rank; ++k) {
+    std::int64_t s = k < a.shape.size() ? a.shape[a.shape.size() - 1 - k] : 1;
+    std::int64_t t = k < b.shape.size() ? b.shape[b.shape.size() - 1 - k] : 1;
+    if (s != t && s != 1 && t != 1) {
+      throw refusal("shape-mismatch",
+                    "arrays of shapes " +
+                        Tuple(std::vector<Tuple>(a.shape.begin(), a.shape.end())).to_string() +
+                        " and " +
+                        Tuple(std::vector<Tuple>(b.shape.begin(), b.shape.end())).to_string() +
+                        " do not go together");
+    }
+    shape[rank - 1 - k] = s == 1 ? t : s;
+  }
+  return shape;
+}
+
 std::optional<Array> array_arithmetic(ChainOperator op, const Value& left, const Value& right) {
   auto a = side_of(left), b = side_of(right);
   if (!a || !b) return std::nullopt;
@@ -173,6 +174,24 @@ std::optional<Array> array_comparison(BinaryOperator op, const Value& left, cons
   return result;
 }
 
+std::optional<Array> array_extreme(bool greatest, const Value& left, const Value& right) {
+  auto a = side_of(left), b = side_of(right);
+  if (!a || !b) return std::nullopt;
+  const ElementType type = joint_type(*a, *b);
+  Array result = Array::make(type, joint_shape(a->array, b->array));
+  for_each_pair(result.shape, a->array, b->array,
+                [&](std::int64_t n, std::int64_t i, std::int64_t j) {
+                  if (is_float(type)) {
+                    const double x = a->array.real(i), y = b->array.real(j);
+                    result.set_real(n, greatest ? std::fmax(x, y) : std::fmin(x, y));
+                  } else {
+                    const std::int64_t x = a->array.integer(i), y = b->array.integer(j);
+                    result.set_integer(n, greatest ? std::max(x, y) : std::min(x, y));
+                  }
+                });
+  return result;
+}
+
 Array cut(const Array& array, std::size_t axis, std::int64_t begin, std::int64_t end) {
   std::int64_t extent = array.shape.at(axis);
   if (begin < 0 || end < begin || end > extent) {
@@ -182,6 +201,7 @@ Array cut(const Array& array, std::size_t axis, std::int64_t begin, std::int64_t
   std::vector<std::int64_t> shape = array.shape;
   shape[axis] = end - begin;
   Array result = Array::make(array.element, shape);
+  if (result.size() == 0) return result;
   auto outer = std::int64_t{1}, inner = static_cast<std::int64_t>(element_bytes(array.element));
   for (std::size_t k = 0; k < shape.size(); ++k)
     (k < axis ? outer : inner) *= k == axis ? 1 : shape[k];

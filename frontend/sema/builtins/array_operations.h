@@ -13,6 +13,11 @@ namespace lay::sema {
 std::optional<Array> array_arithmetic(syntax::ChainOperator op, const Value& a, const Value& b);
 std::optional<Array> array_comparison(syntax::BinaryOperator op, const Value& a, const Value& b);
 
+// The greater, or the lesser, of the elements that meet; a NaN loses to a number.
+std::optional<Array> array_extreme(bool greatest, const Value& a, const Value& b);
+// The shape of what these operations return of two arrays, known before they begin.
+std::vector<std::int64_t> joint_shape(const Array& a, const Array& b);
+
 // The part of the array from begin to end (excluded) on an axis. Refusal "range".
 Array cut(const Array& array, std::size_t axis, std::int64_t begin, std::int64_t end);
 

@@ -65,6 +65,10 @@ std::int64_t integer_sum(const Array& x, std::int64_t begin, std::int64_t step, 
 }
 
 Value sum_(Arguments& a) {
+  if (a.session.kernel) {
+    fail("operand-kind", "a sum in a kernel names its index", a.whole(), {},
+         {{"help", "write sum[k](...), where k is an index of what is summed"}});
+  }
   if (const Tuple* t = a.as<Tuple>(0)) return Value(sum(*t));
   const Array& x = a.array(0);
   bool real = is_float(x.element);
@@ -156,6 +160,7 @@ Value transpose_(Arguments& a) {
   const Array& x = a.array(0);
   if (x.rank() != 2) throw refusal("rank", "transpose takes an array of rank 2");
   Array result = Array::make(x.element, {x.shape[1], x.shape[0]});
+  if (x.size() == 0) return Value(std::move(result));
   for (std::int64_t i = 0; i < x.shape[0]; ++i) {
     for (std::int64_t j = 0; j < x.shape[1]; ++j) {
       std::int64_t from = i * x.shape[1] + j, to = j * x.shape[0] + i;
@@ -181,8 +186,35 @@ std::vector<std::int64_t> known_shape(Arguments& a, std::size_t i) {
   return shape;
 }
 
+// Zeros of a shape that the call names: the limits are asked before memory is taken.
+Array new_array(Arguments& a) {
+  const ElementType type = a.type(0);
+  const std::vector<std::int64_t> shape = known_shape(a, 1);
+  require_array_steps(a.session, shape, a.whole());
+  return Array::make(type, shape);
+}
+
 Value zeros_(Arguments& a) {
-  return Value(Array::make(a.type(0), known_shape(a, 1)));
+  return Value(new_array(a));
+}
+
+// The seed of `random`. One that is negative, or a single bound behind it, is what
+// `random(T, S, low, high)` would look like: both are refused, and nothing is taken for a seed that
+// was meant as a bound.
+std::uint64_t seed_of(Arguments& a) {
+  const auto given = [&](std::size_t i) { return text(a[i].value); };
+  const std::string call = "random(" + given(0) + ", " + given(1) + ", ";
+  if (a.count() == 4) {
+    fail("argument-count", "random takes low and high together, behind a seed", a.whole(), {},
+         {{"help", "did you mean " + call + "1, " + given(2) + ", " + given(3) + ")?"}});
+  }
+  if (a.count() < 3) return 0;
+  const std::int64_t seed = a.literal(2);
+  if (seed < 0) {
+    fail("range", "expected a seed of at least 0, got " + std::to_string(seed), a[2].span, {},
+         {{"help", "the bounds stand behind the seed: " + call + "1, low, high)"}});
+  }
+  return static_cast<std::uint64_t>(seed);
 }
 
 // SplitMix64: the i-th number depends on seed and i alone.
@@ -195,8 +227,8 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t i) {
 
 // Reals in [-1, 1); with bounds the integers low .. high-1, also as floats.
 Value random_(Arguments& a) {
-  Array result = Array::make(a.type(0), known_shape(a, 1));
-  std::uint64_t seed = a.count() > 2 ? static_cast<std::uint64_t>(a.literal(2)) : 0;
+  const std::uint64_t seed = seed_of(a);
+  Array result = new_array(a);
   bool integers = a.count() > 3 || !is_float(result.element);
   std::int64_t low = a.count() > 3 ? a.literal(3) : is_signed(result.element) ? -3 : 0;
   std::int64_t high = a.count() > 4 ? a.literal(4) : 4;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "frontend/algebra/memory/convert.h"
+#include "frontend/sema/builtins/array_operations.h"
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/kernel/element_arithmetic.h"
 #include "frontend/sema/kernel/kernel_builder.h"
@@ -74,6 +75,18 @@ Value extreme_of_array(const Array& array, bool greatest, Arguments& a) {
   return is_float(array.element) ? Value(array.real(best)) : Value(Int(array.integer(best)));
 }
 
+// The greatest or least of arrays and numbers, element by element; numbers and shapes broadcast.
+Value extreme_of_arrays(Arguments& a, bool greatest) {
+  Value best = a[0].value;
+  for (std::size_t i = 1; i < a.count(); ++i) {
+    charge_array_pair(a.session, best, a[i].value, a.whole());
+    auto next = array_extreme(greatest, best, a[i].value);
+    if (!next) a.wrong_kind(real_of(best) || best.as<Array>() ? i : 0, "an array or a number");
+    best = Value(std::move(*next));
+  }
+  return best;
+}
+
 template <bool Greatest>
 Value extreme(Arguments& a) {
   if (any_element(a)) {
@@ -92,6 +105,9 @@ Value extreme(Arguments& a) {
     const Tuple& t = a.tuple(0);
     return Value(Greatest ? maximum(a.facts(), t) : minimum(a.facts(), t));
   }
+  const bool arrays = std::any_of(a.list().begin(), a.list().end(),
+                                  [](const CallArgument& x) { return x.value.as<Array>(); });
+  if (arrays) return extreme_of_arrays(a, Greatest);
   bool integers = true;
   for (const CallArgument& x : a.list()) integers = integers && x.value.is_int();
   if (integers) {
@@ -185,8 +201,10 @@ constexpr Builtin kNumbersRows[] = {
     {"ceil_div", "ceil_div(a, b)", "a / b rounded up; tuples mode by mode", 2, 2, ceil_div_},
     {"shape_div", "shape_div(a, b)", "ceil_div where one divides the other", 2, 2, shape_div_},
     {"round_up", "round_up(a, b)", "the least multiple of b that is at least a", 2, 2, round_up_},
-    {"max", "max(a, b, ...) or max(X)", "the greatest", 1, kMany, extreme<true>},
-    {"min", "min(a, b, ...) or min(X)", "the least", 1, kMany, extreme<false>},
+    {"max", "max(a, b, ...) or max(X)", "the greatest; arrays of several element by element", 1,
+     kMany, extreme<true>},
+    {"min", "min(a, b, ...) or min(X)", "the least; arrays of several element by element", 1, kMany,
+     extreme<false>},
     {"abs", "abs(x)", "the absolute value", 1, 1, abs_},
     {"exp", "exp(x)", "e to the power x", 1, 1, real_<ElementFunction::exp>},
     {"log", "log(x)", "the natural logarithm", 1, 1, real_<ElementFunction::log>},

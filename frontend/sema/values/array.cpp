@@ -63,13 +63,25 @@ std::size_t element_bytes(ElementType type) {
   return static_cast<std::size_t>(n) / 8;
 }
 
+std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  std::int64_t n = 1;
+  for (const std::int64_t extent : shape)
+    if (__builtin_mul_overflow(n, extent, &n)) return std::nullopt;
+  return n;
+}
+
 Array Array::make(ElementType element, std::vector<std::int64_t> shape) {
   Array a;
   a.element = element;
   a.shape = std::move(shape);
-  std::int64_t n = static_cast<std::int64_t>(element_bytes(element));
-  for (std::int64_t extent : a.shape) n = checked_mul(n, extent);
-  if (n > kMostBytes || live_bytes + n > kMostBytes) {
+  const std::optional<std::int64_t> elements = elements_of(a.shape);
+  const auto width = static_cast<std::int64_t>(element_bytes(element));
+  if (!elements || *elements > kMostBytes / width)
+    throw refusal("limit",
+                  "an array of more than 2^33 bytes: all arrays together take at most 8 GiB");
+  const std::int64_t n = *elements * width;
+  if (live_bytes + n > kMostBytes) {
     throw refusal("limit", "an array of " + std::to_string(n) +
                                " bytes: all arrays together take at most 8 GiB");
   }
@@ -84,9 +96,7 @@ Array Array::make(ElementType element, std::vector<std::int64_t> shape) {
 }
 
 std::int64_t Array::size() const {
-  std::int64_t n = 1;
-  for (std::int64_t extent : shape) n *= extent;
-  return n;
+  return elements_of(shape).value();
 }
 
 std::int64_t Array::offset(const std::vector<std::int64_t>& coordinate) const {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct Array {
   std::vector<std::int64_t> shape;  // empty: one number
   std::shared_ptr<std::vector<std::byte>> bytes;
 
-  // Zeros. Throws Refusal "limit" if all arrays alive would take more than 2^33 bytes, "overflow".
+  // Zeros. Throws Refusal "limit" if all arrays alive would take more than 2^33 bytes.
   static Array make(ElementType element, std::vector<std::int64_t> shape);
 
   std::int64_t size() const;  // the number of elements
@@ -46,6 +47,10 @@ struct Array {
   // "f32 (2,3) [[0.5, 1, ...], ...]": the shape and the first elements.
   std::string to_string() const;
 };
+
+// The number of elements of the shape; nothing beyond 2^63. An extent of 0 makes it 0, whatever the
+// others are.
+std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape);
 
 // The bytes of one element in an array.
 std::size_t element_bytes(ElementType type);

@@ -39,9 +39,14 @@ std::string_view sign_of(ChainOperator op) {
 }
 
 [[noreturn]] void mismatch(std::string_view op, const Operand& a, const Operand& b, Span whole) {
+  std::vector<Note> notes;
+  if (a.value.as<TensorName>() || b.value.as<TensorName>()) {
+    notes.push_back(
+        {"help", "a kernel computes with elements: A[m,k], and sum[k](A[m,k] * B[k]) of products"});
+  }
   fail("operand-kind",
        std::string(op) + " does not take " + kind_name(a.value) + " and " + kind_name(b.value),
-       whole, {{a.span, kind_name(a.value)}, {b.span, kind_name(b.value)}});
+       whole, {{a.span, kind_name(a.value)}, {b.span, kind_name(b.value)}}, std::move(notes));
 }
 
 // The side of a `:` that is no tuple of integers: what stands in it that is none.
@@ -234,7 +239,7 @@ Value arithmetic(Session& session, ChainOperator op, const Operand& a, const Ope
     return session.kernel->apply(*function, {a, b}, whole);
   }
   if (a.value.as<Array>() || b.value.as<Array>()) {
-    session.charge(work_of(a.value) + work_of(b.value), whole);
+    charge_array_pair(session, a.value, b.value, whole);
     auto result = array_arithmetic(op, a.value, b.value);
     if (!result) mismatch(sign_of(op), a, b, whole);
     return Value(*result);
@@ -302,7 +307,7 @@ Value compare(Session& session, BinaryOperator op, const Operand& a, const Opera
     return session.kernel->apply(comparison(op), {a, b}, whole);
   }
   if (a.value.as<Array>() || b.value.as<Array>()) {
-    session.charge(work_of(a.value) + work_of(b.value), whole);
+    charge_array_pair(session, a.value, b.value, whole);
     auto result = array_comparison(op, a.value, b.value);
     if (!result) mismatch(sign_of(op), a, b, whole);
     return Value(*result);
