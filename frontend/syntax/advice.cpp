@@ -47,6 +47,8 @@ class Adviser {
         if (expects(LayLexer::COLON) && !expects(LayLexer::PLUS)) {
           return "a parameter or output is written NAME: TYPE layout, as in A: f32 (M,K):(K,1)";
         }
+        if (expects(LayLexer::LEFT_BRACE) && found(LayLexer::COMMA))
+          return "several outputs stand in parentheses: -> (Y: f32 M:1, Z: f32 M:1)";
         if (expects(LayLexer::LEFT_BRACE)) return "the body of a kernel stands between { and }";
         break;
       case LayLexer::SCHEDULE:

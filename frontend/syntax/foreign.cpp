@@ -1,10 +1,14 @@
 #include "frontend/syntax/foreign.h"
 
 #include <algorithm>
+#include <regex>
 #include <string>
 
 namespace lay::syntax {
 namespace {
+
+// std::regex recurses with the line's length.
+constexpr std::size_t kLongestLine = 2000;
 
 bool is_name_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -23,9 +27,36 @@ bool has_one(std::string_view line, Texts... texts) {
   return (has(line, texts) || ...);
 }
 
-// Empty where the line has no sign of CuTe.
+// The call that `size<0>(` or `get<1>(` on the line stands for; empty where there is none.
+std::string template_call(std::string_view line) {
+  static const std::regex form(R"(([A-Za-z_]\w*)<(\d+(?:,\s*\d+)*)>\()");
+  std::cmatch found;
+  if (!std::regex_search(line.begin(), line.end(), found, form)) return "";
+  return found[1].str() + "(L, " + found[2].str() + ")";
+}
+
+// What a line of C++ or Python would be in Lay.
+std::string of_other_languages(std::string_view line) {
+  static const std::regex typed(R"(^\s*(?:let\s+)?([A-Za-z_]\w*)\s*:\s*[A-Za-z_]\w*\s*=[^=])");
+  static const std::regex conditional(R"(=\s*[^=]*[\w)\]]\s+if\s[^=]*\selse\s)");
+  if (has(line, "**")) return "there is no power operator: write x * x, or exp(y * log(x))";
+  if (const std::string call = template_call(line); !call.empty())
+    return "numbers in angle brackets come last among the arguments: " + call;
+  std::cmatch found;
+  if (std::regex_search(line.begin(), line.end(), found, typed))
+    return "a value's kind is not written: let " + found[1].str() + " = ...";
+  if (line.find(" then ") == line.npos && std::regex_search(line.begin(), line.end(), conditional))
+    return "a condition is written `if c then a else b`";
+  return "";
+}
+
+// Empty where the line has no sign of CuTe, C++ or Python.
 std::string advice(std::string_view line) {
-  if (line.find('"') != line.npos) return "";
+  if (line.find('"') != line.npos || line.size() > kLongestLine) return "";
+  if (has(line, "Step<"))
+    return "Lay has no Step: dice((1,_,1), (64,128,32)) is (64,32), for the tiler and the "
+           "coordinate alike";
+  if (std::string other = of_other_languages(line); !other.empty()) return other;
   if (has_one(line, "smem_ptr[", "gmem_ptr[", "rmem_ptr[", "tmem_ptr[", "_smem_ptr[", "ptr[",
               "tensor<", "tensor(raw_ptr", "Layout<", "ComposedLayout<", "Shape<", "Stride<",
               "Swizzle<", "S<1,", "S<2,", "S<3,", "Int<"))
@@ -39,7 +70,8 @@ std::string advice(std::string_view line) {
 }
 
 bool is_of_words(const Diagnostic& d) {
-  return d.code == "syntax" || d.code == "bad-number" || d.code == "unexpected-character";
+  return d.code == "syntax" || d.code == "bad-number" || d.code == "comparison-chain" ||
+         d.code == "unexpected-character";
 }
 
 }  // namespace

@@ -1,10 +1,29 @@
 #include "frontend/syntax/words.h"
 
+#include <charconv>
+#include <optional>
+
 #include "frontend/source/text.h"
 #include "grammar/LayLexer.h"
 
 namespace lay::syntax {
 namespace {
+
+// The value of 0x10, 0b101 or 0o17; nothing for other text, or beyond 64 bits.
+std::optional<std::uint64_t> prefixed_value(std::string_view spelling) {
+  if (spelling.size() < 3 || spelling[0] != '0') return std::nullopt;
+  const char mark = spelling[1];
+  const int base = mark == 'x' || mark == 'X'   ? 16
+                   : mark == 'b' || mark == 'B' ? 2
+                   : mark == 'o' || mark == 'O' ? 8
+                                                : 0;
+  if (base == 0) return std::nullopt;
+  std::uint64_t value = 0;
+  const char* end = spelling.data() + spelling.size();
+  const auto [at, error] = std::from_chars(spelling.data() + 2, end, value, base);
+  if (error != std::errc() || at != end) return std::nullopt;
+  return value;
+}
 
 using generated::LayLexer;
 
@@ -171,8 +190,10 @@ void check_words(int file, std::string_view text, const std::vector<Word>& words
         Diagnostic d =
             at(file, word.begin, word.end, "bad-number",
                "`" + escaped(spelling.substr(0, 40)) + "` is neither a number nor a name");
+        const std::optional<std::uint64_t> value = prefixed_value(spelling);
         d.notes.push_back(
-            {"help", "numbers are decimal (8, 0.5, 1e-3); names begin with a letter or _"});
+            {"help", value ? "numbers are decimal: " + std::to_string(*value)
+                           : "numbers are decimal (8, 0.5, 1e-3); names begin with a letter or _"});
         diagnostics.add(std::move(d));
         break;
       }

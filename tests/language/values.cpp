@@ -6,6 +6,7 @@
 
 using lay::sema::test::errors;
 using lay::sema::test::run;
+using lay::sema::test::Script;
 
 TEST_CASE("tuples: rank, depth, size, modes") {
   CHECK(run("print rank(6), depth(6), size(6)") == "1 0 6\n");
@@ -230,4 +231,69 @@ TEST_CASE("host arrays") {
   CHECK(errors("zeros(f32, (2,3)) + zeros(f32, (3,2))") == "shape-mismatch");
   CHECK(errors("zeros(f32, (2,3))[0..4]") == "range");
   CHECK(errors("load(\"nothing.npy\")") == "file");
+}
+
+TEST_CASE("max, min and the functions made of them take arrays, element by element") {
+  const std::string x = "let X = random(s32, (2,3), 1, 0, 10)\n";  // 5 9 0 5 1 8
+  CHECK(run(x + "print max(X, 5)") == "s32 (2,3) [5, 9, 5, 5, 5, 8]\n");
+  CHECK(run(x + "print min(5, X)") == "s32 (2,3) [5, 5, 0, 5, 1, 5]\n");
+  CHECK(run(x + "print max(X - 6, 0, -X)") == "s32 (2,3) [0, 3, 0, 0, 0, 2]\n");
+  CHECK(run(x + "print relu(X - 5)") == "s32 (2,3) [0, 4, 0, 0, 0, 3]\n");
+  CHECK(run(x + "print clamp(X, 2, 6)") == "s32 (2,3) [5, 6, 2, 5, 2, 6]\n");
+  CHECK(run("print max(zeros(f32, (2,1)), zeros(f32, (1,3)) + 1.5)") ==
+        "f32 (2,3) [1.5, 1.5, 1.5, 1.5, 1.5, 1.5]\n");
+  for (const char* f : {"relu", "silu", "gelu", "gelu_tanh", "sigmoid", "exp", "abs"})
+    CHECK(errors("print " + std::string(f) + "(random(f32, (2,2)))") == "");
+  CHECK(errors("max(zeros(f32, 2), zeros(f32, 3))") == "shape-mismatch");
+  CHECK(errors("max(zeros(f32, 2), \"x\")") == "argument-kind");
+}
+
+TEST_CASE("a bound of random is never taken for its seed") {
+  CHECK_THAT(Script("random(f32, (2,2), -1, 1)").messages,
+             Catch::Contains("did you mean random(f32, (2,2), 1, -1, 1)?"));
+  CHECK(errors("random(f32, (2,2), -1)") == "range");
+  CHECK(errors("random(f32, (2,2), 1, -1, 1)") == "");
+}
+
+TEST_CASE("limits are asked before work begins, and nothing is nothing whatever its shape") {
+  const std::string most = "9223372036854775807";
+  for (const char* f : {"zeros", "random"}) {
+    const std::string make = std::string(f) + "(s8, ";
+    CHECK(errors(make + "1000000000)") == "limit");
+    CHECK(errors(make + "(" + most + "," + most + "))") == "limit");
+    CHECK(errors(make + "(" + most + ",0))") == "");
+    CHECK(errors(make + "(" + most + ",2,0))") == "");
+  }
+  const std::string none = "let X = zeros(f32, (" + most + ",0))\n";
+  CHECK(errors(none + "transpose(X)") == "");
+  CHECK(errors(none + "sum(X, 0)") == "");
+  CHECK(errors(none + "sum(X, 1)") == "limit");
+  CHECK(errors(none + "X + 1") == "");
+  CHECK(errors(none + "max(X, X)") == "");
+  CHECK(errors(none + "X[0..5]") == "");
+  CHECK(errors("zeros(s8, (30000,1)) + zeros(s8, (1,30000))") == "limit");
+}
+
+TEST_CASE("habits of C++ and Python are answered with what Lay writes") {
+  const auto said = [](const std::string& text) { return Script(text).messages; };
+  CHECK_THAT(said("print 2 ** 3"), Catch::Contains("no power operator"));
+  CHECK_THAT(said("let x: int = 3"), Catch::Contains("let x = ..."));
+  CHECK_THAT(said("x: int = 3"), Catch::Contains("let x = ..."));
+  CHECK_THAT(said("let x = True"), Catch::Contains("write true"));
+  CHECK_THAT(said("let x = False"), Catch::Contains("write false"));
+  CHECK_THAT(said("let x = None"), Catch::Contains("no None"));
+  CHECK_THAT(said("let x = 0x10"), Catch::Contains("numbers are decimal: 16"));
+  CHECK_THAT(said("let x = 0b101"), Catch::Contains("numbers are decimal: 5"));
+  CHECK_THAT(said("let x = 1 if true else 2"), Catch::Contains("if c then a else b"));
+  CHECK_THAT(said("let t = int8"), Catch::Contains("the type is s8"));
+  CHECK_THAT(said("let t = float"), Catch::Contains("the type is f32"));
+  CHECK_THAT(said("let t = half"), Catch::Contains("the type is f16"));
+  CHECK_THAT(said("let L = 4:1\nprint size<0>(L)"), Catch::Contains("size(L, 0)"));
+  CHECK_THAT(said("let a = Step<_1,X>"), Catch::Contains("dice("));
+  CHECK(run("print dice((1,_,1), (64,128,32))") == "(64,32)\n");
+  const std::string head = "kernel f<M,K>(x: f32 (M,K):(K,1), w: f32 K:1) -> ";
+  CHECK_THAT(said(head + "y: f32 M:1 { y[m] = sum(x*w) }"), Catch::Contains("sum[k]("));
+  CHECK_THAT(said(head + "y: f32 M:1 { y[m] = sum(x[m,k]*w[k]) }"), Catch::Contains("sum[k]("));
+  CHECK_THAT(said(head + "y: f32 M:1, z: f32 M:1 { y[m] = 1; z[m] = 1 }"),
+             Catch::Contains("several outputs stand in parentheses"));
 }
