@@ -175,6 +175,51 @@ std::set<std::string> names_of(const std::string& file) {
 
 }  // namespace
 
+// The codes of the errors that a transcript shows, in order.
+std::vector<std::string> errors_in(const std::string& transcript) {
+  std::vector<std::string> codes;
+  for (const std::string& line : lines_of(transcript))
+    if (line.rfind("error[", 0) == 0) codes.push_back(line.substr(0, line.find(']') + 1));
+  return codes;
+}
+
+TEST_CASE("the tour may be typed in one session, from its first line to its last") {
+  lay::runtime::Repl repl({});
+  const auto lines = lines_of(slurp(source_root() / "docs" / "tour.md"));
+  int blocks = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i] != "```lay") continue;
+    std::string block;
+    const std::size_t first = i + 2;
+    for (++i; i < lines.size() && lines[i] != "```"; ++i) block += lines[i] + "\n";
+    ++blocks;
+    const std::string said = is_transcript(block) ? replay(repl, block) : answer(repl, block);
+    INFO("docs/tour.md:" << first << " says, after all before it,\n" << said);
+    CHECK(errors_in(said) == (is_transcript(block) ? errors_in(block) : errors_in("")));
+  }
+  CHECK(blocks > 10);
+}
+
+TEST_CASE("no page of help says a piece of its definition twice") {
+  constexpr std::size_t piece = 30;
+  lay::Sources sources;
+  const lay::sema::Evaluator evaluator(sources, {});
+  int definitions = 0;
+  for (const std::string& name : evaluator.names()) {
+    const auto help = evaluator.help(name);
+    const auto page = lay::runtime::operation_page(name, evaluator);
+    if (!help || !page || help->law.rfind("= ", 0) != 0) continue;
+    ++definitions;
+    const std::string below = page->substr(page->find(help->law) + help->law.size());
+    const std::string rest = lay::runtime::filled(below, 1'000'000, "");
+    for (std::size_t at = 0; at + piece <= help->law.size(); ++at) {
+      INFO(*page);
+      REQUIRE(rest.find(help->law.substr(at, piece)) == std::string::npos);
+    }
+  }
+  CHECK(definitions > 20);
+}
+
 TEST_CASE("the snippets of the documentation run and say what they say they say") {
   const TemporaryFolder folder;
   const WorkingFolder here(folder.path());  // snippets may write files
