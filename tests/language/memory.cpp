@@ -39,3 +39,34 @@ TEST_CASE("fit takes arrays: every index keeps a mode of its own") {
   CHECK(script.printed == "true\ntrue\n");
   CHECK(script.errors == "argument-kind");
 }
+
+TEST_CASE(
+    "accesses of tiled copies go over the whole tile, and those of another tile are refused") {
+  const std::string copies =
+      "use atoms.sm80\n"
+      "let M = tiled_mma(mma(16, 16, f16, f32), (2,2,1), (32,32,16))\n"
+      "let load = tiled_copy(copy_atom(cp_async(16), f16), (16,8):(8,1), (1,8))\n"
+      "let ldm = tiled_copy_A(copy_atom(ldmatrix(4), f16), M)\n";
+  const std::string by_hand =
+      "let by_hand = find swizzle(write = partition_D(load, make_identity_layout((64,64))), "
+      "read = partition_S(ldm, make_identity_layout((64,64))), bits = f16)\n";
+  const std::string found = "let found = find swizzle(write = load, read = ldm, bits = f16, ";
+  lay::sema::test::Script script(copies + by_hand + found +
+                                 "tile = (64,64))\n"
+                                 "assert found.layout == by_hand.layout\n"
+                                 "assert found.wavefronts == by_hand.wavefronts\n"
+                                 "assert found.conflicts == 0\n"
+                                 "print banks(found.layout, load, f16).conflicts, "
+                                 "banks(found.layout, ldm, f16).conflicts, "
+                                 "sectors((1024,1024):(1024,1), load, f16).efficiency");
+  CHECK(script.messages == "");
+  CHECK(script.printed == "0 0 1.0\n");
+  const auto said = [&](const std::string& text) {
+    return lay::sema::test::Script(copies + text).messages;
+  };
+  CHECK_THAT(said("find swizzle(write = layout_D(load), read = layout_S(ldm), bits = 16, "
+                  "tile = (64,64))"),
+             Catch::Contains("reaches 1024 and misses index 1024"));
+  CHECK_THAT(said(found + "tile = (24,64))"), Catch::Contains("outside the tile"));
+  CHECK_THAT(said("banks((32,16):(16,1), M, f16)"), Catch::Contains("layout_A(M)"));
+}

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/layouts/unit_check.h"
+#include "frontend/sema/apply.h"
 #include "frontend/sema/builtins/memory.h"
 #include "frontend/sema/prelude.h"
 
@@ -64,8 +65,11 @@ AnyLayout corner_of(Facts& facts, AnyLayout tensor, const AnyLayout& access) {
 }
 
 // (L, access [, bits or type [, vector]])
-Asked asked(Arguments& a) {
-  const AnyLayout access = a.any_layout(1), layout = corner_of(a.facts(), a.any_layout(0), access);
+Asked asked(Arguments& a, CopySide side) {
+  const std::optional<Layout> copied =
+      access_of_copy(a.session, a[1].value, side, std::nullopt, a[1].span);
+  const AnyLayout access = copied ? AnyLayout(*copied) : a.any_layout(1),
+                  layout = corner_of(a.facts(), a.any_layout(0), access);
   const int bits = element_bits(a, 2, a[0].value);
   std::optional<std::int64_t> vector;
   if (a.count() > 3) vector = a.literal(3);
@@ -78,13 +82,13 @@ Asked asked(Arguments& a) {
 }
 
 Value banks_(Arguments& a) {
-  const Asked q = asked(a);
+  const Asked q = asked(a, CopySide::of_shared);
   const Service s = shared_service(q.pattern, q.where, q.vector, shared_memory(a.session));
   return result_record("banks", call_text(a), shared_fields(s));
 }
 
 Value sectors_(Arguments& a) {
-  const Asked q = asked(a);
+  const Asked q = asked(a, CopySide::source);
   const GlobalMemory memory = global_memory(a.session);
   const Service s = global_service(q.pattern, q.where, q.vector, memory);
   const double moved = static_cast<double>(s.taken) * memory.sector_bytes;
@@ -207,6 +211,41 @@ int element_bits(ElementType type, const Value& layout) {
   if (may_meet(unit, asked)) return bits(type);
   throw refusal("units", "the layout gives " + unit.to_string() + ", not " + asked.to_string(),
                 bits(unit) ? "recast converts between element types and bytes" : "");
+}
+
+std::optional<Layout> access_of_copy(Session& session, const Value& value, CopySide side,
+                                     const std::optional<Tuple>& tile, Span where) {
+  const auto* record = value.as<RecordPtr>();
+  if (!record) return std::nullopt;
+  const Value *atom = (*record)->find("atom"), *lanes = (*record)->find("lanes");
+  if (atom && lanes) {
+    fail("argument-kind", "a tiled multiply-add has three operands, and an access is one of them",
+         where, {}, {{"help", "give layout_A(M), layout_B(M) or layout_C(M)"}});
+  }
+  const Value *own = (*record)->find("tile"), *tv = (*record)->find("tv");
+  const auto* instruction = atom ? atom->as<RecordPtr>() : nullptr;
+  if (!instruction || !own || !tv) return std::nullopt;
+  const Value *source = (*instruction)->find("source"),
+              *destination = (*instruction)->find("destination"),
+              *registers = (*instruction)->find("registers");
+  if (!source || !destination || !registers) return std::nullopt;
+  if (!tile && !own->as<Tuple>()) {
+    fail("argument-kind", "the tile of this copy is no shape: " + text(*own), where, {},
+         {{"help", "give partition_S(copy, T) or partition_D(copy, T)"}});
+  }
+  if (side == CopySide::of_shared) {
+    const bool reads = destination->as<Layout>() && registers->as<Layout>() &&
+                       *destination->as<Layout>() == *registers->as<Layout>();
+    side = reads ? CopySide::source : CopySide::destination;
+  }
+  const Value identity(make_identity_layout(tile ? *tile : *own->as<Tuple>()));
+  const Module::Entry* partition = session.prelude().find("partition_side");
+  const Value result = apply(session, {*partition->value, where},
+                             {{"", value, where},
+                              {"", identity, where},
+                              {"", side == CopySide::source ? *source : *destination, where}},
+                             where);
+  return *result.as<Layout>();
 }
 
 Tuple tile_of(const AnyLayout& layout) {

@@ -73,12 +73,23 @@ class Wanted {
   Arguments arguments_;
 };
 
-// One layout, or a tuple of them.
-std::vector<AnyLayout> layouts_of(Arguments& a, std::size_t i) {
+// One layout or tiled copy, or a tuple of them; copies go over the whole tile.
+std::vector<AnyLayout> layouts_of(Arguments& a, std::size_t i, CopySide side,
+                                  const std::optional<Tuple>& tile) {
+  const auto copied = [&](const Value& v) {
+    return access_of_copy(a.session, v, side, tile, a[i].span);
+  };
   const auto* list = a.as<ListPtr>(i);
-  if (!list) return {a.any_layout(i)};
+  if (!list) {
+    if (const auto access = copied(a[i].value)) return {*access};
+    return {a.any_layout(i)};
+  }
   std::vector<AnyLayout> result;
   for (const Value& v : (*list)->elements) {
+    if (const auto access = copied(v)) {
+      result.emplace_back(*access);
+      continue;
+    }
     if (const Layout* l = v.as<Layout>()) {
       result.emplace_back(*l);
     } else if (const Composed* c = v.as<Composed>()) {
@@ -90,11 +101,13 @@ std::vector<AnyLayout> layouts_of(Arguments& a, std::size_t i) {
   return result;
 }
 
+using NamedAccesses = std::vector<std::pair<std::string, AnyLayout>>;
+
 // The least shape that holds every access: the corner of their coordinates, the end of their
 // indices.
-Tuple tile_around(Facts& facts, const std::vector<AnyLayout>& accesses) {
+Tuple tile_around(Facts& facts, const NamedAccesses& accesses) {
   std::optional<Tuple> corner;
-  for (const AnyLayout& access : accesses) {
+  for (const auto& [name, access] : accesses) {
     const auto* l = std::get_if<Layout>(&access);
     if (!l || !l->is_known()) {
       throw refusal("symbolic", "the tile of " + to_string(access) + " is not known",
@@ -115,6 +128,41 @@ Tuple tile_around(Facts& facts, const std::vector<AnyLayout>& accesses) {
   return *corner;
 }
 
+// The accesses by name: write, read, or read0, read1 where there are several.
+NamedAccesses accesses_of(Wanted& wanted, const std::optional<Tuple>& tile) {
+  NamedAccesses accesses;
+  for (const std::string name : {"write", "read"}) {
+    const auto i = wanted.at(name);
+    if (!i) continue;
+    const CopySide side = name == "write" ? CopySide::destination : CopySide::source;
+    const auto list = layouts_of(wanted.arguments(), *i, side, tile);
+    for (std::size_t k = 0; k < list.size(); ++k)
+      accesses.emplace_back(list.size() == 1 ? name : name + std::to_string(k), list[k]);
+  }
+  return accesses;
+}
+
+// An access by 1-D indices counts through the tile, and so has to reach all of it: one that was
+// made for a smaller tile would mean other elements here. One by coordinates may take a part.
+void require_cover(const std::string& name, const AnyLayout& access, const AccessPattern& pattern,
+                   const Tuple& tile) {
+  const auto* plain = std::get_if<Layout>(&access);
+  if (plain && plain->has_basis()) return;
+  std::vector<std::int64_t> reached = pattern.elements;
+  std::sort(reached.begin(), reached.end());
+  reached.erase(std::unique(reached.begin(), reached.end()), reached.end());
+  const std::int64_t all = size(tile).value(), count = static_cast<std::int64_t>(reached.size());
+  if (count == all) return;
+  std::int64_t missed = 0;
+  while (missed < count && reached[static_cast<std::size_t>(missed)] == missed) ++missed;
+  throw refusal("size-mismatch",
+                "expected an access to all " + std::to_string(all) + " elements of the tile " +
+                    tile.to_string() + ", got " + name + ", which reaches " +
+                    std::to_string(count) + " and misses index " + std::to_string(missed),
+                "give the tiled copy itself, which goes over the whole tile, or an access by "
+                "coordinates");
+}
+
 struct Asked {
   LayoutSearch search;
   std::vector<std::string> accesses;  // as text
@@ -127,21 +175,11 @@ Asked search_of(Wanted& wanted, bool layouts) {
   search.paddings = layouts;
   search.memory = shared_memory(a.session);
   if (const auto i = wanted.at("bits")) search.bits = element_bits(a, *i, Value());
-  std::vector<std::pair<std::string, AnyLayout>> accesses;
-  std::vector<AnyLayout> all;
-  for (const std::string name : {"write", "read"}) {
-    const auto i = wanted.at(name);
-    const auto list = i ? layouts_of(a, *i) : std::vector<AnyLayout>{};
-    for (std::size_t k = 0; k < list.size(); ++k) {
-      accesses.emplace_back(list.size() == 1 ? name : name + std::to_string(k), list[k]);
-      all.push_back(list[k]);
-    }
-  }
   if (const auto i = wanted.at("base")) search.base = a.layout(*i);
   const auto tile = wanted.at("tile");
   search.tile = tile          ? a.tuple(*tile)
                 : search.base ? search.base->shape
-                              : tile_around(a.facts(), all);
+                              : tile_around(a.facts(), accesses_of(wanted, std::nullopt));
   if (!search.tile.is_known()) {
     throw refusal("symbolic", "the tile " + search.tile.to_string() +
                                   " is not known, and the search counts its elements");
@@ -150,11 +188,12 @@ Asked search_of(Wanted& wanted, bool layouts) {
     throw refusal("argument-kind", "base has " + size(search.base->shape).to_string() +
                                        " elements and the tile " + size(search.tile).to_string());
   }
-  for (const auto& [name, access] : accesses) {
+  for (const auto& [name, access] : accesses_of(wanted, search.tile)) {
     std::optional<std::int64_t> vector;
     if (const auto i = wanted.at(name.substr(0, name.find_first_of("0123456789")) + "_vector"))
       vector = a.literal(*i);
     search.accesses.push_back({name, access_pattern(access, search.tile), vector});
+    require_cover(name, access, search.accesses.back().pattern, search.tile);
     asked.accesses.push_back(to_string(access));
   }
   return asked;

@@ -2,6 +2,7 @@
 // Internal to this folder.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "frontend/algebra/memory/access_pattern.h"
@@ -25,6 +26,15 @@ int element_bits(Arguments& a, std::size_t i, const Value& layout);
 int element_bits(ElementType type, const Value& layout);
 // What a layout gives, where that is known.
 Unit counted_unit(const Value& layout);
+
+// The side of a tiled copy that an access is about. `of_shared` is the one beside the registers:
+// the destination of cp.async and stmatrix, the source of ldmatrix.
+enum class CopySide { source, destination, of_shared };
+// Returns the access of a tiled copy by coordinates, (thread, (value, rest...)), repeated over the
+// tile, or over the copy's own where none is given. Nothing for values that are no tiled copy; an
+// error for a tiled multiply-add, which has three operands.
+std::optional<Layout> access_of_copy(Session& session, const Value& value, CopySide side,
+                                     const std::optional<Tuple>& tile, Span where);
 
 // The domain of a layout, as the tile that accesses are laid over.
 Tuple tile_of(const AnyLayout& layout);
