@@ -7,10 +7,8 @@
 
 #include "frontend/algebra/integers/integer_equations.h"
 #include "frontend/algebra/integers/polynomial.h"
-#include "frontend/algebra/inverse_search/cut_chains.h"
-#include "frontend/algebra/inverse_search/cut_strides.h"
-#include "frontend/algebra/inverse_search/inverse_carries.h"
-#include "frontend/algebra/inverse_search/inverse_modular.h"
+#include "frontend/algebra/inverse_search/radix_chains.h"
+#include "frontend/algebra/inverse_search/value_table.h"
 #include "frontend/algebra/layouts/mode.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
@@ -19,19 +17,18 @@ namespace {
 
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
-constexpr int64_t kStepsToChoose = 1 << 25, kStepsToTry = 1 << 18, kStepsToProbe = 1 << 26,
-                  kStepsModulo = 1 << 26, kStepsToScan = 1 << 27;
+constexpr int64_t kStepsToChoose = 1 << 22, kStepsToTry = 1 << 18;
 constexpr size_t kMostProbed = 3;
 constexpr size_t kNumbersToChoose = 1 << 18;
 constexpr size_t kMostCandidates = 24;
 constexpr size_t kMoreEntries = 8;  // of those that turn out to be needed
 
-// Which extents are tried at a cut.
+// Which extents are tried at a radix boundary.
 enum class Extents : uint8_t { likely, all };
 
 struct Pass {
   Extents extents;
-  size_t cuts;
+  size_t boundaries;
   int64_t steps;
   bool chains = false;
 };
@@ -40,7 +37,8 @@ constexpr Pass kPasses[] = {
     {Extents::likely, 1, 1 << 16}, {Extents::likely, 2, 1 << 18}, {Extents::all, 1, 1 << 22},
     {Extents::likely, 4, 1 << 20}, {Extents::all, 2, 1 << 22},
 };
-constexpr int64_t kStepsForChains = int64_t{1} << 31, kStepsForChoices = int64_t{7} << 27;
+// 2^23 looks at an entry take about 0.1 s. With 2^31 of them 2 in 1000 layouts more were decided.
+constexpr int64_t kStepsForChains = int64_t{1} << 23;
 constexpr int64_t kStepsOfTrial = 1 << 18;
 
 // A literal layout with integer strides at an index.
@@ -58,6 +56,21 @@ int64_t at(const std::vector<Mode>& modes, int64_t index) {
 bool gives_back(const ValueTable::Entry& entry, const std::vector<Mode>& inverse) {
   const int64_t index = at(inverse, entry.at);
   return std::binary_search(entry.choices.begin(), entry.choices.end(), index);
+}
+
+constexpr std::ptrdiff_t kFewEntries = 512, kRuns = 16;
+
+// Returns all of `entries` if they are few, else the first ones and some in runs all over them.
+std::vector<size_t> few_of(const std::vector<size_t>& entries) {
+  if (std::ssize(entries) <= kFewEntries) return entries;
+  std::vector<size_t> few(entries.begin(), entries.begin() + kFewEntries / 4);
+  for (std::ptrdiff_t run = 1; run <= kRuns; ++run) {
+    const auto end = entries.begin() + std::ssize(entries) * run / kRuns;
+    few.insert(few.end(), end - kFewEntries / (2 * kRuns), end);
+  }
+  std::sort(few.begin(), few.end());
+  few.erase(std::unique(few.begin(), few.end()), few.end());
+  return few;
 }
 
 class Searcher {
@@ -78,12 +91,11 @@ class Searcher {
       if (repeats_) break;  // only the chains decide between indices
       const auto found = with_restarts(pass, [&] { return descend(whole(), 1); });
       if (found) return {found, false};
-      if (!cut_short_ && pass.extents != Extents::likely) return {std::nullopt, true};
+      if (!incomplete_ && pass.extents != Extents::likely) return {std::nullopt, true};
     }
     const auto found =
-        with_restarts({Extents::all, 64, repeats_ ? kStepsForChoices : kStepsForChains, true},
-                      [&] { return by_chains(); });
-    return {found, !found && !cut_short_};
+        with_restarts({Extents::all, 64, kStepsForChains, true}, [&] { return by_chains(); });
+    return {found, !found && !incomplete_};
   }
 
  private:
@@ -93,7 +105,7 @@ class Searcher {
     pass_ = pass;
     if (effort_ == Effort::trial) pass_.steps = std::min(pass_.steps, kStepsOfTrial);
     for (int restart = 0; restart <= kMostRestarts; ++restart) {
-      cut_short_ = restart_ = false;
+      incomplete_ = restart_ = false;
       may_restart_ = restart < kMostRestarts;
       extents_.clear();
       if (auto found = attempt()) return found;
@@ -105,22 +117,8 @@ class Searcher {
   std::optional<Layout> by_chains() {
     std::optional<Layout> found;
     if (repeats_ && !std::exchange(probed_, true)) {
-      int64_t steps = std::min(pass_.steps / 8, kStepsModulo);
-      if (is_ruled_out_modulo_primes(table_, steps)) return found;
-      steps = std::min(pass_.steps / 8, kStepsModulo);
-      int64_t to_try = steps;
-      const auto serves = [&](const std::vector<int64_t>& extents) {
-        extents_ = extents;
-        return to_try > 0 && (found = try_strides(to_try));
-      };
-      if (each_by_selection(table_, steps, serves)) return found;
-      extents_.clear();
-      steps = std::min(pass_.steps / 8, kStepsToProbe);
+      int64_t steps = pass_.steps / 8;
       if ((found = probe(1, kMostProbed, steps))) return found;
-      extents_.clear();
-      steps = std::min(pass_.steps / 8, kStepsToScan);
-      to_try = steps;
-      if (each_by_carries(table_, steps, serves)) return found;
       extents_.clear();
     }
     const auto serves = [&](const std::vector<int64_t>& extents,
@@ -129,19 +127,19 @@ class Searcher {
       found = solve(decided);
       return found || restart_;
     };
-    CutChains chains(whole(), common_, repeats_ ? table_.steps() : std::vector<int64_t>());
+    RadixChains chains(whole(), common_, repeats_ ? table_.steps() : std::vector<int64_t>());
     int64_t steps = pass_.steps;
-    cut_short_ |= chains.run(serves, steps, start_) == CutChains::End::ended;
+    incomplete_ |= chains.run(serves, steps, start_) == RadixChains::End::ended;
     pass_.steps = std::min(pass_.steps, steps);
     return found;
   }
 
-  // Few cuts, each at a step of a, with whatever indices go with them: what layouts of few large
-  // modes often take.
-  std::optional<Layout> probe(int64_t product, size_t cuts, int64_t& steps) {
+  // Tries few radix boundaries, each at a step of a, with whatever indices go with them: layouts of
+  // few large modes often take no more.
+  std::optional<Layout> probe(int64_t product, size_t boundaries, int64_t& steps) {
     std::vector<int64_t> likely{common_};
     likely.insert(likely.end(), table_.steps().begin(), table_.steps().end());
-    for (int64_t& cut : likely) cut /= gcd(cut, product);
+    for (int64_t& boundary : likely) boundary /= gcd(boundary, product);
     std::sort(likely.begin(), likely.end());
     likely.erase(std::unique(likely.begin(), likely.end()), likely.end());
     for (const int64_t extent : likely) {
@@ -149,8 +147,8 @@ class Searcher {
       extents_.push_back(extent);
       if (steps < 0) return std::nullopt;
       if (auto found = try_strides(steps)) return found;
-      if (cuts > 1) {
-        if (auto found = probe(product * extent, cuts - 1, steps)) return found;
+      if (boundaries > 1) {
+        if (auto found = probe(product * extent, boundaries - 1, steps)) return found;
       }
       extents_.pop_back();
     }
@@ -171,20 +169,20 @@ class Searcher {
   }
 
   // What is due of the entries that are looked at.
-  Rest whole() const {
-    Rest rest;
+  UpperTable whole() const {
+    UpperTable rest;
     for (const size_t i : looked_at_)
       rest.add(table_[i].at, {table_[i].choices.begin(), table_[i].choices.end()});
     return rest;
   }
 
   // The left inverse that goes on from the extents chosen so far.
-  std::optional<Layout> descend(const Rest& rest, int64_t product) {
+  std::optional<Layout> descend(const UpperTable& rest, int64_t product) {
     if (const auto found = end_here(rest)) return found;
     const int64_t reach = table_.largest() / product;
     if (reach < 2 || restart_) return std::nullopt;
-    if (extents_.size() == pass_.cuts) {
-      cut_short_ = true;
+    if (extents_.size() == pass_.boundaries) {
+      incomplete_ = true;
       return std::nullopt;
     }
     if (pass_.extents == Extents::likely) {
@@ -195,7 +193,7 @@ class Searcher {
     }
     for (int64_t extent = 2; extent <= reach && !restart_; ++extent) {
       if (pass_.steps < 0) {
-        cut_short_ = true;
+        incomplete_ = true;
         return std::nullopt;
       }
       if (auto found = go_on(rest, extent, product)) return found;
@@ -203,8 +201,8 @@ class Searcher {
     return std::nullopt;
   }
 
-  // Extents that bring a step of a, a value, or what all have in common, onto a cut.
-  std::vector<int64_t> likely(const Rest& rest, int64_t product) const {
+  // Extents that bring a step of a, a value, or what all have in common, onto a boundary.
+  std::vector<int64_t> likely(const UpperTable& rest, int64_t product) const {
     int64_t common = 0;
     for (const int64_t at : rest.at) common = gcd(common, at);
     std::vector<int64_t> extents{common};
@@ -216,9 +214,9 @@ class Searcher {
     return extents;
   }
 
-  std::optional<Layout> go_on(const Rest& rest, int64_t extent, int64_t product) {
+  std::optional<Layout> go_on(const UpperTable& rest, int64_t extent, int64_t product) {
     if (pass_.steps < 0 || restart_) {
-      cut_short_ = true;
+      incomplete_ = true;
       return std::nullopt;
     }
     try {
@@ -229,14 +227,15 @@ class Searcher {
       extents_.pop_back();
       return found;
     } catch (const Refusal&) {  // numbers beyond 64 bits
-      cut_short_ = true;
+      incomplete_ = true;
       return std::nullopt;
     }
   }
 
   // A mode that continues the one below it makes one mode with it, whose extent is tried by itself.
   // Below a divisor of all values the digits are 0, and any strides continue.
-  bool is_repeated(const Rest& rest, const Rest& next, int64_t extent, int64_t product) const {
+  bool is_repeated(const UpperTable& rest, const UpperTable& next, int64_t extent,
+                   int64_t product) const {
     if (extents_.empty()) return false;
     if (common_ % product == 0 && common_ / product % extent == 0) return true;
     int64_t continued;
@@ -246,11 +245,11 @@ class Searcher {
   }
 
   // A last mode above the extents chosen so far.
-  std::optional<Layout> end_here(const Rest& rest) {
+  std::optional<Layout> end_here(const UpperTable& rest) {
     try {
       if (above(rest, 0, pass_.steps)) return solve({});
     } catch (const Refusal&) {  // numbers beyond 64 bits
-      cut_short_ = true;
+      incomplete_ = true;
     }
     return std::nullopt;
   }
@@ -286,7 +285,7 @@ class Searcher {
       }
       if (may_restart_) restart_ = look_at_more(likely);
     } catch (const Refusal&) {  // numbers beyond 64 bits
-      cut_short_ = true;
+      incomplete_ = true;
     }
     return std::nullopt;
   }
@@ -347,11 +346,11 @@ class Searcher {
   std::set<size_t> looked_at_;  // entries of the table
   int64_t common_ = 0;          // what divides all values
   bool repeats_ = false;        // some have several indices
-  CutChains::Start start_;
+  RadixChains::Start start_;
   std::vector<int64_t> extents_;
   Pass pass_{};
-  bool cut_short_ = false;  // not everything was tried
-  bool restart_ = false;    // an entry was added to those looked at
+  bool incomplete_ = false;  // not everything was tried
+  bool restart_ = false;     // an entry was added to those looked at
   bool may_restart_ = false;
   bool probed_ = false;
 };

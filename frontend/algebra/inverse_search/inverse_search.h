@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside the algebra: left inverses of literal layouts by search, where no rule applies.
+// left inverses of literal layouts by search, where no rule applies.
 
 #include <optional>
 
@@ -24,27 +24,28 @@ struct InverseSearch {
   bool exhausted = false;  // every layout was ruled out: there is none
 };
 
-// What a left inverse must look like. A layout R of extents n0, n1, ..., the last one open, is
-// fixed by the cuts 1, n0, n0*n1, ..., and may be cut wherever a divisor of an extent lies; so the
-// cuts of any R refine to products of primes one after another. With the cuts fixed, R(v) == i for
-// every value v = a(i) are linear equations for R's strides in integers. Two values with the same
-// part above a cut differ by what stands below it, so that the equations of the lowest modes can be
-// had, and contradicted, before the higher cuts are chosen; what they leave free goes on as
-// unknown. So the search takes one extent at a time, and what it carries is the rest of the table:
-// the parts of the values above the cut, each with what the higher modes must give there.
+// Searches a left inverse of a literal layout. Bounded in steps: where they are used up, neither
+// `found` nor `exhausted` is set.
 //
-// Few modes are tried first, then every chain of cuts by primes (cut_chains.h says why none is left
-// out). Of a value with several indices all are carried along, and equations take away what does
-// not go with the rest; only chains search so. Before them comes what is decided sooner
-// (inverse_modular.h): values whose indices are one modulo a prime may rule out all chains, and
-// where one index is selected for each value a chain may be found for those; then few cuts at the
-// steps of a, and cuts whose own carries select (inverse_carries.h). Entries of the table are
-// looked at few at first, and more where a layout gives those but not all: what contradicts few
-// entries contradicts all; of values with several indices the strides for the extents found are
-// then sought anew. Bounded in steps. Layouts of values up to 2^20, each with one index, were not
-// seen to use them up; of those where values have several some do, most of them few values far
-// apart, or strides that are small multiples of a common one. Where values lie farther apart it may
-// stay open whether there is none.
+// A layout R of extents n0, n1, ..., the last one open, is fixed by its radix boundaries 1, n0,
+// n0*n1, ... and one stride a mode. With the boundaries fixed, R(v) == i for every value v = a(i)
+// are linear equations for the strides, in integers:
+//
+//     a = (3,2):(2,3)     values 0 2 4 3 5 7 at the indices 0 .. 5
+//     boundary 2          digits of v: 0 = (0,0), 2 = (0,1), 4 = (0,2), 3 = (1,1), 5 = (1,2), 7 =
+//     (1,3) R = (2,4):(2,1)     d0*2 + d1*1 is the index of each
+//
+// A boundary may be refined wherever a divisor of an extent lies, so chains of products of primes
+// are enough. Values with the same part above a boundary differ by what the modes below it give:
+// these equations are solved, and contradicted, before the higher boundaries are chosen.
+//
+// 1. Few boundaries at likely places, then all: finds most layouts that give each value once.
+// 2. For values with several indices: few boundaries at a's strides (`probe`).
+// 3. Every chain of boundaries by primes, of which only those are left out that another one serves
+//    as well (radix_chains.h).
+//
+// Few entries of the table are looked at first, and more where a layout gives those but not all:
+// what contradicts few entries contradicts all. README.md says what each stage finds.
 InverseSearch search_left_inverse(const ValueTable& table, Effort effort);
 
 }  // namespace lay

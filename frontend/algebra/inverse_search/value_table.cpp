@@ -5,17 +5,16 @@
 #include <utility>
 
 #include "frontend/algebra/layouts/mode.h"
+#include "frontend/algebra/support/interruption.h"
 
 namespace lay {
 namespace {
-
-constexpr int64_t kMaxElements = int64_t{1} << 20;
 
 bool is_listed(const Layout& a) {
   if (!a.is_known() || a.has_basis()) return false;
   int64_t n = 1;
   for (const Mode& mode : flat_modes(a)) {
-    if (__builtin_mul_overflow(n, mode.extent.value(), &n) || n > kMaxElements) return false;
+    if (__builtin_mul_overflow(n, mode.extent.value(), &n) || n > most_listed) return false;
   }
   return true;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside the algebra: the values of a literal layout, each with the indices that give it.
+// the values of a literal layout, each with the indices that give it.
 
 #include <cstdint>
 #include <optional>
@@ -51,5 +51,13 @@ class ValueTable {
   std::vector<int64_t> steps_;
   bool mirrored_ = false;
 };
+
+// Strides of a layout of these extents, and of an open one above them, that gives each of the
+// entries one of its indices. None: there are none, or the steps were used up. Numbers beyond 64
+// bits throw Refusal "overflow".
+std::optional<std::vector<int64_t>> strides_for(const ValueTable& table,
+                                                std::span<const size_t> entries,
+                                                const std::vector<int64_t>& extents,
+                                                int64_t& steps);
 
 }  // namespace lay

@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside the algebra: which extents are worth a look above a cut, from the parts v/P of the values
+// which extents are worth a look above a boundary, from the parts v/P of the values
 // alone.
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using Neighbours = std::vector<std::pair<size_t, size_t>>;  // parts, as their i
 
 // All functions count their steps down. `at`: the parts, ascending from 0.
 
-// The primes n that bring a cut between two of the neighbours, as far as the steps go.
+// The primes n that bring a boundary between two of the neighbours, as far as the steps go.
 std::vector<int64_t> primes_between(std::span<const int64_t> at, const Neighbours& apart,
                                     int64_t& steps);
 

@@ -1,10 +1,10 @@
-#include "frontend/algebra/inverse_search/cut_candidates.h"
+#include "frontend/algebra/inverse_search/difference_candidates.h"
 
 #include <algorithm>
 
 #include "frontend/algebra/integers/int.h"
 #include "frontend/algebra/integers/polynomial.h"
-#include "frontend/algebra/inverse_search/cut_choices.h"
+#include "frontend/algebra/inverse_search/upper_table.h"
 
 namespace lay {
 namespace {

@@ -1,9 +1,8 @@
-#include "frontend/algebra/inverse_search/cut_strides.h"
-
 #include <algorithm>
 
 #include "frontend/algebra/integers/int.h"
 #include "frontend/algebra/integers/linear_forms.h"
+#include "frontend/algebra/inverse_search/value_table.h"
 #include "frontend/algebra/support/interruption.h"
 
 namespace lay {

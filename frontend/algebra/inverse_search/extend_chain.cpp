@@ -3,9 +3,8 @@
 #include "frontend/algebra/integers/int.h"
 #include "frontend/algebra/integers/linear_forms.h"
 #include "frontend/algebra/integers/polynomial.h"
-#include "frontend/algebra/inverse_search/cut_candidates.h"
-#include "frontend/algebra/inverse_search/cut_choices.h"
-#include "frontend/algebra/inverse_search/cut_rest.h"
+#include "frontend/algebra/inverse_search/difference_candidates.h"
+#include "frontend/algebra/inverse_search/upper_table.h"
 #include "frontend/algebra/support/interruption.h"
 
 namespace lay {
@@ -15,13 +14,13 @@ constexpr int64_t kStepsToBegin = 64;
 constexpr size_t kMostToNarrow = 300;
 constexpr size_t kMostToGather = 1 << 12;
 
-// The ways to decide what the values of each part above a mode of extent n differ by. Equations
+// The plans to decide what the values of each part above a mode of extent n differ by. Equations
 // leave many of the differences one value. Of the others the one with fewest candidates is tried
 // with each, and then others follow.
-class Ways {
+class Branches {
  public:
-  Ways(const Rest& rest, int64_t n, int64_t& steps, size_t few,
-       const std::function<bool(Rest)>& take)
+  Branches(const UpperTable& rest, int64_t n, int64_t& steps, size_t few,
+           const std::function<bool(UpperTable)>& take)
       : rest_(rest), n_(n), steps_(steps), few_(few), take_(take) {}
 
   bool run() {
@@ -248,9 +247,9 @@ class Ways {
     return true;
   }
 
-  Rest rest_above(const State& state) {
+  UpperTable rest_above(const State& state) {
     const LinearForms& forms = state.forms;
-    Rest next;
+    UpperTable next;
     next.at.clear(), next.values.clear(), next.choices.clear(), next.numbers.clear();
     next.width = 1 + forms.free();
     next.stride = forms.particular()[rest_.width - 1];
@@ -273,7 +272,7 @@ class Ways {
   }
 
   // What the equations leave of the numbers of an entry, with `more` on top.
-  void add(Rest& next, size_t i, const Indices& choices, int64_t more,
+  void add(UpperTable& next, size_t i, const Indices& choices, int64_t more,
            const LinearForms& forms) const {
     next.at.push_back(part_of(i));
     next.values.push_back(rest_.values[i]);
@@ -291,11 +290,11 @@ class Ways {
     for (size_t k = 0; k < forms.free(); ++k) next.numbers.push_back(sum(forms.free(k), 0));
   }
 
-  const Rest& rest_;
+  const UpperTable& rest_;
   int64_t n_;
   int64_t& steps_;
   size_t few_;
-  const std::function<bool(Rest)>& take_;
+  const std::function<bool(UpperTable)>& take_;
   std::vector<Group> groups_;
   std::vector<size_t> form_;  // of each entry that does not stand for its part
   size_t count_ = 0;
@@ -303,10 +302,10 @@ class Ways {
 
 }  // namespace
 
-bool each_above(const Rest& rest, int64_t n, int64_t& steps, size_t few,
-                const std::function<bool(Rest)>& take) {
+bool each_above(const UpperTable& rest, int64_t n, int64_t& steps, size_t few,
+                const std::function<bool(UpperTable)>& take) {
   steps -= kStepsToBegin;
-  return Ways(rest, n, steps, few, take).run();
+  return Branches(rest, n, steps, few, take).run();
 }
 
 }  // namespace lay

@@ -1,11 +1,11 @@
-#include "frontend/algebra/inverse_search/cut_obstacle.h"
+#include "frontend/algebra/inverse_search/obstruction.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "frontend/algebra/integers/int.h"
-#include "frontend/algebra/inverse_search/cut_candidates.h"
-#include "frontend/algebra/inverse_search/cut_choices.h"
+#include "frontend/algebra/inverse_search/difference_candidates.h"
+#include "frontend/algebra/inverse_search/upper_table.h"
 #include "frontend/algebra/support/interruption.h"
 
 namespace lay {
@@ -14,18 +14,18 @@ namespace {
 constexpr int64_t kStepsToBegin = 64;  // what a set of equations costs, in looks at an entry
 constexpr size_t kEnough = 8;
 
-int64_t distance(const Rest& rest, const std::pair<size_t, size_t>& pair) {
+int64_t distance(const UpperTable& rest, const std::pair<size_t, size_t>& pair) {
   return rest.at[pair.second] - rest.at[pair.first];
 }
 
 class LastMode {
  public:
-  LastMode(const Rest& rest, int64_t& steps) : rest_(rest), steps_(steps) {}
+  LastMode(const UpperTable& rest, int64_t& steps) : rest_(rest), steps_(steps) {}
 
-  Obstacle obstacle() {
+  Obstruction obstruction() {
     steps_ -= kStepsToBegin;
     IntegerEquations equations(rest_.width);
-    Obstacle result;
+    Obstruction result;
     if (!require_chosen(equations, result.apart)) return result;
     if (auto apart = decide(equations)) {
       result.apart.insert(result.apart.end(), apart->begin(), apart->end());
@@ -119,15 +119,15 @@ class LastMode {
     return first;
   }
 
-  const Rest& rest_;
+  const UpperTable& rest_;
   int64_t& steps_;
   std::vector<Difference> decided_;
 };
 
 }  // namespace
 
-Obstacle obstacle(const Rest& rest, int64_t& steps) {
-  return LastMode(rest, steps).obstacle();
+Obstruction obstruction(const UpperTable& rest, int64_t& steps) {
+  return LastMode(rest, steps).obstruction();
 }
 
 }  // namespace lay

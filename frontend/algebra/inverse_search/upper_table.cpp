@@ -1,4 +1,4 @@
-#include "frontend/algebra/inverse_search/cut_rest.h"
+#include "frontend/algebra/inverse_search/upper_table.h"
 
 #include <algorithm>
 
@@ -7,9 +7,11 @@
 namespace lay {
 namespace {
 
+constexpr int64_t kZero = 0;
+
 // Whether no stride of a mode of extent `n` (0: of a last mode) gives what is due, where nothing
 // else is unknown: what most extents fail by, and soon.
-bool is_contradicted(const Rest& rest, int64_t n, int64_t& steps) {
+bool is_contradicted(const UpperTable& rest, int64_t n, int64_t& steps) {
   std::optional<int64_t> stride;
   size_t first = 0;
   int64_t end = n == 0 ? INT64_MAX : n;  // of those with the same part above as the first
@@ -58,7 +60,7 @@ IntegerEquations::Left Line::all_left_by(const IntegerEquations& equations) cons
   return left;
 }
 
-void Rest::add(int64_t value, std::vector<int64_t> indices) {
+void UpperTable::add(int64_t value, std::vector<int64_t> indices) {
   at.push_back(value);
   values.push_back(value);
   const bool unique = indices.size() == 1;
@@ -68,21 +70,21 @@ void Rest::add(int64_t value, std::vector<int64_t> indices) {
                            : std::make_shared<const std::vector<int64_t>>(std::move(indices)));
 }
 
-bool is_ruled_out(const Rest& rest, int64_t n, int64_t& steps) {
+bool is_ruled_out(const UpperTable& rest, int64_t n, int64_t& steps) {
   return rest.width == 1 && is_contradicted(rest, n, steps);
 }
 
-std::optional<Rest> above(const Rest& rest, int64_t n, int64_t& steps) {
-  std::optional<Rest> found;
+std::optional<UpperTable> above(const UpperTable& rest, int64_t n, int64_t& steps) {
+  std::optional<UpperTable> found;
   if (is_ruled_out(rest, n, steps)) return found;
-  each_above(rest, n, steps, 1, [&](Rest next) {
+  each_above(rest, n, steps, 1, [&](UpperTable next) {
     found = std::move(next);
     return true;
   });
   return found;
 }
 
-Rest without_idle(Rest rest) {
+UpperTable without_idle(UpperTable rest) {
   std::vector<size_t> kept{0};
   for (size_t k = 1; k < rest.width; ++k) {
     bool idle = true;
@@ -97,6 +99,49 @@ Rest without_idle(Rest rest) {
   rest.width = kept.size();
   rest.numbers = std::move(numbers);
   return rest;
+}
+
+std::span<const int64_t> listed(const Indices& indices) {
+  return indices ? std::span<const int64_t>(*indices) : std::span(&kZero, 1);
+}
+
+size_t count(const Indices& indices) {
+  return indices ? indices->size() : 1;
+}
+
+Indices together(const Indices& first, const Indices& second, int64_t difference) {
+  std::vector<int64_t> both;
+  const std::span<const int64_t> from = listed(first), to = listed(second);
+  auto next = to.begin();
+  for (const int64_t index : from) {
+    const int64_t wanted = checked_add(index, difference);
+    next = std::lower_bound(next, to.end(), wanted);
+    if (next == to.end()) break;
+    if (*next == wanted) both.push_back(index);
+  }
+  if (both.size() == from.size()) return first;
+  return std::make_shared<const std::vector<int64_t>>(std::move(both));
+}
+
+bool any_together(const Indices& first, const Indices& second, int64_t difference) {
+  std::span<const int64_t> few = listed(first), many = listed(second);
+  if (few.size() > many.size()) {
+    std::swap(few, many);
+    difference = checked_sub(0, difference);
+  }
+  return std::any_of(few.begin(), few.end(), [&](int64_t index) {
+    return std::binary_search(many.begin(), many.end(), checked_add(index, difference));
+  });
+}
+
+std::vector<int64_t> differences(const Indices& first, const Indices& second) {
+  std::vector<int64_t> all;
+  for (const int64_t to : listed(second)) {
+    for (const int64_t from : listed(first)) all.push_back(checked_sub(to, from));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 }  // namespace lay

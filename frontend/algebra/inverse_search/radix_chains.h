@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside the algebra: which cuts a layout may have that takes given values.
+// which boundaries a layout may have that takes given values.
 
 #include <cstdint>
 #include <functional>
@@ -8,47 +8,45 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/algebra/inverse_search/cut_residues.h"
-#include "frontend/algebra/inverse_search/cut_rest.h"
+#include "frontend/algebra/inverse_search/upper_table.h"
 #include "frontend/algebra/support/digest.h"
 
 namespace lay {
 
 // A layout R of extents n0, n1, ..., the last one open, gives at v a sum of e_k*floor(v/P_k) with
 // P_k = n0*...*n(k-1): any integers e_k are strides of R in other words. So R(v_i) == due_i for all
-// i is a question about a chain of cuts P_0 = 1, P_1, P_2, ..., each a multiple of the one before,
-// and linear equations for the e_k. The search takes the cuts from the lowest up and leaves out no
-// chain that is not served by another:
+// i is a question about a chain of boundaries P_0 = 1, P_1, P_2, ..., each a multiple of the one
+// before, and linear equations for the e_k. The search takes the boundaries from the lowest up and
+// leaves out no chain that is not served by another:
 //
-//   * Only those by primes matter, for a cut more is a number more to choose.
-//   * Values with one part above a cut differ by what the cuts below it give: equations in integers
-//   for those alone,
+//   * Only those by primes matter, for a boundary more is a number more to choose.
+//   * Values with one part above a boundary differ by what the boundaries below it give: equations
+//   in integers for those alone,
 //     so that a chain is left as soon as they have no solution, whatever would follow.
-//   * Neighbours that one mode cannot give (`obstacle`) have a cut between the next two, or a
-//   higher one there:
-//     each higher cut is a multiple of the next, so the next is one as well at a number between
-//     them. So the next prime divides a number between two of a few neighbours.
+//   * Neighbours that one mode cannot give (`obstruction`) have a boundary between the next two, or
+//   a higher one there:
+//     each higher boundary is a multiple of the next, so the next is one as well at a number
+//     between them. So the next prime divides a number between two of a few neighbours.
 //   * Two next extents n that give all floor(v/(P*n)) alike serve alike, whatever follows. If there
 //   is a composite one
 //     among them, a chain through its parts does what they do; so above 3 a prime counts only where
 //     it stands alone.
 //   * Below a divisor of all values the digits are 0 and the order of the primes makes no
 //   difference.
-//   * Before equations in integers come those modulo a few primes (cut_residues.h), which most
-//   extents fail.
 //   * Of a value with several indices all are carried along that go with what is decided so far.
 //   Decided is only what
-//     two values in one part above a cut differ by, where the equations leave it open.
-//   * What fails above a cut fails again where other cuts and strides lead to the same rest.
+//     two values in one part above a boundary differ by, where the equations leave it open.
+//   * What fails above a boundary fails again where other boundaries and strides lead to the same
+//   rest.
 //
 // So an end without an answer that is not one of steps or of 64 bits says that there is none. For
 // few values the chains of one prime each, 2, 4, 8, ..., are nearly always enough and are tried
 // first.
-class CutChains {
+class RadixChains {
  public:
-  // `whole`: what is due above the cut 1. `common` divides all values; `likely` are cuts to try
-  // first.
-  CutChains(Rest whole, int64_t common, std::vector<int64_t> likely);
+  // `whole`: what is due above the boundary 1. `common` divides all values; `likely` are boundaries
+  // to try first.
+  RadixChains(UpperTable whole, int64_t common, std::vector<int64_t> likely);
 
   // Calls `serves` with the extents of each chain whose equations hold, and what was decided of
   // values with several indices, until it says true. Counts the steps down. exhausted: no chain is
@@ -59,37 +57,35 @@ class CutChains {
   //
   // `start`: what served last, to go on with where the same is asked again of more values.
   struct Start {
-    size_t way = 0;
+    size_t plan = 0;
     int64_t steps = 0;
   };
   End run(const Serves& serves, int64_t& steps, Start& start);
 
  private:
-  // Which extents are tried at a cut.
+  // Which extents are tried at a boundary.
   enum class Extents : uint8_t { one_prime, likely, primes };
 
-  struct Way {
+  struct SearchPlan {
     Extents extents;
     int64_t prime;
-    size_t most_cuts;
-    size_t few;  // a difference that may be so few numbers is decided before the next cut
+    size_t most_boundaries;
+    size_t few;  // a difference that may be so few numbers is decided before the next boundary
     bool is_done = false;
   };
 
   End run_plain(int64_t& steps);
   End run_in_turn(int64_t& steps, Start& start);
-  bool attempt(const Way& way, int64_t steps);
-  bool descend(Rest rest, int64_t product);
-  std::vector<int64_t> next_likely(const Rest& rest, int64_t product) const;
-  bool go_on(const Rest& rest, const std::vector<Residues>& residues, int64_t extent,
-             int64_t product);
-  bool is_dominated(const Rest& rest, int64_t extent, int64_t product);
+  bool attempt(const SearchPlan& plan, int64_t steps);
+  bool descend(UpperTable rest, int64_t product);
+  std::vector<int64_t> next_likely(const UpperTable& rest, int64_t product) const;
+  bool go_on(const UpperTable& rest, int64_t extent, int64_t product);
+  bool is_dominated(const UpperTable& rest, int64_t extent, int64_t product);
 
-  Rest whole_;
+  UpperTable whole_;
   int64_t common_;
   std::vector<int64_t> likely_;
-  std::vector<int64_t> primes_;  // modulo which extents are ruled out
-  Way way_{};
+  SearchPlan plan_{};
   std::set<Digest> failed_;  // rests above which nothing serves
   std::vector<int64_t> extents_;
   const Serves* serves_ = nullptr;

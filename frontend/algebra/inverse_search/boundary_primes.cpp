@@ -1,4 +1,4 @@
-#include "frontend/algebra/inverse_search/cut_primes.h"
+#include "frontend/algebra/inverse_search/boundary_primes.h"
 
 #include <algorithm>
 

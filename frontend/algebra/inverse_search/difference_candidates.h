@@ -1,6 +1,6 @@
 #pragma once
 
-// Inside the algebra: what pairs of values with several indices may differ by, where equations
+// what pairs of values with several indices may differ by, where equations
 // leave it open.
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/algebra/inverse_search/cut_rest.h"
+#include "frontend/algebra/inverse_search/upper_table.h"
 
 namespace lay {
 
@@ -22,7 +22,7 @@ class Candidates {
  public:
   using Pair = std::pair<size_t, size_t>;
 
-  Candidates(const Rest& rest, int64_t& steps) : rest_(rest), steps_(steps) {}
+  Candidates(const UpperTable& rest, int64_t& steps) : rest_(rest), steps_(steps) {}
 
   // The first gives one of `choices`, or `index` on top of what is due; `left` is what the
   // equations leave of what the second gives more.
@@ -66,7 +66,7 @@ class Candidates {
   std::vector<Class> classes() const;
   void gather(Class& own);
 
-  const Rest& rest_;
+  const UpperTable& rest_;
   int64_t& steps_;
   std::vector<Added> added_;
 };
