@@ -4,11 +4,10 @@
 #include <algorithm>
 
 #include "frontend/algebra/composition/compose.h"
+#include "frontend/algebra/support/interruption.h"
 
 namespace lay {
 namespace {
-
-constexpr int64_t kMaxElements = int64_t{1} << 20;
 
 // A literal layout as a plain function on integers. Its last mode goes on for ever; below 0 it is
 // its mirror image.
@@ -180,7 +179,7 @@ std::optional<CompositionTable> tabulate(const Layout& a, const Layout& b) {
   const std::vector<Tuple> extents = leaves(b.shape), steps = leaves(b.stride);
   int64_t size_b = 1;
   for (const Tuple& extent : extents) {
-    if (__builtin_mul_overflow(size_b, extent.value().value(), &size_b) || size_b > kMaxElements)
+    if (__builtin_mul_overflow(size_b, extent.value().value(), &size_b) || size_b > most_listed)
       return std::nullopt;
   }
   CompositionTable table{b.shape, directions_of(a), {}, {}};

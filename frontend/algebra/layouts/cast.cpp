@@ -6,13 +6,12 @@
 
 #include "frontend/algebra/composition/compose.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/interruption.h"
 #include "frontend/algebra/support/repair.h"
 #include "frontend/algebra/support/trace.h"
 
 namespace lay {
 namespace {
-
-constexpr int64_t kMaxListed = int64_t{1} << 20;
 
 void check_factor(const char* name, const Int& n) {
   if (n.is_literal() && n.value() < 1) {
@@ -70,7 +69,7 @@ struct Words {
 // The distinct words floor(i*d/n) of a literal mode whose step neither divides n nor is divided by
 // it, where they are those of a layout.
 std::optional<Words> listed_words(int64_t s, int64_t d, int64_t n) {
-  if (s > kMaxListed || d > INT64_MAX / s) return std::nullopt;
+  if (s > most_listed || d > INT64_MAX / s) return std::nullopt;
   std::vector<int64_t> words{0};
   int64_t reach = 0;
   for (int64_t i = 1; i < s; ++i) {
@@ -196,7 +195,7 @@ std::optional<Counterexample> wrong_word(Facts& facts, const Layout& a, int64_t 
   for (const Mode& mode : modes) {
     const int64_t s = mode.extent.value(), d = mode.stride.value().value();
     if (d < 0 || d > (INT64_MAX >> 24) / s || __builtin_mul_overflow(count, s, &count) ||
-        count > kMaxListed) {
+        count > most_listed) {
       return std::nullopt;
     }
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/integers/polynomial.h"
 #include "frontend/algebra/layouts/mode.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -72,28 +73,6 @@ std::optional<Int> covered_by(const Mode& mode) {
   return covered;
 }
 
-// Two indices of a literal layout with the same value.
-struct Twice {
-  int64_t first, second, value;
-};
-
-std::optional<Twice> find_twice(const Layout& a) {
-  const std::vector<int64_t> all = values(a);
-  std::vector<int64_t> order(all.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
-  const auto value = [&](int64_t i) { return all[static_cast<size_t>(i)]; };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t i, int64_t k) { return value(i) < value(k); });
-  std::optional<Twice> found;
-  for (size_t i = 1; i < order.size(); ++i) {
-    if (value(order[i - 1]) != value(order[i]) || (found && found->second <= order[i])) continue;
-    found = Twice{order[i - 1], order[i], value(order[i])};
-  }
-  return found;
-}
-
-constexpr int64_t kMaxListed = int64_t{1} << 20;
-
 // Refuses unless the literal layout is injective.
 void check_injective(Facts& facts, const Layout& a, const Layout& filtered, const Int& stride,
                      const std::optional<Int>& covered) {
@@ -111,29 +90,28 @@ void check_injective(Facts& facts, const Layout& a, const Layout& filtered, cons
     show_sizes(facts, {a}, at_sizes, r);
     throw r;
   }
-  if (size(filtered).value() > kMaxListed) throw r;
-  const auto twice = find_twice(filtered);
-  if (!twice) return;
-  // Indices of a, whose modes of stride 0 stay at 0.
+  // Modes of stride 0 stay at 0: the indices are those of the others.
   const Layout zeros = filter_zeros(a);
-  const auto all = find_twice(zeros);
+  const trace::Quiet trials;
+  const Judgement once = injective(facts, zeros);
+  if (once.verdict == Verdict::proved) return;
+  if (once.verdict == Verdict::undecided) throw r;
   const auto index = [&](int64_t i) {
     return crd2idx(facts, idx2crd(facts, i, zeros.shape), a.shape).value();
   };
   const auto coordinate = [&](int64_t i) {
     return a.shape.is_leaf() ? "" : idx2crd(facts, i, a.shape).to_string();
   };
-  r.message = "complement of " + a.to_string() + ", which takes a value twice";
-  const int64_t first = index(all->first), second = index(all->second);
+  r.message = "complement needs an injective layout, and " + a.to_string() + " is not injective";
+  const int64_t first = index(*once.failure.other), second = index(*once.failure.index);
   Counterexample w;
   w.index = second;
   w.coordinate = coordinate(second);
   w.due =
       "a value other than at " + (a.shape.is_leaf() ? std::to_string(first) : coordinate(first));
-  w.actual = std::to_string(all->value);
+  w.actual = once.failure.value;
   r.witness = std::move(w);
   if (const auto apart = spread(a)) {
-    const trace::Quiet trial;
     Facts plain;
     static_cast<void>(complement(plain, *apart));
     r.works.push_back("the layout as " + apart->to_string());

@@ -179,8 +179,8 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 // cosize(filter(a)). Gaps that a leaves are filled as far as whole copies of what stands below fit
 // in, as in CuTe; modes that interleave, as in (2,2):(2,3), count as one block, which only gaps
 // below their common divisor enter. A stride below 0 counts by its magnitude. Refusal
-// "complement-overlap" if a takes a value twice (beyond 2^20 elements: if a mode steps by less than
-// what the modes below it cover). Symbols: strides ascend as written where nothing else is known,
+// "complement-overlap" if a is not injective (or if the steps of that decision end and a mode steps
+// by less than those below it cover). Symbols: strides ascend as written where nothing else is known,
 // and that they do is guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);

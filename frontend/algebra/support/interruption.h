@@ -6,6 +6,7 @@
 //     call this lay::ask();                                                  a search: goes on, or
 //     leaves with what was thrown
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -26,6 +27,22 @@ class Asking {
  private:
   std::function<void()> question_;
   const std::function<void()>* before_;
+};
+
+// The most values that an operation lists to decide by them.
+inline constinit thread_local int64_t most_listed = int64_t{1} << 20;
+
+// Keeps operations short while they are tried as repairs: a refusal that offers other arguments
+// must not take longer than the check that failed. What needs more values counts as refused.
+class ShortTrial {
+ public:
+  ShortTrial() : before_(std::exchange(most_listed, int64_t{1} << 12)) {}
+  ~ShortTrial() { most_listed = before_; }
+  ShortTrial(const ShortTrial&) = delete;
+  ShortTrial& operator=(const ShortTrial&) = delete;
+
+ private:
+  int64_t before_;
 };
 
 inline void ask() {

@@ -245,7 +245,22 @@ Value open_mode_(Arguments& a) {
   return inside_of(a, [&](const Layout& l) { return opened(l, path); });
 }
 
-// Where whole tiles go beyond a known mode: the first place that is none of its own, and the
+constexpr std::int64_t kMostTilesTried = std::int64_t{1} << 14;
+
+// Returns the greatest tile below `tile` that divides n, if it is among the first that are looked
+// at: counted down from `tile`, and as n/2, n/3, ... from the greatest divisor that fits. Of large
+// numbers neither list need end, so both are bounded.
+std::optional<std::int64_t> greatest_fitting_tile(std::int64_t n, std::int64_t tile) {
+  const std::int64_t below = tile - 1, fewest = below >= n ? 1 : n / below;
+  for (std::int64_t step = 0; step < kMostTilesTried; ++step) {
+    if (below - step >= 1 && n % (below - step) == 0) return below - step;
+    const std::int64_t count = fewest + step;
+    if (count <= n && n % count == 0 && n / count <= below) return n / count;
+  }
+  return std::nullopt;
+}
+
+// Refuses where whole tiles reach beyond a known mode: with the first index outside, and the
 // greatest tile that fits.
 void refuse_inexact(const Layout& l, const Int& tile) {
   const Int n = size(l);
@@ -258,9 +273,8 @@ void refuse_inexact(const Layout& l, const Int& tile) {
   w.due = "nothing";
   w.actual = "an element of the last tile";
   r.witness = std::move(w);
-  std::int64_t fits = tile.value() - 1;
-  while (n.value() % fits != 0) --fits;
-  r.works.push_back("a tile of " + std::to_string(fits));
+  if (const auto fits = greatest_fitting_tile(n.value(), tile.value()))
+    r.works.push_back("a tile of " + std::to_string(*fits));
   throw r;
 }
 

@@ -1,5 +1,6 @@
 #include "frontend/sema/builtins/call_repair.h"
 
+#include "frontend/algebra/support/interruption.h"
 #include "frontend/algebra/support/trace.h"
 
 namespace lay::sema {
@@ -27,6 +28,7 @@ class Trial {
   Session& session_;
   std::int64_t steps_;
   trace::Quiet quiet_;
+  ShortTrial short_;
 };
 
 // The tuple with the k-th integer replaced, in the order of writing.
