@@ -279,7 +279,8 @@ void check_alignment(Warp& warp, const Instruction& at, const Access& access,
     const int bytes = plan_of(warp, access).bytes;
     stop(warp, at, Mask{1} << lane, FaultCode::misaligned,
          "a vector of " + std::to_string(count * bytes) + " bytes of `" + details.buffer +
-             "` starts at byte " + std::to_string(offset[lane] * bytes),
+             "` starts at byte " + std::to_string(offset[lane] * bytes) +
+             ", expected a multiple of " + std::to_string(count * bytes),
          details);
   });
 }

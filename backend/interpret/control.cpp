@@ -82,7 +82,7 @@ void next_by_stride(Warp& warp, const Instruction& at) {
   std::int64_t* i = as<std::int64_t>(warp.slots[at.dst]);
   const std::int64_t* stride = as<std::int64_t>(warp.slots[at.a]);
   if (stride[first_lane(warp.mask)] <= 0) {
-    stop(warp, at, warp.mask, FaultCode::limit, "the stride of the tile loop is not positive");
+    stop(warp, at, warp.mask, FaultCode::limit, "expected a positive stride of the tile loop");
   }
   for (int lane = 0; lane < kLanes; ++lane) i[lane] = added(i[lane], stride[lane]);
   warp.pc = at.target;
@@ -118,7 +118,7 @@ void advance_ring_by(Warp& warp, const Instruction& at) {
   for_each_lane(warp.mask, [&](int lane) {
     if (count[lane] >= 0 && count[lane] == stages) return;
     stop(warp, at, Mask{1} << lane, FaultCode::limit,
-         "a warp advances its ring by one number of stages, 0 or more, not by " +
+         "expected one number of stages, 0 or more, for all lanes of the warp, got " +
              std::to_string(count[lane]));
   });
   warp.rings[at.detail] += stages;
@@ -127,7 +127,7 @@ void advance_ring_by(Warp& warp, const Instruction& at) {
 void all_arrive(Warp& warp, const Instruction& at) {
   if (warp.mask == warp.all) return;
   stop(warp, at, warp.all & ~warp.mask, FaultCode::barrier_divergence,
-       "this thread does not reach the barrier that others of its warp have reached");
+       "expected all lanes of the warp at this barrier, and this one is not");
 }
 
 void meet_in_warp(Warp& warp, const Instruction& at) {

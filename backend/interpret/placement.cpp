@@ -90,7 +90,7 @@ std::optional<Placement> composed(const Composed& layout, const Binding& sizes) 
     what = "coordinate " + std::to_string(c);
   }
   stop(warp, at, Mask{1} << lane, FaultCode::out_of_bounds,
-       what + " of mode " + std::to_string(whole) + " of `" + name + "` lies outside 0.." +
+       what + " of mode " + std::to_string(whole) + " of `" + name + "` is outside 0.." +
            std::to_string(size),
        details);
 }

@@ -19,7 +19,7 @@ Fault details(Warp& warp, const Access& access, int lane) {
   Fault fault = details(warp, access, lane);
   const std::string name = fault.buffer;
   stop(warp, at, Mask{1} << lane, FaultCode::uninitialised,
-       "`" + name + "` is read where nothing has been written", std::move(fault));
+       "`" + name + "` is read before it is written", std::move(fault));
 }
 
 [[noreturn]] void race(Warp& warp, const Instruction& at, const Access& access, int lane,
@@ -27,7 +27,7 @@ Fault details(Warp& warp, const Access& access, int lane) {
   Fault fault = details(warp, access, lane);
   fault.other_thread = other - 1;
   const std::string what = now + " of `" + fault.buffer + "` races with the " + before + " by " +
-                           thread_name(warp, other) + ": no barrier lies between them";
+                           thread_name(warp, other) + ": expected a barrier between them";
   stop(warp, at, Mask{1} << lane, FaultCode::race, what, std::move(fault));
 }
 
@@ -35,8 +35,9 @@ void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane
                std::uint16_t writer) {
   Fault fault = details(warp, access, lane);
   fault.other_thread = writer - 1;
-  const std::string what = "`" + fault.buffer + "` is touched while a copy into it, issued by " +
-                           thread_name(warp, writer) + ", has not been waited for";
+  const std::string what = "`" + fault.buffer +
+                           "`: expected a wait for the copy into it, issued by " +
+                           thread_name(warp, writer) + ", before this access";
   stop(warp, at, Mask{1} << lane, FaultCode::in_flight, what, std::move(fault));
 }
 
@@ -45,11 +46,16 @@ void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane
   const std::string name = fault.buffer;
   stop(warp, at, Mask{1} << lane, FaultCode::in_flight,
        "`" + name +
-           "` is written while a copy or multiplication that reads it has not been waited for",
+           "`: expected a wait for the copy or multiplication that reads it before this write",
        std::move(fault));
 }
 
 // Whether what the other thread did then has happened before what this thread does now.
+//
+// Each warp has a clock that counts the barriers it has passed; an access is stamped with the clock
+// of its warp. A barrier hands the clocks that its arrivals know to all that it releases (a vector
+// clock, see Knowledge). So an access by warp w at time t happened before now if and only if
+// known[w] of this warp is at least t. Accesses of one thread are in program order.
 bool before(const Warp& warp, std::uint16_t me, std::uint16_t other, std::uint32_t then) {
   return other == me ||
          then <= warp.cluster->knows[static_cast<size_t>(warp.actor)].known[(other - 1) / kLanes];
@@ -76,7 +82,9 @@ void check_read(Warp& warp, const Instruction& at, const Access& access, const S
   }
 }
 
-// A reader that has happened before gives its place to this one.
+// Keeps two readers of an element. A reader that happened before this one gives its place away: a
+// write that comes after this read comes after that one too. Three unordered readers do not fit,
+// and the third takes the second's place.
 void remember_reader(const Warp& warp, Shadow& shadow, std::uint16_t me, std::uint32_t time) {
   const int same = shadow.reader[1] == me ? 1 : 0;
   const bool displace = shadow.reader[same] != me && shadow.reader[0] != 0 &&
@@ -92,6 +100,8 @@ void shared_read(Warp& warp, const Instruction& at, const Access& access, Shadow
   remember_reader(warp, shadow, static_cast<std::uint16_t>(when.thread + lane), when.time);
 }
 
+// A write comes after the last write and after the reads that are remembered, and no copy into the
+// element and no asynchronous read of it is in flight.
 void shared_write(Warp& warp, const Instruction& at, const Access& access, Shadow& shadow, int lane,
                   Now when) {
   const auto me = static_cast<std::uint16_t>(when.thread + lane);
@@ -121,7 +131,8 @@ const GlobalMemory& memory(const Warp& warp, const BufferPlan& plan) {
   return (*warp.block->global)[plan.global];
 }
 
-// Blocks of other host threads use the same flags.
+// Workspace is read after some block has written it. Blocks of other host threads use the same
+// flags, so they are atomic; the order of the blocks is that of the launches, so relaxed is enough.
 void workspace_read(Warp& warp, const Instruction& at, const Access& access,
                     const std::int64_t* offset, int count, std::uint8_t* written) {
   for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
@@ -130,6 +141,8 @@ void workspace_read(Warp& warp, const Instruction& at, const Access& access,
   });
 }
 
+// Marks workspace as written, and with options.write_once finds two threads that write one element.
+// The owner is exchanged, not compared: whichever thread comes second finds the first.
 void global_write(Warp& warp, const Instruction& at, const Access& access,
                   const std::int64_t* offset, int count, const GlobalMemory& global) {
   const std::int64_t threads = warp.program->kernel->launch.threads;
@@ -144,7 +157,8 @@ void global_write(Warp& warp, const Instruction& at, const Access& access,
     if (other == 0 || other == me) return;
     Fault fault = details(warp, access, lane);
     fault.other_thread = static_cast<int>((other - 1) % threads);
-    const std::string what = "an element of `" + fault.buffer + "` was written before by thread " +
+    const std::string what = "expected one write of this element of `" + fault.buffer +
+                             "`, got a second one: the first is by thread " +
                              std::to_string((other - 1) % threads) + " of block " +
                              std::to_string((other - 1) / threads);
     stop(warp, at, Mask{1} << lane, FaultCode::written_twice, what, std::move(fault));
@@ -199,7 +213,7 @@ void note_register_read(Warp& warp, const Instruction& at, const Access& access,
   if (is_being_multiplied(warp, element)) {
     const std::string& name = warp.program->kernel->buffers[access.buffer].name;
     stop(warp, at, missing, FaultCode::in_flight,
-         "`" + name + "` is read while a multiplication into it has not been waited for", {});
+         "`" + name + "`: expected a wait for the multiplication into it before this read", {});
   }
   uninitialised(warp, at, access, first_lane(missing));
 }
@@ -229,11 +243,16 @@ void note_fragment_write(Warp& warp, const Instruction& at, int buffer, std::int
   if (!any_product(warp, &Reading::fragments, element)) return;
   stop(warp, at, warp.mask, FaultCode::in_flight,
        "`" + warp.program->kernel->buffers[static_cast<size_t>(buffer)].name +
-           "` is written while a multiplication that reads it has not been waited for",
+           "`: expected a wait for the multiplication that reads it before this write",
        {});
 }
 
 // ---- the async proxy
+//
+// TMA and wgmma access shared memory through the async proxy (PTX ISA, "Memory Consistency Model:
+// Proxies"). A store by a thread goes through the generic proxy, and the async proxy sees it only
+// after a fence.proxy.async that follows the store. `visible` of a warp's Knowledge is the clock up
+// to which stores of each warp are so fenced; a fence raises it to `known`.
 
 void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where,
                       std::int64_t element, int lane, bool by_async_proxy) {
@@ -259,16 +278,16 @@ void begin_async_read(Warp& warp, const Instruction& at, const Access& access, s
   if (!shadow.by_async_proxy && shadow.written_at > visible[(shadow.writer - 1) / kLanes]) {
     Fault fault = details(warp, access, lane);
     fault.other_thread = shadow.writer - 1;
-    const std::string what =
-        "`" + fault.buffer +
-        "` is read by the async proxy, and no fence proxy_async follows the write by " +
-        thread_name(warp, shadow.writer);
+    const std::string what = "`" + fault.buffer +
+                             "`: expected a fence proxy_async between the write by " +
+                             thread_name(warp, shadow.writer) + " and this read by the async proxy";
     stop(warp, at, Mask{1} << lane, FaultCode::missing_fence, what, std::move(fault));
   }
   ++shadow.being_read;
   reading.shadows.push_back(index);
 }
 
+// From here on the read counts as one by `reader`, so that a later write must come after a barrier.
 void end_async_read(Warp& warp, const Reading& reading, std::uint16_t reader, std::uint32_t time) {
   for (const std::int64_t index : reading.shadows) {
     Shadow& shadow = warp.block->shadows[static_cast<size_t>(index)];

@@ -2,9 +2,9 @@
 // when.
 //
 // Shared memory: two accesses of one element by different threads, one of them a write, are a race
-// unless a barrier lies between them. Time is the warp's clock of barriers; Block::seen says up to
-// which time of another warp everything has happened before. The last writer and two readers are
-// remembered an element. Under barriers of the whole block that finds every race; under named
+// unless a barrier lies between them. Time is the warp's clock of barriers; Knowledge::known says
+// up to which time of another warp everything happened before. The last writer and two readers of
+// an element are remembered. Under barriers of the whole block that finds every race; under named
 // barriers it may miss one whose reader was displaced by a later, ordered one.
 #pragma once
 

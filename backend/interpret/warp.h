@@ -92,9 +92,9 @@ struct Warp {
   std::int64_t steps = 0, lane_operations = 0;
 };
 
-// What has happened before, by actor: up to which of its times everything is known; `visible`:
-// known to the async proxy. After the warps stand the warpgroups, whose times are the groups of
-// multiplications that are done.
+// A vector clock: by actor, the time up to which everything that it did happened before now.
+// `visible` is the same for what the async proxy sees. After the warps stand the warpgroups, whose
+// times are the groups of multiplications that are done.
 struct Knowledge {
   std::vector<std::uint32_t> known, visible;
 

@@ -161,8 +161,7 @@ TEST_CASE("off by one: the coordinate and the thread") {
   REQUIRE(f.thread == 2);
   REQUIRE(f.line == 6);
   REQUIRE(f.statement.find("W[i] = r[0]") != std::string::npos);
-  REQUIRE(f.message.find("coordinate 130 of mode 0 of `W` lies outside 0..130") !=
-          std::string::npos);
+  REQUIRE(f.message.find("coordinate 130 of mode 0 of `W` is outside 0..130") != std::string::npos);
   const Fault g = fault("(thread + 1) % 64", "thread - 1");
   REQUIRE(g.code == FaultCode::out_of_bounds);
   REQUIRE(g.coordinate == Coordinate{-1});
@@ -198,9 +197,9 @@ TEST_CASE("barriers that not all threads reach") {
   const Fault warps = fault("    sync all  @4\n", "    if warp < 1 {\n      sync all  @4\n    }\n",
                             {.checks = false});
   REQUIRE(warps.code == FaultCode::barrier_divergence);
-  REQUIRE(warps.message.find(
-              "waits for 64 threads, 32 have arrived, and thread 32 has ended without it") !=
-          std::string::npos);
+  REQUIRE(
+      warps.message.find("expected 64 threads, got 32, and thread 32 has ended without arriving") !=
+      std::string::npos);
   const Fault places =
       fault("    sync all  @4\n",
             "    if warp < 1 {\n      sync all  @4\n    } else {\n      sync all  @5\n    }\n",
@@ -217,7 +216,7 @@ TEST_CASE("barriers that not all threads reach") {
   const Report report = execute(text, {.checks = false});
   REQUIRE(report.fault);
   REQUIRE(report.fault->code == FaultCode::deadlock);
-  REQUIRE(report.fault->message.find("reached by 64 of 96 threads") != std::string::npos);
+  REQUIRE(report.fault->message.find("expected 96 threads, got 64") != std::string::npos);
 }
 
 TEST_CASE("vectors that do not start at a multiple of their size") {
@@ -356,7 +355,7 @@ TEST_CASE("copies in flight: right when waited for, else a fault") {
   REQUIRE(late.fault);
   REQUIRE(late.fault->code == FaultCode::in_flight);
   REQUIRE(late.fault->line == 5);
-  REQUIRE(late.fault->message.find("has not been waited for") != std::string::npos);
+  REQUIRE(late.fault->message.find("expected a wait for the copy into it") != std::string::npos);
   // Its own data is there, the other warp's is not.
   const Report alone = pipeline("      sync all\n", "");
   REQUIRE(alone.fault);

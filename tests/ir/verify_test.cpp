@@ -173,7 +173,7 @@ TEST_CASE("accesses: rank, declared direction, static registers") {
   require_problem("Y[block_x,k] = v", "H[block_x,k] = v", "type", "is f32, not f16");
   require_problem("0..4 unrolled", "0..4", "register-index", "indexed by `k`");
   require_problem("d[k,k] * alpha", "d[k,4] * alpha", "coordinate-range",
-                  "coordinate 4 of mode 1 of `d` lies outside 0..4");
+                  "coordinate 4 of mode 1 of `d` is outside 0..4");
   require_problem("copy a[0] <- X", "copy a[-1] <- X", "coordinate-range", "coordinate -1");
   require_problem("fill d = 0.0", "fill s = 0.0", "space", "not in registers");
   require_problem("for k : s32 grid in 0..4 unrolled", "for k : s32 thread in i..s32(X[0,0])",

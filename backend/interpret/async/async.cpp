@@ -19,6 +19,8 @@ size_t bytes_of(const Warp& warp, const CopyPlan& plan) {
          static_cast<size_t>(warp.program->buffers[plan.dst.buffer].bytes);
 }
 
+// Issues a cp.async: reads the source at once and keeps the bytes. The destination is written only
+// when the group is waited for, so that a kernel that forgets to wait is found.
 void start(Warp& warp, const Instruction& at, bool zeros) {
   const CopyPlan& plan = plan_of(warp, at);
   const size_t bytes = bytes_of(warp, plan);
@@ -40,6 +42,7 @@ void start(Warp& warp, const Instruction& at, bool zeros) {
   warp.issued.push_back(std::move(made));
 }
 
+// Completes one copy: its bytes are there, as a write of the thread that issued it.
 void arrive(Warp& warp, const InFlight& copy) {
   const CopyPlan& plan = plan_of(warp, *copy.at);
   const BufferPlan& to = warp.program->buffers[plan.dst.buffer];
@@ -58,7 +61,7 @@ void arrive(Warp& warp, const InFlight& copy) {
 void together(Warp& warp, const Instruction& at) {
   if (warp.mask == warp.all) return;
   stop(warp, at, warp.all & ~warp.mask, FaultCode::unsupported,
-       "the lanes of a warp commit and wait for copies together on the host");
+       "expected all lanes of the warp: the host commits and waits for copies by warps");
 }
 
 void issue_copy(Warp& warp, const Instruction& at) {

@@ -40,19 +40,21 @@ std::int64_t expected(const Cluster& cluster, const Arrivals& at) {
 void all_arrive(Warp& warp, const Instruction& at) {
   if (warp.mask == warp.all) return;
   stop(warp, at, warp.all & ~warp.mask, FaultCode::barrier_divergence,
-       "this thread does not reach the barrier that others of its warp have reached");
+       "expected all lanes of the warp at this barrier, and this one is not");
 }
 
 std::int64_t slot_of(Warp& warp, const Instruction& at, int lane) {
   const std::int64_t slot = at.a < 0 ? 0 : as<std::int64_t>(warp.slots[at.a])[lane];
   if (slot < 0 || slot >= warp.program->kernel->barriers[at.detail].slots) {
     stop(warp, at, Mask{1} << lane, FaultCode::out_of_bounds,
-         "there is no slot " + std::to_string(slot) + " of the barrier");
+         "expected a slot of the barrier, got " + std::to_string(slot));
   }
   return slot;
 }
 
-// What the warp has done until now is known to whoever the barrier releases.
+// An arrival releases what the warp has done: the barrier learns the clocks that the warp knows and
+// its own, and hands them to the warps that it lets go on (release and acquire of PTX's barriers).
+// The clock then moves on, so that later accesses are told apart from earlier ones.
 void tell(Warp& warp, Arrivals& at) {
   Cluster& cluster = *warp.cluster;
   const auto me = static_cast<size_t>(warp.actor);
@@ -109,7 +111,7 @@ void arrive_at_cluster(Warp& warp, const Instruction& at) {
   Arrivals& arrivals = warp.cluster->at(0, at.detail, 0);
   if (warp.phase == arrivals.phase) {
     stop(warp, at, warp.mask, FaultCode::barrier_misuse,
-         "this thread has arrived and not waited for the others");
+         "expected a wait between two arrivals at the cluster's barrier, got a second arrival");
   }
   tell(warp, arrivals);
   arrivals.threads += threads_of(warp);
@@ -121,7 +123,7 @@ void wait_for_cluster(Warp& warp, const Instruction& at) {
   Arrivals& arrivals = warp.cluster->at(0, at.detail, 0);
   if (warp.phase < 0) {
     stop(warp, at, warp.mask, FaultCode::barrier_misuse,
-         "this thread waits for the cluster and has not arrived");
+         "expected an arrival at the cluster's barrier before this wait");
   }
   if (warp.phase < arrivals.phase) {
     go_on(*warp.cluster, warp, arrivals);
@@ -136,6 +138,13 @@ void reach_cluster(Warp& warp, const Instruction& at) {
 }
 
 // ---- mbarrier
+//
+// PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier". A phase is complete
+// when `count` arrivals have been made and the transaction count is 0: expect_tx adds bytes to it,
+// a copy that completes takes its bytes away. `bytes` may be negative for a while, where a copy
+// arrives before its bytes were expected. A wait names a parity p and passes when the phase in
+// progress has the parity 1 - p, for then the last completed one had p. Before the first phase is
+// complete a wait for parity 1 passes: a producer's ring begins with that parity.
 
 void complete(Cluster& cluster, Arrivals& at) {
   if (at.threads < expected(cluster, at) || at.bytes != 0) return;
@@ -144,31 +153,32 @@ void complete(Cluster& cluster, Arrivals& at) {
   release(cluster, at, [&](const Warp& warp) { return warp.parity == parity; });
 }
 
-// A lane's mbarrier, which others have initialised for it.
+// Returns the mbarrier that a lane names. It must be initialised, and by another warp only with a
+// fence.mbarrier_init and a barrier in between.
 Arrivals& mbarrier(Warp& warp, const Instruction& at, int barrier, std::int64_t slot, int rank,
                    int lane) {
   Cluster& cluster = *warp.cluster;
   const Mask me = Mask{1} << lane;
   if (rank < 0 || rank >= static_cast<int>(cluster.blocks.size())) {
     stop(warp, at, me, FaultCode::out_of_bounds,
-         "the cluster has no block " + std::to_string(rank));
+         "expected the rank of a block of the cluster, got " + std::to_string(rank));
   }
   check_targets(warp, at, {rank});
   Arrivals& made = cluster.at(rank, barrier, slot);
   if (!made.initialised) {
     stop(warp, at, me, FaultCode::barrier_misuse,
-         "mbarrier " + name_of(cluster, made) + " is not initialised");
+         "expected an initialised mbarrier, and " + name_of(cluster, made) + " is not");
   }
   if (made.initialiser == warp.actor) return made;
   if (!made.announced) {
     stop(warp, at, me, FaultCode::missing_fence,
-         "no fence mbarrier_init follows the initialisation of " + name_of(cluster, made));
+         "expected a fence mbarrier_init after the initialisation of " + name_of(cluster, made));
   }
   const auto& known = cluster.knows[static_cast<size_t>(warp.actor)].known;
   if (known[static_cast<size_t>(made.initialiser)] < made.initialised_at) {
     stop(warp, at, me, FaultCode::race,
-         "the initialisation of " + name_of(cluster, made) +
-             " is not known here: no barrier lies between them");
+         "expected a barrier between the initialisation of " + name_of(cluster, made) +
+             " and this access");
   }
   return made;
 }
@@ -179,7 +189,7 @@ void initialise(Warp& warp, const Instruction& at) {
     Arrivals& made = cluster.at(warp.block->rank, at.detail, slot_of(warp, at, lane));
     if (made.initialised) {
       stop(warp, at, Mask{1} << lane, FaultCode::barrier_misuse,
-           "mbarrier " + name_of(cluster, made) + " is initialised twice");
+           "expected one initialisation of mbarrier " + name_of(cluster, made) + ", got a second");
     }
     made.initialised = true;
     made.announced = false;
@@ -200,8 +210,8 @@ void arrive_once(Warp& warp, const Instruction& at, Arrivals& to, int lane, std:
   Cluster& cluster = *warp.cluster;
   if (to.threads >= expected(cluster, to)) {
     stop(warp, at, Mask{1} << lane, FaultCode::barrier_misuse,
-         "mbarrier " + name_of(cluster, to) + " has its " + std::to_string(expected(cluster, to)) +
-             " arrivals, and this is one more in the same phase");
+         "mbarrier " + name_of(cluster, to) + ": expected " +
+             std::to_string(expected(cluster, to)) + " arrivals in a phase, got one more");
   }
   tell(warp, to);
   to.bytes += bytes;
@@ -223,7 +233,7 @@ void expect_bytes(Warp& warp, const Instruction& at) {
   for_each_lane(warp.mask, [&](int lane) {
     if (bytes[lane] < 0 || bytes[lane] >= 1 << 20) {
       stop(warp, at, Mask{1} << lane, FaultCode::bytes,
-           "an mbarrier expects 0 to 1048575 bytes, not " + std::to_string(bytes[lane]));
+           "expected 0 to 1048575 bytes, got " + std::to_string(bytes[lane]));
     }
     Arrivals& to = mbarrier(warp, at, at.detail, slot_of(warp, at, lane), warp.block->rank, lane);
     arrive_once(warp, at, to, lane, bytes[lane]);
@@ -244,12 +254,16 @@ void wait_for_phase(Warp& warp, const Instruction& at) {
 
 // ---- fences
 
+// fence.mbarrier_init makes initialisations of this warp visible to the cluster and to the async
+// proxy.
 void announce_mbarriers(Warp& warp, const Instruction&) {
   for (Arrivals& each : warp.cluster->arrivals) {
     if (each.initialised && each.initialiser == warp.actor) each.announced = true;
   }
 }
 
+// fence.proxy.async: what this warp knows of, its own stores included, the async proxy sees from
+// here on.
 void fence_async_proxy(Warp& warp, const Instruction&) {
   Cluster& cluster = *warp.cluster;
   const auto me = static_cast<size_t>(warp.actor);
@@ -260,14 +274,14 @@ void fence_async_proxy(Warp& warp, const Instruction&) {
   knowledge.visible[me] = cluster.clock[me]++;
 }
 
-// ---- words
+// ---- messages
 
 std::string state_of(const Cluster& cluster, const Arrivals& at) {
-  std::string text = name_of(cluster, at) + " has " + std::to_string(at.threads) + " of " +
-                     std::to_string(expected(cluster, at)) +
-                     (is_mbarrier(cluster, at) ? " arrivals" : " threads");
-  if (at.bytes > 0) text += " and lacks " + std::to_string(at.bytes) + " bytes";
-  if (at.bytes < 0) text += " and got " + std::to_string(-at.bytes) + " bytes more than it expects";
+  std::string text = name_of(cluster, at) + " expected " + std::to_string(expected(cluster, at)) +
+                     (is_mbarrier(cluster, at) ? " arrivals" : " threads") + ", got " +
+                     std::to_string(at.threads);
+  if (at.bytes > 0) text += ", and expects " + std::to_string(at.bytes) + " more bytes";
+  if (at.bytes < 0) text += ", and got " + std::to_string(-at.bytes) + " more bytes than expected";
   return text;
 }
 
@@ -290,7 +304,7 @@ int mbarrier_slot(Warp& warp, const Instruction& at, int barrier, std::int64_t s
                   int lane) {
   if (slot < 0 || slot >= warp.program->kernel->barriers[barrier].slots) {
     stop(warp, at, Mask{1} << lane, FaultCode::out_of_bounds,
-         "there is no slot " + std::to_string(slot) + " of the barrier");
+         "expected a slot of the barrier, got " + std::to_string(slot));
   }
   mbarrier(warp, at, barrier, slot, rank, lane);
   return warp.program->first_slot[barrier] + static_cast<int>(slot);
@@ -305,7 +319,8 @@ void check_targets(const Warp& warp, const Instruction& at, const std::vector<in
       continue;
     }
     stop(warp, at, warp.all, FaultCode::block_ended,
-         "this reaches block " + std::to_string(rank) + " of the cluster, which has ended");
+         "expected block " + std::to_string(rank) +
+             " of the cluster still running, and it has ended");
   }
 }
 
@@ -353,34 +368,33 @@ void stuck(Cluster& cluster) {
   }
   if (waiting->barrier < 0) {
     stop(*waiting, waiting->statement, FaultCode::deadlock,
-         "this warp waits for multiplications that not all warps of its warpgroup have committed");
+         "expected all warps of the warpgroup to commit the multiplications that this warp waits "
+         "for: "
+         "it blocks forever");
   }
   const Arrivals& at = cluster.arrivals[static_cast<size_t>(waiting->barrier)];
   if (is_mbarrier(cluster, at)) {
     const auto code = at.bytes != 0 && at.threads == expected(cluster, at) ? FaultCode::bytes
                                                                            : FaultCode::deadlock;
     stop(*waiting, waiting->statement, code,
-         "every warp waits or has ended: mbarrier " + state_of(cluster, at) + " in phase " +
-             std::to_string(at.phase) + ", and this thread waits for parity " +
-             std::to_string(waiting->parity));
+         "this wait for parity " + std::to_string(waiting->parity) + " blocks forever: in phase " +
+             std::to_string(at.phase) + " mbarrier " + state_of(cluster, at) +
+             ", and every other warp waits or has ended");
   }
   if (done != nullptr) {
     stop(*waiting, waiting->statement, FaultCode::barrier_divergence,
-         "barrier " + name_of(cluster, at) + " waits for " + std::to_string(expected(cluster, at)) +
-             " threads, " + std::to_string(at.threads) + " have arrived, and thread " +
-             std::to_string(done->index * kLanes) + " has ended without it");
+         "this wait blocks forever: barrier " + state_of(cluster, at) + ", and thread " +
+             std::to_string(done->index * kLanes) + " has ended without arriving");
   }
   stop(*waiting, waiting->statement, FaultCode::deadlock,
-       "every warp waits: barrier " + name_of(cluster, at) + " is reached by " +
-           std::to_string(at.threads) + " of " + std::to_string(expected(cluster, at)) +
-           " threads");
+       "this wait blocks forever: barrier " + state_of(cluster, at) + ", and every warp waits");
 }
 
 void check_idle(Cluster& cluster) {
   for (const Arrivals& at : cluster.arrivals) {
     if (at.bytes == 0 || !at.initialised) continue;
     stop(cluster.blocks[static_cast<size_t>(at.rank)].warps[0], -1, FaultCode::bytes,
-         "the kernel ends, and mbarrier " + state_of(cluster, at));
+         "the kernel ends while mbarrier " + state_of(cluster, at));
   }
 }
 

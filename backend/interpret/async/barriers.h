@@ -10,11 +10,11 @@
 
 namespace lay::interpret::barriers {
 
-// Waits at barrier `detail`, at the slot that slot a holds if there is one; value 1: arrives
-// without waiting.
+// Arrives at barrier `detail`, at the slot that slot `a` holds if there is one, and waits;
+// arrive_named does not wait.
 extern const Handler sync;
-// The same for the cluster's barrier: arrives, waits for the phase at which it arrived, or both.
 extern const Handler arrive_named;
+// The same for the cluster's barrier: arrives, waits for the phase at which it arrived, or both.
 extern const Handler cluster_arrive;
 extern const Handler cluster_wait;
 extern const Handler cluster_sync;
@@ -38,12 +38,14 @@ int mbarrier_slot(Warp& warp, const Instruction& at, int barrier, std::int64_t s
 // What goes to other blocks of the cluster finds them at work: a block that has ended has no shared
 // memory any more.
 void check_targets(const Warp& warp, const Instruction& at, const std::vector<int>& ranks);
-// Bytes have arrived; whoever waits for the phase that this completes goes on.
+// Takes arrived bytes from the transaction count. Warps that wait for the phase that this completes
+// go on.
 void bytes_arrive(Cluster& cluster, Arrivals& at, std::int64_t bytes);
 
 // Releases every barrier that all have reached. False if there was none.
 bool release_complete(Cluster& cluster);
-// Nobody runs and nothing is on its way: who waits, and who will never come.
+// Reports a deadlock: no warp runs and no copy is in flight. Names a warp that waits and what its
+// barrier lacks.
 [[noreturn]] void stuck(Cluster& cluster);
 // At the end: no barrier expects bytes that never came.
 void check_idle(Cluster& cluster);

@@ -65,7 +65,7 @@ void Box::check_inside() {
     fault.coordinate = shared_start_;
     const std::string what = "elements " + std::to_string(shared_start_[m]) + " to " +
                              std::to_string(shared_start_[m] + extent - 1) + " of mode " +
-                             std::to_string(m) + " of `" + fault.buffer + "` lie outside 0.." +
+                             std::to_string(m) + " of `" + fault.buffer + "` are outside 0.." +
                              std::to_string(size);
     stop(warp_, at_, Mask{1} << lane_, FaultCode::out_of_bounds, what, std::move(fault));
   }
@@ -96,15 +96,16 @@ BoxElement Box::element(const std::vector<std::int64_t>& inside, std::int64_t nu
   const std::int64_t row = map_.box.front();
   const std::int64_t pitch =
       map_.swizzle ? (std::int64_t{16} << map_.swizzle->b) / shared_.bytes : row;
-  std::int64_t due = shared_.start + (first_ + number / row * pitch + number % row) * shared_.bytes;
-  if (map_.swizzle) due = (*map_.swizzle)(due);
-  if (due != shared_.start + made.shared * shared_.bytes) {
+  std::int64_t byte =
+      shared_.start + (first_ + number / row * pitch + number % row) * shared_.bytes;
+  if (map_.swizzle) byte = (*map_.swizzle)(byte);
+  if (byte != shared_.start + made.shared * shared_.bytes) {
     Fault fault;
     fault.buffer = warp_.program->kernel->buffers[plan_.shared.buffer].name;
     fault.coordinate = in_shared(inside);
-    const std::string what = "the box of `" + map_.name + "` does not lie in `" + fault.buffer +
-                             "` as its layout says: element " + std::to_string(number) +
-                             " goes to byte " + std::to_string(due - shared_.start) + ", not " +
+    const std::string what = "the layout of `" + fault.buffer + "` is not that of the box of `" +
+                             map_.name + "`: expected element " + std::to_string(number) +
+                             " at byte " + std::to_string(byte - shared_.start) + ", got " +
                              std::to_string(made.shared * shared_.bytes);
     stop(warp_, at_, Mask{1} << lane_, FaultCode::misaligned, what, std::move(fault));
   }
@@ -147,6 +148,9 @@ const GlobalMemory& global_of(const Warp& warp, const BoxPlan& plan) {
       *warp.block->global)[static_cast<size_t>(warp.program->buffers[plan.tensor.buffer].global)];
 }
 
+// Issues cp.async.bulk.tensor: the box is read now and delivered later, in any order of copies (see
+// deliver), to each block of the multicast mask. Elements outside the tensor arrive as zeros, and
+// their bytes count at the mbarrier as well.
 void load_box(Warp& warp, const Instruction& at, int lane) {
   Cluster& cluster = *warp.cluster;
   const BoxPlan& plan = warp.program->boxes[at.detail];
@@ -187,6 +191,8 @@ void load_box(Warp& warp, const Instruction& at, int lane) {
   cluster.transfers.push_back(std::move(made));
 }
 
+// Stores a box. Global memory is written at once; shared memory counts as being read until the bulk
+// group is waited for.
 void store_box(Warp& warp, const Instruction& at, int lane) {
   const BoxPlan& plan = warp.program->boxes[at.detail];
   const BufferPlan& from = warp.program->buffers[plan.shared.buffer];
@@ -267,7 +273,7 @@ void check_idle(Cluster& cluster) {
       }
       if (open == nullptr) continue;
       stop(warp, open->front().at->statement, FaultCode::in_flight,
-           "the block ends while a store of its shared memory has not been waited for");
+           "expected a wait for this store of shared memory before the block ends");
     }
   }
 }

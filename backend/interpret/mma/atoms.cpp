@@ -66,7 +66,7 @@ void from_shared(Warp& warp, const Instruction& at, const Access& access, int fi
       fault.coordinate = coordinate_of(warp, access, 0);
       stop(warp, at, warp.mask, FaultCode::out_of_bounds,
            "elements " + std::to_string(c) + " to " + std::to_string(c + extent - 1) + " of mode " +
-               std::to_string(m) + " of `" + fault.buffer + "` lie outside 0.." +
+               std::to_string(m) + " of `" + fault.buffer + "` are outside 0.." +
                std::to_string(size),
            std::move(fault));
     }
@@ -116,15 +116,14 @@ template <class D, class S>
 void multiply_tile(Warp& warp, const Instruction& at) {
   if (warp.mask != ~Mask{0}) {
     stop(warp, at, ~warp.mask, FaultCode::barrier_divergence,
-         "all lanes of a warp multiply together");
+         "expected all lanes of the warp at this multiplication");
   }
   const AtomPlan& plan = warp.program->atoms[at.detail];
   const bool asynchronous = plan.threads > kLanes;
   if (asynchronous && !warp.products_fenced) {
     stop(warp, at, warp.mask, FaultCode::missing_fence,
-         "no fence wgmma lies between the last access to the accumulators or to an operand in "
-         "registers and this "
-         "multiplication");
+         "expected a fence wgmma between the last access to the accumulators, or to an operand in "
+         "registers, and this multiplication");
   }
   const int first_thread = asynchronous ? warp.index % 4 * kLanes : 0;
   const BufferPlan& to = plan_of(warp, plan.d);

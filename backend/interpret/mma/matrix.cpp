@@ -16,7 +16,7 @@ template <int kBytes, bool kLoad, bool kTranspose>
 void move(Warp& warp, const Instruction& at) {
   if (warp.mask != ~Mask{0}) {
     stop(warp, at, ~warp.mask, FaultCode::barrier_divergence,
-         "all lanes of a warp move matrices together");
+         "expected all lanes of the warp at this copy of matrices");
   }
   const CopyPlan& plan = warp.program->copies[at.detail];
   const Access& memory = kLoad ? plan.src : plan.dst;

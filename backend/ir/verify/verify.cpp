@@ -261,12 +261,14 @@ void Verifier::role_registers() {
     }
     sum += std::int64_t{registers} * role.threads;
   }
-  // Every thread begins with as many, in eights; beyond them a role would wait for ever.
+  // Every thread begins with an equal share of the register file, rounded down to 8. setmaxnreg.inc
+  // takes registers that other warps released: an increase beyond their sum blocks forever.
   const std::int64_t threads = std::max(1, kernel_.launch.threads),
                      begun_with = limits_.registers / threads / 8 * 8 * threads;
   if (sum > begun_with) {
-    problem("role-registers", "the roles ask for " + std::to_string(sum) + " registers, of " +
-                                  std::to_string(begun_with) + " that the block begins with");
+    problem("role-registers", "expected at most " + std::to_string(begun_with) +
+                                  " registers in all roles, got " + std::to_string(sum) +
+                                  ": an increase that no warpgroup has released blocks forever");
   }
 }
 

@@ -276,7 +276,7 @@ void Verifier::constant_coordinates(const Ref& ref, int without) {
       continue;
     problem("coordinate-range", "coordinate " + std::to_string(*value) + " of mode " +
                                     std::to_string(mode) + " of " + quoted_name(buffer.name) +
-                                    " lies outside 0.." + std::to_string(extent.value()));
+                                    " is outside 0.." + std::to_string(extent.value()));
   }
 }
 
