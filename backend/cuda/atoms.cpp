@@ -86,6 +86,9 @@ std::string Emitter::pair_register(const ir::Ref& ref, int mode, int pair) {
   return "*(unsigned*)&" + shifted_element(ref, mode, std::int64_t{pair} * elements).text;
 }
 
+// ldmatrix and stmatrix move 8 x 8 matrices of 16-bit elements, one 32-bit register a matrix and
+// lane, which holds two neighbours of a row. Narrower and wider elements are moved as the same
+// bits.
 Emitter::Matrices Emitter::matrices(const ir::Ref& memory, const ir::Ref& held, int mode, int count,
                                     bool transpose, bool load) {
   const int width = bits(buffer(held.buffer).element), together = 32 / std::max(1, width);

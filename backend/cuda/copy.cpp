@@ -88,6 +88,7 @@ std::string Emitter::vector_access(const ir::Ref& ref, const VectorType& vector,
          element(ref).text;
 }
 
+// One load and one store of a vector type. Without zero fill the whole copy is under the predicate.
 void Emitter::copy_vector(const ir::Copy& copy, const ir::PlainCopy& how, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
   if (type != buffer(copy.dst.buffer).element)
@@ -139,6 +140,9 @@ void Emitter::move_vector(const ir::Copy& copy, const ir::PlainCopy& how, const 
   out_.close();
 }
 
+// cp.async with a source size (PTX ISA, "cp.async"): bytes beyond src-size are written as zeros, so
+// a false predicate with zero fill is a size of 0. The source address is then not read, but it must
+// be one: the buffer's base.
 void Emitter::copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
   const int bytes = how.vector.count * bits(type) / 8;

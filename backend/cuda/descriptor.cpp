@@ -23,6 +23,15 @@ bool steps_by(const std::vector<Leaf>& mode, std::int64_t step) {
 
 }  // namespace
 
+// Recognises the canonical layouts of wgmma (PTX ISA, "Strides" of "Asynchronous Warpgroup Level
+// Matrix Multiply"). A core group is 8 rows of `span` bytes, span = 32, 64 or 128, the swizzle's
+// width. In units of bytes the swizzle is Sw<b,4,3> with span = 16 << b: b address bits above the 8
+// rows' three are xored into those above the 16 bytes that stay together. Here offsets count
+// elements, so m is smaller by the log of the element's bytes.
+//
+// K-major: k runs along the span, rows follow one another (outer steps by the span), and further
+// spans along k are whole groups away. MN-major: the outer index runs along the span and k steps by
+// it; `leading` is the distance of the next span of the outer index.
 std::optional<Descriptor> descriptor_of(const AnyLayout& layout, int element_bits) {
   constexpr int rows_of_a_group = 8, field_bytes = 16;
   const auto* composed = std::get_if<Composed>(&layout);
@@ -39,6 +48,8 @@ std::optional<Descriptor> descriptor_of(const AnyLayout& layout, int element_bit
   const std::int64_t row = made.span / bytes;
   const auto outer = leaves_of((*inner)[0]), depth = leaves_of((*inner)[1]);
   const auto whole = [&](std::int64_t elements) { return elements * bytes % made.stride == 0; };
+  // Further modes (the stage) start at whole groups: the swizzle, a function of address bits, is
+  // then the same in each.
   for (int mode = 2; mode < inner->rank(); ++mode) {
     for (const Leaf& leaf : leaves_of((*inner)[mode])) {
       if (!leaf.stride.is_literal() || !whole(leaf.stride.value())) return std::nullopt;

@@ -20,6 +20,7 @@ void Emitter::need(std::string_view helper) {
     helpers_.names.insert("shared_address");
 }
 
+// An mbarrier's address: that of the array's first word plus 8 bytes a slot.
 std::string Emitter::barrier_at(ir::BarrierId barrier, ir::ExprId slot) {
   constexpr int bytes = 8;
   need("kept");
@@ -28,6 +29,7 @@ std::string Emitter::barrier_at(ir::BarrierId barrier, ir::ExprId slot) {
       .text;
 }
 
+// The address of an element without the swizzle: TMA applies its own to the address it is given.
 std::string Emitter::plain_address(const ir::Ref& ref) {
   const ir::Buffer& of = buffer(ref.buffer);
   AnyLayout layout = of.layout;
@@ -110,6 +112,7 @@ void Emitter::copy(const ir::Copy& copy, const ir::RemoteStore& how, int line) {
 
 // ---- fences and groups
 
+// PTX ISA: membar/fence (proxy.async, mbarrier_init, acq_rel), wgmma.fence, griddepcontrol.
 void Emitter::fence(const ir::Fence& fence, int line) {
   switch (fence.kind) {
     case ir::FenceKind::warp:
@@ -238,6 +241,8 @@ std::vector<Emitter::Digit> Emitter::write_digits(const std::vector<Int>& extent
   return digits;
 }
 
+// The slot goes round the ring and the phase flips at each turn. By `count` stages at once the
+// number of whole turns decides: slot / stages & 1.
 void Emitter::advance(const ir::Advance& advance, int line) {
   const auto at = static_cast<std::size_t>(advance.ring.index);
   const std::string &ring = ring_names_[at], stages = std::to_string(kernel_.rings[at].stages);
