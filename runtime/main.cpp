@@ -98,6 +98,7 @@ void add_run(CLI::App& app, int& code) {
   run->add_option(
       "--order", o->order,
       "the number of another order of warps and copies in the host interpreter (default 0)");
+  run->add_flag("--strict", o->strict, "treat warnings about slow kernels as errors");
   run->callback([=, &code] {
     o->in = pairs("--in", *in);
     o->out = pairs("--out", *out);
@@ -115,6 +116,7 @@ void add_check(CLI::App& app, int& code) {
   check->add_option("--dump", o->dump, "print a stage of the compiler instead")
       ->check(CLI::IsMember({"tree", "typed", "plan", "ir", "cuda"}));
   check->add_flag("--json", o->json, "print errors, verdicts and guards, one JSON object a line");
+  check->add_flag("--strict", o->strict, "treat warnings about slow kernels as errors");
   check->add_option("--set", *set, "a size to check for; may be repeated")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
@@ -140,8 +142,9 @@ void add_build(CLI::App& app, int& code) {
   auto* ptx =
       build->add_flag("--ptx", o->ptx, "write PTX, which the driver compiles, instead of cubins");
   build
-      ->add_flag("--strict", o->strict,
-                 "fail where ptxas reports spills, local memory or serialization")
+      ->add_flag(
+          "--strict", o->strict,
+          "fail where ptxas reports spills, local memory or serialization, or a kernel is slow")
       ->excludes(source)
       ->excludes(ptx);
   build->callback([=, &code] { code = build_script(*o); });

@@ -185,6 +185,7 @@ constexpr std::array kCodes{
     ErrorCode{"no-kernel", ErrorStage::command, "tests/command/commands.cpp"},
     ErrorCode{"no-parameter", ErrorStage::command, "the command line: `lay run --in`"},
     ErrorCode{"npy", ErrorStage::command, "tests/runtime/npy.cpp"},
+    ErrorCode{"one-thread-an-element", ErrorStage::command, "tests/command/commands.cpp"},
     ErrorCode{"ptxas-remark", ErrorStage::command, "tests/command/commands.cpp"},
     ErrorCode{"set", ErrorStage::command, "the command line: `lay run --set`"},
     ErrorCode{"unknown-command", ErrorStage::command, "tests/repl/commands.txt"},

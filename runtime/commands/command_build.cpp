@@ -89,6 +89,9 @@ class Builder {
         refusals_.push_back({kernel->name, asked.word});
         continue;
       }
+      const Diagnostics remarks = warnings_of(*plan, asked.target, options_.strict);
+      report(script_.sources, remarks);
+      failed_ = failed_ || !remarks.ok();
       built.plans.push_back(std::move(plan));
       add(built, std::move(variants), asked);
     }
@@ -107,7 +110,7 @@ class Builder {
   // Why there is only source, if so.
   std::string missing() const { return options_.source_only || can_compile_ ? "" : why_not_; }
 
-  // Whether ptxas remarked on a kernel, and that is an error.
+  // Whether a kernel was remarked on, by ptxas or for its plan, and that is an error.
   bool failed() const { return failed_; }
 
   void write(const std::string& name, const std::string& text) const {

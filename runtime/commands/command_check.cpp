@@ -66,6 +66,13 @@ void print_kernel_guards(const sema::Kernel& kernel) {
     std::cout << "kernel " << kernel.name << ": the launcher checks " << guard_text(guard) << "\n";
 }
 
+// The problems of the kernel's plan; where it has none, what is slow about it.
+Diagnostics remarks_on(const sema::KernelPtr& kernel, bool strict) {
+  const plan::Plan plan = plan::make_plan(kernel);
+  Diagnostics problems = problems_of(plan);
+  return problems.ok() ? warnings_of(plan, default_target(), strict) : problems;
+}
+
 int check_as_json(const CheckOptions& options) {
   const auto script = checked(options.file, options.set);
   int code = exit_code_of(script->outcomes);
@@ -79,9 +86,9 @@ int check_as_json(const CheckOptions& options) {
   }
   for (const auto& kernel : script->evaluator->kernels()) {
     for (const Guard& guard : kernel->guards) std::cout << guard_json(kernel->name, guard) << "\n";
-    const Diagnostics problems = problems_of(plan::make_plan(kernel));
-    if (!problems.ok()) code = exit_program;
-    for (const Diagnostic& d : problems.list())
+    const Diagnostics found = remarks_on(kernel, options.strict);
+    if (!found.ok()) code = exit_program;
+    for (const Diagnostic& d : found.list())
       std::cout << diagnostic_json(script->sources, d) << "\n";
   }
   return code;
@@ -185,9 +192,9 @@ int check_script(const CheckOptions& options) {
   const auto kernels = script->evaluator->kernels();
   for (const auto& kernel : kernels) {
     print_kernel_guards(*kernel);
-    const Diagnostics problems = problems_of(plan::make_plan(kernel));
-    report(script->sources, problems);
-    if (!problems.ok()) code = exit_program;
+    const Diagnostics found = remarks_on(kernel, options.strict);
+    report(script->sources, found);
+    if (!found.ok()) code = exit_program;
   }
   std::cout << options.file << ": " << tally.proved << " proved, " << tally.guarded << " guarded, "
             << tally.undecided << " undecided, " << tally.refuted << " refuted; " << kernels.size()

@@ -162,6 +162,16 @@ void write_outputs(const sema::Kernel& kernel, const sema::KernelResult& result,
   }
 }
 
+bool needs_input(const std::vector<sema::KernelPtr>& kernels) {
+  const auto reads = [](const sema::Tensor& tensor) {
+    return tensor.access != sema::Access::output;
+  };
+  return std::any_of(kernels.begin(), kernels.end(), [&](const sema::KernelPtr& kernel) {
+    return !kernel->scalars.empty() ||
+           std::any_of(kernel->tensors.begin(), kernel->tensors.end(), reads);
+  });
+}
+
 void run_kernel(const Script& script, const RunOptions& options) {
   const sema::KernelPtr kernel = chosen_kernel(script.evaluator->kernels(), options.kernel);
   try {
@@ -181,12 +191,16 @@ int run_script(const RunOptions& options) {
   for (const auto& [name, text] : options.set) number(name, text);
   ScriptOptions evaluation;
   evaluation.evaluation = {sema::Mode::run, sizes_of(options.set)};
-  evaluation.print = print_line;
   evaluation.show = show_picture;
   evaluation.after = [](const Sources& sources, const sema::Outcome& outcome) {
     report(sources, outcome.diagnostics);
   };
-  evaluation.host = {options.counts, options.order};
+  evaluation.host = {options.counts, options.order, options.strict};
+  bool printed = false;
+  evaluation.print = [&](const std::string& line) {
+    printed = true;
+    print_line(line);
+  };
   const bool of_host = options.counts || options.order != 0;
   evaluation.on = of_host && options.on == MachineChoice::any ? MachineChoice::host : options.on;
   evaluation.say = say_on_standard_error;
@@ -196,6 +210,13 @@ int run_script(const RunOptions& options) {
       !options.in.empty() || !options.out.empty() || options.random || !options.kernel.empty();
   if (script->evaluator->kernel_calls() > 0 || code != exit_ok) return code;
   if (!wants_kernel && script->evaluator->kernels().empty()) return code;
+  if (!wants_kernel && printed && needs_input(script->evaluator->kernels())) {
+    say_on_standard_error(
+        "no kernel was run: the script calls none, and no inputs are given (--in "
+        "PARAMETER=FILE.npy "
+        "or --random)");
+    return code;
+  }
   try {
     run_kernel(*script, options);
   } catch (const DiagnosticError& e) {

@@ -32,6 +32,7 @@ struct RunOptions {
   MachineChoice on = MachineChoice::any;
   bool counts = false;      // of wavefronts and sectors, on the host
   std::uint64_t order = 0;  // of warps and copies, on the host
+  bool strict = false;      // warnings about slow kernels are errors: nothing runs
 };
 
 struct CheckOptions {
@@ -39,6 +40,7 @@ struct CheckOptions {
   std::string dump;  // tree, typed, plan, ir, cuda: print this stage instead of the verdicts
   std::map<std::string, std::string> set;
   bool json = false;
+  bool strict = false;  // warnings about slow kernels are errors
 };
 
 struct BuildOptions {
@@ -47,7 +49,7 @@ struct BuildOptions {
   std::vector<std::string> archs;  // sm_90a, ...
   bool source_only = false;        // no PTX or cubin
   bool ptx = false;                // PTX in place of cubins
-  bool strict = false;             // what ptxas remarks about a kernel is an error
+  bool strict = false;  // what ptxas remarks about a kernel is an error, and so is a slow plan
 };
 
 struct ShowOptions {

@@ -50,9 +50,15 @@ Executor::~Executor() = default;
 
 Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
   auto& slot = prepared_[kernel];
-  if (!slot)
-    slot = std::make_unique<Prepared>(
-        Prepared{planned(kernel, gpu() ? gpu()->target() : default_target()), {}});
+  if (slot) return *slot;
+  const Target target = gpu() ? gpu()->target() : default_target();
+  auto prepared = std::make_unique<Prepared>(Prepared{planned(kernel, target), {}});
+  const Diagnostics remarks = warnings_of(prepared->plan, target, choices_.strict);
+  for (const Diagnostic& d : remarks.list()) {
+    if (d.severity == Severity::error) throw DiagnosticError(d);
+    if (say_) say_("warning[" + d.code + "]: " + d.message);
+  }
+  slot = std::move(prepared);
   return *slot;
 }
 

@@ -11,6 +11,7 @@ namespace lay::runtime {
 struct HostChoices {
   bool counts = false;      // of wavefronts and sectors
   std::uint64_t order = 0;  // of warps and copies: each number is another
+  bool strict = false;      // a kernel that is slow for its plan is refused, not warned of
 };
 
 struct HostRun {

@@ -1,10 +1,12 @@
 #include "runtime/execute/stages.h"
 
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/plan/model/scalar.h"
 
 namespace lay::runtime {
 namespace {
@@ -31,6 +33,30 @@ plan::Plan planned(const sema::KernelPtr& kernel, const Target& target) {
 Diagnostics problems_of(const plan::Plan& plan) {
   Diagnostics diagnostics;
   for (const auto& problem : plan.problems) diagnostics.add(to_diagnostic(problem));
+  return diagnostics;
+}
+
+Diagnostics warnings_of(const plan::Plan& plan, const Target& target, bool strict) {
+  constexpr double worth_saying = 2;
+  Diagnostics diagnostics;
+  for (const std::int64_t size : {4096, 1024, 64}) {
+    const auto factor = plan::scalar_slowdown(plan, target, size);
+    if (!factor) continue;
+    if (*factor < worth_saying) break;
+    Diagnostic d;
+    d.severity = strict ? Severity::error : Severity::warning;
+    d.code = "one-thread-an-element";
+    d.message = "kernel `" + plan.kernel->name + "` runs one thread an element, an estimated " +
+                std::to_string(std::llround(*factor)) + " times slower than its data allow on " +
+                target.name + " where every size is " + std::to_string(size);
+    d.primary = plan.kernel->where;
+    for (const std::string& note : plan.variants.front().notes) d.notes.push_back({"at", note});
+    d.notes.push_back({"help",
+                       "one sum of a product of two tensors, and kernels without a sum, "
+                       "are tiled; `lay plan` prints the plan"});
+    diagnostics.add(std::move(d));
+    break;
+  }
   return diagnostics;
 }
 

@@ -107,6 +107,49 @@ TEST_CASE("run takes arrays and numbers, or makes them, and writes arrays") {
   CHECK(slurp(folder / "z.npy") != y);
 }
 
+TEST_CASE("a kernel that runs one thread an element is warned of, and refused with --strict") {
+  Folder folder;
+  const std::string code = "one-thread-an-element";
+  put(folder / "rows.lay",
+      "kernel rows<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 M:1 { Y[m] = sum[n](X[m,n]) }\n");
+  put(folder / "tiled.lay",
+      scale +
+          "kernel product<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 "
+          "(M,N):(N,1) { C[m,n] = sum[k](A[m,k] * B[n,k]) }\n");
+  const std::vector<std::vector<std::string>> commands = {
+      {"check"},
+      {"run", "--random", "--set", "M=3", "--set", "N=4", "--on", "host"},
+      {"build", "-o", "built"}};
+  for (auto command : commands) {
+    INFO(command.front());
+    command.push_back("rows.lay");
+    const Finished warned = folder.lay(command);
+    CHECK(warned.code == 0);
+    CHECK(warned.error.find("warning[" + code +
+                            "]: kernel `rows` runs one thread an element, an "
+                            "estimated ") != std::string::npos);
+    if (command.front() == "build") continue;  // --strict asks for a compiler there
+    command.push_back("--strict");
+    const Finished refused = folder.lay(command);
+    CHECK(refused.code == 1);
+    CHECK(refused.error.find("error[" + code + "]") != std::string::npos);
+    CHECK(refused.out.find("Y = ") == std::string::npos);
+  }
+  CHECK(folder.lay({"check", "tiled.lay", "--strict"}).code == 0);
+  CHECK(folder.lay({"check", "tiled.lay"}).error == "");
+}
+
+TEST_CASE("run leaves a kernel alone that a script with results of its own does not call") {
+  Folder folder;
+  put(folder / "both.lay", scale + "print 1 + 1\n");
+  const Finished ran = folder.lay({"run", "both.lay"});
+  CHECK(ran.code == 0);
+  CHECK(ran.out == "2\n");
+  CHECK(ran.error.find("no kernel was run") != std::string::npos);
+  put(folder / "alone.lay", scale);
+  CHECK(folder.lay({"run", "alone.lay"}).code == 1);
+}
+
 TEST_CASE("run says what is missing") {
   Folder folder;
   put(folder / "scale.lay", scale);

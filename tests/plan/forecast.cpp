@@ -5,6 +5,7 @@
 
 #include "backend/plan/make.h"
 #include "backend/plan/model/model.h"
+#include "backend/plan/model/scalar.h"
 #include "backend/plan/model/tile_traffic.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
@@ -275,6 +276,41 @@ TEST_CASE("changes of layout and single elements move everything once") {
   CHECK(row.tiles == 4);  // blocks of 256 threads
   CHECK(row.multiply_adds == 1024 * 512);
   CHECK(row.products == Approx(1024 * 512 / (128 * 4 * 1e9)));
+}
+
+TEST_CASE("sums inside sums are counted as their loops run") {
+  const auto nested = planned(
+      "kernel f<M, I, J, K>(A: f32 (M,I):(I,1), B: f32 (I,J):(J,1), C: f32 (J,K):(K,1)) -> y: f32 "
+      "M:1 { y[m] = sum[i](A[m,i] * sum[j](B[i,j] * sum[k](C[j,k]))) }\n",
+      {{"M", 7}, {"I", 5}, {"J", 3}, {"K", 11}});
+  // By loops as plain as the kernel's text.
+  double steps = 0, least = 7 * 5 + 5 * 3 + 3 * 11, warp = 0, each = 0;
+  for (int m = 0; m < 7; ++m)
+    for (int i = 0; i < 5; ++i, ++steps, ++each)    // A[m,i]: another address for each lane
+      for (int j = 0; j < 3; ++j, ++steps, ++warp)  // B[i,j]: one address for a warp
+        for (int k = 0; k < 11; ++k, ++steps, ++warp) {
+        }  // C[j,k]
+  const Forecast made = nested.only(machine());
+  CHECK(made.multiply_adds == steps);
+  const plan::ScalarWork work = plan::scalar_work(*nested.plan.kernel);
+  const auto value = [&](const Int& amount) {
+    return static_cast<double>(amount.evaluate(nested.sizes).value());
+  };
+  CHECK(value(work.least_flops) == 2 * least);
+  CHECK(value(work.loaded_bytes) >= 4 * (each + warp / 32));
+  CHECK(value(work.loaded_bytes) <= 4 * (each + warp / 32) + 2);
+
+  // A softmax computes its row's sum for each element: as many times too slow as the row is long.
+  const auto softmax = planned(
+      "kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[m,n] = exp(X[m,n]) / "
+      "sum[j](exp(X[m,j])) }\n",
+      {{"M", 1024}, {"N", 1024}});
+  CHECK(softmax.only(machine()).multiply_adds == 1024.0 * 1024 * 1024);
+  CHECK(plan::scalar_slowdown(softmax.plan, *find_target("h200"), 4096).value() > 30);
+  const auto copy =
+      planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[m,n] = X[m,n] }\n",
+              {{"M", 64}, {"N", 64}});
+  CHECK(!plan::scalar_slowdown(copy.plan, *find_target("h200"), 4096));
 }
 
 // Rows of tests/bench/results/hopper.txt: no kernel was faster than its forecast, and none of the

@@ -4,6 +4,7 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
+#include "backend/plan/model/scalar.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/sm80/sm80.h"
@@ -207,16 +208,10 @@ Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Targe
   Prediction result;
   result.registers = 32;
   result.blocks = resident_blocks(direct.threads, result.registers, 0, target);
-  result.global_bytes = result.cache_bytes = input_bytes(kernel) + output_bytes(kernel);
-  result.flops = 0;
-  const auto live = reachable(kernel);
-  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
-    if (!live[id]) continue;
-    if (const auto* sum = std::get_if<sema::Contraction>(&kernel.nodes[id].what)) {
-      const Int elements = product(kernel, kernel.assignments[0].indices);
-      result.flops += 2 * elements * product(kernel, sum->indices);
-    }
-  }
+  const ScalarWork work = scalar_work(kernel);
+  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.cache_bytes = work.loaded_bytes + output_bytes(kernel);
+  result.flops = work.flops;
   return result;
 }
 
