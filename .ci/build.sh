@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
-launcher=()
-command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-cmake --preset "$preset" "${launcher[@]}" >/dev/null
+options=()
+command -v ccache >/dev/null && options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+[ -n "${LAY_UNITY:-}" ] && options+=("-DLAY_UNITY=$LAY_UNITY")
+cmake --preset "$preset" "${options[@]}" >/dev/null
 cmake --build --preset "$preset" ${2:+--target "${@:2}"}

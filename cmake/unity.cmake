@@ -19,7 +19,7 @@ set(unity_apart
   backend/ir/lower/lower_sm90_products.cpp
   backend/ir/lower/lower_sm90_split.cpp
   backend/ir/lower/lower_sm90_store.cpp
-  backend/ir/lower/old_values.cpp
+  backend/ir/lower/source_operand.cpp
   backend/plan/permute/relayout_smem.cpp
   backend/plan/recognise.cpp
   backend/plan/sm90/sm90_candidates.cpp
@@ -38,13 +38,13 @@ set(unity_apart
   frontend/picture/tex.cpp
   frontend/sema/builtins/builtins_memory.cpp
   frontend/sema/builtins/builtins_propositions.cpp
-  frontend/sema/explain/derivation_words.cpp
+  frontend/sema/explain/derivation_steps.cpp
   frontend/sema/session.cpp
   frontend/syntax/newlines.cpp
   runtime/commands/command_run.cpp
   runtime/io/file.cpp
   runtime/io/npy.cpp
-  runtime/repl/repl_text.cpp
+  runtime/repl/input.cpp
   runtime/repl/terminal.cpp
 )
 
