@@ -45,6 +45,7 @@ set(unity_apart
   runtime/io/file.cpp
   runtime/io/npy.cpp
   runtime/repl/input.cpp
+  runtime/repl/result_text.cpp
   runtime/repl/terminal.cpp
 )
 
