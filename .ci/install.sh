@@ -10,11 +10,12 @@ packages=(
   g++ cmake ninja-build         # the compiler and the build
   antlr4 libantlr4-runtime-dev  # the parser generator and its runtime
   libcli11-dev                  # the command line
+  nlohmann-json3-dev            # what `lay bench` reads of Triton
   python3                       # prepares the digits of the first example
 )
 browser=()
 if [ "$what" != build ]; then
-  packages+=(catch2 nlohmann-json3-dev git)
+  packages+=(catch2 git)
   # A browser for the tests of the pages that `lay show` writes, and a font for it. They are skipped
   # where there is none.
   browser=(chromium fonts-dejavu-core)
