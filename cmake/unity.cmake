@@ -28,9 +28,8 @@ set(unity_apart
   frontend/algebra/claims/same_function.cpp
   frontend/algebra/integers/linear_forms.cpp
   frontend/algebra/integers/prove.cpp
-  frontend/algebra/inverse_search/cut_modular.cpp
-  frontend/algebra/inverse_search/cut_ways.cpp
-  frontend/algebra/inverse_search/inverse_modular.cpp
+  frontend/algebra/inverse_search/extend_chain.cpp
+  frontend/algebra/inverse_search/obstruction.cpp
   frontend/algebra/layouts/complement.cpp
   frontend/algebra/layouts/layout_structure.cpp
   frontend/algebra/memory/fit.cpp
