@@ -21,7 +21,7 @@ set(unity_apart
   backend/ir/lower/lower_sm90_store.cpp
   backend/ir/lower/source_operand.cpp
   backend/plan/model/scalar.cpp
-  backend/plan/permute/relayout_smem.cpp
+  backend/plan/permute/permute_smem.cpp
   backend/plan/recognise.cpp
   backend/plan/sm90/sm90_candidates.cpp
   backend/plan/sm90/sm90_store.cpp

@@ -10,7 +10,7 @@
 #include "backend/plan/copies.h"
 #include "backend/plan/mask.h"
 #include "backend/plan/model/predict.h"
-#include "backend/plan/permute/relayout_variants.h"
+#include "backend/plan/permute/permute_variants.h"
 #include "backend/plan/prepass.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
@@ -31,12 +31,12 @@ Problem problem_of(const Refusal& refusal, const Span& where) {
   return {refusal.code, refusal.message, where, {}, refusal.notes(), {}};
 }
 
-Variant direct_variant(const sema::Kernel& kernel, const std::string& reason,
+Variant scalar_variant(const sema::Kernel& kernel, const std::string& reason,
                        const Target& target) {
   Variant variant;
-  variant.name = "direct";
-  variant.how = Direct{};
-  variant.prediction = predict(kernel, Direct{}, target);
+  variant.name = "scalar";
+  variant.how = ScalarKernel{};
+  variant.prediction = predict(kernel, ScalarKernel{}, target);
   variant.notes.push_back("one thread an output element: " + reason);
   return variant;
 }
@@ -79,7 +79,7 @@ class GemmPlanner {
       }
     }
     if (!complete())
-      plan_.variants.push_back(direct_variant(kernel_, "no schedule takes all sizes", target_));
+      plan_.variants.push_back(scalar_variant(kernel_, "no schedule takes all sizes", target_));
   }
 
  private:
@@ -461,18 +461,18 @@ class GemmPlanner {
       completed_;  // targets that have the library's rows under a schedule for all sizes
 };
 
-void plan_direct(Plan& plan, const std::string& reason, const Target& target) {
+void plan_scalar(Plan& plan, const std::string& reason, const Target& target) {
   for (const sema::Schedule& schedule : plan.kernel->schedules) {
     plan.problems.push_back(
         {"unsupported",
-         "a schedule needs a product of two matrices or a layout change, and of " +
-             plan.kernel->name + " " + reason,
+         "expected a GEMM or a permute kernel to schedule, and `" + plan.kernel->name +
+             "` is neither: " + reason,
          schedule.where,
          {},
          {{"help", "without a schedule it runs with one thread an output element"}},
          {}});
   }
-  plan.variants.push_back(direct_variant(*plan.kernel, reason, target));
+  plan.variants.push_back(scalar_variant(*plan.kernel, reason, target));
 }
 
 void plan_kernel(Plan& plan, const Target& target) {
@@ -481,15 +481,15 @@ void plan_kernel(Plan& plan, const Target& target) {
   Facts facts = facts_of(*plan.kernel);
   auto form = recognise(*plan.kernel, facts);
   if (std::holds_alternative<NotGemm>(form)) {
-    const auto change = recognise_relayout(*plan.kernel, facts);
-    if (const auto* found = std::get_if<RelayoutForm>(&change))
-      return plan_layout_change(plan, *found, facts, target);
+    const auto change = recognise_permute(*plan.kernel, facts);
+    if (const auto* found = std::get_if<PermuteForm>(&change))
+      return add_permute_variants(plan, *found, facts, target);
   }
-  if (auto* no = std::get_if<NotGemm>(&form)) return plan_direct(plan, no->reason, target);
+  if (auto* no = std::get_if<NotGemm>(&form)) return plan_scalar(plan, no->reason, target);
   const auto& tensors = plan.kernel->tensors;
   if (std::any_of(tensors.begin(), tensors.end(),
                   [](const sema::Tensor& each) { return each.is_swizzled(); }))
-    return plan_direct(plan, "a tensor is swizzled in global memory", target);
+    return plan_scalar(plan, "a tensor is swizzled in global memory", target);
   GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
 }
 

@@ -17,7 +17,7 @@
 //   small      tile (64,64,16)   for any number of tiles
 //   wide_any, tall_any, small_any    the same tiles element by element
 //
-// and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a change of layout (relayout.h).
+// and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a permute kernel (permute.h).
 //
 // A variant may need operands in another layout than the caller's: then it begins with a launch
 // that copies them into workspace, memory of the launcher's that nobody else sees (prepass.h).
@@ -33,7 +33,7 @@
 #include <variant>
 #include <vector>
 
-#include "backend/plan/permute/relayout.h"
+#include "backend/plan/permute/permute.h"
 #include "backend/plan/sm80/sm80_gemm.h"
 #include "backend/plan/sm90/sm90_gemm.h"
 #include "frontend/algebra/integers/facts.h"
@@ -117,13 +117,13 @@ struct SimtGemm {
 };
 
 // Anything else: one thread an output element, contractions as plain loops.
-struct Direct {
+struct ScalarKernel {
   int threads = 256;
 };
 
-// Changes of layout in one launch: a block takes a tile of one of them.
+// Permute kernels in one launch: a block takes a tile of one of them.
 struct Copies {
-  std::vector<Relayout>
+  std::vector<Permute>
       parts;  // part i makes assignment i of the kernel, with as many threads as the others
 };
 
@@ -176,7 +176,7 @@ struct Variant {
   std::string name;             // unique in the plan; part of the emitted kernel's name
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
-  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Relayout, Copies, Direct> how;
+  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel> how;
   // Launches that come first, in order: plans of one variant each, right wherever this one is.
   std::vector<Plan> before;
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "backend/plan/model/predict.h"
-#include "backend/plan/permute/plan_relayout.h"
+#include "backend/plan/permute/plan_permute.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/tensor_variant.h"
 #include "backend/plan/vectors.h"
@@ -178,7 +178,7 @@ class Maker {
 };
 
 // The tile of a copy that runs as its source does; nothing for others.
-std::optional<std::vector<int>> straight_tile(const RelayoutForm& form) {
+std::optional<std::vector<int>> straight_tile(const PermuteForm& form) {
   const Way& to = form.outputs.front();
   if (form.inputs.empty() || form.inputs.front().way.run_axis != to.run_axis || to.run_axis < 0)
     return std::nullopt;
@@ -192,7 +192,7 @@ std::optional<std::vector<int>> straight_tile(const RelayoutForm& form) {
   return tile;
 }
 
-// All copies in one launch: each a layout change of its own that takes its share of the blocks.
+// All copies in one launch: each a permute kernel of its own that takes its share of the blocks.
 std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
                                       const Target& target, const Facts& facts,
                                       std::vector<Problem>& problems) {
@@ -202,18 +202,18 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
     sema::Kernel one = *copies;
     one.assignments = {copies->assignments[i]};
     Facts known = facts;
-    const auto form = recognise_relayout(one, known);
-    if (!std::holds_alternative<RelayoutForm>(form)) return std::nullopt;
-    RelayoutSchedule schedule;
+    const auto form = recognise_permute(one, known);
+    if (!std::holds_alternative<PermuteForm>(form)) return std::nullopt;
+    PermuteSchedule schedule;
     schedule.threads = threads_of_copies;
     schedule.where = copies->where;
-    if (bytes == 0) schedule.tile = straight_tile(std::get<RelayoutForm>(form));
+    if (bytes == 0) schedule.tile = straight_tile(std::get<PermuteForm>(form));
     auto part =
-        plan_relayout(one, std::get<RelayoutForm>(form), known, schedule, bytes, target, problems);
+        plan_permute(one, std::get<PermuteForm>(form), known, schedule, bytes, target, problems);
     if (!part) return std::nullopt;
-    auto& relayout = std::get<Relayout>(part->how);
-    for (RelayoutStore& store : relayout.stores) store.assignment = static_cast<int>(i);
-    parts.parts.push_back(std::move(relayout));
+    auto& permute = std::get<Permute>(part->how);
+    for (PermuteStore& store : permute.stores) store.assignment = static_cast<int>(i);
+    parts.parts.push_back(std::move(permute));
     made.when.insert(made.when.end(), part->when.begin(), part->when.end());
     made.aligned.insert(made.aligned.end(), part->aligned.begin(), part->aligned.end());
     made.prediction.registers = std::max(made.prediction.registers, part->prediction.registers);

@@ -100,27 +100,27 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Sim
   }
 }
 
-std::string index_names(const sema::Kernel& kernel, const Relayout& relayout) {
+std::string index_names(const sema::Kernel& kernel, const Permute& permute) {
   std::string text;
-  for (sema::IndexId index : relayout.indices)
+  for (sema::IndexId index : permute.indices)
     text += (text.empty() ? "" : ",") + index_name(kernel, index);
   return text;
 }
 
-void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout,
-                    std::vector<std::string>& lines) {
-  const std::string at = "(" + index_names(kernel, relayout) + ")";
+void permute_lines(const sema::Kernel& kernel, const Permute& permute,
+                   std::vector<std::string>& lines) {
+  const std::string at = "(" + index_names(kernel, permute) + ")";
   const auto along = [&](int axis) {
     return axis < 0
                ? std::string()
-               : " along " + index_name(kernel, relayout.indices[static_cast<std::size_t>(axis)]);
+               : " along " + index_name(kernel, permute.indices[static_cast<std::size_t>(axis)]);
   };
   std::string tile;
-  for (int extent : relayout.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
-  lines.push_back(entry("tile", (relayout.tile.size() == 1 ? tile : "(" + tile + ")")));
-  lines.push_back(entry("threads", std::to_string(relayout.threads)));
+  for (int extent : permute.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
+  lines.push_back(entry("tile", (permute.tile.size() == 1 ? tile : "(" + tile + ")")));
+  lines.push_back(entry("threads", std::to_string(permute.threads)));
   std::vector<std::string> said;
-  for (const RelayoutLoad& load : relayout.loads) {
+  for (const PermuteLoad& load : permute.loads) {
     const std::string& name = kernel.loaded(load.load).name;
     const bool first = std::find(said.begin(), said.end(), name) == said.end();
     if (load.staged) {
@@ -132,12 +132,12 @@ void relayout_lines(const sema::Kernel& kernel, const Relayout& relayout,
         "  // " + name + " is read " + elements(load.vector) + " at once" + along(load.run_axis) +
         (load.staged ? "; (thread,value) -> " + at + ": " + load.threads.to_string() : ""));
   }
-  lines.push_back(entry("rasterization", relayout.order.to_string()));
-  for (const RelayoutStore& store : relayout.stores) {
+  lines.push_back(entry("rasterization", permute.order.to_string()));
+  for (const PermuteStore& store : permute.stores) {
     lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
-                    along(relayout.run_axis));
+                    along(permute.run_axis));
   }
-  lines.push_back("  // outputs, (thread,value) -> " + at + ": " + relayout.work.to_string());
+  lines.push_back("  // outputs, (thread,value) -> " + at + ": " + permute.work.to_string());
 }
 
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
@@ -300,7 +300,7 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
                     declared(source) + ") -> " + declared(target) + where);
     lines.push_back("{ " + target.name + at + " = " + source.name + at + " }");
     lines.push_back("schedule " + name + " for simt {");
-    relayout_lines(kernel, copies.parts[i], lines);
+    permute_lines(kernel, copies.parts[i], lines);
     lines.push_back("}");
   }
 }
@@ -324,8 +324,8 @@ void workspace_lines(const sema::Kernel& kernel, const Variant& variant,
 std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant) {
   const sema::Kernel& kernel = executed(plan, variant);
   std::vector<std::string> lines;
-  const bool scheduled =
-      !std::holds_alternative<Direct>(variant.how) && !std::holds_alternative<Copies>(variant.how);
+  const bool scheduled = !std::holds_alternative<ScalarKernel>(variant.how) &&
+                         !std::holds_alternative<Copies>(variant.how);
   const std::string target = std::holds_alternative<Sm90Gemm>(variant.how)   ? "sm90"
                              : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
                                                                              : "simt";
@@ -347,7 +347,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  [&](const SimtGemm& how) {
                    gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
                  },
-                 [&](const Relayout& how) { relayout_lines(kernel, how, lines); },
+                 [&](const Permute& how) { permute_lines(kernel, how, lines); },
                  [&](const Copies& how) { copies_lines(kernel, how, lines); },
                  [&](const Sm80Gemm& how) {
                    gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
@@ -355,7 +355,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  [&](const Sm90Gemm& how) {
                    gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
                  },
-                 [&](const Direct& how) {
+                 [&](const ScalarKernel& how) {
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");
                  },
              },

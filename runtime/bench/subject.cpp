@@ -151,7 +151,7 @@ runtime::BoundLaunches Subject::bind(const DeviceSets& sets, int set) const {
 plan::Variant plain_variant() {
   plan::Variant variant;
   variant.name = "plain";
-  variant.how = plan::Direct{};
+  variant.how = plan::ScalarKernel{};
   return variant;
 }
 

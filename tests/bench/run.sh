@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cmake --preset release > /dev/null
-cmake --build build --target lay lay_agreement lay_start lay_relayout_bench
+cmake --build build --target lay lay_agreement lay_start lay_permute_bench
 results=tests/bench/results
 mkdir -p "$results"
 build/tests/lay_agreement tests/agreement/variants.lay | tee "$results/agreement.txt"
@@ -12,4 +12,4 @@ for n in 1024 2048 4096 8192; do sizes+=(--size "M=$n,N=$n,K=$n"); done
 build/lay bench tests/bench/sgemm.lay "${sizes[@]}" --all-variants --json 2>&1 > "$results/sgemm.json" | tee "$results/sgemm.txt"
 tests/bench/hopper.sh build/lay | tee "$results/hopper.txt"
 build/tests/lay_start tests/bench/sgemm.lay | tee "$results/start.txt"
-build/tests/lay_relayout_bench tests/bench/relayout.lay --sizes 16384 --json "$results/relayout.json" | tee "$results/relayout.txt"
+build/tests/lay_permute_bench tests/bench/permute.lay --sizes 16384 --json "$results/permute.json" | tee "$results/permute.txt"

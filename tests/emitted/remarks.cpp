@@ -40,14 +40,14 @@ void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
   for (const plan::StagedTensor& each : gemm.store->inputs)
     out << " read " << each.tma << each.along_n << each.matrices;
 }
-void describe(std::ostream& out, const plan::Relayout& relayout) {
-  out << "relayout " << relayout.vector << relayout.run_axis;
+void describe(std::ostream& out, const plan::Permute& permute) {
+  out << "permute " << permute.vector << permute.run_axis;
 }
 void describe(std::ostream& out, const plan::Copies& copies) {
   out << "copies " << copies.parts.size();
 }
-void describe(std::ostream& out, const plan::Direct&) {
-  out << "direct";
+void describe(std::ostream& out, const plan::ScalarKernel&) {
+  out << "scalar";
 }
 
 // What decides on the text, sizes and types apart.
@@ -139,7 +139,7 @@ TEST_CASE("ptxas has no remark on f32 kernels of the tables") {
   CHECK(check_families("tests/bench/sgemm.lay") > 5);
 }
 
-TEST_CASE("ptxas has no remark on changes of layout of the tables") {
+TEST_CASE("ptxas has no remark on permute kernels of the tables") {
   if (missing_compiler()) return;
-  CHECK(check_families("tests/bench/relayout.lay") > 2);
+  CHECK(check_families("tests/bench/permute.lay") > 2);
 }

@@ -132,7 +132,7 @@ TEST_CASE("batches and two outputs") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a layout change and two sums, one thread an element") {
+TEST_CASE("a permute kernel and two sums, one thread an element") {
   KernelMaker k("mixed");
   const Int M = k.dim("M"), N = k.dim("N");
   const auto x = k.tensor("X", f32, layout(tuple(M, N), tuple(N, 1)));

@@ -251,7 +251,7 @@ TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
   CHECK(plain.binds() == "products");
 }
 
-TEST_CASE("changes of layout and single elements move everything once") {
+TEST_CASE("permute kernels and single elements move everything once") {
   const auto turned =
       planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
               {{"M", 4096}, {"N", 4096}});

@@ -20,11 +20,11 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   Declared declared(builder, plan, variant, options);
   std::visit(overloaded{
                  [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
-                 [&](const plan::Relayout& relayout) { lower_relayout(declared, relayout); },
+                 [&](const plan::Permute& permute) { lower_permute(declared, permute); },
                  [&](const plan::Copies& copies) { lower_copies(declared, copies); },
                  [&](const plan::Sm80Gemm& gemm) { lower_sm80(declared, gemm); },
                  [&](const plan::Sm90Gemm& gemm) { lower_sm90(declared, gemm); },
-                 [&](const plan::Direct& direct) { lower_direct(declared, direct); },
+                 [&](const plan::ScalarKernel& scalar) { lower_scalar(declared, scalar); },
              },
              variant.how);
   verify_after("lowering", kernel);

@@ -120,10 +120,10 @@ class ElementLowering {
 };
 
 void lower_gemm(Declared& declared, const plan::SimtGemm& gemm);
-void lower_relayout(Declared& declared, const plan::Relayout& relayout);
+void lower_permute(Declared& declared, const plan::Permute& permute);
 void lower_copies(Declared& declared, const plan::Copies& copies);
 void lower_sm80(Declared& declared, const plan::Sm80Gemm& gemm);
 void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm);
-void lower_direct(Declared& declared, const plan::Direct& direct);
+void lower_scalar(Declared& declared, const plan::ScalarKernel& scalar);
 
 }  // namespace lay::ir

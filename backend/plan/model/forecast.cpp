@@ -178,11 +178,11 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   return made;
 }
 
-// Tiles of a change of layout.
-std::int64_t tiles_of(const Sized& sized, const Relayout& relayout) {
+// Tiles of a permute kernel.
+std::int64_t tiles_of(const Sized& sized, const Permute& permute) {
   std::int64_t all = 1;
-  for (std::size_t i = 0; i < relayout.tile.size(); ++i)
-    all *= round_up_div(sized.extent(relayout.indices[i]), relayout.tile[i]);
+  for (std::size_t i = 0; i < permute.tile.size(); ++i)
+    all *= round_up_div(sized.extent(permute.indices[i]), permute.tile[i]);
   return all;
 }
 
@@ -199,10 +199,10 @@ Forecast of_tiles(const Prediction& prediction, const Sized& sized, std::int64_t
   return made;
 }
 
-Forecast of_direct(const sema::Kernel& kernel, const Direct& direct, const Prediction& prediction,
-                   const Sized& sized, const Target& target) {
+Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
+                   const Prediction& prediction, const Sized& sized, const Target& target) {
   const std::int64_t elements = sized.product(kernel.assignments.at(0).indices);
-  Forecast made = of_tiles(prediction, sized, round_up_div(elements, direct.threads), target);
+  Forecast made = of_tiles(prediction, sized, round_up_div(elements, scalar.threads), target);
   if (made.multiply_adds == 0) return made;
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
@@ -222,15 +222,17 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
           [&](const SimtGemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
           [&](const Sm80Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
           [&](const Sm90Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
-          [&](const Relayout& how) {
+          [&](const Permute& how) {
             return of_tiles(prediction, sized, tiles_of(sized, how), target);
           },
           [&](const Copies& how) {
             std::int64_t all = 0;
-            for (const Relayout& part : how.parts) all += tiles_of(sized, part);
+            for (const Permute& part : how.parts) all += tiles_of(sized, part);
             return of_tiles(prediction, sized, all, target);
           },
-          [&](const Direct& how) { return of_direct(kernel, how, prediction, sized, target); },
+          [&](const ScalarKernel& how) {
+            return of_scalar(kernel, how, prediction, sized, target);
+          },
       },
       variant.how);
   made.launch_name = variant.name;

@@ -204,10 +204,10 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
   return result;
 }
 
-Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Target& target) {
+Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const Target& target) {
   Prediction result;
   result.registers = 32;
-  result.blocks = resident_blocks(direct.threads, result.registers, 0, target);
+  result.blocks = resident_blocks(scalar.threads, result.registers, 0, target);
   const ScalarWork work = scalar_work(kernel);
   result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.cache_bytes = work.loaded_bytes + output_bytes(kernel);
@@ -215,21 +215,21 @@ Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Targe
   return result;
 }
 
-Prediction predict(const sema::Kernel& kernel, const Relayout& relayout) {
+Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
   Prediction result;
   // What is read ahead, the elements of one access, and an address and a condition for each access
   // to global memory.
-  int bits_held = 0, accesses = relayout.accesses();
-  for (const RelayoutLoad& load : relayout.loads) {
+  int bits_held = 0, accesses = permute.accesses();
+  for (const PermuteLoad& load : permute.loads) {
     const int element = bits(kernel.loaded(load.load).element);
-    const int count = load.staged ? accesses_of(load.threads) * load.vector
-                                  : relayout.accesses() * relayout.vector;
-    bits_held += count * element + (load.staged ? relayout.vector * element : 0);
+    const int count =
+        load.staged ? accesses_of(load.threads) * load.vector : permute.accesses() * permute.vector;
+    bits_held += count * element + (load.staged ? permute.vector * element : 0);
     accesses += count / load.vector;
   }
-  for (const RelayoutStore& store : relayout.stores) {
+  for (const PermuteStore& store : permute.stores) {
     const auto target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
-    bits_held += relayout.vector * bits(kernel.tensor(target).element);
+    bits_held += permute.vector * bits(kernel.tensor(target).element);
   }
   constexpr int access = 2, rest = 24;
   result.registers = bits_held / 32 + access * accesses + rest;
@@ -252,9 +252,9 @@ int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const
                     target.sm_blocks);
 }
 
-int blocks_per_sm(const Relayout& relayout, int registers, std::int64_t shared_bytes,
+int blocks_per_sm(const Permute& permute, int registers, std::int64_t shared_bytes,
                   const Target& target) {
-  return resident_blocks(relayout.threads, registers, shared_bytes, target);
+  return resident_blocks(permute.threads, registers, shared_bytes, target);
 }
 
 }  // namespace lay::plan

@@ -13,9 +13,9 @@ int predict_registers(const SimtGemm& gemm);
 Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Target& target);
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target);
 Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target);
-Prediction predict(const sema::Kernel& kernel, const Direct& direct, const Target& target);
+Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const Target& target);
 Prediction predict(const sema::Kernel& kernel,
-                   const Relayout& relayout);  // shared memory and blocks apart
+                   const Permute& permute);  // shared memory and blocks apart
 
 // Clocks of an SM that one instruction takes: as many as its products do at the
 // machine's rate, and never fewer than its record says.
@@ -26,8 +26,8 @@ int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const
 
 // Blocks of an SM that the registers allow; at most as many as make 512 threads.
 int blocks_per_sm(const SimtGemm& gemm, const Target& target);
-// The same of a layout change, which wants as many threads as there is room for.
-int blocks_per_sm(const Relayout& relayout, int registers, std::int64_t shared_bytes,
+// The same of a permute kernel, which wants as many threads as there is room for.
+int blocks_per_sm(const Permute& permute, int registers, std::int64_t shared_bytes,
                   const Target& target);
 
 }  // namespace lay::plan

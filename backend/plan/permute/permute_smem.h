@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "backend/plan/permute/relayout_form.h"
+#include "backend/plan/permute/permute_form.h"
 #include "backend/plan/plan.h"
 
 namespace lay::plan {
@@ -24,7 +24,7 @@ std::vector<int> staged_tile(const std::vector<int>& tile, const Way& way);
 // `asked` is a layout that fits (shared_fault), or nothing: then the layout and the number of
 // threads side by side that meet the fewest conflicts; of equals the plainest. Written element by
 // element, read as wide as it lies.
-Staging stage(const Relayout& relayout, const Way& way, int vector, ElementType element,
+Staging stage(const Permute& permute, const Way& way, int vector, ElementType element,
               const std::optional<AnyLayout>& asked);
 
 // Packed, the outputs' run fastest.

@@ -1,9 +1,9 @@
-// relayout_straight_bytes16, from relayout.lay, for sm_90a.
+// permute_straight_bytes16, from permute.lay, for sm_90a.
 //
 //   // variant bytes16
 //   // where these are aligned: Y to 16 bytes, X to 16 bytes
 //   // bound by global memory: a tile moves 32768 bytes of global memory, 1784 cycles of an SM's share, and takes 0 wavefronts of shared memory
-//   schedule relayout_straight for simt {
+//   schedule permute_straight for simt {
 //     tile          = (32,128)
 //     threads       = 256
 //     // X is read 4 elements at once along j
@@ -20,7 +20,7 @@
 // Assumes N % 8 == 0.
 
 extern "C" __global__ void __launch_bounds__(256, 4)
-lay_relayout_straight_bytes16(
+lay_permute_straight_bytes16(
     const float* __restrict__ X_,  // (M,N):(N,1)
     float* __restrict__ Y_,  // ((8,M/8),(8,N/8)):((8,64),(1,8*M))
     int M_,

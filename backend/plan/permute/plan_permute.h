@@ -1,4 +1,4 @@
-// The variants of a layout change: the widest accesses first, each under the conditions that they
+// The variants of a permute kernel: the widest accesses first, each under the conditions that they
 // need, then narrower ones, at last element by element for all sizes.
 //
 //   Y[i,j] = X[j,i] of f32, 64 x 64 tiles:
@@ -9,21 +9,21 @@
 #include <optional>
 
 #include "backend/plan/copies.h"
-#include "backend/plan/permute/relayout_form.h"
-#include "backend/plan/permute/relayout_schedule.h"
+#include "backend/plan/permute/permute_form.h"
+#include "backend/plan/permute/permute_schedule.h"
 
 namespace lay::plan {
 
 // Accesses of at most `bytes`; 0: of one element. Fills in what the conditions need. Nothing with a
 // problem, or where a variant of this width would be that of a narrower one. Problems:
 // "schedule-threads", "schedule-smem", "schedule-shared", "schedule-rasterization".
-std::optional<Variant> plan_relayout(const sema::Kernel& kernel, const RelayoutForm& form,
-                                     Facts& facts, const RelayoutSchedule& schedule, int bytes,
-                                     const Target& target, std::vector<Problem>& problems);
+std::optional<Variant> plan_permute(const sema::Kernel& kernel, const PermuteForm& form,
+                                    Facts& facts, const PermuteSchedule& schedule, int bytes,
+                                    const Target& target, std::vector<Problem>& problems);
 
 // Blocks one after the other as the outputs' memory goes on beyond a tile: what is written at a
 // time then lies close together. Row-major to tiles of 8 x 8 takes 8 % less than in the order of
 // the rows.
-Layout default_order(const sema::Kernel& kernel, const Relayout& relayout, const Way& output);
+Layout default_order(const sema::Kernel& kernel, const Permute& permute, const Way& output);
 
 }  // namespace lay::plan

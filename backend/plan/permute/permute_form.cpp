@@ -1,4 +1,4 @@
-#include "backend/plan/permute/relayout_form.h"
+#include "backend/plan/permute/permute_form.h"
 
 #include <algorithm>
 
@@ -235,16 +235,16 @@ bool Way::depends_on(int axis) const {
                      [&](const Leaf& leaf) { return leaf.axis == axis && !leaf.stride.is(0); });
 }
 
-std::variant<RelayoutForm, NotRelayout> recognise_relayout(const Kernel& kernel, Facts& facts) {
+std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Facts& facts) {
   const auto live = reachable(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
     if (live[id] && std::holds_alternative<Contraction>(kernel.nodes[id].what))
-      return NotRelayout{"it has a sum"};
+      return NotPermute{"it has a sum"};
   }
-  if (!same_indices(kernel)) return NotRelayout{"its outputs have different indices"};
-  RelayoutForm form;
+  if (!same_indices(kernel)) return NotPermute{"its outputs have different indices"};
+  PermuteForm form;
   form.indices = kernel.assignments[0].indices;
-  if (form.indices.empty()) return NotRelayout{"its output has no index"};
+  if (form.indices.empty()) return NotPermute{"its output has no index"};
   WayFinder finder(kernel, facts, form.indices);
   for (const Assignment& assignment : kernel.assignments)
     form.outputs.push_back(finder.output(assignment));

@@ -1,4 +1,4 @@
-// Changes of layout, from the script to CUDA: the golden text of relayout.lay's kernels, and every
+// Permute kernels, from the script to CUDA: the golden text of permute.lay's kernels, and every
 // variant compiled, with everything in registers. LAY_BLESS=1 rewrites the goldens; `git diff` is
 // the review.
 #include "backend/ir/lower/lower.h"
@@ -9,15 +9,15 @@ using namespace lay::test;
 
 namespace {
 
-const auto script = source("tests/emitted/relayout.lay");
+const auto script = source("tests/emitted/permute.lay");
 
 lay::cuda::Emitted of_variant(const lay::plan::Plan& plan, const lay::plan::Variant& variant) {
-  return emitted(lay::ir::lower(plan, variant, {"relayout.lay", {}}), "sm_90a");
+  return emitted(lay::ir::lower(plan, variant, {"permute.lay", {}}), "sm_90a");
 }
 
 }  // namespace
 
-TEST_CASE("changes of layout are emitted as the golden text") {
+TEST_CASE("permute kernels are emitted as the golden text") {
   const auto all = kernels_of(script);
   REQUIRE(!all.empty());
   for (const auto& kernel : all) {
@@ -28,7 +28,7 @@ TEST_CASE("changes of layout are emitted as the golden text") {
   }
 }
 
-TEST_CASE("changes of layout compile, with everything in registers") {
+TEST_CASE("permute kernels compile, with everything in registers") {
   if (std::string why; !lay::runtime::can_compile(&why)) {
     WARN("skipped: " << why);
     return;

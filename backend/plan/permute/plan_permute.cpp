@@ -1,4 +1,4 @@
-#include "backend/plan/permute/plan_relayout.h"
+#include "backend/plan/permute/plan_permute.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,8 @@
 #include "backend/plan/axes.h"
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/predict.h"
-#include "backend/plan/permute/relayout_smem.h"
-#include "backend/plan/permute/relayout_tile.h"
+#include "backend/plan/permute/permute_smem.h"
+#include "backend/plan/permute/permute_tile.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/shared_layout.h"
 #include "backend/plan/vectors.h"
@@ -27,11 +27,11 @@ constexpr std::int64_t most_staged_bytes = 65536;
 constexpr std::int64_t most_elements = 1 << 16;
 constexpr int most_ahead = 96;  // registers of a thread for what it reads ahead
 
-class RelayoutPlanner {
+class PermutePlanner {
  public:
-  RelayoutPlanner(const sema::Kernel& kernel, const RelayoutForm& form, Facts& facts,
-                  const RelayoutSchedule& schedule, int bytes, const Target& target,
-                  std::vector<Problem>& problems)
+  PermutePlanner(const sema::Kernel& kernel, const PermuteForm& form, Facts& facts,
+                 const PermuteSchedule& schedule, int bytes, const Target& target,
+                 std::vector<Problem>& problems)
       : kernel_(kernel),
         form_(form),
         known_(facts),
@@ -76,8 +76,8 @@ class RelayoutPlanner {
   }
 
   // The tensors that are accessed in the order of the outputs.
-  std::vector<RelayoutSide> in_order() const {
-    std::vector<RelayoutSide> sides;
+  std::vector<PermuteSide> in_order() const {
+    std::vector<PermuteSide> sides;
     for (const Way& way : form_.outputs) sides.push_back({&way, element_bytes(way.tensor)});
     for (const auto& input : form_.inputs) {
       if (!is_staged(input.way)) sides.push_back({&input.way, element_bytes(input.way.tensor)});
@@ -86,7 +86,7 @@ class RelayoutPlanner {
   }
 
   void shape() {
-    std::vector<RelayoutSide> sides;
+    std::vector<PermuteSide> sides;
     for (const Way& way : form_.outputs) sides.push_back({&way, element_bytes(way.tensor)});
     bool staged = false;
     std::int64_t staged_element = 0;  // bytes of all staged inputs at one element
@@ -209,7 +209,7 @@ class RelayoutPlanner {
     per_thread = (per_thread + made_.threads - 1) / made_.threads;
     for (const auto& input : form_.inputs) {
       const Way& way = input.way;
-      RelayoutLoad load;
+      PermuteLoad load;
       load.load = input.load;
       load.staged = is_staged(way);
       if (!load.staged && way.run_axis != made_.run_axis) continue;  // read where it is used
@@ -225,9 +225,9 @@ class RelayoutPlanner {
     // No wider than what the variant's conditions are about: they leave out an input that is not
     // read ahead.
     made_.vector = 1;
-    for (const RelayoutStore& store : made_.stores)
+    for (const PermuteStore& store : made_.stores)
       made_.vector = std::max(made_.vector, store.vector);
-    for (const RelayoutLoad& load : made_.loads)
+    for (const PermuteLoad& load : made_.loads)
       if (!load.staged) made_.vector = std::max(made_.vector, load.vector);
   }
 
@@ -255,7 +255,7 @@ class RelayoutPlanner {
     }
     std::map<std::string, AnyLayout> first;  // of a tensor that is read at several places
     std::int64_t bytes = 0;
-    for (RelayoutLoad& load : made_.loads) {
+    for (PermuteLoad& load : made_.loads) {
       if (!load.staged) continue;
       const Way& way = way_of(load);
       const sema::Tensor& tensor = this->tensor(way.tensor);
@@ -294,7 +294,7 @@ class RelayoutPlanner {
                    "a smaller tile");
   }
 
-  const Way& way_of(const RelayoutLoad& load) const {
+  const Way& way_of(const PermuteLoad& load) const {
     return std::find_if(form_.inputs.begin(), form_.inputs.end(),
                         [&](const auto& i) { return i.load == load.load; })
         ->way;
@@ -381,14 +381,14 @@ class RelayoutPlanner {
   static constexpr int largest_vector = 16;
 
   const sema::Kernel& kernel_;
-  const RelayoutForm& form_;
+  const PermuteForm& form_;
   const Facts& known_;
   Facts facts_;  // with the conditions of this variant
-  const RelayoutSchedule& schedule_;
+  const PermuteSchedule& schedule_;
   int bytes_;
   const Target& target_;
   std::vector<Problem>& problems_;
-  Relayout made_;
+  Permute made_;
   std::vector<Predicate> when_;
   std::vector<Alignment> aligned_;
   std::vector<BankConflicts> conflicts_;
@@ -398,13 +398,13 @@ class RelayoutPlanner {
 
 }  // namespace
 
-std::optional<Variant> plan_relayout(const sema::Kernel& kernel, const RelayoutForm& form,
-                                     Facts& facts, const RelayoutSchedule& schedule, int bytes,
-                                     const Target& target, std::vector<Problem>& problems) {
-  return RelayoutPlanner(kernel, form, facts, schedule, bytes, target, problems).run();
+std::optional<Variant> plan_permute(const sema::Kernel& kernel, const PermuteForm& form,
+                                    Facts& facts, const PermuteSchedule& schedule, int bytes,
+                                    const Target& target, std::vector<Problem>& problems) {
+  return PermutePlanner(kernel, form, facts, schedule, bytes, target, problems).run();
 }
 
-Layout default_order(const sema::Kernel& kernel, const Relayout& relayout, const Way& output) {
+Layout default_order(const sema::Kernel& kernel, const Permute& permute, const Way& output) {
   std::vector<int> axes;
   const auto add = [&](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
@@ -412,16 +412,16 @@ Layout default_order(const sema::Kernel& kernel, const Relayout& relayout, const
   const auto in_tile = [&](const Way::Leaf& leaf) {
     return leaf.extent.is_literal() && leaf.step.is_literal() &&
            leaf.step.value() * leaf.extent.value() <=
-               relayout.tile[static_cast<std::size_t>(leaf.axis)];
+               permute.tile[static_cast<std::size_t>(leaf.axis)];
   };
   for (const Way::Leaf& leaf : output.leaves) {
     if (!in_tile(leaf)) add(leaf.axis);
   }
-  for (std::size_t axis = 0; axis < relayout.indices.size(); ++axis) add(static_cast<int>(axis));
+  for (std::size_t axis = 0; axis < permute.indices.size(); ++axis) add(static_cast<int>(axis));
   std::vector<Tuple> shape, stride;
   for (int axis : axes) {
     const auto i = static_cast<std::size_t>(axis);
-    shape.emplace_back(tiles(kernel, relayout.indices[i], relayout.tile[i]));
+    shape.emplace_back(tiles(kernel, permute.indices[i], permute.tile[i]));
     stride.push_back(Tuple::basis(1, {axis}));
   }
   if (axes.size() == 1) return Layout(shape[0], stride[0]);

@@ -1,4 +1,4 @@
-// Whether a checked kernel is a layout change (relayout.h), and along which index each of its
+// Whether a checked kernel is a permute kernel (permute.h), and along which index each of its
 // tensors runs.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Way {
   bool depends_on(int axis) const;
 };
 
-struct RelayoutForm {
+struct PermuteForm {
   std::vector<sema::IndexId> indices;  // of the first output
   std::vector<Way> outputs;            // of the assignments
   struct Input {
@@ -39,11 +39,10 @@ struct RelayoutForm {
   std::vector<Input> inputs;
 };
 
-struct NotRelayout {
+struct NotPermute {
   std::string reason;
 };
 
-std::variant<RelayoutForm, NotRelayout> recognise_relayout(const sema::Kernel& kernel,
-                                                           Facts& facts);
+std::variant<PermuteForm, NotPermute> recognise_permute(const sema::Kernel& kernel, Facts& facts);
 
 }  // namespace lay::plan

@@ -1,4 +1,4 @@
-#include "backend/plan/permute/relayout_tile.h"
+#include "backend/plan/permute/permute_tile.h"
 
 #include <algorithm>
 #include <bit>
@@ -101,10 +101,10 @@ std::pair<Tuple, Tuple> mode(const std::vector<Part>& parts) {
 }  // namespace
 
 std::vector<int> default_tile(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices,
-                              const std::vector<RelayoutSide>& sides, int run_bytes,
+                              const std::vector<PermuteSide>& sides, int run_bytes,
                               std::int64_t elements) {
   TileGrower grower(kernel, indices);
-  for (const RelayoutSide& side : sides)
+  for (const PermuteSide& side : sides)
     grower.run(*side.way, std::max(1, run_bytes / side.element_bytes));
   grower.fill(*sides[0].way, elements);
   return grower.tile();
@@ -186,11 +186,11 @@ int accesses_of(const Layout& thread_value) {
   return static_cast<int>(size(thread_value[1][1]).value());
 }
 
-int Relayout::workers() const {
+int Permute::workers() const {
   return threads_of(work);
 }
 
-int Relayout::accesses() const {
+int Permute::accesses() const {
   return accesses_of(work);
 }
 

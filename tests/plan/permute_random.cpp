@@ -1,4 +1,4 @@
-// Changes of layout drawn at random: rank, order of the coordinates, order in memory, tiles of 8 in
+// Permute kernels drawn at random: rank, order of the coordinates, order in memory, tiles of 8 in
 // it, element types, sizes. Every variant gives the bits of the reference.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -104,7 +104,7 @@ struct Draw {
 
 }  // namespace
 
-TEST_CASE("layout changes drawn at random") {
+TEST_CASE("permute kernels drawn at random") {
   Draw draw{std::mt19937(20261122)};
   for (int i = 0; i < 60; ++i) {
     const std::string text = draw.kernel_and_call();

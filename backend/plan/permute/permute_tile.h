@@ -1,15 +1,15 @@
-// Tiles of a layout change, and who has which element of them.
+// Tiles of a permute kernel, and who has which element of them.
 #pragma once
 
 #include <vector>
 
-#include "backend/plan/permute/relayout.h"
-#include "backend/plan/permute/relayout_form.h"
+#include "backend/plan/permute/permute.h"
+#include "backend/plan/permute/permute_form.h"
 
 namespace lay::plan {
 
-// A side of a layout change: a tensor and the bytes of its elements.
-struct RelayoutSide {
+// A side of a permute kernel: a tensor and the bytes of its elements.
+struct PermuteSide {
   const Way* way;
   int element_bytes;
 };
@@ -17,7 +17,7 @@ struct RelayoutSide {
 // Extents of a tile, one an index: along every side a run of at least `run_bytes` where there is
 // one, in all about `elements`, and no more than next to the extents that are known.
 std::vector<int> default_tile(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices,
-                              const std::vector<RelayoutSide>& sides, int run_bytes,
+                              const std::vector<PermuteSide>& sides, int run_bytes,
                               std::int64_t elements);
 
 // How the threads share a tile.
@@ -51,6 +51,6 @@ Layout share(const Sharing& sharing, const std::vector<Part>& parts);
 // The order of the outputs' parts in which a warp touches the fewest pieces of 64 bytes, all
 // tensors together that it accesses in this order.
 std::vector<Part> parts_for_all(const sema::Kernel& kernel, const Sharing& sharing,
-                                const std::vector<RelayoutSide>& sides);
+                                const std::vector<PermuteSide>& sides);
 
 }  // namespace lay::plan

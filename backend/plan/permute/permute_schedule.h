@@ -1,4 +1,4 @@
-// A schedule of a layout change, read: tile, threads, smem of inputs, order.
+// A schedule of a permute kernel, read: tile, threads, smem of inputs, order.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace lay::plan {
 
-struct RelayoutSchedule {
+struct PermuteSchedule {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;
   std::optional<std::vector<int>> tile;  // one number an index of the first output
@@ -28,7 +28,7 @@ struct RelayoutSchedule {
 };
 
 // Problems: "schedule-entry" (unknown, or not of its form).
-RelayoutSchedule read_relayout_schedule(const sema::Schedule& schedule, const sema::Kernel& kernel,
-                                        std::vector<Problem>& problems);
+PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema::Kernel& kernel,
+                                      std::vector<Problem>& problems);
 
 }  // namespace lay::plan

@@ -1,7 +1,7 @@
-// The kernels of relayout.lay on small integers, which all their types hold: by plain loops, by the
+// The kernels of permute.lay on small integers, which all their types hold: by plain loops, by the
 // host interpreter and on a GPU, over sizes that take every variant.
 //
-//   test_agreement "changes of layout*"          a few sizes, on the host
+//   test_agreement "permute kernels*"          a few sizes, on the host
 //   test_agreement "[gpu]"                       all of them on a GPU as well
 #include <catch2/catch.hpp>
 #include <map>
@@ -53,14 +53,14 @@ void agree(lay::test::Kernels& kernels, std::int64_t m, std::int64_t n, bool wit
 
 }  // namespace
 
-TEST_CASE("changes of layout: interpreter and reference") {
-  lay::test::Kernels kernels("tests/agreement/relayout.lay", true);
+TEST_CASE("permute kernels: interpreter and reference") {
+  lay::test::Kernels kernels("tests/agreement/permute.lay", true);
   agree(kernels, 33, 7, false);
   agree(kernels, 16, 72, false);
 }
 
-TEST_CASE("changes of layout on a GPU and on the host", "[.gpu]") {
-  lay::test::Kernels kernels("tests/agreement/relayout.lay", true);
+TEST_CASE("permute kernels on a GPU and on the host", "[.gpu]") {
+  lay::test::Kernels kernels("tests/agreement/permute.lay", true);
   for (const std::int64_t m : {1, 7, 64, 66, 128, 129})
     for (const std::int64_t n : {1, 12, 31, 64, 130, 256}) agree(kernels, m, n, true);
 }

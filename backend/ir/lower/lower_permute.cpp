@@ -1,4 +1,4 @@
-// A layout change in steps, one tile a block:
+// A permute kernel in steps, one tile a block:
 //
 //   all reads of inputs: global -> registers                 each in the order of its own memory
 //   inputs that are turned round: registers -> shared
@@ -6,7 +6,7 @@
 //   for every access to the outputs: shared -> registers, the values, registers -> global
 //
 // Coordinates outside the outputs are neither read nor written; nothing else depends on the sizes.
-// Of several layout changes in one launch each has a range of blocks.
+// Of several permute kernels in one launch each has a range of blocks.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -28,12 +28,12 @@ bool stays(const Layout& layout) {
                      [](const Tuple& d) { return d.is_literal(0); });
 }
 
-class RelayoutLowering {
+class PermuteLowering {
  public:
-  RelayoutLowering(Declared& declared, const plan::Relayout& relayout)
-      : declared_(declared), b_(declared.b), relayout_(relayout) {
-    for (const plan::RelayoutLoad& load : relayout_.loads) declare(load);
-    for (const plan::RelayoutStore& store : relayout_.stores) declare(store);
+  PermuteLowering(Declared& declared, const plan::Permute& permute)
+      : declared_(declared), b_(declared.b), permute_(permute) {
+    for (const plan::PermuteLoad& load : permute_.loads) declare(load);
+    for (const plan::PermuteStore& store : permute_.stores) declare(store);
   }
 
   bool is_staged() const {
@@ -43,10 +43,10 @@ class RelayoutLowering {
 
   // What the block of this number does; `all` is there where something is staged.
   void run(Term block, BarrierId all) {
-    declared_.from(declared_.kernel.where, "block -> tile: " + relayout_.order.to_string());
+    declared_.from(declared_.kernel.where, "block -> tile: " + permute_.order.to_string());
     const Term real = find_tile(block);
     b_.when(real, [&] {
-      Place work = place(relayout_.work, "outputs", "");
+      Place work = place(permute_.work, "outputs", "");
       for (Input& input : inputs_) read(input, work);
       for (Input& input : inputs_) {
         if (input.load->staged) put(input);
@@ -61,7 +61,7 @@ class RelayoutLowering {
 
  private:
   struct Input {
-    const plan::RelayoutLoad* load = nullptr;
+    const plan::PermuteLoad* load = nullptr;
     const sema::Node* node = nullptr;
     BufferId ahead;         // (element, access): what was read ahead
     BufferId shared, here;  // of a staged one: its tile, and the elements of one access
@@ -81,19 +81,19 @@ class RelayoutLowering {
     return named_.insert(stem).second ? declared_.name(stem) : declared_.fresh(stem);
   }
 
-  size_t axes() const { return relayout_.indices.size(); }
+  size_t axes() const { return permute_.indices.size(); }
   Term number(std::int64_t value) { return b_.constant(value); }
   const std::string& index_name(size_t axis) const {
-    return declared_.index_name(relayout_.indices[axis]);
+    return declared_.index_name(permute_.indices[axis]);
   }
 
-  void declare(const plan::RelayoutLoad& load) {
+  void declare(const plan::PermuteLoad& load) {
     Input input;
     input.load = &load;
     input.node = &declared_.kernel.node(load.load);
     const auto& tensor = declared_.tensor(std::get<sema::Load>(input.node->what).tensor);
-    const int vector = load.staged ? load.vector : relayout_.vector;
-    const int count = plan::accesses_of(load.staged ? load.threads : relayout_.work);
+    const int vector = load.staged ? load.vector : permute_.vector;
+    const int count = plan::accesses_of(load.staged ? load.threads : permute_.work);
     declared_.from(input.node->where, "(element,access) of this thread's part of " + tensor.name);
     input.ahead = b_.registers(fresh(tensor.name + "_ahead"), tensor.element,
                                Layout(tuple(vector, count), tuple(1, vector)));
@@ -102,19 +102,19 @@ class RelayoutLowering {
       input.shared = b_.shared(fresh(tensor.name + "_shared"), tensor.element, load.shared, 16);
       declared_.from(input.node->where, "the elements of one access");
       input.here =
-          b_.registers(fresh(tensor.name + "_here"), tensor.element, Layout(relayout_.vector, 1));
+          b_.registers(fresh(tensor.name + "_here"), tensor.element, Layout(permute_.vector, 1));
     }
     inputs_.push_back(input);
   }
 
-  void declare(const plan::RelayoutStore& store) {
+  void declare(const plan::PermuteStore& store) {
     const auto& assignment = declared_.kernel.assignments[static_cast<size_t>(store.assignment)];
     const auto& tensor = declared_.tensor(assignment.target);
     BufferId values;
     if (!copied(assignment)) {
       declared_.from(assignment.where, "values for one access");
       values =
-          b_.registers(fresh(tensor.name + "_out"), tensor.element, Layout(relayout_.vector, 1));
+          b_.registers(fresh(tensor.name + "_out"), tensor.element, Layout(permute_.vector, 1));
     }
     outputs_.push_back(values);
   }
@@ -132,7 +132,7 @@ class RelayoutLowering {
 
   // The coordinates of the block's tile; whether there is one.
   Term find_tile(Term block) {
-    const auto extents = leaves(relayout_.order.shape), strides = leaves(relayout_.order.stride);
+    const auto extents = leaves(permute_.order.shape), strides = leaves(permute_.order.stride);
     tile_.assign(axes(), number(0));
     Term rest = block;
     for (size_t i = 0; i < extents.size(); ++i) {
@@ -147,9 +147,9 @@ class RelayoutLowering {
     }
     Term real = number(0) == 0;
     for (size_t axis = 0; axis < axes(); ++axis) {
-      const int extent = relayout_.tile[axis];
+      const int extent = permute_.tile[axis];
       tile_[axis] = b_.let(declared_.name(index_name(axis) + "_tile"), tile_[axis] * extent);
-      real = real && tile_[axis] < declared_.extent(relayout_.indices[axis]);
+      real = real && tile_[axis] < declared_.extent(permute_.indices[axis]);
     }
     return real;
   }
@@ -170,7 +170,7 @@ class RelayoutLowering {
                                                 tile_[axis] + made.inside[axis]));
     }
     const int workers = plan::threads_of(layout);
-    made.everybody = workers == relayout_.threads;
+    made.everybody = workers == permute_.threads;
     made.works = thread < workers;
     return made;
   }
@@ -192,8 +192,8 @@ class RelayoutLowering {
           at[axis] = at[axis] + by;
         }
         const Int& extent =
-            declared_.kernel.indices[static_cast<size_t>(relayout_.indices[axis])].extent;
-        const int tile = relayout_.tile[axis];
+            declared_.kernel.indices[static_cast<size_t>(permute_.indices[axis])].extent;
+        const int tile = permute_.tile[axis];
         const bool whole = tile == 1 || (extent.is_literal() && extent.value() % tile == 0);
         if (!whole) real = real && at[axis] < b_.size(extent);
       }
@@ -225,13 +225,13 @@ class RelayoutLowering {
 
   ElementLowering element_at(const Coordinates& at, const std::vector<sema::NodeId>& given = {}) {
     ElementLowering element(declared_, given);
-    for (size_t axis = 0; axis < axes(); ++axis) element.bind(relayout_.indices[axis], at[axis]);
+    for (size_t axis = 0; axis < axes(); ++axis) element.bind(permute_.indices[axis], at[axis]);
     return element;
   }
 
   // Global -> registers.
   void read(Input& input, const Place& work) {
-    const plan::RelayoutLoad& load = *input.load;
+    const plan::PermuteLoad& load = *input.load;
     const std::string& name = declared_.tensor(std::get<sema::Load>(input.node->what).tensor).name;
     Place own;
     if (load.staged) {
@@ -239,7 +239,7 @@ class RelayoutLowering {
       places_.push_back(own);
     }
     declared_.from(input.node->where, name + ": global -> registers");
-    const int elements = load.staged ? load.vector : relayout_.vector;
+    const int elements = load.staged ? load.vector : permute_.vector;
     each_access(load.staged ? own : work,
                 [&](Term access, const Coordinates&, const Coordinates& at, Term real) {
                   each_element(elements, load.vector, [&](Term element) {
@@ -268,7 +268,7 @@ class RelayoutLowering {
 
   // Registers -> shared, element by element.
   void put(const Input& input) {
-    const plan::RelayoutLoad& load = *input.load;
+    const plan::PermuteLoad& load = *input.load;
     const Place own = places_[next_place_++];
     declared_.from(input.node->where,
                    declared_.tensor(std::get<sema::Load>(input.node->what).tensor).name +
@@ -289,7 +289,7 @@ class RelayoutLowering {
   }
 
   void compute(const Place& work) {
-    const auto first = static_cast<size_t>(relayout_.stores.front().assignment);
+    const auto first = static_cast<size_t>(permute_.stores.front().assignment);
     declared_.from(declared_.kernel.assignments[first].where, "the elements of this thread");
     each_access(work,
                 [&](Term access, const Coordinates& inside, const Coordinates& at, Term real) {
@@ -297,10 +297,10 @@ class RelayoutLowering {
                     for (const Input& input : inputs_) {
                       if (!input.load->staged) continue;
                       declared_.from(input.node->where, "shared -> registers");
-                      each_element(relayout_.vector, input.load->read_vector, [&](Term element) {
+                      each_element(permute_.vector, input.load->read_vector, [&](Term element) {
                         b_.copy({input.here, {element}},
-                                shared_at(input, moved(inside, relayout_.run_axis, element)),
-                                input.load->read_vector, 0, relayout_.run_axis);
+                                shared_at(input, moved(inside, permute_.run_axis, element)),
+                                input.load->read_vector, 0, permute_.run_axis);
                       });
                     }
                     values(access, at);
@@ -321,15 +321,15 @@ class RelayoutLowering {
     if (all_copied) return;
     std::vector<sema::NodeId> given;
     for (const Input& input : inputs_) given.push_back(input.load->load);
-    each_element(relayout_.vector, 1, [&](Term element) {
-      ElementLowering lowering = element_at(moved(at, relayout_.run_axis, element), given);
+    each_element(permute_.vector, 1, [&](Term element) {
+      ElementLowering lowering = element_at(moved(at, permute_.run_axis, element), given);
       for (const Input& input : inputs_) {
         lowering.know(input.load->load,
                       b_.cast(b_.read(held(input, access, element)), input.node->type));
       }
       for (size_t o = 0; o < outputs_.size(); ++o) {
         const auto& assignment =
-            kernel.assignments[static_cast<size_t>(relayout_.stores[o].assignment)];
+            kernel.assignments[static_cast<size_t>(permute_.stores[o].assignment)];
         if (!outputs_[o]) continue;
         declared_.from(assignment.where);
         b_.assign({outputs_[o], {element}},
@@ -339,13 +339,13 @@ class RelayoutLowering {
   }
 
   void store(size_t output, Term access, const Coordinates& at) {
-    const plan::RelayoutStore& store = relayout_.stores[output];
+    const plan::PermuteStore& store = permute_.stores[output];
     const sema::Assignment& assignment =
         declared_.kernel.assignments[static_cast<size_t>(store.assignment)];
     declared_.from(assignment.where);
     const Input* same = outputs_[output] ? nullptr : copied(assignment);
-    each_element(relayout_.vector, store.vector, [&](Term element) {
-      ElementLowering lowering = element_at(moved(at, relayout_.run_axis, element));
+    each_element(permute_.vector, store.vector, [&](Term element) {
+      ElementLowering lowering = element_at(moved(at, permute_.run_axis, element));
       const Ref from = same ? held(*same, access, element) : Ref{outputs_[output], {element}};
       b_.copy(lowering.element(assignment.target, assignment.indices), from, store.vector,
               store.vector_mode, 0);
@@ -354,7 +354,7 @@ class RelayoutLowering {
 
   Declared& declared_;
   Builder& b_;
-  const plan::Relayout& relayout_;
+  const plan::Permute& permute_;
   std::vector<Input> inputs_;
   std::vector<BufferId> outputs_;  // values for one access; none where an input is taken over
   std::vector<Term> tile_;         // the tile's first element
@@ -363,14 +363,14 @@ class RelayoutLowering {
   std::set<std::string> named_;
 };
 
-void lower_parts(Declared& declared, const std::vector<const plan::Relayout*>& parts) {
+void lower_parts(Declared& declared, const std::vector<const plan::Permute*>& parts) {
   Builder& b = declared.b;
-  std::vector<RelayoutLowering> lowerings;
+  std::vector<PermuteLowering> lowerings;
   const int threads = parts.front()->threads;
   int together = parts.front()->blocks_per_sm;
   Int blocks = 0;
   bool staged = false;
-  for (const plan::Relayout* part : parts) {
+  for (const plan::Permute* part : parts) {
     staged = lowerings.emplace_back(declared, *part).is_staged() || staged;
     blocks += size(part->order);
     together = std::min(together, part->blocks_per_sm);
@@ -390,13 +390,13 @@ void lower_parts(Declared& declared, const std::vector<const plan::Relayout*>& p
 
 }  // namespace
 
-void lower_relayout(Declared& declared, const plan::Relayout& relayout) {
-  lower_parts(declared, {&relayout});
+void lower_permute(Declared& declared, const plan::Permute& permute) {
+  lower_parts(declared, {&permute});
 }
 
 void lower_copies(Declared& declared, const plan::Copies& copies) {
-  std::vector<const plan::Relayout*> parts;
-  for (const plan::Relayout& part : copies.parts) parts.push_back(&part);
+  std::vector<const plan::Permute*> parts;
+  for (const plan::Permute& part : copies.parts) parts.push_back(&part);
   lower_parts(declared, parts);
 }
 

@@ -1,31 +1,31 @@
-#include "backend/plan/permute/relayout_variants.h"
+#include "backend/plan/permute/permute_variants.h"
 
 #include "backend/plan/conditions.h"
-#include "backend/plan/permute/plan_relayout.h"
+#include "backend/plan/permute/plan_permute.h"
 
 namespace lay::plan {
 
 namespace {
 
-// The widths of the accesses of a layout change, in bytes; the last is one element.
-constexpr int relayout_widths[] = {16, 8, 4, 0};
+// The widths of the accesses of a permute kernel, in bytes; the last is one element.
+constexpr int permute_widths[] = {16, 8, 4, 0};
 
 bool same_accesses(const Variant& a, const Variant& b) {
   return a.when == b.when && a.aligned == b.aligned;
 }
 
 // The variants of one schedule, those that nobody would reach left out.
-void add_relayout(Plan& plan, const RelayoutForm& form, const RelayoutSchedule& schedule,
-                  const Facts& known, const Target& target) {
+void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& schedule,
+                 const Facts& known, const Target& target) {
   const auto given = open_conditions(known, schedule.when);
   if (!given) return;
   Facts facts = known;
   for (const Predicate& condition : *given) facts.assume(condition);
-  for (const int bytes : relayout_widths) {
-    RelayoutSchedule named = schedule;
+  for (const int bytes : permute_widths) {
+    PermuteSchedule named = schedule;
     const std::string width = bytes > 0 ? "bytes" + std::to_string(bytes) : "any";
     named.name = schedule.name.empty() ? width : schedule.name + "_" + width;
-    auto variant = plan_relayout(*plan.kernel, form, facts, named, bytes, target, plan.problems);
+    auto variant = plan_permute(*plan.kernel, form, facts, named, bytes, target, plan.problems);
     if (!plan.problems.empty()) return;
     if (!variant) continue;
     variant->when.insert(variant->when.begin(), given->begin(), given->end());
@@ -36,33 +36,34 @@ void add_relayout(Plan& plan, const RelayoutForm& form, const RelayoutSchedule& 
 
 }  // namespace
 
-void plan_layout_change(Plan& plan, const RelayoutForm& form, const Facts& facts,
-                        const Target& target) {
+void add_permute_variants(Plan& plan, const PermuteForm& form, const Facts& facts,
+                          const Target& target) {
   int number = 0;
   for (const sema::Schedule& schedule : plan.kernel->schedules) {
     if (schedule.target != "simt") {
-      plan.problems.push_back({"unsupported",
-                               "there is no planner for " + schedule.target + " of a layout change",
-                               schedule.where,
-                               {},
-                               {{"works", "schedule " + plan.kernel->name + " for simt"}},
-                               {}});
+      plan.problems.push_back(
+          {"unsupported",
+           "there is no planner for " + schedule.target + " of a permute kernel",
+           schedule.where,
+           {},
+           {{"works", "schedule " + plan.kernel->name + " for simt"}},
+           {}});
       return;
     }
-    RelayoutSchedule read = read_relayout_schedule(schedule, *plan.kernel, plan.problems);
+    PermuteSchedule read = read_permute_schedule(schedule, *plan.kernel, plan.problems);
     if (!plan.problems.empty()) return;
     read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
     const bool superfluous = !plan.variants.empty() && unconditional(plan.variants.back());
     const auto count = static_cast<std::ptrdiff_t>(plan.variants.size());
-    add_relayout(plan, form, read, facts, target);  // checked even where it is never taken
+    add_permute(plan, form, read, facts, target);  // checked even where it is never taken
     if (superfluous && plan.problems.empty())
       plan.variants.erase(plan.variants.begin() + count, plan.variants.end());
   }
   if (!plan.problems.empty() || (!plan.variants.empty() && unconditional(plan.variants.back())))
     return;
-  RelayoutSchedule none;
+  PermuteSchedule none;
   none.where = plan.kernel->where;
-  add_relayout(plan, form, none, facts, target);
+  add_permute(plan, form, none, facts, target);
 }
 
 }  // namespace lay::plan

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "backend/plan/permute/relayout_tile.h"
+#include "backend/plan/permute/permute_tile.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/access_pattern.h"
 
@@ -17,7 +17,7 @@ constexpr GlobalMemory memory{64, lanes};
 // Where the tile's elements lie in a tensor, for sizes that stand for all: every dim the same power
 // of two.
 std::optional<Placement> place(const sema::Kernel& kernel, const std::vector<int>& tile,
-                               const RelayoutSide& side) {
+                               const PermuteSide& side) {
   constexpr std::int64_t dim = 4096;
   Binding sizes;
   for (const sema::Dim& each : kernel.dims) sizes[*each.symbol.dim_id()] = dim;
@@ -56,10 +56,10 @@ AccessPattern first_access(const Layout& work, const std::vector<int>& tile) {
 }  // namespace
 
 std::vector<Part> parts_for_all(const sema::Kernel& kernel, const Sharing& sharing,
-                                const std::vector<RelayoutSide>& sides) {
+                                const std::vector<PermuteSide>& sides) {
   const std::vector<Part> usual = parts_of(sharing);
   std::vector<Placement> places;
-  for (const RelayoutSide& side : sides) {
+  for (const PermuteSide& side : sides) {
     auto placed = place(kernel, sharing.tile, side);
     if (!placed) return usual;
     places.push_back(std::move(*placed));

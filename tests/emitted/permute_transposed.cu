@@ -1,9 +1,9 @@
-// relayout_turned_bytes16, from relayout.lay, for sm_90a.
+// permute_transposed_bytes16, from permute.lay, for sm_90a.
 //
 //   // variant bytes16
 //   // where these are aligned: Y to 16 bytes, X to 16 bytes
 //   // bound by global memory: a tile moves 65536 bytes of global memory, 3568 cycles of an SM's share, and takes 768 wavefronts of shared memory
-//   schedule relayout_turned for simt when M % 8 == 0 and N % 8 == 0 {
+//   schedule permute_transposed for simt when M % 8 == 0 and N % 8 == 0 {
 //     tile          = (128,128)
 //     threads       = 512
 //     smem X    = Sw<3,3,7> o 0 o (128,128):(128,1)
@@ -28,7 +28,7 @@ static __device__ __forceinline__ int swizzle_3_3_7(int x) {
 }
 
 extern "C" __global__ void __launch_bounds__(512, 2)
-lay_relayout_turned_bytes16(
+lay_permute_transposed_bytes16(
     const unsigned short* __restrict__ X_,  // (M,N):(N,1)
     unsigned short* __restrict__ Y_,  // (N,M):(M,1)
     int M_,

@@ -1,5 +1,5 @@
-// A layout change: outputs that are computed element by element from inputs whose memory runs along
-// other indices.
+// A permute kernel: outputs that are computed element by element from inputs whose memory runs
+// along other indices.
 //
 //   Y[i,j] = X[j,i]      X (N,M):(M,1), Y (M,N):(N,1):  X runs along i, Y along j
 //
@@ -17,11 +17,11 @@
 namespace lay::plan {
 
 // An element that the kernel reads wherever it writes, read ahead of the computation.
-struct RelayoutLoad {
+struct PermuteLoad {
   sema::NodeId load = -1;
   bool staged = false;  // through shared memory
   int vector_mode = 0;  // the tensor's mode along which one access runs
-  int run_axis = -1;    // and that mode's place in Relayout::indices
+  int run_axis = -1;    // and that mode's place in Permute::indices
   int vector = 1;       // elements a global access
   // Of a staged one:
   Layout threads;    // (thread, (element of the access, access)) -> coordinate in the tile: basis
@@ -31,13 +31,13 @@ struct RelayoutLoad {
   int read_vector = 1;  // elements of an access when it is read back
 };
 
-struct RelayoutStore {
+struct PermuteStore {
   int assignment = 0;   // in Kernel::assignments
   int vector_mode = 0;  // the tensor's mode along which one access runs
   int vector = 1;       // elements a global access
 };
 
-struct Relayout {
+struct Permute {
   std::vector<sema::IndexId>
       indices;            // of the outputs, in the order of the first one: the axes of a tile
   std::vector<int> tile;  // extents
@@ -45,8 +45,8 @@ struct Relayout {
   int run_axis = 0;  // along which a thread's elements lie side by side
   int vector = 1;    // that many
   Layout work;       // (thread, (element, access)) -> coordinate in the tile: basis strides
-  std::vector<RelayoutLoad> loads;
-  std::vector<RelayoutStore> stores;
+  std::vector<PermuteLoad> loads;
+  std::vector<PermuteStore> stores;
   Layout order;  // block index -> coordinate of the tile: basis strides; tiles outside are skipped
   int blocks_per_sm = 1;
 

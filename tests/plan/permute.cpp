@@ -1,4 +1,4 @@
-// Changes of layout: every variant against the reference, on sizes that fit no tile; conflicts as
+// Permute kernels: every variant against the reference, on sizes that fit no tile; conflicts as
 // predicted; schedules that are pasted back; misfits with a witness.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -7,7 +7,7 @@
 #include "backend/interpret/interpret.h"
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
-#include "backend/plan/permute/relayout_smem.h"
+#include "backend/plan/permute/permute_smem.h"
 #include "backend/plan/print.h"
 #include "backend/plan/shared_layout.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -87,8 +87,8 @@ plan::Plan planned(const std::string& text) {
   return plan::make_plan(script.evaluator.kernels().back());
 }
 
-const plan::Relayout& how(const plan::Variant& variant) {
-  return std::get<plan::Relayout>(variant.how);
+const plan::Permute& how(const plan::Variant& variant) {
+  return std::get<plan::Permute>(variant.how);
 }
 
 const std::string kTranspose =
@@ -96,7 +96,7 @@ const std::string kTranspose =
 
 }  // namespace
 
-TEST_CASE("a layout change through shared memory, in every variant, is what the reference says") {
+TEST_CASE("a permute kernel through shared memory, in every variant, is what the reference says") {
   for (const char* call :
        {"transpose(random(f32, (70,45)))",
         "transpose(random(f32, (132,72)))",
@@ -224,7 +224,7 @@ TEST_CASE("literal sizes decide how wide the accesses are") {
 
 // The interpreter counts what the plan predicted, access by access; and the defaults have no
 // conflict.
-TEST_CASE("bank conflicts of layout changes are as predicted") {
+TEST_CASE("bank conflicts of permute kernels are as predicted") {
   struct Case {
     std::string text;
     bool free;
@@ -305,10 +305,10 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
   for (const auto& kernel : script.evaluator.kernels()) {
     const auto plan = plan::make_plan(kernel);
     for (const plan::Variant& variant : plan.variants) {
-      const plan::Relayout& relayout = how(variant);
-      CAPTURE(kernel->name, variant.name, relayout.work.to_string());
-      CHECK(once(relayout.work, relayout.tile));
-      for (const plan::RelayoutLoad& load : relayout.loads) {
+      const plan::Permute& permute = how(variant);
+      CAPTURE(kernel->name, variant.name, permute.work.to_string());
+      CHECK(once(permute.work, permute.tile));
+      for (const plan::PermuteLoad& load : permute.loads) {
         if (!load.staged) continue;
         ++staged;
         const Layout& shared = std::holds_alternative<Layout>(load.shared)
@@ -326,7 +326,7 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
   CHECK(staged > 20);
 }
 
-TEST_CASE("the printed schedule of a layout change is one that the planner takes back") {
+TEST_CASE("the printed schedule of a permute kernel is one that the planner takes back") {
   const std::vector<std::string> kernels = {
       kTranspose,
       "kernel f<M, N>(X: bf16 (M,N):(N,1)) -> Y: bf16 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
@@ -355,7 +355,7 @@ TEST_CASE("the printed schedule of a layout change is one that the planner takes
   }
 }
 
-TEST_CASE("a schedule that does not fit a layout change is named with a witness") {
+TEST_CASE("a schedule that does not fit a permute kernel is named with a witness") {
   struct Case {
     const char *entries, *code, *words;
   };
@@ -390,7 +390,7 @@ TEST_CASE("a schedule that does not fit a layout change is named with a witness"
   }
 }
 
-TEST_CASE("schedules of a layout change are followed, whatever the tile") {
+TEST_CASE("schedules of a permute kernel are followed, whatever the tile") {
   for (const char* entries :
        {"tile = (32,32)", "tile = (8,128)\n threads = 64", "tile = (128,8)", "tile = (48,40)",
         "tile = (1,64)\n threads = 32", "tile = (64,1)\n threads = 32", "tile = (20,12)",

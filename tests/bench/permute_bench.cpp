@@ -1,6 +1,6 @@
-// lay_relayout_bench: changes of layout of a script beside cuMemcpyDtoD, in one process.
+// lay_permute_bench: permute kernels of a script beside cuMemcpyDtoD, in one process.
 //
-//   lay_relayout_bench tests/bench/relayout.lay --sizes 16384 --rounds 7 --json relayout.json
+//   lay_permute_bench tests/bench/permute.lay --sizes 16384 --rounds 7 --json permute.json
 //   ... --kernel transpose_f32 --variant bytes16 --every 61      one in 61 rows is checked
 //
 // Every kernel of the script is Y[..] = X[..] over bare indices. First every element is compared
@@ -31,7 +31,7 @@ using bench::Contestant;
 using runtime::DeviceMemory;
 
 struct Options {
-  std::string script = "tests/bench/relayout.lay";
+  std::string script = "tests/bench/permute.lay";
   std::vector<int> sizes = {16384};
   bench::Protocol protocol{.sets = 1};
   std::size_t every = 1;  // of the rows of Y, one in so many is checked

@@ -1,9 +1,9 @@
-// relayout_mixed_bytes16, from relayout.lay, for sm_90a.
+// permute_mixed_bytes16, from permute.lay, for sm_90a.
 //
 //   // variant bytes16
 //   // where these are aligned: Y to 8 bytes, X to 16 bytes, Z to 8 bytes
 //   // bound by global memory: a tile moves 65792 bytes of global memory, 3582 cycles of an SM's share, and takes 512 wavefronts of shared memory
-//   schedule relayout_mixed for simt when M % 4 == 0 and N % 4 == 0 {
+//   schedule permute_mixed for simt when M % 4 == 0 and N % 4 == 0 {
 //     tile          = (1,64,128)
 //     threads       = 256
 //     smem X    = Sw<3,2,7> o 0 o (1,64,128):(0,128,1)
@@ -39,7 +39,7 @@ static __device__ __forceinline__ int swizzle_3_2_7(int x) {
 }
 
 extern "C" __global__ void __launch_bounds__(256, 2)
-lay_relayout_mixed_bytes16(
+lay_permute_mixed_bytes16(
     const float* __restrict__ X_,  // (B,M,N):(M*N,N,1)
     const unsigned short* __restrict__ Z_,  // (B,N,M):(M*N,M,1)
     const float* __restrict__ u_,  // N:1

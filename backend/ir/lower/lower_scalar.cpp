@@ -63,7 +63,7 @@ void lower_group(Declared& declared, const std::vector<const sema::Assignment*>&
 
 }  // namespace
 
-void lower_direct(Declared& declared, const plan::Direct& direct) {
+void lower_scalar(Declared& declared, const plan::ScalarKernel& scalar) {
   Builder& b = declared.b;
   std::vector<std::vector<const sema::Assignment*>> groups;
   Int most = 0;
@@ -78,11 +78,11 @@ void lower_direct(Declared& declared, const plan::Direct& direct) {
     const Int count = elements(declared, assignment.indices);
     most = most.is(0) ? count : max(most, count);
   }
-  b.kernel.launch = {{ceil_div(most, direct.threads), 1, 1}, {1, 1, 1}, direct.threads, 1};
-  b.role("all", 0, direct.threads, [&] {
+  b.kernel.launch = {{ceil_div(most, scalar.threads), 1, 1}, {1, 1, 1}, scalar.threads, 1};
+  b.role("all", 0, scalar.threads, [&] {
     const Term block = b.cast(b.special(Builtin::block_x), ElementType::s64);
     const Term thread = b.cast(b.special(Builtin::thread), ElementType::s64);
-    const Term linear = b.let(declared.name("linear"), block * direct.threads + thread);
+    const Term linear = b.let(declared.name("linear"), block * scalar.threads + thread);
     for (const auto& group : groups) lower_group(declared, group, linear);
   });
 }

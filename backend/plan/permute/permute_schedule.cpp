@@ -1,4 +1,4 @@
-#include "backend/plan/permute/relayout_schedule.h"
+#include "backend/plan/permute/permute_schedule.h"
 
 #include "backend/plan/schedule/entries.h"
 
@@ -47,9 +47,9 @@ void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& probl
 
 }  // namespace
 
-RelayoutSchedule read_relayout_schedule(const sema::Schedule& schedule, const sema::Kernel& kernel,
-                                        std::vector<Problem>& problems) {
-  RelayoutSchedule result;
+PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema::Kernel& kernel,
+                                      std::vector<Problem>& problems) {
+  PermuteSchedule result;
   result.when = schedule.when;
   result.where = schedule.where;
   result.of_script = true;

@@ -1,9 +1,9 @@
-#include "backend/plan/permute/relayout_smem.h"
+#include "backend/plan/permute/permute_smem.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "backend/plan/permute/relayout_tile.h"
+#include "backend/plan/permute/permute_tile.h"
 #include "frontend/algebra/layouts/inner_layout.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/access_pattern.h"
@@ -67,13 +67,13 @@ BankConflicts conflicts(std::string name, const Service& service) {
 
 // One way to bring the tile there, and to read it.
 struct Search {
-  const Relayout& relayout;
+  const Permute& permute;
   std::vector<int> tile;
   int bits;
   AccessPattern read;
 
-  Search(const Relayout& r, const Way& way, int element_bits)
-      : relayout(r),
+  Search(const Permute& r, const Way& way, int element_bits)
+      : permute(r),
         tile(staged_tile(r.tile, way)),
         bits(element_bits),
         read(access_pattern(inside(r.work, tile), tuple_of(tile))) {}
@@ -122,17 +122,17 @@ Layout packed_tile(const std::vector<int>& tile, const Way& way, int run_axis) {
   return Layout(tuple_of(tile), Tuple(strides));
 }
 
-Staging stage(const Relayout& relayout, const Way& way, int vector, ElementType element,
+Staging stage(const Permute& permute, const Way& way, int vector, ElementType element,
               const std::optional<AnyLayout>& asked) {
-  const Search search(relayout, way, std::max(8, bits(element)));
-  const int most = std::min(relayout.vector, 128 / search.bits);
-  const Sharing sharing{&way, search.tile, way.run_axis, vector, relayout.threads};
+  const Search search(permute, way, std::max(8, bits(element)));
+  const int most = std::min(permute.vector, 128 / search.bits);
+  const Sharing sharing{&way, search.tile, way.run_axis, vector, permute.threads};
   const std::vector<Part> parts = parts_of(sharing);
   const auto across = static_cast<std::size_t>(
       std::find_if(parts.begin(), parts.end(),
-                   [&](const Part& part) { return part.axis == relayout.run_axis; }) -
+                   [&](const Part& part) { return part.axis == permute.run_axis; }) -
       parts.begin());
-  const Layout packed = packed_tile(search.tile, way, relayout.run_axis);
+  const Layout packed = packed_tile(search.tile, way, permute.run_axis);
   // Side by side what fills a line of the cache first; then more, then less, down to a sector.
   const int line = 128 * 8 / (search.bits * vector), sector = std::max(1, line / 4);
   std::vector<int> sides{line, 0};
@@ -149,10 +149,10 @@ Staging stage(const Relayout& relayout, const Way& way, int vector, ElementType 
       if (order.empty()) continue;
     }
     const Layout threads = share(sharing, order);
-    if (asked) return search.with(threads, *asked, widest(*asked, relayout.run_axis, most));
+    if (asked) return search.with(threads, *asked, widest(*asked, permute.run_axis, most));
     // Padding before swizzles: its addresses are sums.
     for (const bool swizzles : {false, true}) {
-      const int read = widest(packed, relayout.run_axis, most);
+      const int read = widest(packed, permute.run_axis, most);
       const auto found =
           find_layout({tuple_of(search.tile),
                        search.bits,
