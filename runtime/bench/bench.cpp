@@ -3,10 +3,10 @@
 #include <iostream>
 
 #include "frontend/algebra/support/refusal.h"
-#include "runtime/bench/host_memory.h"
-#include "runtime/bench/match.h"
+#include "runtime/bench/benchmark.h"
+#include "runtime/bench/compiled_kernel.h"
+#include "runtime/bench/host_work.h"
 #include "runtime/bench/script_kernels.h"
-#include "runtime/bench/subject.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/report.h"
 #include "runtime/execute/stages.h"
@@ -18,48 +18,50 @@ using runtime::exit_machine;
 using runtime::exit_ok;
 using runtime::exit_program;
 
-class Bench {
+class BenchRun {
  public:
-  Bench(const Options& options, runtime::Gpu& gpu) : options_(options), gpu_(gpu), arena_{gpu} {
+  BenchRun(const Options& options, runtime::Gpu& gpu)
+      : options_(options), gpu_(gpu), environment_{gpu} {
     setting_.script = options.file;
     setting_.device = gpu.device();
     setting_.driver_version = runtime::driver_version();
     library_ = CublasLt::open(&setting_.library_missing);
     if (library_) setting_.library = library_->version();
     sensors_ = Nvml::open(gpu.device().pci_bus_id, &setting_.sensors_missing);
-    const bool ours_alone = options.all_variants || !options.variants.empty();
-    const double seconds = options.once ? 0 : options.triton_seconds.value_or(ours_alone ? 0 : 120);
+    const bool variants_only = options.all_variants || !options.variants.empty();
+    const double seconds =
+        options.once ? 0 : options.triton_seconds.value_or(variants_only ? 0 : 120);
     if (seconds > 0) {
       const std::chrono::milliseconds limit(static_cast<std::int64_t>(seconds * 1e3));
       triton_ = Triton::open(limit, &setting_.triton_missing);
     }
     if (triton_) setting_.triton = triton_->version();
-    arena_.triton = triton_ ? &*triton_ : nullptr;
-    arena_.library = library_ ? &*library_ : nullptr;
-    arena_.sensors = sensors_ ? &*sensors_ : nullptr;
-    arena_.algorithms = options.algorithms;
-    arena_.all_variants = options.all_variants;
-    arena_.variants = options.variants;
-    arena_.once = setting_.once = options.once;
-    arena_.protocol.rounds = options.rounds;
-    arena_.protocol.milliseconds = options.milliseconds;
-    arena_.protocol.singles = options.singles;
-    setting_.protocol = arena_.protocol;
-    say(table_head(setting_));
+    environment_.triton = triton_ ? &*triton_ : nullptr;
+    environment_.library = library_ ? &*library_ : nullptr;
+    environment_.sensors = sensors_ ? &*sensors_ : nullptr;
+    environment_.algorithms = options.algorithms;
+    environment_.all_variants = options.all_variants;
+    environment_.variants = options.variants;
+    environment_.once = setting_.once = options.once;
+    environment_.protocol.rounds = options.rounds;
+    environment_.protocol.milliseconds = options.milliseconds;
+    environment_.protocol.singles = options.singles;
+    setting_.protocol = environment_.protocol;
+    print(table_head(setting_));
   }
 
   void run(const Sources& sources, const sema::KernelPtr& kernel) {
     const plan::Plan plan = runtime::planned(kernel, gpu_.target());
     for (const auto& sizes : problems_for(*kernel, options_.sizes)) {
       Result result = measured(sources, plan, sizes);
-      say(table(result));
+      print(table(result));
       wrong_ = wrong_ || !result.failure.empty() || !result.right();
       results_.push_back(std::move(result));
     }
   }
 
   int finish() {
-    say(table_foot(results_));
+    print(table_foot(results_));
     if (options_.json) std::cout << to_json(setting_, results_) << "\n";
     return wrong_ ? exit_program : exit_ok;
   }
@@ -71,7 +73,8 @@ class Bench {
     failed.kernel = plan.kernel->name;
     failed.sizes.assign(sizes.begin(), sizes.end());
     try {
-      return run_match(arena_, sources, plan, problem_of(plan.kernel, sizes, options_.scalars));
+      return run_benchmark(environment_, sources, plan,
+                           problem_of(plan.kernel, sizes, options_.scalars));
     } catch (const Refusal& refusal) {
       failed.failure = refusal.message;
     } catch (const runtime::DriverError& error) {
@@ -82,7 +85,7 @@ class Bench {
     return failed;
   }
 
-  void say(const std::string& text) const {
+  void print(const std::string& text) const {
     (options_.json ? std::cerr : std::cout) << text << std::flush;
   }
 
@@ -92,7 +95,7 @@ class Bench {
   std::optional<CublasLt> library_;
   std::optional<Nvml> sensors_;
   std::optional<Triton> triton_;
-  Arena arena_;
+  Environment environment_;
   std::vector<Result> results_;
   bool wrong_ = false;
 };
@@ -106,11 +109,11 @@ int bench_script(const Options& options) {
   std::string why;
   const auto gpu = runtime::Gpu::open(&why);
   if (!gpu) {
-    std::cerr << "lay bench: nothing to measure on: " << why << "\n";
+    std::cerr << "lay bench: no GPU to measure on: " << why << "\n";
     return exit_machine;
   }
   keep_freed_memory();
-  Bench bench(options, *gpu);
+  BenchRun bench(options, *gpu);
   try {
     for (const auto& kernel : kernels) bench.run(script->sources, kernel);
   } catch (const DiagnosticError& error) {

@@ -1,4 +1,5 @@
-// `lay bench`: the kernels of a script, built, checked and measured beside cuBLASLt and Triton.
+// `lay bench`: builds the kernels of a script, checks them against a reference and times them
+// beside baselines (cuBLASLt, Triton, a device-to-device copy).
 #pragma once
 
 #include <cstdint>
@@ -9,28 +10,37 @@
 
 namespace lay::bench {
 
+// The command line of `lay bench`.
 struct Options {
   std::string file;
-  std::string kernel;  // one of several
-  std::vector<std::map<std::string, std::int64_t>>
-      sizes;  // one problem each; under no name: of every dim; none: 4096
-  std::map<std::string, double> scalars;  // 1 where not given, but 0 for one called beta
+  // The kernel to measure; empty for all kernels of the script.
+  std::string kernel;
+  // One problem each, by dim. The name "" gives every dim its size; no entry means 4096 everywhere.
+  std::vector<std::map<std::string, std::int64_t>> sizes;
+  // Scalars by name. One that is not named is 1, or 0 if it is called beta.
+  std::map<std::string, double> scalars;
   int rounds = 5;
-  double milliseconds = 100;  // of a contestant, a round
-  int singles = 20;           // launches alone, a round
-  int algorithms = 12;        // that cuBLASLt is asked for
-  // That Python may take for the configurations of a problem; 0: it is not asked. By default 120,
-  // and 0 where variants are named: then ours are compared with each other.
+  // How long each candidate is timed in one round.
+  double milliseconds = 100;
+  // Single launches a candidate in one round, each between two events.
+  int singles = 20;
+  // Algorithms that cuBLASLt's heuristic is asked for.
+  int algorithms = 12;
+  // The time that Python has for Triton's configurations of one problem; 0 leaves Triton out. By
+  // default 120, and 0 if variants are named, for then the variants are compared with each other.
   std::optional<double> triton_seconds;
-  bool all_variants = false;          // every one that fits, not only the one that a launch takes
-  std::vector<std::string> variants;  // by name; none: as above
-  bool once = false;  // each side is launched once, neither checked nor timed: for a profiler
-  bool json =
-      false;  // JSON on standard output and the table on standard error, not the table alone
+  // Measures every variant that fits the sizes, not only the one that a launch takes.
+  bool all_variants = false;
+  // Measures these variants; empty for the choice above.
+  std::vector<std::string> variants;
+  // Launches each candidate once, neither checked nor timed: for a profiler.
+  bool once = false;
+  // Writes JSON to standard output and the table to standard error.
+  bool json = false;
 };
 
-// Returns an ExitCode: exit_machine without a GPU, exit_program where a result is wrong or a size
-// does not fit.
+// Runs the command and returns an ExitCode: exit_machine without a GPU, exit_program if a result
+// is wrong or the sizes do not fit the kernel.
 int bench_script(const Options& options);
 
 }  // namespace lay::bench

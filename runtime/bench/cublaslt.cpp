@@ -6,8 +6,8 @@
 
 namespace lay::bench {
 
-// The part of the library's interface that is used here; handles are opaque, results are
-// cublasStatus_t.
+// The part of the library's interface that is used here. Handles are opaque; every result is a
+// cublasStatus_t, 0 for success.
 struct CublasLtApi {
   // cublasLtMatmulHeuristicResult_t
   struct Heuristic {
@@ -102,11 +102,12 @@ int compute_type(const MatmulDescription& d) {
     case ElementType::f16:
       return 64;
     default:
-      throw MatmulRefused("cuBLASLt does not add in " + std::string(element_name(d.accumulator)));
+      throw MatmulRefused("cuBLASLt has no accumulator of type " +
+                          std::string(element_name(d.accumulator)));
   }
 }
 
-// cublasLtEpilogue_t
+// cublasLtEpilogue_t: a bit for each part.
 int epilogue(const MatmulDescription& d) {
   constexpr int plain = 1, relu = 2, bias = 4, gelu = 32;
   const int of = d.activation == Activation::relu   ? relu
@@ -116,6 +117,7 @@ int epilogue(const MatmulDescription& d) {
   return all == 0 ? plain : all;
 }
 
+// cublasLtMatmulDescAttributes_t
 enum MatmulAttribute : int {
   transa = 3,
   transb = 4,
@@ -125,10 +127,12 @@ enum MatmulAttribute : int {
   fast = 25,
   bias_type = 26
 };
+// cublasLtMatrixLayoutAttribute_t
 enum LayoutAttribute : int { batch_count = 5, batch_offset = 6 };
+// cublasLtMatmulPreferenceAttributes_t
 enum PreferenceAttribute : int { most_workspace = 1 };
 
-// A factor of the scale type, which is the accumulator's.
+// alpha or beta, in the scale type, which is the accumulator's.
 struct Scale {
   Scale(double value, ElementType type) {
     if (type == ElementType::f64)
@@ -155,7 +159,7 @@ std::optional<CublasLt> CublasLt::open(std::string* why_not) {
   if (!api->library) {
     *why_not = "no cuBLASLt: " + api->library.why();
   } else if (!bind(*api)) {
-    *why_not = api->library.path() + " is not a cuBLASLt that this program knows";
+    *why_not = api->library.path() + " lacks a function of cuBLASLt that this program calls";
   } else if (const int status = api->create(&api->handle); status != 0) {
     *why_not = "cublasLtCreate: " + std::string(api->status_name(status));
   } else {
@@ -232,8 +236,8 @@ Matmul::Matmul(const CublasLt& library, const MatmulDescription& what)
     if (what.batches > 1) made.set(bias_batch, what.bias_batch_stride);
   }
   if (bits(what.a.element) == 8 && is_float(what.a.element)) {
-    const std::int8_t alone = what.fast;
-    made.set(fast, alone);
+    const std::int8_t unpromoted = what.fast;
+    made.set(fast, unpromoted);
   }
   const Matrix* all[] = {&what.a, &what.b, &what.c, &what.d};
   for (std::size_t i = 0; i < 4; ++i) made.add(i, *all[i]);

@@ -1,10 +1,10 @@
-// cuBLASLt, loaded at run time: the opponent. D = f(alpha op(A) op(B) + beta C + bias), all
-// matrices column-major.
+// cuBLASLt, loaded at run time: the library baseline. It computes
+// D = f(alpha op(A) op(B) + beta C + bias) with column-major matrices.
 //
 //   std::string why;
 //   if (auto library = CublasLt::open(&why)) {
 //     Matmul matmul(*library, description);              // throws MatmulRefused
-//     matmul.algorithms()                                the library's own ranking, best first
+//     matmul.algorithms(12)                              the library's own ranking, best first
 //     matmul.launch(stream, operands, algorithm, workspace)
 //   }
 //
@@ -25,34 +25,42 @@
 
 namespace lay::bench {
 
+// A column-major matrix.
 struct Matrix {
   ElementType element = ElementType::f32;
-  std::int64_t rows = 0, columns = 0, leading = 0;  // column j begins at j * leading
-  std::int64_t batch_stride = 0;                    // in elements
+  // Column j begins at element j * leading.
+  std::int64_t rows = 0, columns = 0, leading = 0;
+  // In elements.
+  std::int64_t batch_stride = 0;
 };
 
 enum class Activation { none, relu, gelu };
 
 struct MatmulDescription {
-  Matrix a, b, c, d;  // c as d, but for its element and address
+  // C has the shape and strides of D; its element type may differ.
+  Matrix a, b, c, d;
   bool transpose_a = false, transpose_b = false;
   std::int64_t batches = 1;
   ElementType accumulator = ElementType::f32;
-  bool tf32 = false;  // f32 operands are multiplied as tf32
-  bool fast =
-      true;  // sums of 8-bit floats are the tensor cores' own, not promoted to f32 on the way
+  // Multiplies f32 operands as tf32.
+  bool tf32 = false;
+  // Leaves sums of 8-bit floats to the tensor cores, without promotion to f32 on the way.
+  bool fast = true;
   Activation activation = Activation::none;
-  std::optional<ElementType> bias;    // one number a row of D
-  runtime::Address bias_address = 0;  // of one set of operands: the library looks at its alignment
+  // A vector with one number for each row of D.
+  std::optional<ElementType> bias;
+  // Of one set of operands: the heuristic looks at its alignment.
+  runtime::Address bias_address = 0;
   std::int64_t bias_batch_stride = 0;
   double alpha = 1, beta = 0;
 };
 
+// Addresses; `bias` is looked at only if the description has one.
 struct MatmulOperands {
   runtime::Address a = 0, b = 0, c = 0, d = 0, bias = 0;
 };
 
-// The library has nothing for this: `what()` says what it answered.
+// Thrown if the library has no kernel for a description; what() has the status that it returned.
 struct MatmulRefused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -61,8 +69,8 @@ struct CublasLtApi;
 
 class CublasLt {
  public:
-  // Nothing where the library is not on the machine or does not start: then `why_not` says so. A
-  // device's context must be current.
+  // Loads the library. Returns nothing if it is missing or does not start; `why_not` then says
+  // which. A device's context must be current.
   static std::optional<CublasLt> open(std::string* why_not);
 
   const std::string& version() const { return version_; }  // "13.1.0"
@@ -73,10 +81,11 @@ class CublasLt {
   std::string version_;
 };
 
-// One way to do it, as the library names it.
+// An algorithm: cublasLtMatmulAlgo_t.
 struct Algorithm {
   std::array<std::uint64_t, 8> bits{};
-  std::size_t workspace = 0;  // bytes that it needs
+  // The bytes of workspace that it needs.
+  std::size_t workspace = 0;
 };
 
 class Matmul {
@@ -87,10 +96,11 @@ class Matmul {
   ~Matmul();
   Matmul(Matmul&&) noexcept;
 
-  // At most `most`; MatmulRefused where there is none.
+  // Returns at most `most` algorithms, in the order of the heuristic. Throws MatmulRefused if there
+  // is none.
   std::vector<Algorithm> algorithms(int most) const;
 
-  // `workspace` has workspace_bytes bytes. MatmulRefused.
+  // Enqueues the product. `workspace` has workspace_bytes bytes. Throws MatmulRefused.
   void launch(runtime::StreamHandle stream, const MatmulOperands& operands,
               const Algorithm& algorithm, runtime::Address workspace) const;
 

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "frontend/algebra/memory/convert.h"
-#include "runtime/bench/parallel.h"
+#include "runtime/bench/host_work.h"
 
 namespace lay::bench {
 namespace {

@@ -1,5 +1,5 @@
-// What the tensors hold while a kernel is checked and measured: numbers made from a seed, one after
-// another in memory.
+// The numbers that tensors hold while a kernel is checked and measured. They are made from a seed,
+// one after another in memory.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 
 namespace lay::bench {
 
+// Kinds of numbers.
 enum class Numbers {
   uniform,         // in [-1, 1); integers over their whole range
   small_integers,  // -3 .. 3 without 0 (unsigned: 1 .. 3): every sum is exact
@@ -17,17 +18,18 @@ enum class Numbers {
   signs,           // 1 and -1 (unsigned: 1)
 };
 
-// The bytes of `count` elements; element i depends on seed and i alone.
+// Returns the bytes of `count` elements. Element i depends on the seed and i alone.
 std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers,
                                     std::uint64_t seed);
 
-// The largest magnitude that make_numbers gives for the type.
+// Returns the largest magnitude that make_numbers gives for the type.
 double largest(ElementType element, Numbers numbers);
 
-// One block of memory a tensor, by TensorId.
+// Memory of the tensors, one block each, by TensorId.
 using HostData = std::vector<std::vector<std::byte>>;
 
-// Reads elements of one block as numbers. A narrow type is decoded once for all its values.
+// Reads elements of one block as numbers. A type of 8 or 16 bits is decoded once for all its
+// values, so that reading is a table look-up.
 class Reader {
  public:
   Reader(ElementType element, const std::vector<std::byte>& memory);
@@ -36,7 +38,8 @@ class Reader {
  private:
   ElementType element_;
   const std::byte* memory_;
-  const std::vector<double>* table_ = nullptr;  // of 8- and 16-bit types, by bits
+  // By the bits of an element; null for wider types.
+  const std::vector<double>* table_ = nullptr;
 };
 
 }  // namespace lay::bench

@@ -1,22 +1,23 @@
 #include "runtime/bench/epilogue.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
 #include <set>
 
-#include "runtime/bench/value.h"
+#include "runtime/bench/element_value.h"
 
 namespace lay::bench {
 namespace {
 
 using sema::NodeId;
 
-struct Activation1 {
+struct KnownActivation {
   std::string_view name;
   double (*of)(double);
 };
-constexpr std::array<Activation1, 4> activations = {{
+constexpr std::array<KnownActivation, 4> activations = {{
     {"none", [](double x) { return x; }},
     {"relu", [](double x) { return x > 0 ? x : 0; }},
     {"gelu", [](double x) { return 0.5 * x * (1 + std::erf(x * 0.7071067811865476)); }},
@@ -26,22 +27,27 @@ constexpr std::array<Activation1, 4> activations = {{
      }},
 }};
 
-class Finder {
+// Recognises the epilogue by its values. alpha, beta and the bias's coefficient are slopes far to
+// the right, where every activation that is known is linear; the activation is the one that then
+// agrees at random arguments and coordinates.
+class Recogniser {
  public:
-  Finder(const Problem& problem, const plan::GemmForm& form)
+  Recogniser(const Problem& problem, const plan::GemmForm& form)
       : problem_(problem),
         form_(form),
         value_(problem,
                {[this](const sema::Load& load, const std::vector<std::int64_t>&) {
                   return load.tensor == found_.c ? c_ : load.tensor == found_.bias ? bias_ : 0;
                 },
-                [this](NodeId) { return sum_; }}) {}
+                [this](NodeId, const std::vector<std::int64_t>&) {
+                  return Bounded{sum_, 0};
+                }}) {}
 
   std::variant<Epilogue, NoEpilogue> run() {
     const sema::Kernel& kernel = *problem_.kernel;
     if (kernel.assignments.size() != 1) return NoEpilogue{"it has several outputs"};
     if (const auto why = assign_roles(kernel.assignments[0].value)) return NoEpilogue{*why};
-    // Where an activation is the identity: far to the right.
+    // Here relu and both gelus are the identity to the last bit.
     constexpr double far = 64;
     const double base = at(far, 0, 0);
     found_.alpha = (at(2 * far, 0, 0) - base) / far;
@@ -49,16 +55,17 @@ class Finder {
     const double gamma = found_.bias >= 0 ? (at(far, 0, far) - base) / far : 1;
     if (found_.c >= 0 && found_.beta == 0) found_.c = -1;
     if (std::abs(gamma - 1) > 1e-6) return NoEpilogue{"its bias is multiplied by something"};
-    for (const Activation1& activation : activations)
+    for (const KnownActivation& activation : activations)
       if (fits(activation)) {
         found_.activation = activation.name;
         return found_;
       }
-    return NoEpilogue{"its epilogue is none that cuBLASLt has"};
+    return NoEpilogue{"expected none, relu, gelu or gelu_tanh of alpha * sum + beta * C + bias"};
   }
 
  private:
-  // The loads and what else the value depends on beside the sum.
+  // Takes each tensor that the value reads beside the sum as C, which has both m and n, or as the
+  // bias, which has one of them. Returns why not, if a tensor is neither.
   std::optional<std::string> assign_roles(NodeId root) {
     std::set<NodeId> seen;
     std::vector<NodeId> open{root};
@@ -84,7 +91,7 @@ class Finder {
           (role >= 0 && role != load->tensor))
         return "its epilogue reads " +
                problem_.tensors[static_cast<std::size_t>(load->tensor)].name +
-               " in a way that cuBLASLt does not";
+               ", which is neither a C nor a bias of cuBLASLt";
       role = load->tensor;
       if (!is_c) found_.bias_along_n = has(form_.n);
     }
@@ -94,10 +101,10 @@ class Finder {
   double at(double sum, double c, double bias) {
     sum_ = sum, c_ = c, bias_ = bias;
     if (index_.empty()) index_.assign(problem_.kernel->indices.size(), 0);
-    return value_.of(problem_.kernel->assignments[0].value, index_);
+    return value_.of(problem_.kernel->assignments[0].value, index_).value;
   }
 
-  bool fits(const Activation1& activation) {
+  bool fits(const KnownActivation& activation) {
     std::mt19937_64 random(1);
     const auto any = [&](double scale) {
       return scale * (static_cast<double>(random() >> 11) * 0x1p-52 - 1);
@@ -115,8 +122,8 @@ class Finder {
       }
       const double scale = i % 2 == 0 ? 3 : 30, sum = any(scale),
                    c = found_.c >= 0 ? any(scale) : 0, bias = found_.bias >= 0 ? any(scale) : 0;
-      const double due = activation.of(found_.alpha * sum + found_.beta * c + bias);
-      if (!(std::abs(at(sum, c, bias) - due) <= 1e-6 * (1 + scale))) return false;
+      const double expected = activation.of(found_.alpha * sum + found_.beta * c + bias);
+      if (!(std::abs(at(sum, c, bias) - expected) <= 1e-6 * (1 + scale))) return false;
     }
     return true;
   }
@@ -132,7 +139,45 @@ class Finder {
 }  // namespace
 
 std::variant<Epilogue, NoEpilogue> epilogue_of(const Problem& problem, const plan::GemmForm& form) {
-  return Finder(problem, form).run();
+  return Recogniser(problem, form).run();
+}
+
+sema::KernelPtr epilogue_kernel(const sema::Kernel& kernel, const plan::GemmForm& form,
+                                ElementType product) {
+  auto made = std::make_shared<sema::Kernel>(kernel);
+  const sema::Assignment& assignment = kernel.assignments.at(0);
+  made->name += "_epilogue";
+  made->schedules.clear();
+  sema::Tensor tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+  tensor.name = "product";
+  while (std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
+                     [&](const auto& t) { return t.name == tensor.name; }))
+    tensor.name += "_";
+  tensor.element = product;
+  tensor.access = sema::Access::input;
+  const auto id = static_cast<sema::TensorId>(made->tensors.size());
+  made->tensors.push_back(tensor);
+  made->signature.push_back({false, id});
+
+  // Nodes are in order of dependence, so the operands' coordinates lie before the sum and can be
+  // the load's coordinates. The sum's body becomes the load, the sum its conversion.
+  sema::Load load{id, {}};
+  for (const sema::IndexId index : assignment.indices)
+    for (sema::NodeId node = 0; node < form.contraction; ++node)
+      if (plan::bare_index(kernel, node) == index) {
+        load.coordinate.push_back(node);
+        break;
+      }
+  sema::Node& sum = made->nodes[static_cast<std::size_t>(form.contraction)];
+  const sema::NodeId body = std::get<sema::Contraction>(sum.what).body;
+  sema::Node& read = made->nodes[static_cast<std::size_t>(body)];
+  read.what = load;
+  read.type = product;
+  if (sum.type == product)
+    sum.what = load;
+  else
+    sum.what = sema::Apply{ElementFunction::cast, {body}};
+  return made;
 }
 
 }  // namespace lay::bench

@@ -14,7 +14,7 @@ std::optional<Nvml> Nvml::open(const std::string& pci_bus_id, std::string* why_n
              !from.get(by_address, "nvmlDeviceGetHandleByPciBusId_v2") ||
              !from.get(nvml.clock_, "nvmlDeviceGetClockInfo") ||
              !from.get(nvml.power_, "nvmlDeviceGetPowerUsage")) {
-    *why_not = from.path() + " is not an NVML that this program knows";
+    *why_not = from.path() + " lacks a function of NVML that this program calls";
   } else if (const int status = init(); status != 0) {
     *why_not = "nvmlInit: status " + std::to_string(status);
   } else if (const int unknown = by_address(pci_bus_id.c_str(), &nvml.device_); unknown != 0) {

@@ -1,5 +1,4 @@
-// What the machine's sensors say of the GPU while it works: NVML, loaded at run time. Where it is
-// missing, nothing is said.
+// The GPU's sensors, read by NVML, which is loaded at run time.
 //
 // Source: NVML API reference guide.
 #pragma once
@@ -12,22 +11,25 @@
 namespace lay::bench {
 
 struct Reading {
-  double sm_mhz = 0;  // of the SMs, now
-  double watts = 0;   // of the board, over the last moments as the sensor takes them
+  // The SM clock at the moment.
+  double sm_mhz = 0;
+  // The power of the board, averaged over an interval that the sensor chooses.
+  double watts = 0;
 };
 
 class Nvml {
  public:
-  // For the device with that PCI address. Nothing where there is no NVML, or it does not know the
-  // device: then `why_not` says so.
+  // Opens the device at this PCI address. Returns nothing if there is no NVML, or if it does not
+  // know the device; `why_not` then says which.
   static std::optional<Nvml> open(const std::string& pci_bus_id, std::string* why_not);
 
-  // Nothing where a sensor does not answer.
+  // Reads both sensors; nothing if one does not answer.
   std::optional<Reading> read() const;
 
  private:
   runtime::Library library_;
   void* device_ = nullptr;
+  // nvmlDeviceGetClockInfo and nvmlDeviceGetPowerUsage.
   int (*clock_)(void*, int, unsigned*) = nullptr;
   int (*power_)(void*, unsigned*) = nullptr;
 };

@@ -1,5 +1,4 @@
-// A kernel with numbers for its sizes and scalars: what is measured. Its tensors as strides that
-// can be computed with.
+// A problem: a kernel with numbers for its sizes and scalars, and its tensors as numbers too.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +12,20 @@
 
 namespace lay::bench {
 
-// One top-level mode of a tensor: extents and strides of its leaves, the fastest coordinate first,
-// neighbours that step evenly merged. Of size 1: no leaf.
+// A top-level mode of a tensor's layout.
 struct Mode {
   struct Leaf {
     std::int64_t extent, stride;
   };
+  // The fastest coordinate first. Leaves of extent 1 are dropped, neighbours that one stride
+  // describes are merged: ((2,4)):((1,2)) is the leaf 8:1.
   std::vector<Leaf> leaves;
   std::int64_t size = 1;
 
+  // Returns the offset that a coordinate of this mode adds.
   std::int64_t offset(std::int64_t coordinate) const;
-  // The one stride with which the whole mode steps; 0 for a mode of size 1. Nothing for a mode in
-  // pieces.
+  // Returns the stride of the whole mode: 0 for a mode of size 1, nothing if the mode has several
+  // leaves.
   std::optional<std::int64_t> stride() const;
 };
 
@@ -33,7 +34,8 @@ struct Tensor {
   ElementType element = ElementType::f32;
   sema::Access access = sema::Access::input;
   std::vector<Mode> modes;
-  std::int64_t elements = 0;  // that it spans in memory
+  // The elements of memory from the first to the last one, gaps included.
+  std::int64_t elements = 0;
 
   std::size_t bytes() const {
     return static_cast<std::size_t>(elements) * sema::element_bytes(element);
@@ -48,19 +50,22 @@ struct Problem {
   std::vector<Tensor> tensors;        // by TensorId
 
   std::int64_t extent(sema::IndexId index) const;
+  // Returns a scalar as f64.
   double real(sema::ScalarId scalar) const;
-  std::vector<std::pair<std::string, std::int64_t>> named_sizes()
-      const;                  // in the order of the kernel's dims
-  std::size_t bytes() const;  // of all tensors
+  // Returns the sizes in the order of the kernel's dims.
+  std::vector<std::pair<std::string, std::int64_t>> named_sizes() const;
+  // Returns the bytes of all tensors together.
+  std::size_t bytes() const;
 };
 
-// Sizes and scalars by name; a scalar that is not named is 1, but 0 where it is called beta.
-// Refusal "unknown-size", "guard", "overflow", "no-parameter" (a name that is neither).
+// Makes a problem of sizes and scalars by name. A scalar that is not named is 1, or 0 if it is
+// called beta. Throws Refusal "unknown-size", "guard", "overflow", "no-parameter" (a name that is
+// neither a size nor a scalar), "unsupported".
 Problem problem_of(const sema::KernelPtr& kernel, const std::map<std::string, std::int64_t>& sizes,
                    const std::map<std::string, double>& scalars);
 
-// The same sizes and scalars for a kernel that has the same dims and scalars (problems derived from
-// a problem).
+// Returns the problem for another kernel with the same dims and scalars: one that was derived from
+// the problem's kernel.
 Problem with_kernel(const Problem& problem, sema::KernelPtr kernel);
 
 }  // namespace lay::bench

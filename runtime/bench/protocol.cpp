@@ -14,7 +14,7 @@ using runtime::Event;
 using runtime::Graph;
 using runtime::Stream;
 
-// A contestant's launches, recorded: graphs that visit one set after another, all sets before the
+// A candidate's launches, recorded: graphs that visit one set after another, all sets before the
 // first again.
 struct Recorded {
   std::vector<Graph> graphs;
@@ -23,13 +23,13 @@ struct Recorded {
 
 class Measurement {
  public:
-  Measurement(const std::vector<Contestant>& contestants, const Protocol& protocol,
+  Measurement(const std::vector<Candidate>& candidates, const Protocol& protocol,
               const Nvml* sensors)
-      : contestants_(contestants),
+      : candidates_(candidates),
         protocol_(protocol),
         sensors_(sensors),
-        timings_(contestants.size()) {
-    for (const Contestant& contestant : contestants) recorded_.push_back(record(contestant));
+        timings_(candidates.size()) {
+    for (const Candidate& candidate : candidates) recorded_.push_back(record(candidate));
   }
 
   std::vector<Timing> run() {
@@ -45,9 +45,9 @@ class Measurement {
   }
 
  private:
-  Recorded record(const Contestant& contestant) const {
+  Recorded record(const Candidate& candidate) const {
     for (int set = 0; set < std::min(2, protocol_.sets); ++set)
-      contestant.launch(set, stream_.handle());
+      candidate.launch(set, stream_.handle());
     stream_.wait();  // what is made for a first launch is made
     Recorded made;
     const int count = (protocol_.sets + protocol_.launches - 1) / protocol_.launches;
@@ -55,24 +55,24 @@ class Measurement {
     for (int graph = 0; graph < count; ++graph)
       made.graphs.push_back(Graph::of(stream_, [&] {
         for (int i = 0; i < protocol_.launches; ++i)
-          contestant.launch(next++ % protocol_.sets, stream_.handle());
+          candidate.launch(next++ % protocol_.sets, stream_.handle());
       }));
     return made;
   }
 
   std::vector<std::size_t> order(int round) const {
     std::vector<std::size_t> order;
-    for (std::size_t turn = 0; turn < contestants_.size(); ++turn)
-      order.push_back((turn + static_cast<std::size_t>(round)) % contestants_.size());
+    for (std::size_t turn = 0; turn < candidates_.size(); ++turn)
+      order.push_back((turn + static_cast<std::size_t>(round)) % candidates_.size());
     if (round / 2 % 2 == 1) std::reverse(order.begin(), order.end());
     return order;
   }
 
-  // Until no contestant's time differs by more than 2 % from one a second of work before, or for
+  // Until no candidate's time differs by more than 2 % from one a second of work before, or for
   // some seconds. The rounds also say how often the graphs fit into a round's time.
   void warm_up() {
     constexpr double settled = 0.02, apart = 1000, most = 6000;  // milliseconds
-    std::vector<double> now(contestants_.size(), 0), before;
+    std::vector<double> now(candidates_.size(), 0), before;
     double spent = 0, since = 0;
     for (int round = 0; round < protocol_.most_warm_ups && spent < most; ++round) {
       double worked = 0;
@@ -134,7 +134,7 @@ class Measurement {
     for (int i = 0; i < protocol_.singles; ++i) {
       const int set = (round * protocol_.singles + i) % protocol_.sets;
       begin_.record(stream_.handle());
-      contestants_[at].launch(set, stream_.handle());
+      candidates_[at].launch(set, stream_.handle());
       end_.record(stream_.handle());
       end_.wait();
       each.push_back(end_.milliseconds_since(begin_));
@@ -142,7 +142,7 @@ class Measurement {
     return median_of(std::move(each));
   }
 
-  const std::vector<Contestant>& contestants_;
+  const std::vector<Candidate>& candidates_;
   const Protocol& protocol_;
   const Nvml* sensors_;
   const Stream stream_;
@@ -188,9 +188,9 @@ std::optional<Reading> Timing::median_reading() const {
   return Reading{median_of(clocks), median_of(powers)};
 }
 
-std::vector<Timing> measure(const std::vector<Contestant>& contestants, const Protocol& protocol,
+std::vector<Timing> measure(const std::vector<Candidate>& candidates, const Protocol& protocol,
                             const Nvml* sensors) {
-  return Measurement(contestants, protocol, sensors).run();
+  return Measurement(candidates, protocol, sensors).run();
 }
 
 }  // namespace lay::bench

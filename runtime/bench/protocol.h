@@ -1,13 +1,16 @@
-// How contestants are timed: in one process, on the same operands, taking turns.
+// How candidates are timed: in one process, on the same operands, interleaved.
 //
-// A launch is timed inside a graph of launches on one set of operands after another, together
-// larger than L2, so that neither the host nor warm caches count; and, in a
-// second column, alone between two events. The contestants warm up until their times are those of a
-// second before, for a device comes to its limit of power in seconds; then in every round each is
-// timed once, another one first in each round, two rounds in one order and two in the opposite one.
-// At its limit of power a device slows down by what it did before, so a contestant runs untimed for
-// as long first: then the clocks are those of its own work. What is told of a contestant is the
-// median of the rounds and their spread.
+//   graph     Launches run inside a CUDA graph, on one set of operands after another. The sets are
+//             together larger than L2, so that neither the host nor a warm L2 counts.
+//   single    One launch between two events, with the host's part.
+//   warm-up   Rounds run until times agree with those of one second of work before: a device takes
+//             seconds to reach its power limit.
+//   order     In each round another candidate comes first. Two rounds go in one order, the next two
+//             in the opposite one.
+//   clocks    At its power limit a device's clock depends on what ran before. So each candidate
+//             runs untimed for as long as it is timed, directly before.
+//
+// A candidate's result is the median of the rounds and their spread.
 #pragma once
 
 #include <functional>
@@ -20,43 +23,55 @@
 
 namespace lay::bench {
 
-struct Contestant {
+// A kernel to time, ours or a baseline.
+struct Candidate {
   std::string name;
-  // Gives one launch on the operands of that set to the stream; throws where it cannot. Called
-  // again while recorded.
+  // Enqueues one launch on the operands of a set. Throws if it cannot. It is also called while the
+  // stream records a graph.
   std::function<void(int set, runtime::StreamHandle)> launch;
 };
 
 struct Protocol {
   int rounds = 5;
-  int sets = 2;               // of operands
-  int launches = 20;          // of a graph
-  int singles = 20;           // launches alone, a round
-  double milliseconds = 100;  // about so long a contestant is timed in one round
-  int most_warm_ups = 100;    // rounds that come before, at most
+  // Sets of operands.
+  int sets = 2;
+  // Launches in one graph.
+  int launches = 20;
+  // Single launches a candidate in one round.
+  int singles = 20;
+  // About how long a candidate is timed in one round.
+  double milliseconds = 100;
+  // The limit on warm-up rounds.
+  int most_warm_ups = 100;
 };
 
-// Sets of operands of so many bytes that are together at least twice the cache; at least 2 and at
-// most 200.
+// Returns how many sets of operands of `bytes` are together at least twice the cache: at least 2,
+// at most 200.
 int sets_beyond_cache(std::size_t bytes, std::int64_t cache_bytes);
 
 struct Timing {
-  std::vector<double> graph,
-      single;  // milliseconds a launch, one entry a round; single: the round's median
-  std::vector<Reading> readings;  // of the sensors, while the graphs ran
-  int warm_ups = 0;               // rounds before the first one counted
-  bool settled = true;  // the last warm-up differed by less than 2 % from one a second before
+  // Milliseconds a launch, one entry a round. An entry of `single` is the median of that round.
+  std::vector<double> graph, single;
+  // Of the sensors, while the graphs ran.
+  std::vector<Reading> readings;
+  // Rounds before the first one that counts.
+  int warm_ups = 0;
+  // The last warm-up round was within 2 % of one a second of work before.
+  bool settled = true;
 
   double median() const;
   double single_median() const;
-  double spread() const;  // (largest - smallest) / median of the graphs' rounds
+  // Returns (largest - smallest) / median of the graphs' rounds.
+  double spread() const;
   std::optional<Reading> median_reading() const;
 };
 
-double median_of(std::vector<double> values);  // 0 for none
+// Returns the median; 0 for no values.
+double median_of(std::vector<double> values);
 
-// One Timing a contestant, in their order. Throws what a launch throws, and DriverError.
-std::vector<Timing> measure(const std::vector<Contestant>& contestants, const Protocol& protocol,
+// Times the candidates and returns one Timing each, in their order. Throws what a launch throws,
+// and DriverError.
+std::vector<Timing> measure(const std::vector<Candidate>& candidates, const Protocol& protocol,
                             const Nvml* sensors = nullptr);
 
 }  // namespace lay::bench

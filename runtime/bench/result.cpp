@@ -17,7 +17,7 @@ std::string time_text(double milliseconds) {
                            : formatted("%9.3f ms", milliseconds);
 }
 
-bool is_opponent(const Row& row) {
+bool is_baseline(const Row& row) {
   return row.side != Side::ours && row.side != Side::triton;
 }
 
@@ -25,7 +25,7 @@ bool is_triton(const Row& row) {
   return row.side == Side::triton;
 }
 
-// The fastest that was measured of those rows.
+// Returns the fastest of these rows that was measured and is right; null if there is none.
 const Row* best_of(const Result& result, bool (*wanted)(const Row&)) {
   const Row* best = nullptr;
   for (const Row& row : result.rows)
@@ -35,23 +35,23 @@ const Row* best_of(const Result& result, bool (*wanted)(const Row&)) {
 }
 
 std::string mean_text(const std::vector<Result>& results, bool (*wanted)(const Row&),
-                      const char* to_whom) {
+                      const char* to_what) {
   double logarithms = 0, worst = 0;
-  int count = 0, wins = 0, losses = 0;
+  int count = 0, faster = 0, slower = 0;
   for (const Result& result : results) {
-    const Row* opponent = best_of(result, wanted);
-    const double ratio = opponent ? result.ratio(*opponent) : 0;
+    const Row* baseline = best_of(result, wanted);
+    const double ratio = baseline ? result.ratio(*baseline) : 0;
     if (ratio <= 0) continue;
     logarithms += std::log(ratio);
     worst = count == 0 ? ratio : std::min(worst, ratio);
     ++count;
-    wins += ratio > 1.01;
-    losses += ratio < 0.99;
+    faster += ratio > 1.01;
+    slower += ratio < 0.99;
   }
   if (count < 2) return "";
   return formatted(
       "geometric mean of %d ratios to %s %.3f; %d above 1.01, %d below 0.99, least %.3f\n", count,
-      to_whom, std::exp(logarithms / count), wins, losses, worst);
+      to_what, std::exp(logarithms / count), faster, slower, worst);
 }
 
 std::string row_text(const Result& result, const Row& row) {
@@ -61,9 +61,10 @@ std::string row_text(const Result& result, const Row& row) {
     return text + " launched" + (row.detail.empty() ? "" : "  " + row.detail) + "\n";
   const double ms = row.timing.median();
   text += time_text(ms);
-  // A rate says something where the work is in a product; else the memory's.
-  text += result.operations > 0 ? formatted(" %8.2f TF/s", result.operations / ms / 1e9)
-                                : formatted(" %8.1f GB/s", result.bytes / ms / 1e6);
+  // A GEMM is limited by its operations, any other kernel by its bytes.
+  const double bytes = row.bytes > 0 ? row.bytes : result.bytes;
+  text += result.is_gemm ? formatted(" %8.2f TF/s", result.operations / ms / 1e9)
+                         : formatted(" %8.1f GB/s", bytes / ms / 1e6);
   text += formatted("  +-%4.1f%%  single", row.timing.spread() * 50) +
           time_text(row.timing.single_median());
   if (const auto reading = row.timing.median_reading())
@@ -75,7 +76,7 @@ std::string row_text(const Result& result, const Row& row) {
     text += formatted("  ratio %.3f, single %.3f", ratio, result.single_ratio(row));
   if (!row.timing.settled) text += "  (times had not settled)";
   if (!row.detail.empty()) text += "  " + row.detail;
-  return text + (row.verdict.empty() ? "" : "  " + row.verdict) + "\n";
+  return text + (row.check.empty() ? "" : "  " + row.check) + "\n";
 }
 
 }  // namespace
@@ -89,15 +90,15 @@ const Row* Result::ours() const {
   return best_of(*this, [](const Row& row) { return row.side == Side::ours; });
 }
 
-double Result::ratio(const Row& opponent) const {
+double Result::ratio(const Row& baseline) const {
   const Row* best = ours();
-  return best && best->timing.median() > 0 ? opponent.timing.median() / best->timing.median() : 0;
+  return best && best->timing.median() > 0 ? baseline.timing.median() / best->timing.median() : 0;
 }
 
-double Result::single_ratio(const Row& opponent) const {
+double Result::single_ratio(const Row& baseline) const {
   const Row* best = ours();
   return best && best->timing.single_median() > 0
-             ? opponent.timing.single_median() / best->timing.single_median()
+             ? baseline.timing.single_median() / best->timing.single_median()
              : 0;
 }
 
@@ -107,7 +108,7 @@ std::string table_head(const Setting& setting) {
       std::to_string(setting.driver_version % 1000 / 10) +
       (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) +
       (setting.triton.empty() ? "" : ", Triton " + setting.triton) + "; " +
-      (setting.once ? "each side launched once, neither checked nor timed\n"
+      (setting.once ? "each candidate launched once, neither checked nor timed\n"
                     : formatted("graphs of %d launches, medians of %d interleaved rounds\n",
                                 setting.protocol.launches, setting.protocol.rounds));
   for (const std::string* missing :
@@ -130,7 +131,7 @@ std::string table(const Result& result) {
 }
 
 std::string table_foot(const std::vector<Result>& results) {
-  return mean_text(results, is_opponent, "the best opponent") +
+  return mean_text(results, is_baseline, "the best baseline") +
          mean_text(results, is_triton, "Triton");
 }
 

@@ -1,4 +1,4 @@
-// What came out of a measurement, and its two forms: a table for people, JSON for everybody else.
+// What a benchmark measured, and its two forms: a table and JSON.
 #pragma once
 
 #include <optional>
@@ -11,57 +11,87 @@
 
 namespace lay::bench {
 
+// Who made a candidate: we, cuBLASLt with the epilogue fused, cuBLASLt and a kernel for the
+// epilogue, the driver's copy, Triton.
 enum class Side { ours, library, library_and_epilogue, copy, triton };
 
+// One candidate.
 struct Row {
-  Side side = Side::ours;
-  std::string name;     // "lay wide", "cuBLASLt first", "cuBLASLt best"
-  std::string detail;   // "of 12 algorithms, 33554432 bytes of workspace"
-  std::string failure;  // why it was not measured; then nothing below holds
-  Timing timing;        // of no rounds where the side was only launched
-  std::string verdict;  // "right", or what was wrong
+  Row(Side made_by, std::string called) : side(made_by), name(std::move(called)) {}
+
+  Side side;
+  // "lay wide", "cuBLASLt first", "cuBLASLt best"
+  std::string name;
+  // "#3 of 12": which one of several.
+  std::string detail;
+  // The reason why it was not measured; empty if it was. Nothing below holds otherwise.
+  std::string failure;
+  // Of no rounds if the candidate was only launched.
+  Timing timing;
+  // What the check found: an error bound, or "WRONG ...".
+  std::string check;
   bool right = true;
-  int registers = 0, local_bytes = 0;  // of ours and of Triton's
+  // The bytes that a launch moves; 0 for the bytes of the problem.
+  double bytes = 0;
+  // Of kernels of ours and of Triton's.
+  int registers = 0, local_bytes = 0;
   double compile_seconds = 0;
 };
 
+// One benchmark.
 struct Result {
-  std::string kernel, form;  // "bf16 K-major x bf16 K-major -> bf16 row-major"
+  std::string kernel;
+  // "bf16 K-major x bf16 K-major -> bf16 row-major"; empty for a kernel that is not a GEMM.
+  std::string form;
   std::vector<std::pair<std::string, std::int64_t>> sizes;
   std::vector<std::pair<std::string, double>> scalars;
-  double operations = 0;  // floating-point (or integer) operations of a launch
-  double bytes = 0;       // of all tensors
+  bool is_gemm = false;
+  // The floating-point (or integer) operations of a launch.
+  double operations = 0;
+  // The bytes that a launch has to move: inputs and outputs once, tensors that are both twice.
+  double bytes = 0;
+  // Sets of operands.
   int sets = 0;
   std::vector<Row> rows;
   std::vector<std::string> notes;
-  std::string failure;  // why nothing was measured
+  // The reason why nothing was measured; empty if something was.
+  std::string failure;
 
+  // Returns whether all kernels of ours are right.
   bool right() const;
-  // The best of ours; null where none was measured.
+  // Returns the fastest kernel of ours that is right; null if there is none.
   const Row* ours() const;
-  // The time of the opponent over the best of ours: above 1 we are faster. 0 where one of them is
+  // Returns the baseline's time divided by ours: above 1 ours is faster. 0 if one of them is
   // missing.
-  double ratio(const Row& opponent) const;
-  double single_ratio(const Row& opponent) const;
+  double ratio(const Row& baseline) const;
+  // Returns the same of single launches.
+  double single_ratio(const Row& baseline) const;
 };
 
+// The machine and the command line of all benchmarks of a run.
 struct Setting {
   std::string script;
   runtime::DeviceInfo device;
   int driver_version = 0;
-  std::string library;  // "13.1.0"; empty: then `library_missing` says why
-  std::string triton;   // "3.6.0, Python 3.12.3"; the same
+  // Versions: "13.1.0" and "3.6.0, Python 3.12.3"; empty if missing.
+  std::string library, triton;
+  // The reasons why something is missing.
   std::string library_missing, sensors_missing, triton_missing;
   Protocol protocol;
-  bool once = false;  // each side was launched once, neither checked nor timed
+  // Each candidate was launched once, neither checked nor timed.
+  bool once = false;
 };
 
+// Returns the lines above the table: the machine, the versions and what is missing.
 std::string table_head(const Setting& setting);
+// Returns the lines of one benchmark, one a candidate, and its notes.
 std::string table(const Result& result);
-// The geometric mean of the ratios to the best opponent of each result, wins, losses and the worst,
-// and the same of those to Triton, which is no opponent that these count; empty for fewer than two.
+// Returns the geometric mean of the ratios to the best baseline of each benchmark, how many are
+// above and below 1, and the worst; the same for Triton in a line of its own. Empty for fewer than
+// two benchmarks.
 std::string table_foot(const std::vector<Result>& results);
 
+// Returns everything as JSON (format 1; times in milliseconds a launch).
 std::string to_json(const Setting& setting, const std::vector<Result>& results);
 
 }  // namespace lay::bench

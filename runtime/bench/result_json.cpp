@@ -20,7 +20,7 @@ std::string strings(const std::vector<std::string>& values) {
   return json_array(texts);
 }
 
-std::string_view side_word(Side side) {
+std::string_view side_name(Side side) {
   switch (side) {
     case Side::ours:
       return "lay";
@@ -39,7 +39,7 @@ std::string_view side_word(Side side) {
 // Times in milliseconds a launch; `graph` and `single` have one entry a round.
 std::string row_json(const Result& result, const Row& row) {
   JsonObject object;
-  object.string("side", side_word(row.side)).string("name", row.name);
+  object.string("side", side_name(row.side)).string("name", row.name);
   if (!row.detail.empty()) object.string("detail", row.detail);
   if (!row.failure.empty()) return object.string("failure", row.failure).text();
   const Timing& timing = row.timing;
@@ -52,7 +52,7 @@ std::string row_json(const Result& result, const Row& row) {
       .boolean("settled", timing.settled);
   if (const auto reading = timing.median_reading())
     object.raw("sm_mhz", json_number(reading->sm_mhz)).raw("watts", json_number(reading->watts));
-  object.boolean("right", row.right).string("verdict", row.verdict);
+  object.boolean("right", row.right).string("verdict", row.check);
   if (row.side == Side::ours || row.side == Side::triton)
     object.integer("registers", row.registers).integer("local_bytes", row.local_bytes);
   if (row.side == Side::ours)

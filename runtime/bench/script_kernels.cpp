@@ -20,7 +20,7 @@ std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const
   if (!wanted.empty()) return wanted;
   Diagnostic d;
   d.code = "no-kernel";
-  d.message = "`" + file + "` has no kernel to measure";
+  d.message = "`" + file + "` defines no kernel";
   throw DiagnosticError(std::move(d));
 }
 

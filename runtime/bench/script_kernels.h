@@ -11,19 +11,19 @@
 
 namespace lay::bench {
 
-// The sizes of one problem, by dim; under no name: of every dim.
+// The sizes of one problem, by dim. The name "" gives every dim its size.
 using SizeArgument = std::map<std::string, std::int64_t>;
 
-// The script checked, its diagnostics reported; null where it has errors. DiagnosticError where it
-// cannot be read.
+// Checks a script and reports its diagnostics. Returns null if it has errors. Throws
+// DiagnosticError if the file cannot be read.
 std::unique_ptr<runtime::Script> checked_script(const std::string& file);
 
-// All kernels, of which there is one at least, or the one of that name. DiagnosticError
-// "no-kernel".
+// Returns the kernel of that name, or all kernels if the name is empty: at least one. Throws
+// DiagnosticError "no-kernel".
 std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const std::string& file,
                                             const std::string& name);
 
-// What was given for each problem; one of 4096 everywhere where nothing was.
+// Returns the sizes of each problem, by dim; without any, one problem of 4096 everywhere.
 std::vector<std::map<std::string, std::int64_t>> problems_for(
     const sema::Kernel& kernel, const std::vector<SizeArgument>& given);
 

@@ -203,7 +203,7 @@ int run_script(const RunOptions& options) {
   };
   const bool of_host = options.counts || options.order != 0;
   evaluation.on = of_host && options.on == MachineChoice::any ? MachineChoice::host : options.on;
-  evaluation.say = say_on_standard_error;
+  evaluation.log = log_to_stderr;
   const auto script = evaluate_script(options.file, evaluation);
   int code = exit_code_of(script->outcomes);
   const bool wants_kernel =
@@ -211,7 +211,7 @@ int run_script(const RunOptions& options) {
   if (script->evaluator->kernel_calls() > 0 || code != exit_ok) return code;
   if (!wants_kernel && script->evaluator->kernels().empty()) return code;
   if (!wants_kernel && printed && needs_input(script->evaluator->kernels())) {
-    say_on_standard_error(
+    log_to_stderr(
         "no kernel was run: the script calls none, and no inputs are given (--in "
         "PARAMETER=FILE.npy "
         "or --random)");

@@ -5,13 +5,13 @@
 
 #include "frontend/sema/library.h"
 #include "runtime/io/file.h"
-#include "runtime/io/folders.h"
+#include "runtime/io/user_dirs.h"
 
 namespace lay::runtime {
 
 std::string policy_folder() {
   constexpr const char* own = "LAY_POLICIES";
-  const std::string folder = user_folder(own, "XDG_DATA_HOME", ".local/share");
+  const std::string folder = user_dir(own, "XDG_DATA_HOME", ".local/share");
   const char* said = std::getenv(own);
   return folder.empty() || (said && folder == said) ? folder : folder + "/policies";
 }

@@ -27,7 +27,7 @@ bool is_asked(const sema::Finding& finding) {
 
 }  // namespace
 
-void say_on_standard_error(const std::string& line) {
+void log_to_stderr(const std::string& line) {
   std::cout.flush();
   std::cerr << line << "\n";
 }

@@ -13,7 +13,7 @@
 namespace lay::runtime {
 
 // A line about what runs, on standard error.
-void say_on_standard_error(const std::string& line);
+void log_to_stderr(const std::string& line);
 
 // Colours if standard error is a terminal that wants them.
 Colour error_colour();

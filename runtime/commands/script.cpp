@@ -14,7 +14,7 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   const std::string text = read_file(file, most_script_bytes);
   auto script = std::make_unique<Script>();
   script->executor =
-      std::make_unique<Executor>(script->sources, options.on, std::move(options.say), options.host);
+      std::make_unique<Executor>(script->sources, options.on, std::move(options.log), options.host);
   if (!options.print) options.print = [](const std::string&) {};
   const auto call = [executor = script->executor.get()](const sema::KernelCall& c) {
     return executor->run(c);

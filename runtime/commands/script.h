@@ -32,7 +32,7 @@ struct ScriptOptions {
   std::function<void(const Sources&, const sema::Outcome&)>
       after;  // called after each statement; may be empty
   MachineChoice on = MachineChoice::any;
-  Say say;
+  Log log;
   HostChoices host{};
 };
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runtime/compile/sha256.h"
-#include "runtime/io/folders.h"
+#include "runtime/io/user_dirs.h"
 
 namespace lay::runtime {
 namespace {
@@ -90,7 +90,7 @@ std::optional<std::string> read_all(int fd) {
 
 }  // namespace
 
-Cache::Cache() : Cache(user_folder("LAY_CACHE_DIR", "XDG_CACHE_HOME", ".cache")) {}
+Cache::Cache() : Cache(user_dir("LAY_CACHE_DIR", "XDG_CACHE_HOME", ".cache")) {}
 
 Cache::Cache(const std::string& folder, std::int64_t limit_bytes)
     : path_(folder), limit_(limit_bytes) {
@@ -106,7 +106,7 @@ void Cache::open(const std::string& folder) {
     why_not_ = "neither LAY_CACHE_DIR nor XDG_CACHE_HOME nor HOME names a folder";
     return;
   }
-  make_folders(folder);
+  make_dirs(folder);
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat info {};
   if (fd < 0) {

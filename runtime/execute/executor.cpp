@@ -7,7 +7,7 @@
 
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/refusal.h"
-#include "runtime/commands/counted.h"
+#include "runtime/commands/counters.h"
 #include "runtime/execute/host_run.h"
 #include "runtime/execute/stages.h"
 
@@ -44,8 +44,8 @@ struct Executor::Prepared {
   std::map<const plan::Variant*, Launches> lowered;
 };
 
-Executor::Executor(const Sources& sources, MachineChoice on, Say say, HostChoices choices)
-    : sources_(sources), on_(on), say_(std::move(say)), choices_(choices) {}
+Executor::Executor(const Sources& sources, MachineChoice on, Log log, HostChoices choices)
+    : sources_(sources), on_(on), log_(std::move(log)), choices_(choices) {}
 Executor::~Executor() = default;
 
 Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
@@ -56,7 +56,7 @@ Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
   const Diagnostics remarks = warnings_of(prepared->plan, target, choices_.strict);
   for (const Diagnostic& d : remarks.list()) {
     if (d.severity == Severity::error) throw DiagnosticError(d);
-    if (say_) say_("warning[" + d.code + "]: " + d.message);
+    if (log_) log_("warning[" + d.code + "]: " + d.message);
   }
   slot = std::move(prepared);
   return *slot;
@@ -81,7 +81,7 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   std::optional<std::string> ran;
   if (gpu()) ran = run_on_gpu(launches, arguments);
   if (!ran) ran = run_on_host(launches, arguments, variant);
-  if (say_) say_(call.kernel->name + ": " + *ran + ", variant " + variant.name);
+  if (log_) log_(call.kernel->name + ": " + *ran + ", variant " + variant.name);
   return {unpacked_outputs(call, arguments), {}};
 }
 
@@ -103,16 +103,16 @@ std::optional<std::string> Executor::run_on_gpu(const Launches& launches, Packed
   for (std::size_t i = 0; i < kernel.tensors.size(); ++i)
     host.tensors[kernel.tensors[i].name] = &arguments.memory[i];
   const GpuRun run = gpu_->run(launches, host);
-  const auto say_once = [&](const std::string& text) {
-    if (say_ && !text.empty() && warned_.insert(text).second) say_(text);
+  const auto log_once = [&](const std::string& text) {
+    if (log_ && !text.empty() && warned_.insert(text).second) log_(text);
   };
   if (run.outcome.status == Status::unsupported && on_ == MachineChoice::any) {
-    say_once("not on the GPU: " + run.outcome.message);
+    log_once("not on the GPU: " + run.outcome.message);
     return std::nullopt;
   }
   if (!run.outcome.ok())
     throw refusal(std::string(status_name(run.outcome.status)), run.outcome.message);
-  if (run.kernel) say_once(run.kernel->compilation.warning);
+  if (run.kernel) log_once(run.kernel->compilation.warning);
   return time_text(run.milliseconds * 1e-3) + " on " + gpu_->device().name;
 }
 
@@ -121,9 +121,9 @@ std::string Executor::run_on_host(const Launches& launches, PackedCall& argument
   const auto operations = variant.prediction.flops.evaluate(arguments.sizes);
   const HostRun run = runtime::run_on_host(
       launches, arguments, operations && *operations <= most_checked_operations, choices_);
-  if (choices_.counts && say_) {
-    for (const std::string& line : counted_lines(run.counted, variant.prediction, arguments.sizes))
-      say_(line);
+  if (choices_.counts && log_) {
+    for (const std::string& line : counter_lines(run.counters, variant.prediction, arguments.sizes))
+      log_(line);
   }
   return time_text(run.seconds) + " in the host interpreter (" + std::to_string(run.threads) +
          (run.threads == 1 ? " thread" : " threads") + (run.checked ? ", checked)" : ")");

@@ -2,7 +2,7 @@
 // conditions hold for the sizes at hand, and runs it on the GPU if there is one, else in the host
 // interpreter.
 //
-//   Executor executor(sources, MachineChoice::any, say_on_standard_error);
+//   Executor executor(sources, MachineChoice::any, log_to_stderr);
 //   KernelResult result = executor.run(call);       // says: linear: 0.12 ms on NVIDIA H200,
 //   variant wide
 #pragma once
@@ -25,11 +25,11 @@
 namespace lay::runtime {
 
 // Takes a line about where something ran and how long it took; may be empty.
-using Say = std::function<void(const std::string&)>;
+using Log = std::function<void(const std::string&)>;
 
 class Executor {
  public:
-  explicit Executor(const Sources& sources, MachineChoice on = MachineChoice::any, Say say = {},
+  explicit Executor(const Sources& sources, MachineChoice on = MachineChoice::any, Log log = {},
                     HostChoices choices = {});
   ~Executor();
   Executor(const Executor&) = delete;
@@ -52,7 +52,7 @@ class Executor {
 
   const Sources& sources_;
   MachineChoice on_;
-  Say say_;
+  Log log_;
   HostChoices choices_;
   std::map<sema::KernelPtr, std::unique_ptr<Prepared>> prepared_;
   std::unique_ptr<Gpu> gpu_;  // where there is one and it is wanted; opened for the first call

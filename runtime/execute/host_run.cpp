@@ -102,7 +102,7 @@ HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked,
     std::replace(code.begin(), code.end(), ' ', '-');
     throw refusal(code, report.fault->message);
   }
-  result.counted = std::move(report);
+  result.counters = std::move(report);
   return result;
 }
 

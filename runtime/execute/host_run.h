@@ -17,8 +17,8 @@ struct HostChoices {
 struct HostRun {
   double seconds = 0;
   int threads = 1;
-  bool checked = true;        // uninitialised reads, races and overflow were looked for
-  interpret::Report counted;  // if asked for
+  bool checked = true;         // uninitialised reads, races and overflow were looked for
+  interpret::Report counters;  // if asked for
 };
 
 // What the interpreter takes for the call: its sizes, scalars and memory by name; the memory must

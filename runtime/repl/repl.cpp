@@ -69,7 +69,7 @@ Repl::Repl(ReplOptions options) : options_(std::move(options)) {
 
 // The executor and the evaluator hold callbacks to this object, and are made anew together.
 void Repl::reset() {
-  executor_ = std::make_unique<Executor>(sources_, MachineChoice::any, options_.say);
+  executor_ = std::make_unique<Executor>(sources_, MachineChoice::any, options_.log);
   const auto call = [this](const sema::KernelCall& c) { return executor_->run(c); };
   sema::Host host = make_host(print_line, call);
   host.show = [this](const picture::Picture& picture) { draw(picture); };
@@ -360,7 +360,7 @@ int repl() {
   const bool terminal = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
   const bool colour = colour_wanted(STDOUT_FILENO);
   const auto columns = [terminal] { return terminal ? terminal_columns(STDOUT_FILENO) : 0; };
-  Repl session({terminal, colour ? Colour::always : Colour::never, say_on_standard_error, columns,
+  Repl session({terminal, colour ? Colour::always : Colour::never, log_to_stderr, columns,
                 true, terminal});
   return can_edit(STDIN_FILENO, STDOUT_FILENO) ? read_with_editor(session, colour)
                                                : read_plainly(session, terminal);

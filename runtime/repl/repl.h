@@ -25,7 +25,7 @@ namespace lay::runtime {
 struct ReplOptions {
   bool numbered = false;          // name results r1, r2, ... and print the names
   Colour colour = Colour::never;  // on standard output
-  Say say;                        // receives where each kernel ran
+  Log log;                        // receives where each kernel ran
   // Returns the terminal's columns now, to which lines are clipped unless it is 0.
   std::function<int()> columns = {};
   bool tables = true;  // print the table of a layout of rank 2

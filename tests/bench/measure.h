@@ -1,4 +1,4 @@
-// Timing of contestants in one process: on the same buffers, interleaved, by events; medians of
+// Timing of candidates in one process: on the same buffers, interleaved, by events; medians of
 // rounds.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace lay::bench {
 
-struct Contestant {
+struct Candidate {
   std::string name;
   std::function<void(int set)> launch;  // on the operands of that set
   std::vector<double> milliseconds;     // a launch, one entry a round
@@ -34,15 +34,15 @@ struct Protocol {
   double round_milliseconds = 30;  // launches are repeated until a round takes about so long
 };
 
-// A warm-up round, then the rounds; the contestants take turns within a round, another one first in
+// A warm-up round, then the rounds; the candidates take turns within a round, another one first in
 // each.
-inline void measure(std::vector<Contestant>& contestants, const Protocol& protocol) {
+inline void measure(std::vector<Candidate>& candidates, const Protocol& protocol) {
   const runtime::Event begin, end;
-  std::vector<int> launches(contestants.size(), 2 * protocol.sets);
+  std::vector<int> launches(candidates.size(), 2 * protocol.sets);
   for (int round = -2; round < protocol.rounds; ++round)
-    for (std::size_t turn = 0; turn < contestants.size(); ++turn) {
-      const std::size_t at = (turn + static_cast<std::size_t>(round + 2)) % contestants.size();
-      Contestant& now = contestants[at];
+    for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
+      const std::size_t at = (turn + static_cast<std::size_t>(round + 2)) % candidates.size();
+      Candidate& now = candidates[at];
       begin.record();
       for (int i = 0; i < launches[at]; ++i) now.launch(i % protocol.sets);
       end.record();

@@ -27,7 +27,7 @@
 namespace {
 
 using namespace lay;
-using bench::Contestant;
+using bench::Candidate;
 using runtime::DeviceMemory;
 
 struct Options {
@@ -144,7 +144,7 @@ class Bench {
     from.upload(input.data(), input.size());
     copied.fill(1);
 
-    std::vector<Contestant> contestants{{"copy", [&](int) { to.copy(copied); }, {}}};
+    std::vector<Candidate> candidates{{"copy", [&](int) { to.copy(copied); }, {}}};
     std::vector<ir::Kernel> lowered;
     std::vector<Result> results;
     for (const plan::Variant& variant : plan.variants) {
@@ -173,13 +173,13 @@ class Bench {
       result.local_bytes = prepared->loaded.local_bytes();
       result.blocks = prepared->loaded.blocks_per_sm(each.launch.threads);
       results.push_back(result);
-      contestants.push_back({each.name, launch, {}});
+      candidates.push_back({each.name, launch, {}});
     }
-    bench::measure(contestants, options_.protocol);
-    const double copy = 2.0 * static_cast<double>(output.size()) / contestants[0].median() / 1e6;
+    bench::measure(candidates, options_.protocol);
+    const double copy = 2.0 * static_cast<double>(output.size()) / candidates[0].median() / 1e6;
     for (std::size_t i = 0; i < results.size(); ++i) {
-      results[i].ms = contestants[i + 1].median();
-      results[i].spread = contestants[i + 1].spread();
+      results[i].ms = candidates[i + 1].median();
+      results[i].spread = candidates[i + 1].spread();
       results[i].gigabytes =
           static_cast<double>(input.size() + output.size()) / results[i].ms / 1e6;
       results[i].copy_gigabytes = copy;

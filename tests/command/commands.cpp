@@ -68,7 +68,7 @@ TEST_CASE("run counts wavefronts and sectors beside the plan's, and takes anothe
   CHECK(folder.lay({"run", "turn.lay", "--on", "host"}).error.find("sectors") == std::string::npos);
 }
 
-TEST_CASE("bench reads sizes and numbers, and says where there is nothing to measure on") {
+TEST_CASE("bench reads sizes and numbers, and names a missing GPU") {
   Folder folder;
   put(folder / "scale.lay", scale);
   put(folder / "none.lay", "print 1\n");
@@ -82,7 +82,7 @@ TEST_CASE("bench reads sizes and numbers, and says where there is nothing to mea
   const auto hidden = run_lay({"bench", "scale.lay", "--size", "M=8,N=8"},
                               {"", folder.path().string(), {"CUDA_VISIBLE_DEVICES="}, 60, 0});
   CHECK(hidden.code == 3);
-  CHECK(hidden.error.find("lay bench: nothing to measure on: ") == 0);
+  CHECK(hidden.error.find("lay bench: no GPU to measure on: ") == 0);
 }
 
 TEST_CASE("run takes arrays and numbers, or makes them, and writes arrays") {

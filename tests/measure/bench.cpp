@@ -86,7 +86,7 @@ TEST_CASE("for a profiler each side is launched once, neither checked nor timed"
   const Ended ended = bench(options);
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
-  CHECK(ended.out.find("each side launched once, neither checked nor timed\n") !=
+  CHECK(ended.out.find("each candidate launched once, neither checked nor timed\n") !=
         std::string::npos);
   for (const char* line :
        {"\n  lay small                  launched\n", "\n  cuBLASLt #1                launched",
@@ -128,19 +128,31 @@ TEST_CASE(
     "alone") {
   const json masked = result_of("masked", {{"N", 30}, {"K", 16}});
   INFO(masked.dump(1));
-  CHECK(has_note(masked, "no epilogue of cuBLASLt's"));
+  CHECK(has_note(masked, "cuBLASLt has no such epilogue: "));
   CHECK(masked["rows"].size() == 3);
   CHECK(row(masked, "cuBLASLt, epilogue first")["right"] == true);
   const json along_m = result_of("row_bias", {{"M", 12}, {"N", 20}, {"K", 16}});
   INFO(along_m.dump(1));
-  CHECK(has_note(along_m, "not fused by cuBLASLt"));
+  CHECK(has_note(along_m, "cuBLASLt does not fuse the epilogue: "));
   CHECK(row(along_m, "cuBLASLt, epilogue best")["right"] == true);
   const json alone = result_of("twice", {{"M", 33}, {"N", 17}});
-  CHECK(has_note(alone, "no product of matrices: it has no sum"));
+  CHECK(has_note(alone, "not a GEMM: it has no sum"));
   CHECK(alone["rows"].size() == 2);
   CHECK(row(alone, "copy of X")["side"] == "copy");
   CHECK(row(alone, "copy of X")["ratio"] == 0);  // no time passes for a copy on the fake driver
   CHECK(alone["rows"][0]["right"] == true);
+}
+
+TEST_CASE("a row sum runs alone and is compared with the host") {
+  const json sums = result_of("row_sum", {{"M", 33}, {"N", 129}});
+  INFO(sums.dump(1));
+  CHECK(has_note(sums, "not a GEMM: "));
+  REQUIRE(sums["rows"].size() == 1);
+  CHECK(sums["rows"][0]["right"] == true);
+  lay::test::break_variant("_scalar");
+  const json wrong = result_of("row_sum", {{"M", 33}, {"N", 129}});
+  lay::test::break_variant("");
+  CHECK(wrong["right"] == false);
 }
 
 TEST_CASE("the library fuses gelu by tanh, and not the one by erf") {
@@ -152,7 +164,7 @@ TEST_CASE("the library fuses gelu by tanh, and not the one by erf") {
   const json erf = result_of("by_erf", {{"M", 36}, {"N", 20}, {"K", 16}});
   INFO(erf.dump(1));
   CHECK(erf["form"].get<std::string>().ends_with("+ bias, gelu"));
-  CHECK(has_note(erf, "not fused by cuBLASLt: its gelu is that by tanh"));
+  CHECK(has_note(erf, "cuBLASLt does not fuse the epilogue: its gelu is by tanh"));
   CHECK(erf["rows"].size() == 3);
   for (const json& result : {tanh, erf}) {
     for (const json& each : result["rows"]) CHECK(each["right"] == true);
@@ -168,7 +180,7 @@ TEST_CASE("a wrong result is said, and fails") {
   lay::test::break_variant("");
   INFO(ended.out);
   CHECK(ended.code == 1);
-  CHECK(ended.out.find("WRONG on integers: Y at offset 0 is ") != std::string::npos);
+  CHECK(ended.out.find("WRONG on integers: Y at offset 0: expected ") != std::string::npos);
 }
 
 TEST_CASE("a kernel that writes its inputs is found, however right its result") {
@@ -195,8 +207,7 @@ TEST_CASE("a library that refuses or is wrong stands in its row") {
         "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED");
   CHECK(wrong["right"] == true);
   CHECK(row(wrong, "cuBLASLt first")["right"] == false);
-  CHECK(row(wrong, "cuBLASLt first")["verdict"].get<std::string>().find(
-            "gives something else: Y[") == 0);
+  CHECK(row(wrong, "cuBLASLt first")["verdict"].get<std::string>().find("WRONG: Y[") == 0);
 }
 
 TEST_CASE("the table has a line a side, and a mean of several problems") {
@@ -214,7 +225,7 @@ TEST_CASE("the table has a line a side, and a mean of several problems") {
         std::string::npos);
   CHECK(ended.out.find("lay small_any") != std::string::npos);
   CHECK(ended.out.find("ratio 2.000, single 2.000") != std::string::npos);
-  CHECK(ended.out.find("geometric mean of 2 ratios to the best opponent 2.000; 2 above 1.01, 0 "
+  CHECK(ended.out.find("geometric mean of 2 ratios to the best baseline 2.000; 2 above 1.01, 0 "
                        "below 0.99, least 2.000") != std::string::npos);
 }
 

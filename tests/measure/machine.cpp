@@ -11,8 +11,8 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "backend/plan/recognise.h"
-#include "runtime/bench/subject.h"
-#include "runtime/bench/unfused.h"
+#include "runtime/bench/compiled_kernel.h"
+#include "runtime/bench/epilogue.h"
 #include "runtime/commands/script.h"
 #include "runtime/gpu/launch_check.h"
 
@@ -107,7 +107,7 @@ void know_kernels(const std::string& script) {
   for (const auto& kernel : read->evaluator->kernels()) {
     const plan::Plan plan = plan::make_plan(kernel);
     for (const plan::Variant& variant : plan.variants) know(plan, variant);
-    know(plan, bench::plain_variant());
+    know(plan, bench::scalar_variant());
     // Candidates all have one name, and mean the same.
     auto bare = std::make_shared<sema::Kernel>(*kernel);
     bare->schedules = {

@@ -6,9 +6,9 @@
 
 #include "frontend/algebra/memory/convert.h"
 #include "generated/tests/paths.h"
-#include "runtime/bench/check.h"
-#include "runtime/bench/factor.h"
+#include "runtime/bench/operand.h"
 #include "runtime/bench/protocol.h"
+#include "runtime/bench/reference.h"
 #include "runtime/bench/result.h"
 #include "runtime/commands/script.h"
 #include "runtime/gpu/device.h"
@@ -90,7 +90,7 @@ TEST_CASE("numbers are what their kind says, from the seed alone") {
 TEST_CASE("a right result is right, a dropped product and a NaN are not") {
   const Problem of = problem("linear", {{"M", 33}, {"N", 17}, {"K", 129}});
   const HostData data = linear_data(of, Numbers::uniform);
-  const Judgement right = check(of, data, data, false);
+  const Comparison right = compare_with_reference(of, data, data, {});
   CHECK(right.elements == 33 * 17);
   CHECK(right.right());
   CHECK(right.worst < 0.5);
@@ -100,22 +100,24 @@ TEST_CASE("a right result is right, a dropped product and a NaN are not") {
   std::int64_t at = 0;
   while (y[at] < 2) ++at;
   y[at] -= static_cast<float>(x[at / 17 * 129 + 128] * w[at % 17 * 129 + 128]) + 1e-3f;
-  CHECK(check(of, data, wrong, false).wrong == 1);
+  CHECK(compare_with_reference(of, data, wrong, {}).wrong == 1);
   y[at + 1] = std::nanf("");
-  const Judgement both = check(of, data, wrong, false);
+  const Comparison both = compare_with_reference(of, data, wrong, {});
   CHECK(both.wrong == 2);
   CHECK(both.first.find("Y[") == 0);
 }
 
 TEST_CASE("sums of integers are right to the last bit") {
   const Problem of = problem("linear", {{"M", 8}, {"N", 9}, {"K", 31}});
+  Tolerance integers;
+  integers.exact = true;
   for (const Numbers numbers : {Numbers::small_integers, Numbers::signs}) {
     HostData data = linear_data(of, numbers);
-    CHECK(check(of, data, data, true).right());
+    CHECK(compare_with_reference(of, data, data, integers).right());
     HostData wrong = data;
     auto* y = reinterpret_cast<float*>(wrong[3].data());
     y[10] = std::nextafter(std::nextafter(std::nextafter(y[10], 1e9f), 1e9f), 1e9f) + 1e-3f;
-    CHECK(!check(of, data, wrong, true).right());
+    CHECK(!compare_with_reference(of, data, wrong, integers).right());
   }
 }
 
@@ -124,12 +126,12 @@ TEST_CASE("what a large problem is judged by has its corners") {
   HostData data = linear_data(of, Numbers::uniform);
   Sampling few;
   few.most_products = 7 * 1000;
-  CHECK(check(of, data, data, false, few).elements == 1000);
+  CHECK(compare_with_reference(of, data, data, {}, few).elements == 1000);
   reinterpret_cast<float*>(data[3].data())[300 * 300 - 1] = 1e6f;
-  CHECK(check(of, data, data, false, few).wrong >= 1);
+  CHECK(compare_with_reference(of, data, data, {}, few).wrong >= 1);
 }
 
-TEST_CASE("the lines of a factor hold what its elements are") {
+TEST_CASE("the lines of an operand hold what its elements are") {
   const Problem of = problem("batched", {{"L", 3}, {"M", 5}, {"N", 70}, {"K", 41}});
   const auto index = [&](const std::string& name) {
     const auto& all = of.kernel->indices;
@@ -143,31 +145,31 @@ TEST_CASE("the lines of a factor hold what its elements are") {
   const auto memory = make_numbers(b.element, b.elements, Numbers::uniform, 1);
   const Reader from(b.element, memory);
   for (const std::vector<ElementType>& casts : {std::vector<ElementType>{}, {ElementType::e4m3}}) {
-    bench::Factor factor;
-    factor.tensor = &b, factor.casts = casts, factor.indices = {l, n, k};
-    for (std::int64_t i = 0; i < 41; ++i) factor.along_k.push_back(70 * i);  // B runs along n
+    bench::Operand operand;
+    operand.tensor = &b, operand.casts = casts, operand.indices = {l, n, k};
+    for (std::int64_t i = 0; i < 41; ++i) operand.along_k.push_back(70 * i);  // B runs along n
     std::vector<std::int64_t> at(of.kernel->indices.size(), 0);
-    factor.keep_lines(of, k, from, 3 * 70 - 1);
-    CHECK(factor.line(k, at) == nullptr);  // fewer sums than lines
-    factor.keep_lines(of, k, from, 3 * 70);
+    operand.pack_lines(of, k, from, 3 * 70 - 1);
+    CHECK(operand.line(k, at) == nullptr);  // fewer sums than lines
+    operand.pack_lines(of, k, from, 3 * 70);
     for (std::int64_t i = 0; i < 3 * 70; ++i) {
       at[static_cast<std::size_t>(l)] = i % 3;
       at[static_cast<std::size_t>(n)] = i / 3;
-      const float* line = factor.line(k, at);
+      const float* line = operand.line(k, at);
       REQUIRE(line != nullptr);
       for (std::int64_t j = 0; j < 41; ++j)
         REQUIRE(static_cast<double>(line[j]) ==
-                through(casts, from[i % 3 * 70 * 41 + i / 3 + 70 * j]));
+                rounded_through(casts, from[i % 3 * 70 * 41 + i / 3 + 70 * j]));
     }
   }
   const Problem wide = problem("linear", {{"M", 4}, {"N", 4}, {"K", 8}});
   Tensor whole = wide.tensors[0];
   whole.element = ElementType::s32;  // f32 does not hold them
   const std::vector<std::byte> words(4 * 8 * 4);
-  bench::Factor factor;
-  factor.tensor = &whole, factor.indices = {0, 1}, factor.along_k = {0, 1, 2, 3, 4, 5, 6, 7};
-  factor.keep_lines(wide, 1, Reader(ElementType::s32, words), 1000);
-  CHECK(factor.line(1, {0, 0, 0}) == nullptr);
+  bench::Operand operand;
+  operand.tensor = &whole, operand.indices = {0, 1}, operand.along_k = {0, 1, 2, 3, 4, 5, 6, 7};
+  operand.pack_lines(wide, 1, Reader(ElementType::s32, words), 1000);
+  CHECK(operand.line(1, {0, 0, 0}) == nullptr);
 }
 
 TEST_CASE("allowed errors grow with K and with the roundoff of the accumulator") {
@@ -189,11 +191,11 @@ TEST_CASE("every set is visited, in turn, and the rounds rotate") {
   const runtime::Device device;
   std::vector<int> visits(45, 0);
   std::string order;
-  const Contestant first{"first", [&](int set, runtime::StreamHandle) {
-                           ++visits[static_cast<std::size_t>(set)];
-                           order += 'a';
-                         }};
-  const Contestant second{"second", [&](int, runtime::StreamHandle) { order += 'b'; }};
+  const Candidate first{"first", [&](int set, runtime::StreamHandle) {
+                          ++visits[static_cast<std::size_t>(set)];
+                          order += 'a';
+                        }};
+  const Candidate second{"second", [&](int, runtime::StreamHandle) { order += 'b'; }};
   Protocol protocol;
   protocol.sets = 45;
   protocol.rounds = 4;

@@ -1,4 +1,4 @@
-// Triton as a contestant of `lay bench`, where Triton is a stub and Python the real one, or where
+// Triton as a candidate of `lay bench`, where Triton is a stub and Python the real one, or where
 // `python3` is a script that answers anything: what is asked, what is launched, and every way to
 // fail.
 #include "runtime/bench/triton/triton.h"
@@ -120,7 +120,7 @@ bench::TritonRequest request_of(const std::string& kernel,
   const auto problem = bench::problem_of(test::kernel_named(kernel), sizes, scalars);
   const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
   const auto made = bench::triton_request(problem, std::get<plan::GemmForm>(form), 90, 132);
-  if (const auto* no = std::get_if<bench::NotStated>(&made)) throw NotMeasured(no->reason);
+  if (const auto* no = std::get_if<bench::NotInTriton>(&made)) throw NotMeasured(no->reason);
   return std::get<bench::TritonRequest>(made);
 }
 
@@ -131,7 +131,7 @@ T value(void* at) {
 
 }  // namespace
 
-// relu(X W' + bias), with the parameters that contestant.py writes: a, b, c, x0, M, N, K, strides,
+// relu(X W' + bias), with the parameters that candidate.py writes: a, b, c, x0, M, N, K, strides,
 // and two pointers more.
 extern "C" bool fake_kernel_stated(const unsigned* launch, void** parameters) {
   const auto* x = value<const float*>(parameters[0]);
@@ -202,7 +202,7 @@ TEST_CASE("of Triton's configurations the fastest that is right is taken") {
   add("slow", "lay_linear_small_any", "0.cubin", arguments);
   auto exchanged = arguments;
   std::swap(exchanged[0], exchanged[1]);
-  add("wrong", "lay_linear_plain", "0.cubin", exchanged);
+  add("wrong", "lay_linear_scalar", "0.cubin", exchanged);
   add("empty", "lay_linear_small", "1.cubin", arguments);
   add("absent", "lay_no_such", "0.cubin", arguments);
   add("good", "lay_linear_small", "0.cubin", arguments);
@@ -377,7 +377,7 @@ TEST_CASE("what is asked says sizes, strides, types and the epilogue as it is") 
     }
     return std::string("stated");
   };
-  CHECK(reason("in_f64") == "it multiplies no f64 there");
-  CHECK(reason("rounded") == "a factor is converted to bf16 first");
+  CHECK(reason("in_f64") == "Triton has no type f64");
+  CHECK(reason("rounded") == "an operand is converted to bf16 first");
   CHECK(reason("shifted") == "it reads D at computed coordinates");
 }

@@ -136,7 +136,7 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
   CHECK(ended.out.find("the default, small\n") != std::string::npos);
-  const std::size_t second = ended.out.find("the fastest in other orders of tiles:\n");
+  const std::size_t second = ended.out.find("the fastest with other rasterizations:\n");
   REQUIRE(second != std::string::npos);
   for (const char* order : {"group_m = 4\n", "group_m = 11\n", "group_m = 16\n"})
     CHECK((ended.out.find(order) != std::string::npos && ended.out.find(order) > second));
@@ -260,11 +260,11 @@ TEST_CASE("where the default is as fast it stays, and nothing is written") {
   const Ended ended = tune(options);
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
-  CHECK(ended.out.find("the default stays") != std::string::npos);
+  CHECK(ended.out.find("no candidate is 1 % faster than the default; nothing is saved") != std::string::npos);
   CHECK(!std::filesystem::exists(runtime::tuned_path(copy)));
   options.kernel = "twice";
   options.sizes = {{{"", 64}}};
-  CHECK(tune(options).out.find("nothing to choose: it has no sum") != std::string::npos);
+  CHECK(tune(options).out.find("it has no sum") != std::string::npos);
 }
 
 TEST_CASE("a mistake in the tuned file is reported as any other") {

@@ -85,7 +85,7 @@ ScalarWork scalar_work(const sema::Kernel& kernel) {
 std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
                                       std::int64_t size) try {
   const sema::Kernel& kernel = *plan.kernel;
-  if (plan.variants.empty() || !std::holds_alternative<Direct>(plan.variants.front().how))
+  if (plan.variants.empty() || !std::holds_alternative<ScalarKernel>(plan.variants.front().how))
     return std::nullopt;
   const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, {{"", size}}));
   sema::check_guards(kernel, sizes);

@@ -10,9 +10,9 @@
 namespace lay::bench {
 namespace {
 
-constexpr const char* program = "contestant.py";
+constexpr const char* program = "candidate.py";
 
-// The last line that says something.
+// Returns the last line that is not blank.
 std::string last_line(const std::string& text) {
   std::string last;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -70,7 +70,7 @@ TritonKernel::TritonKernel(const TritonCode& code, const std::string& image,
   }
 }
 
-void TritonKernel::launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const {
+void TritonKernel::launch(const OperandSets& sets, int set, runtime::StreamHandle stream) const {
   union Value {
     runtime::Address address;
     std::int32_t i32;

@@ -1,11 +1,11 @@
-// Triton, asked at run time where Python and Triton are: another opponent. A program of ours in
-// Python (runtime/bench/triton/contestant.py, embedded) compiles a few configurations of a product
-// with its epilogue; their code is loaded and launched here like every other kernel's.
+// Triton as a baseline, if the machine has Python and Triton. A program of ours in Python
+// (runtime/bench/triton/candidate.py, embedded) compiles a few configurations of a GEMM with its
+// epilogue. Their cubins are loaded and launched here like every other kernel's.
 //
 //   std::string why;
-//   if (auto triton = Triton::open(seconds, &why))
-//     for (TritonKernel& kernel : triton->kernels(request, gpu)) kernel.launch(problem, sets, set,
-//     stream);
+//   if (auto triton = Triton::open(limit, &why))
+//     for (const auto& kernel : triton->compiled(request, shared_per_block).kernels)
+//       kernel->launch(sets, set, stream);
 #pragma once
 
 #include <chrono>
@@ -15,22 +15,24 @@
 #include <string>
 #include <vector>
 
-#include "runtime/bench/subject.h"
+#include "runtime/bench/compiled_kernel.h"
 #include "runtime/bench/triton/triton_reply.h"
 #include "runtime/bench/triton/triton_request.h"
 
 namespace lay::bench {
 
-// A configuration, in the device's memory.
+// One configuration, loaded.
 class TritonKernel {
  public:
-  // DriverError where the device takes neither the code nor as much memory.
+  // Loads the cubin and allocates the scratch memory that its arguments ask for. Throws
+  // DriverError, and BadReply for an argument that names no tensor of the request.
   TritonKernel(const TritonCode& code, const std::string& image,
                const std::map<std::string, sema::TensorId>& tensors);
 
-  // DriverError.
-  void launch(const DeviceSets& sets, int set, runtime::StreamHandle stream) const;
+  // Enqueues one launch on the operands of a set. Throws DriverError.
+  void launch(const OperandSets& sets, int set, runtime::StreamHandle stream) const;
 
+  // Returns the configuration in words: "pointers 128x256x64, 3 stages, 8 warps".
   const std::string& name() const { return code_.name; }
   int registers() const { return loaded_.registers(); }
   int local_bytes() const { return loaded_.local_bytes(); }
@@ -38,33 +40,36 @@ class TritonKernel {
  private:
   TritonCode code_;
   runtime::LoadedKernel loaded_;
-  std::vector<sema::TensorId> tensors_;         // of the arguments; -1 for others
-  std::vector<runtime::DeviceMemory> scratch_;  // of the arguments that are such, in order
+  // By argument; -1 for an argument that is not a tensor.
+  std::vector<sema::TensorId> tensors_;
+  // Of the scratch arguments, in their order.
+  std::vector<runtime::DeviceMemory> scratch_;
 };
 
 class Triton {
  public:
-  // Nothing where there is no Python, or no Triton in it that is new enough: then `why_not` says
-  // so. Each question may take so long.
+  // Looks for Python and Triton. Returns nothing if one is missing or too old; `why_not` then says
+  // which. `limit` is the time that Python has for one request.
   static std::optional<Triton> open(std::chrono::milliseconds limit, std::string* why_not);
 
   const std::string& version() const { return version_; }  // "3.6.0, Python 3.12.3"
 
   struct Compiled {
     std::vector<std::shared_ptr<TritonKernel>> kernels;
-    std::vector<std::string>
-        failures;  // "pointers 128x256x64, ...: out of resources", of other configurations
+    // The other configurations with their reasons: "pointers 128x256x64, ...: out of resources".
+    std::vector<std::string> failures;
   };
-  // For a device whose blocks have so much shared memory. NotMeasured where Python does not answer:
-  // that it took too long, ended with an error or gave something else. Who did not answer in time
-  // is not asked again.
+  // Compiles the configurations that fit into this much shared memory a block. Throws NotMeasured
+  // if Python gives no answer: it took too long, ended with an error or wrote something else. After
+  // an answer that took too long Python is not asked again.
   Compiled compiled(const TritonRequest& request, std::int64_t shared_per_block);
 
  private:
   TritonReply ask(const std::string& folder, const std::string& request);
 
   std::string python_, version_;
-  std::string gave_up_;  // why it is not asked any more
+  // The reason why Python is not asked again; empty if it may be.
+  std::string gave_up_;
   std::chrono::milliseconds limit_{};
 };
 

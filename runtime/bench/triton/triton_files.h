@@ -6,6 +6,6 @@
 namespace lay::bench {
 
 std::string_view triton_file(
-    std::string_view name);  // "contestant.py"; empty where there is none of that name
+    std::string_view name);  // "candidate.py"; empty where there is none of that name
 
 }  // namespace lay::bench

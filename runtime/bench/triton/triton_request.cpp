@@ -1,8 +1,8 @@
 #include "runtime/bench/triton/triton_request.h"
 
 #include "backend/plan/mask.h"
-#include "runtime/bench/counterpart.h"
-#include "runtime/bench/steps.h"
+#include "runtime/bench/baseline.h"
+#include "runtime/bench/strides.h"
 #include "runtime/io/json.h"
 
 namespace lay::bench {
@@ -25,9 +25,9 @@ class Writer {
       : problem_(problem), form_(form), text_(problem, form), kernel_(*problem.kernel) {}
 
   TritonRequest write(int capability, int sms) {
-    if (kernel_.assignments.size() != 1) throw NotStated{"it has several outputs"};
+    if (kernel_.assignments.size() != 1) throw NotInTriton{"it has several outputs"};
     for (const sema::IndexId index : {form_.m, form_.n, form_.k})
-      if (problem_.extent(index) == 0) throw NotStated{"it has no element"};
+      if (problem_.extent(index) == 0) throw NotInTriton{"one of M, N and K is 0"};
     const bool tf32 = multiplied_as_tf32();
     const sema::Assignment& assignment = kernel_.assignments[0];
     const auto value = text_.of(assignment.value);
@@ -40,11 +40,12 @@ class Writer {
     const ElementType accumulator = kernel_.node(form_.contraction).type;
     triton_type(accumulator);
 
-    std::vector<Steps> steps{steps_of(problem_, assignment.target, assignment.indices),
-                             steps_of_load(problem_, form_.a), steps_of_load(problem_, form_.b)};
-    for (const sema::NodeId load : text_.loads()) steps.push_back(steps_of_load(problem_, load));
-    std::vector<const Steps*> all;
-    for (const Steps& each : steps) all.push_back(&each);
+    std::vector<Strides> steps{strides_of(problem_, assignment.target, assignment.indices),
+                               strides_of_load(problem_, form_.a),
+                               strides_of_load(problem_, form_.b)};
+    for (const sema::NodeId load : text_.loads()) steps.push_back(strides_of_load(problem_, load));
+    std::vector<const Strides*> all;
+    for (const Strides& each : steps) all.push_back(&each);
     const Batch batch = batch_of(problem_, form_.batch, all);
 
     std::vector<std::string> others;
@@ -72,7 +73,8 @@ class Writer {
   }
 
  private:
-  // Whether factors are; a factor that is converted in another way is not stated.
+  // Returns whether both operands are multiplied as tf32. Throws NotInTriton if an operand is
+  // converted in any other way: a tile is multiplied as it was loaded.
   bool multiplied_as_tf32() const {
     const bool tf32 = is_tf32(problem_, form_.a_value) && is_tf32(problem_, form_.b_value);
     const ElementType sum = kernel_.node(form_.contraction).type;
@@ -81,14 +83,15 @@ class Writer {
            at = std::get<sema::Apply>(kernel_.node(at).what).operands[0])
         if (const ElementType type = kernel_.node(at).type;
             type != sum && !(tf32 && type == ElementType::tf32))
-          throw NotStated{"a factor is converted to " + std::string(element_name(type)) + " first"};
+          throw NotInTriton{"an operand is converted to " + std::string(element_name(type)) +
+                            " first"};
     const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
-    if (a != b) throw NotStated{"its factors differ in type"};
+    if (a != b) throw NotInTriton{"its operands differ in type"};
     return tf32;
   }
 
   using Named = std::vector<std::pair<const char*, sema::IndexId>>;
-  std::string tensor(const Steps& steps, std::int64_t batch, const Named& indices,
+  std::string tensor(const Strides& steps, std::int64_t batch, const Named& indices,
                      bool with_zeros) const {
     const Tensor& what = problem_.tensors[static_cast<std::size_t>(steps.tensor)];
     triton_type(what.element);
@@ -112,15 +115,15 @@ class Writer {
 
 }  // namespace
 
-std::variant<TritonRequest, NotStated> triton_request(const Problem& problem,
-                                                      const plan::GemmForm& form, int capability,
-                                                      int sms) {
+std::variant<TritonRequest, NotInTriton> triton_request(const Problem& problem,
+                                                        const plan::GemmForm& form, int capability,
+                                                        int sms) {
   try {
     return Writer(problem, form).write(capability, sms);
-  } catch (const NotStated& not_stated) {
-    return not_stated;
-  } catch (const NoSteps& none) {
-    return NotStated{none.reason};
+  } catch (const NotInTriton& not_in_triton) {
+    return not_in_triton;
+  } catch (const NoStrides& none) {
+    return NotInTriton{none.reason};
   }
 }
 

@@ -1,13 +1,16 @@
-// What a problem is, for runtime/bench/triton/contestant.py, as JSON:
+// A problem as JSON, for runtime/bench/triton/candidate.py:
 //
-//   {"capability": 90, "SMs": 132, "m": 4096, "n": 4096, "k": 4096, "batches": 1,
-//    "a": {"type": "bf16", "elements": 16777216, "strides": {"m": 4096, "k": 1, "l": 0}},      b:
-//    n, k, l; c: m, n, l "others": [{"type": "bf16", "elements": 4096, "strides": {"n": 1}}], x0,
-//    x1, ...: strides that are not 0 "accumulator": "f32", "tf32": false, "value": {"lines": ["v7 =
-//    ..."], "result": "v7"},                           triton_text.h "counts": null}        or
-//    where a mask lets the sum count, as `value`: tiles that it leaves out are not multiplied
+//   {"capability": 90, "sms": 132, "m": 4096, "n": 4096, "k": 4096, "batches": 1,
+//    "a": {"type": "bf16", "elements": 16777216, "strides": {"m": 4096, "k": 1, "l": 0}},
+//    "b": ..., "c": ...,                                    with n, k, l and m, n, l
+//    "others": [{"type": "bf16", "elements": 4096, "strides": {"n": 1}}],
+//    "accumulator": "f32", "tf32": false,
+//    "value": {"lines": ["v7 = ..."], "result": "v7"},      triton_text.h
+//    "counts": null}
 //
-// Strides are in elements, batches one index. A tensor begins at a multiple of 256 bytes.
+// `others` are x0, x1, ... of the value, with the strides that are not 0. `counts` is the condition
+// of a mask, in the form of `value`: tiles where it is false throughout are not multiplied. Strides
+// are in elements; all batch indices together are one, l. Tensors begin at a multiple of 256 bytes.
 #pragma once
 
 #include <map>
@@ -20,11 +23,13 @@ namespace lay::bench {
 
 struct TritonRequest {
   std::string json;
-  std::map<std::string, sema::TensorId> tensors;  // a, b, c, x0, ...
+  // The tensors by their names in the request: a, b, c, x0, ...
+  std::map<std::string, sema::TensorId> tensors;
 };
 
-std::variant<TritonRequest, NotStated> triton_request(const Problem& problem,
-                                                      const plan::GemmForm& form, int capability,
-                                                      int sms);
+// Returns the request for a GEMM, or the reason why candidate.py cannot express it.
+std::variant<TritonRequest, NotInTriton> triton_request(const Problem& problem,
+                                                        const plan::GemmForm& form, int capability,
+                                                        int sms);
 
 }  // namespace lay::bench

@@ -9,12 +9,13 @@
 namespace lay::bench {
 namespace {
 
-struct Word {
+// A function in Triton, with $0, $1, $2 for its operands.
+struct Spelling {
   ElementFunction function;
-  const char* text;  // with $0, $1, $2 for the operands
+  const char* text;
 };
 using enum ElementFunction;
-constexpr Word words[] = {
+constexpr Spelling spellings[] = {
     {add, "$0 + $1"},
     {sub, "$0 - $1"},
     {mul, "$0 * $1"},
@@ -30,8 +31,6 @@ constexpr Word words[] = {
     {rsqrt, "tl.rsqrt($0)"},
     {tanh, "libdevice.tanh($0)"},
     {erf, "tl.erf($0)"},
-    {sigmoid, "tl.sigmoid($0)"},
-    {normcdf, "0.5 * (1.0 + tl.erf($0 * 0.7071067811865476))"},
     {sigmoid, "tl.sigmoid($0)"},
     {normcdf, "0.5 * (1.0 + tl.erf($0 * 0.7071067811865476))"},
     {sin, "tl.sin($0)"},
@@ -58,7 +57,7 @@ std::string real(double value) {
   return written.find_first_of(".en") == std::string::npos ? written + ".0" : written;
 }
 
-// A negative number in brackets: what stands before it may be a minus.
+// Puts a negative number in parentheses: a minus may stand before it.
 std::string operand(const std::string& text) {
   return text.starts_with("-") ? "(" + text + ")" : text;
 }
@@ -85,7 +84,7 @@ std::string triton_type(ElementType type) {
     case ElementType::s32:
       return "tl.int32";
     default:
-      throw NotStated{"it multiplies no " + std::string(element_name(type)) + " there"};
+      throw NotInTriton{"Triton has no type " + std::string(element_name(type))};
   }
 }
 
@@ -112,11 +111,11 @@ std::string TritonText::term(sema::NodeId id) {
             if (index.index == form_.m) return "m";
             if (index.index == form_.n) return "n";
             if (form_.batch.size() == 1 && index.index == form_.batch[0]) return "l";
-            throw NotStated{"it computes with one of several indices of batches"};
+            throw NotInTriton{"its epilogue uses one of several batch indices"};
           },
           [&](const sema::SizeValue& size) {
             const auto number = size.value.evaluate(problem_.sizes);
-            if (!number) throw NotStated{"one of its sizes does not fit 64 bits"};
+            if (!number) throw NotInTriton{"one of its sizes does not fit 64 bits"};
             return std::to_string(*number);
           },
           [&](const sema::ScalarValue& scalar) {
@@ -125,14 +124,14 @@ std::string TritonText::term(sema::NodeId id) {
                        : std::to_string(static_cast<std::int64_t>(problem_.real(scalar.scalar)));
           },
           [&](const sema::Load&) { return load(id); },
-          [](const sema::Contraction&) -> std::string { throw NotStated{"it has a second sum"}; },
+          [](const sema::Contraction&) -> std::string { throw NotInTriton{"it has a second sum"}; },
           [&](const sema::Apply&) { return apply(id); },
       },
       node.what);
   return known_[id] = text;
 }
 
-// Statements in the order of need; each value once, as the kernel has it.
+// Adds a statement for a function; its operands come first.
 std::string TritonText::apply(sema::NodeId id) {
   const sema::Node& node = problem_.kernel->node(id);
   const auto& what = std::get<sema::Apply>(node.what);
@@ -142,14 +141,14 @@ std::string TritonText::apply(sema::NodeId id) {
   if (what.function == cast) {
     text = "tl.cast(" + operands[0] + ", " + triton_type(node.type) + ")";
   } else {
-    const auto word = std::find_if(std::begin(words), std::end(words), [&](const Word& each) {
-      return each.function == what.function;
-    });
+    const auto spelling =
+        std::find_if(std::begin(spellings), std::end(spellings),
+                     [&](const Spelling& each) { return each.function == what.function; });
     const bool on_integers = !is_float(problem_.kernel->node(what.operands[0]).type);
-    if (word == std::end(words) || (what.function == div && on_integers))
-      throw NotStated{"it computes `" + std::string(function_row(what.function).name) +
-                      "` of integers"};
-    for (const char* at = word->text; *at; ++at)
+    if (spelling == std::end(spellings) || (what.function == div && on_integers))
+      throw NotInTriton{"it computes `" + std::string(function_row(what.function).name) +
+                        "` of integers"};
+    for (const char* at = spelling->text; *at; ++at)
       text += *at == '$' ? operands[static_cast<std::size_t>(*++at - '0')] : std::string(1, *at);
   }
   value_.lines.push_back("v" + std::to_string(id) + " = " + text);
@@ -169,8 +168,8 @@ std::string TritonText::load(sema::NodeId id) {
   };
   for (const sema::NodeId coordinate : what.coordinate)
     if (plan::bare_index(*problem_.kernel, coordinate) < 0)
-      throw NotStated{"it reads " + problem_.kernel->tensor(what.tensor).name +
-                      " at computed coordinates"};
+      throw NotInTriton{"it reads " + problem_.kernel->tensor(what.tensor).name +
+                        " at computed coordinates"};
   auto at = std::find_if(loads_.begin(), loads_.end(), same);
   if (at == loads_.end()) at = loads_.insert(loads_.end(), id);
   return "x" + std::to_string(at - loads_.begin());

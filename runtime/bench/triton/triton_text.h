@@ -1,12 +1,11 @@
-// What stands behind a product in a kernel, as statements of Triton: the epilogue as it is, not one
-// of a few.
+// The epilogue of a GEMM as statements of Triton, whatever it computes:
 //
 //   relu(acc + bias[n])      v5 = tl.cast(x0, tl.float32)
 //                            v6 = acc + v5
 //                            v7 = tl.maximum(v6, 0)
 //
-// Names: acc is the sum; m, n and l are the coordinates (a column, a row and a number), x0, x1, ...
-// the elements of other tensors at them.
+// `acc` is the sum. m, n and l are the coordinates: a column, a row and a number. x0, x1, ... are
+// the elements of other tensors at these coordinates.
 #pragma once
 
 #include <map>
@@ -18,27 +17,30 @@
 
 namespace lay::bench {
 
-// Thrown where Triton has no words for something: "it reads D at computed coordinates".
-struct NotStated {
+// Thrown if Triton cannot express something: "it reads D at computed coordinates".
+struct NotInTriton {
   std::string reason;
 };
 
-// The name of a type in Triton ("tl.bfloat16"). NotStated.
+// Returns the name of a type in Triton: "tl.bfloat16". Throws NotInTriton.
 std::string triton_type(ElementType type);
 
 class TritonText {
  public:
   TritonText(const Problem& problem, const plan::GemmForm& form) : problem_(problem), form_(form) {}
 
-  // Statements, in order, and the name of the value in the end.
   struct Value {
+    // Statements, in order.
     std::vector<std::string> lines;
+    // The name of the value that the last statement makes.
     std::string result;
   };
-  // NotStated. Loads are numbered over all calls.
+  // Returns the statements that compute a node. Throws NotInTriton. Loads keep their numbers over
+  // several calls.
   Value of(sema::NodeId value);
 
-  const std::vector<sema::NodeId>& loads() const { return loads_; }  // x0, x1, ...
+  // Returns the loads x0, x1, ...
+  const std::vector<sema::NodeId>& loads() const { return loads_; }
 
  private:
   std::string term(sema::NodeId id);
@@ -48,6 +50,7 @@ class TritonText {
   const Problem& problem_;
   const plan::GemmForm& form_;
   Value value_;
+  // The text of each node that was visited: a node that is used twice is computed once.
   std::map<sema::NodeId, std::string> known_;
   std::vector<sema::NodeId> loads_;
 };

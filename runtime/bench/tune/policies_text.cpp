@@ -4,7 +4,7 @@
 #include "backend/plan/schedule/candidates.h"
 #include "frontend/syntax/format.h"
 #include "frontend/syntax/parse.h"
-#include "runtime/bench/finding.h"
+#include "runtime/bench/tune/finding.h"
 #include "runtime/bench/tune/shape_class.h"
 
 namespace lay::bench {

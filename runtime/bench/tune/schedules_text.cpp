@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "backend/plan/schedule/candidates.h"
-#include "runtime/bench/finding.h"
+#include "runtime/bench/tune/finding.h"
 
 namespace lay::bench {
 namespace {

@@ -13,10 +13,10 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/tuned.h"
 #include "frontend/algebra/support/refusal.h"
-#include "runtime/bench/finding.h"
-#include "runtime/bench/host_memory.h"
-#include "runtime/bench/judge.h"
+#include "runtime/bench/checker.h"
+#include "runtime/bench/host_work.h"
 #include "runtime/bench/protocol.h"
+#include "runtime/bench/tune/finding.h"
 #include "runtime/bench/tune/shape_class.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/policies.h"
@@ -24,12 +24,12 @@
 #include "runtime/commands/tuned.h"
 #include "runtime/execute/stages.h"
 #include "runtime/io/file.h"
-#include "runtime/io/folders.h"
+#include "runtime/io/user_dirs.h"
 
 namespace lay::bench {
 namespace {
 
-using plan::Candidate;
+using ScheduleCandidate = plan::Candidate;
 
 std::string formatted(const char* format, auto... values) {
   char text[160];
@@ -59,61 +59,63 @@ std::string one_line(const sema::Schedule& schedule) {
   return text;
 }
 
-// What takes part: the plan without a schedule first, then candidates.
-struct Entrant {
-  const Candidate* candidate = nullptr;  // null: the default
-  std::unique_ptr<Subject> subject;
+// A schedule that is timed, or the default: the plan without a schedule.
+struct TimedSchedule {
+  // Null for the default.
+  const ScheduleCandidate* candidate = nullptr;
+  std::unique_ptr<CompiledKernel> compiled;
   double predicted = 0;
 };
 
-// Kernels of one problem, checked as they enter and timed beside each other.
-class Race {
+// Schedules of one problem, checked as they are added and timed beside each other.
+class ScheduleTimer {
  public:
-  Race(runtime::Gpu& gpu, const runtime::Script& script, const plan::Plan& plan,
-       const Problem& problem, const TuneOptions& options)
+  ScheduleTimer(runtime::Gpu& gpu, const runtime::Script& script, const plan::Plan& plan,
+                const Problem& problem, const TuneOptions& options)
       : gpu_(gpu),
         script_(script),
         problem_(problem),
         protocol_(protocol_of(options, problem, gpu)),
         sets_(problem, protocol_.sets),
-        judge_(gpu, script.sources, plan, problem, sets_) {}
-  Race(const Race&) = delete;  // launches know where it lies
+        checker_(gpu, script.sources, plan, problem, sets_) {}
+  ScheduleTimer(const ScheduleTimer&) = delete;  // launches hold its address
+  ScheduleTimer& operator=(const ScheduleTimer&) = delete;
 
-  const std::vector<Entrant>& entrants() const { return entrants_; }
+  const std::vector<TimedSchedule>& schedules() const { return timed_; }
   const std::vector<Timing>& timings() const { return timings_; }
 
-  void enter(const Candidate& candidate) {
-    enter(&candidate, candidate.plan, candidate.chosen(), candidate.seconds);
+  void add(const ScheduleCandidate& candidate) {
+    add(&candidate, candidate.plan, candidate.chosen(), candidate.seconds);
   }
 
-  void enter_default(const plan::Plan& plan) {
+  void add_default(const plan::Plan& plan) {
     const plan::Variant& usual = *plan::fitting_variants(plan, problem_.sizes).at(0);
-    enter(nullptr, plan, usual,
-          plan::predicted_seconds(*problem_.kernel, usual, problem_.sizes, gpu_.target()));
+    add(nullptr, plan, usual,
+        plan::predicted_seconds(*problem_.kernel, usual, problem_.sizes, gpu_.target()));
   }
 
-  // Nobody but the default and this one goes on.
-  void leave_only(std::size_t one) {
-    for (std::size_t i = entrants_.size(); i-- > 0;) {
-      if (i == one || !entrants_[i].candidate) continue;
-      entrants_.erase(entrants_.begin() + static_cast<std::ptrdiff_t>(i));
-      contestants_.erase(contestants_.begin() + static_cast<std::ptrdiff_t>(i));
+  // Drops all but the default and this one.
+  void keep_only(std::size_t one) {
+    for (std::size_t i = timed_.size(); i-- > 0;) {
+      if (i == one || !timed_[i].candidate) continue;
+      timed_.erase(timed_.begin() + static_cast<std::ptrdiff_t>(i));
+      candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 
   void run() {
-    sets_.upload(judge_.uniform());
-    timings_ = measure(contestants_, protocol_);
-    for (std::size_t i = 0; i < entrants_.size(); ++i)
+    sets_.upload(checker_.uniform());
+    timings_ = measure(candidates_, protocol_);
+    for (std::size_t i = 0; i < timed_.size(); ++i)
       std::cout << formatted("  %10.1f us  predicted %.1f us  +-%.1f%%  ",
-                             1e3 * timings_[i].median(), 1e6 * entrants_[i].predicted,
+                             1e3 * timings_[i].median(), 1e6 * timed_[i].predicted,
                              50 * timings_[i].spread())
-                << (entrants_[i].candidate ? one_line(entrants_[i].candidate->schedule)
-                                           : "the default, " + entrants_[i].subject->name())
+                << (timed_[i].candidate ? one_line(timed_[i].candidate->schedule)
+                                        : "the default, " + timed_[i].compiled->name())
                 << "\n";
   }
 
-  // Of at least one.
+  // Returns the fastest of at least one.
   std::size_t fastest() const {
     const auto least =
         std::min_element(timings_.begin(), timings_.end(),
@@ -132,16 +134,16 @@ class Race {
     return protocol;
   }
 
-  void enter(const Candidate* candidate, const plan::Plan& of, const plan::Variant& variant,
-             double predicted) try {
-    auto subject = std::make_unique<Subject>(gpu_, script_.sources, problem_, of, variant);
-    const auto launch = [this, subject = subject.get()](int set, runtime::StreamHandle stream) {
-      subject->launch(sets_, set, stream);
+  void add(const ScheduleCandidate* candidate, const plan::Plan& of, const plan::Variant& variant,
+           double predicted) try {
+    auto compiled = std::make_unique<CompiledKernel>(gpu_, script_.sources, problem_, of, variant);
+    const auto launch = [this, compiled = compiled.get()](int set, runtime::StreamHandle stream) {
+      compiled->launch(sets_, set, stream);
     };
-    const Verdict verdict = judge_.of_ours(launch, accumulate_of(variant));
-    if (!verdict.right) throw NotMeasured(verdict.text);
-    contestants_.push_back({variant.name, launch});
-    entrants_.push_back({candidate, std::move(subject), predicted});
+    const CheckResult check = checker_.check_ours(launch, promotion_interval_of(variant));
+    if (!check.right) throw NotMeasured(check.text);
+    candidates_.push_back({variant.name, launch});
+    timed_.push_back({candidate, std::move(compiled), predicted});
   } catch (const NotMeasured& error) {
     std::cout << "  dropped: " << (candidate ? one_line(candidate->schedule) : "the default")
               << ": " << error.what() << "\n";
@@ -151,10 +153,10 @@ class Race {
   const runtime::Script& script_;
   const Problem& problem_;
   Protocol protocol_;
-  DeviceSets sets_;
-  Judge judge_;
-  std::vector<Entrant> entrants_;
-  std::vector<Contestant> contestants_;
+  OperandSets sets_;
+  Checker checker_;
+  std::vector<TimedSchedule> timed_;
+  std::vector<Candidate> candidates_;
   std::vector<Timing> timings_;
 };
 
@@ -191,12 +193,12 @@ class Tuner {
     std::cout << problem.kernel->name << sizes_text(problem) << "\n";
     const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
     if (const auto* no = std::get_if<plan::NotGemm>(&form)) {
-      std::cout << "  nothing to choose: " << no->reason << "\n";
+      std::cout << "  nothing to tune: " << no->reason << "\n";
       return;
     }
     const auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes, target());
     if (ranked.empty()) {
-      std::cout << "  no candidate: no schedule of a family fits these sizes\n";
+      std::cout << "  no candidate: no schedule fits these sizes\n";
       return;
     }
     if (!gpu_) return print_ranking(plan, problem, ranked);
@@ -204,7 +206,7 @@ class Tuner {
   }
 
   void print_ranking(const plan::Plan& plan, const Problem& problem,
-                     const std::vector<Candidate>& ranked) const {
+                     const std::vector<ScheduleCandidate>& ranked) const {
     constexpr std::size_t most = 16;
     const plan::Variant& usual = *plan::fitting_variants(plan, problem.sizes).at(0);
     std::cout << formatted(
@@ -214,53 +216,54 @@ class Tuner {
     for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i)
       std::cout << formatted("  %10.1f us  ", 1e6 * ranked[i].seconds)
                 << one_line(ranked[i].schedule) << "\n";
-    if (ranked.size() > most)
-      std::cout << "  and " << ranked.size() - most << " more that the laws allow\n";
+    if (ranked.size() > most) std::cout << "  and " << ranked.size() - most << " more\n";
   }
 
-  // The model's best beside the default. It does not tell orders of tiles apart: those of the
-  // fastest come after.
+  // Times the model's best schedules beside the default. The model does not tell rasterizations
+  // apart: those of the fastest schedule are timed after it.
   void measure_best(const plan::Plan& plan, const Problem& problem, const plan::GemmForm& form,
-                    const std::vector<Candidate>& ranked) {
-    Race race(*gpu_, script_, plan, problem, options_);
-    race.enter_default(plan);
-    for (const Candidate& candidate : ranked)
-      if (std::ssize(race.entrants()) <= options_.candidates) race.enter(candidate);
-    if (race.entrants().empty()) return;
-    race.run();
-    const std::size_t best = race.fastest();
-    std::vector<Candidate> orders;
-    if (const Candidate* candidate = race.entrants()[best].candidate)
+                    const std::vector<ScheduleCandidate>& ranked) {
+    ScheduleTimer timer(*gpu_, script_, plan, problem, options_);
+    timer.add_default(plan);
+    for (const ScheduleCandidate& candidate : ranked)
+      if (std::ssize(timer.schedules()) <= options_.candidates) timer.add(candidate);
+    if (timer.schedules().empty()) return;
+    timer.run();
+    const std::size_t best = timer.fastest();
+    std::vector<ScheduleCandidate> orders;
+    if (const ScheduleCandidate* candidate = timer.schedules()[best].candidate)
       orders = plan::reordered(problem.kernel, *candidate, problem.sizes, target());
     if (!orders.empty()) {
-      std::cout << "  the fastest in other orders of tiles:\n";
-      race.leave_only(best);
-      for (const Candidate& candidate : orders) race.enter(candidate);
-      race.run();
+      std::cout << "  the fastest with other rasterizations:\n";
+      timer.keep_only(best);
+      for (const ScheduleCandidate& candidate : orders) timer.add(candidate);
+      timer.run();
     }
-    decide(problem, form, race);
+    save_if_faster(problem, form, timer);
   }
 
-  void decide(const Problem& problem, const plan::GemmForm& form, const Race& race) {
+  void save_if_faster(const Problem& problem, const plan::GemmForm& form,
+                      const ScheduleTimer& timer) {
     constexpr double worth_it = 1.01;
-    const auto& entrants = race.entrants();
-    const auto& timings = race.timings();
-    const std::size_t best = race.fastest();
-    const Candidate* winner = entrants[best].candidate;
-    const double gain = entrants[0].candidate ? 0 : timings[0].median() / timings[best].median();
-    if (!winner || (gain > 0 && gain < worth_it)) {
-      std::cout << "  the default stays\n";
+    const auto& schedules = timer.schedules();
+    const auto& timings = timer.timings();
+    const std::size_t fastest = timer.fastest();
+    const ScheduleCandidate* best = schedules[fastest].candidate;
+    const double gain =
+        schedules[0].candidate ? 0 : timings[0].median() / timings[fastest].median();
+    if (!best || (gain > 0 && gain < worth_it)) {
+      std::cout << "  no candidate is 1 % faster than the default; nothing is saved\n";
       return;
     }
     Finding finding;
     finding.kernel = problem.kernel->name;
-    finding.schedule = winner->schedule;
+    finding.schedule = best->schedule;
     finding.condition = shape_class(problem, form);
     finding.comment =
         gpu_->device().name + ", " + today() + ", " + problem.kernel->name + sizes_text(problem) +
-        formatted(": %.1f us", 1e3 * timings[best].median()) +
+        formatted(": %.1f us", 1e3 * timings[fastest].median()) +
         (gain > 0 ? formatted(", the default %.1f us", 1e3 * timings[0].median()) : "");
-    const plan::Variant& variant = winner->chosen();
+    const plan::Variant& variant = best->chosen();
     finding.any_pitch = !variant.before.empty() || variant.name.ends_with("_any");
     std::int64_t batches = 1;
     for (const sema::IndexId index : form.batch) batches *= problem.extent(index);
@@ -301,20 +304,21 @@ void keep_policies(const TuneOptions& options, const std::vector<Finding>& findi
     if (finding.has_class)
       by_family[finding.schedule.target].push_back(finding);
     else
-      std::cout << finding.kernel
-                << ": no policy can say how it lies in memory; --beside keeps its schedule\n";
+      std::cout
+          << finding.kernel
+          << ": no policy describes its layouts; --beside saves its schedule beside the script\n";
   if (by_family.empty()) return;
   const std::string folder = options.folder.empty() ? runtime::policy_folder() : options.folder;
   if (folder.empty()) {
     Diagnostic d;
     d.code = "file";
     d.message =
-        "there is no folder for policies: neither LAY_POLICIES nor XDG_DATA_HOME nor HOME is an "
-        "absolute path";
-    d.notes.push_back({"help", "--output names one, --beside keeps schedules beside the script"});
+        "expected an absolute path in LAY_POLICIES, XDG_DATA_HOME or HOME for the policy directory";
+    d.notes.push_back(
+        {"help", "--output names a directory, --beside saves schedules beside the script"});
     throw DiagnosticError(std::move(d));
   }
-  runtime::make_folders(folder);
+  runtime::make_dirs(folder);
   for (const auto& [family, found] : by_family) {
     const std::string path = runtime::tuned_policy_path(folder, family);
     keep(path, policies_text(found, path, before(path)));
@@ -329,7 +333,7 @@ int tune_script(const TuneOptions& options) {
   const auto kernels = wanted_kernels(*script, options.file, options.kernel);
   std::string why;
   const auto gpu = runtime::Gpu::open(&why);
-  if (!gpu) std::cout << "Ranked by the model; nothing was timed: " << why << "\n";
+  if (!gpu) std::cout << "Ranked by the cost model; nothing was timed: " << why << "\n";
   keep_freed_memory();
   Tuner tuner(options, *script, gpu.get());
   try {

@@ -1,5 +1,5 @@
-// `lay tune`: schedules that the laws allow, ranked by the model, the best of them built, checked
-// and timed. What wins is kept, per class of sizes: as a policy for all products of these types and
+// `lay tune`: autotunes GEMM kernels. It ranks schedules with the cost model, times the best ones
+// and saves the fastest for a class of sizes: as a policy, for all GEMMs of these types and operand
 // orders on this GPU (frontend/sema/kernel/tuned_rows.h), or beside the script for its kernel alone
 // (runtime/commands/tuned.h).
 #pragma once
@@ -11,19 +11,26 @@
 
 namespace lay::bench {
 
+// The command line of `lay tune`.
 struct TuneOptions {
   std::string file;
-  std::string kernel;               // one of several
-  std::vector<SizeArgument> sizes;  // one problem each
-  std::string folder;   // of policies; empty: the user's, which plans are made with from then on
-  bool beside = false;  // in FILE.tuned.lay instead
-  int candidates = 8;   // that are timed
+  // The kernel to tune; empty for all kernels of the script.
+  std::string kernel;
+  // One problem each.
+  std::vector<SizeArgument> sizes;
+  // The directory of policies to write to; empty for the user's, which later plans read.
+  std::string folder;
+  // Writes FILE.tuned.lay instead of policies.
+  bool beside = false;
+  // Schedules that are timed.
+  int candidates = 8;
   int rounds = 5;
-  double milliseconds = 50;  // of a candidate, a round
+  // How long each schedule is timed in one round.
+  double milliseconds = 50;
 };
 
-// Returns an ExitCode. Without a GPU the ranking is printed, nothing is timed and nothing is
-// written. DiagnosticError where what wins cannot be written.
+// Runs the command and returns an ExitCode. Without a GPU it prints the ranking, times nothing and
+// writes nothing. Throws DiagnosticError if a result cannot be written.
 int tune_script(const TuneOptions& options);
 
 }  // namespace lay::bench

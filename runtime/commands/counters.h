@@ -11,7 +11,7 @@ namespace lay::runtime {
 
 // A line for each statement that touches shared memory (wavefronts of a warp's access) or global
 // memory (sectors), and for each prediction.
-std::vector<std::string> counted_lines(const interpret::Report& counted,
+std::vector<std::string> counter_lines(const interpret::Report& counters,
                                        const plan::Prediction& predicted, const Binding& sizes);
 
 }  // namespace lay::runtime

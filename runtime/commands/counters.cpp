@@ -1,4 +1,4 @@
-#include "runtime/commands/counted.h"
+#include "runtime/commands/counters.h"
 
 #include <cstdio>
 
@@ -22,10 +22,10 @@ std::string line_of(int line, const std::string& buffer, const std::string& what
 
 }  // namespace
 
-std::vector<std::string> counted_lines(const interpret::Report& counted,
+std::vector<std::string> counter_lines(const interpret::Report& counters,
                                        const plan::Prediction& predicted, const Binding& sizes) {
   std::vector<std::string> lines;
-  for (const interpret::BankConflicts& of : counted.banks) {
+  for (const interpret::BankConflicts& of : counters.banks) {
     if (of.accesses == 0) continue;
     lines.push_back(
         line_of(of.line, of.buffer, "wavefronts", of.wavefronts, of.least, of.accesses) + ", " +
@@ -37,7 +37,7 @@ std::vector<std::string> counted_lines(const interpret::Report& counted,
   }
   constexpr std::int64_t sector_bytes = 32;
   std::int64_t bytes = 0;
-  for (const interpret::Sectors& of : counted.sectors) {
+  for (const interpret::Sectors& of : counters.sectors) {
     if (of.accesses == 0) continue;
     bytes += of.sectors * sector_bytes;
     lines.push_back(line_of(of.line, of.buffer, "sectors", of.sectors, of.least, of.accesses) +

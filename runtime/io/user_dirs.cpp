@@ -1,4 +1,4 @@
-#include "runtime/io/folders.h"
+#include "runtime/io/user_dirs.h"
 
 #include <sys/stat.h>
 
@@ -6,7 +6,7 @@
 
 namespace lay::runtime {
 
-std::string user_folder(const char* own, const char* shared, const std::string& under_home) {
+std::string user_dir(const char* own, const char* shared, const std::string& under_home) {
   const auto absolute = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string(value && value[0] == '/' ? value : "");
@@ -18,7 +18,7 @@ std::string user_folder(const char* own, const char* shared, const std::string& 
   return "";
 }
 
-void make_folders(const std::string& path) {
+void make_dirs(const std::string& path) {
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
        slash = path.find('/', slash + 1))
     mkdir(path.substr(0, slash).c_str(), 0700);

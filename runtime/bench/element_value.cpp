@@ -1,4 +1,4 @@
-#include "runtime/bench/value.h"
+#include "runtime/bench/element_value.h"
 
 #include <cmath>
 #include <utility>
@@ -39,7 +39,7 @@ ElementValue::ElementValue(const Problem& problem, Leaves leaves)
 
 namespace {
 
-// What the last step adds: it is computed from operands whose first is x.
+// Returns the error that a step itself adds. `x` is its first operand.
 double own_error(ElementFunction function, ElementType type, double x, double result) {
   constexpr double least_normal = 0x1p-126;
   const double u = unit_roundoff(type);
@@ -53,14 +53,12 @@ double own_error(ElementFunction function, ElementType type, double x, double re
 
 }  // namespace
 
-double ElementValue::of(NodeId node, const std::vector<std::int64_t>& at) {
+Bounded ElementValue::of(NodeId node, const std::vector<std::int64_t>& at) {
   at_ = &at;
-  const Bounded result = value(node);
-  error_ = result.error;
-  return result.value;
+  return value(node);
 }
 
-ElementValue::Bounded ElementValue::value(NodeId id) {
+Bounded ElementValue::value(NodeId id) {
   const sema::Node& node = problem_.kernel->nodes[static_cast<std::size_t>(id)];
   return std::visit(
       overloaded{
@@ -83,15 +81,13 @@ ElementValue::Bounded ElementValue::value(NodeId id) {
               coordinate.push_back(static_cast<std::int64_t>(value(each).value));
             return Bounded{leaves_.load(load, coordinate), 0};
           },
-          [&](const sema::Contraction&) {
-            return Bounded{leaves_.contraction(id), 0};
-          },
+          [&](const sema::Contraction&) { return leaves_.contraction(id, *at_); },
           [&](const sema::Apply& each) { return apply(each, node); },
       },
       node.what);
 }
 
-ElementValue::Bounded ElementValue::apply(const sema::Apply& apply, const sema::Node& node) {
+Bounded ElementValue::apply(const sema::Apply& apply, const sema::Node& node) {
   using enum ElementFunction;
   const auto& operands = apply.operands;
   const auto truth = [](bool is) { return Bounded{static_cast<double>(is), 0}; };
@@ -131,7 +127,8 @@ ElementValue::Bounded ElementValue::apply(const sema::Apply& apply, const sema::
     return sema::on_reals(apply.function, ElementType::f64, numbers).real;
   };
   Bounded result{computed(), 0};
-  // What the errors of the operands become: each is moved by its own.
+  // Each operand is moved up and down by its own error; the larger change of the result counts.
+  // 1 / x near x = 1 with an error e becomes e / (1 - e).
   for (std::size_t i = 0; i < given.size(); ++i) {
     double most = 0;
     for (const double by : {given[i].error, -given[i].error}) {

@@ -1,4 +1,4 @@
-#include "runtime/bench/match.h"
+#include "runtime/bench/benchmark.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,11 +7,11 @@
 
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
-#include "runtime/bench/check.h"
-#include "runtime/bench/counterpart.h"
-#include "runtime/bench/judge.h"
-#include "runtime/bench/subject.h"
-#include "runtime/bench/unfused.h"
+#include "runtime/bench/baseline.h"
+#include "runtime/bench/checker.h"
+#include "runtime/bench/compiled_kernel.h"
+#include "runtime/bench/epilogue.h"
+#include "runtime/bench/reference.h"
 #include "runtime/gpu/stream.h"
 
 namespace lay::bench {
@@ -20,13 +20,13 @@ namespace {
 using runtime::StreamHandle;
 using Launch = std::function<void(int set, StreamHandle)>;
 
-// A product by the library, on sets of operands.
-struct LibrarySide {
+// A product by cuBLASLt with the tensors of its matrices.
+struct LibraryMatmul {
   Matmul matmul;
   Algorithm algorithm;
   sema::TensorId a, b, c, d, bias;
 
-  MatmulOperands operands(const DeviceSets& sets, int set) const {
+  MatmulOperands operands(const OperandSets& sets, int set) const {
     const auto at = [&](sema::TensorId tensor) {
       return tensor < 0 ? 0 : sets.region(set, tensor).address;
     };
@@ -34,39 +34,50 @@ struct LibrarySide {
   }
 };
 
-class Match {
+class Benchmark {
  public:
-  Match(const Arena& arena, const Sources& sources, const plan::Plan& plan, const Problem& problem)
-      : arena_(arena), sources_(sources), plan_(plan), problem_(problem), extended_(problem) {}
+  Benchmark(const Environment& environment, const Sources& sources, const plan::Plan& plan,
+            const Problem& problem)
+      : environment_(environment),
+        sources_(sources),
+        plan_(plan),
+        problem_(problem),
+        extended_(problem) {}
 
   Result run() {
     describe();
     recognise();
-    if (arena_.once) return run_once();
-    Protocol protocol = arena_.protocol;
+    if (environment_.once) return run_once();
+    Protocol protocol = environment_.protocol;
     protocol.sets = result_.sets =
-        sets_beyond_cache(problem_.bytes(), arena_.gpu.device().l2_bytes);
-    sets_ = std::make_unique<DeviceSets>(extended_, protocol.sets);
-    judge_ = std::make_unique<Judge>(arena_.gpu, sources_, plan_, problem_, *sets_);
+        sets_beyond_cache(problem_.bytes(), environment_.gpu.device().l2_bytes);
+    sets_ = std::make_unique<OperandSets>(extended_, protocol.sets);
+    checker_ = std::make_unique<Checker>(environment_.gpu, sources_, plan_, problem_, *sets_);
     add_ours();
-    add_opponents();
+    add_baselines();
     add_triton();
-    sets_->upload(judge_->uniform());
+    sets_->upload(checker_->uniform());
     time_all(protocol);
     return std::move(result_);
   }
 
  private:
   Result run_once() {
-    sets_ = std::make_unique<DeviceSets>(extended_, result_.sets = 1);
+    sets_ = std::make_unique<OperandSets>(extended_, result_.sets = 1);
     sets_->upload(uniform_numbers(problem_));
     add_ours();
-    add_opponents();
-    for (const Contestant& contestant : contestants_) {
-      contestant.launch(0, nullptr);
+    add_baselines();
+    for (const Candidate& candidate : candidates_) {
+      candidate.launch(0, nullptr);
       runtime::synchronize();
     }
     return std::move(result_);
+  }
+
+  // Returns the bytes that a launch has to move of a tensor.
+  static double traffic(const Tensor& tensor) {
+    const bool both_ways = tensor.access == sema::Access::inout;
+    return static_cast<double>(tensor.bytes()) * (both_ways ? 2 : 1);
   }
 
   void describe() {
@@ -75,42 +86,44 @@ class Match {
     for (std::size_t i = 0; i < problem_.scalars.size(); ++i)
       result_.scalars.emplace_back(problem_.kernel->scalars[i].name,
                                    problem_.real(static_cast<sema::ScalarId>(i)));
-    result_.bytes = static_cast<double>(problem_.bytes());
+    for (const Tensor& tensor : problem_.tensors) result_.bytes += traffic(tensor);
     if (!plan_.variants.empty())
       result_.operations = static_cast<double>(
           plan_.variants.front().prediction.flops.evaluate(problem_.sizes).value_or(0));
   }
 
-  // Which product it is, and the kernel of its epilogue alone.
+  // Finds the GEMM that the kernel is, what cuBLASLt can do of it, and the epilogue as a kernel of
+  // its own.
   void recognise() {
     const auto form = plan::recognise(*problem_.kernel, plan::facts_of(*problem_.kernel));
     if (const auto* no = std::get_if<plan::NotGemm>(&form)) {
-      result_.notes.push_back("no product of matrices: " + no->reason);
+      result_.notes.push_back("no library baseline: not a GEMM: " + no->reason);
       return;
     }
     form_ = std::get<plan::GemmForm>(form);
-    auto counterpart = counterpart_of(problem_, *form_);
-    if (const auto* no = std::get_if<NoCounterpart>(&counterpart)) {
-      result_.notes.push_back("timed alone: cuBLASLt has no counterpart, for " + no->reason);
+    result_.is_gemm = true;
+    auto baseline = baseline_of(problem_, *form_);
+    if (const auto* no = std::get_if<NoBaseline>(&baseline)) {
+      result_.notes.push_back("no cuBLASLt baseline: " + no->reason);
       return;
     }
-    counterpart_ = std::get<Counterpart>(counterpart);
-    result_.form = counterpart_->words;
-    const ElementType factors = counterpart_->matmul.a.element;
-    if (is_float(factors) && bits(factors) == 8) say_how_it_adds();
-    if (!arena_.library) return;
+    baseline_ = std::get<Baseline>(baseline);
+    result_.form = baseline_->text;
+    const ElementType operands = baseline_->matmul.a.element;
+    if (is_float(operands) && bits(operands) == 8) match_accumulation();
+    if (!environment_.library) return;
     const auto epilogue = epilogue_of(problem_, *form_);
     if (const auto* found = std::get_if<Epilogue>(&epilogue)) {
       epilogue_ = *found;
-      result_.form += epilogue_words(*found);
+      result_.form += epilogue_text(*found);
     } else {
-      result_.notes.push_back("no epilogue of cuBLASLt's: " +
+      result_.notes.push_back("cuBLASLt has no such epilogue: " +
                               std::get<NoEpilogue>(epilogue).reason);
     }
     const bool has_work = !epilogue_ || epilogue_->bias >= 0 || epilogue_->activation != "none";
     if (!has_work) return;
-    const bool integers = counterpart_->matmul.accumulator == ElementType::s32;
-    const ElementType stored = integers ? ElementType::s32 : counterpart_->matmul.d.element;
+    const bool integers = baseline_->matmul.accumulator == ElementType::s32;
+    const ElementType stored = integers ? ElementType::s32 : baseline_->matmul.d.element;
     epilogue_plan_ = plan::make_plan(epilogue_kernel(*problem_.kernel, *form_, stored));
     if (epilogue_plan_->problems.empty())
       extended_ = with_kernel(problem_, epilogue_plan_->kernel);
@@ -118,51 +131,55 @@ class Match {
       epilogue_plan_.reset();
   }
 
-  // Sums of 8-bit floats: the library's are made as those of the variant that fits first.
-  void say_how_it_adds() {
+  // Makes cuBLASLt accumulate products of 8-bit floats as the first variant that fits does: with or
+  // without promotion to f32.
+  void match_accumulation() {
     const auto fitting = plan::fitting_variants(plan_, problem_.sizes);
-    const int accumulate = fitting.empty() ? 0 : accumulate_of(*fitting.front());
-    counterpart_->matmul.fast = accumulate == 0;
+    const int interval = fitting.empty() ? 0 : promotion_interval_of(*fitting.front());
+    baseline_->matmul.fast = interval == 0;
     result_.notes.push_back(
-        accumulate == 0 ? "fast accumulation: tensor cores add up all of K"
-                        : "promoted accumulation: the sum of every " + std::to_string(accumulate) +
-                              " of K goes on in f32; cuBLASLt without fast accumulation");
+        interval == 0
+            ? "fast accumulation: tensor cores add up all of K"
+            : "promotion interval " + std::to_string(interval) +
+                  ": sums of that many K go on in f32; cuBLASLt without fast accumulation");
   }
 
-  static std::string epilogue_words(const Epilogue& epilogue) {
-    std::string words;
-    if (epilogue.beta != 0) words += " + beta C";
-    if (epilogue.bias >= 0) words += " + bias";
-    if (epilogue.activation != "none") words += ", " + std::string(epilogue.activation);
-    return words;
+  static std::string epilogue_text(const Epilogue& epilogue) {
+    std::string text;
+    if (epilogue.beta != 0) text += " + beta C";
+    if (epilogue.bias >= 0) text += " + bias";
+    if (epilogue.activation != "none") text += ", " + std::string(epilogue.activation);
+    return text;
   }
 
   void add_ours() {
     auto fitting = plan::fitting_variants(plan_, problem_.sizes);
-    if (!arena_.variants.empty()) {
+    if (!environment_.variants.empty()) {
       std::erase_if(fitting, [&](const plan::Variant* variant) {
-        return std::find(arena_.variants.begin(), arena_.variants.end(), variant->name) ==
-               arena_.variants.end();
+        return std::find(environment_.variants.begin(), environment_.variants.end(),
+                         variant->name) == environment_.variants.end();
       });
       if (fitting.empty())
-        result_.notes.push_back("none of the variants asked for fits these sizes");
-    } else if (!arena_.all_variants && fitting.size() > 1) {
+        result_.notes.push_back("none of the variants that --variant names fits these sizes");
+    } else if (!environment_.all_variants && fitting.size() > 1) {
       fitting.resize(1);
     }
     for (const plan::Variant* variant : fitting) {
-      Row row{Side::ours, "lay " + variant->name, {}, {}, {}, {}, true, 0, 0, 0};
+      Row row(Side::ours, "lay " + variant->name);
       try {
-        auto subject = std::make_shared<Subject>(arena_.gpu, sources_, problem_, plan_, *variant);
-        row.registers = subject->compiled().loaded.registers();
-        row.local_bytes = subject->compiled().loaded.local_bytes();
-        row.compile_seconds = subject->compile_seconds();
-        const auto launch = [this, subject](int set, StreamHandle stream) {
-          subject->launch(*sets_, set, stream);
+        auto compiled =
+            std::make_shared<CompiledKernel>(environment_.gpu, sources_, problem_, plan_, *variant);
+        row.registers = compiled->main_kernel().loaded.registers();
+        row.local_bytes = compiled->main_kernel().loaded.local_bytes();
+        row.compile_seconds = compiled->compile_seconds();
+        const auto launch = [this, compiled](int set, StreamHandle stream) {
+          compiled->launch(*sets_, set, stream);
         };
-        Verdict verdict = judge_ ? judge_->of_ours(launch, accumulate_of(*variant)) : Verdict{};
-        row.right = verdict.right;
-        row.verdict = verdict.text;
-        add(std::move(row), launch, std::move(verdict.result));
+        CheckResult check = checker_ ? checker_->check_ours(launch, promotion_interval_of(*variant))
+                                     : CheckResult{};
+        row.right = check.right;
+        row.check = check.text;
+        add(std::move(row), launch, std::move(check.result));
       } catch (const NotMeasured& error) {
         row.right = false;
         fail(std::move(row), error.what());
@@ -170,15 +187,15 @@ class Match {
     }
   }
 
-  void add_opponents() {
+  void add_baselines() {
     if (!form_) add_copy();
-    if (!counterpart_ || !arena_.library) return;
+    if (!baseline_ || !environment_.library) return;
     workspace_ = runtime::DeviceMemory(Matmul::workspace_bytes);
     if (epilogue_) add_fused();
     if (epilogue_plan_) add_unfused();
   }
 
-  // What only moves elements is measured by how fast the device moves them anyway.
+  // The baseline of a permute kernel is a copy of as many bytes on the device.
   void add_copy() {
     if (result_.operations > 0 || problem_.kernel->assignments.size() != 1) return;
     const sema::TensorId to = problem_.kernel->assignments[0].target;
@@ -188,9 +205,8 @@ class Match {
     for (sema::TensorId from = 0; from < static_cast<sema::TensorId>(problem_.tensors.size());
          ++from) {
       if (from == to || bytes(from) != bytes(to)) continue;
-      Row row;
-      row.side = Side::copy;
-      row.name = "copy of " + problem_.tensors[static_cast<std::size_t>(from)].name;
+      Row row(Side::copy, "copy of " + problem_.tensors[static_cast<std::size_t>(from)].name);
+      row.bytes = static_cast<double>(bytes(from) + bytes(to));
       add(std::move(row),
           [this, from, to](int set, StreamHandle stream) { sets_->copy(set, from, to, stream); });
       return;
@@ -198,45 +214,45 @@ class Match {
   }
 
   void add_fused() {
-    auto description = with_epilogue(problem_, *counterpart_, *epilogue_);
-    if (const auto* no = std::get_if<NoCounterpart>(&description)) {
-      result_.notes.push_back("not fused by cuBLASLt: " + no->reason);
+    auto description = with_epilogue(problem_, *baseline_, *epilogue_);
+    if (const auto* no = std::get_if<NoBaseline>(&description)) {
+      result_.notes.push_back("cuBLASLt does not fuse the epilogue: " + no->reason);
       return;
     }
     auto& matmul = std::get<MatmulDescription>(description);
     if (matmul.bias) matmul.bias_address = sets_->region(0, epilogue_->bias).address;
-    add_library(Side::library, "cuBLASLt", matmul, epilogue_->c, counterpart_->output,
-                epilogue_->bias, nullptr);
+    add_library(Side::library, "cuBLASLt", matmul, epilogue_->c, baseline_->output, epilogue_->bias,
+                nullptr);
   }
 
   void add_unfused() {
-    MatmulDescription matmul = counterpart_->matmul;
+    MatmulDescription matmul = baseline_->matmul;
     const auto product = static_cast<sema::TensorId>(extended_.tensors.size() - 1);
     matmul.d.element = extended_.tensors.back().element;
     if (bits(matmul.d.element) > 8) matmul.c.element = matmul.d.element;
-    std::shared_ptr<Subject> epilogue;
+    std::shared_ptr<CompiledKernel> epilogue;
     try {
       const auto fitting = plan::fitting_variants(*epilogue_plan_, extended_.sizes);
-      epilogue = std::make_shared<Subject>(arena_.gpu, sources_, extended_, *epilogue_plan_,
-                                           *fitting.at(0));
+      epilogue = std::make_shared<CompiledKernel>(environment_.gpu, sources_, extended_,
+                                                  *epilogue_plan_, *fitting.at(0));
     } catch (const NotMeasured& error) {
-      fail({Side::library_and_epilogue, "cuBLASLt, epilogue", {}, {}, {}, {}, true, 0, 0, 0},
-           error.what());
+      fail({Side::library_and_epilogue, "cuBLASLt, epilogue"}, error.what());
       return;
     }
     add_library(Side::library_and_epilogue, "cuBLASLt, epilogue", matmul, -1, product, -1,
                 epilogue);
   }
 
-  // The library's first choice and, where another of its algorithms is faster, that.
+  // Adds the first algorithm of the library's heuristic and, if another one is faster, that. `then`
+  // is the epilogue's kernel, or null.
   void add_library(Side side, const std::string& name, const MatmulDescription& what,
                    sema::TensorId c, sema::TensorId d, sema::TensorId bias,
-                   const std::shared_ptr<Subject>& then) {
-    Row row{side, name, {}, {}, {}, {}, true, 0, 0, 0};
+                   const std::shared_ptr<CompiledKernel>& then) {
+    const Row row(side, name);
     try {
-      auto library = std::make_shared<LibrarySide>(LibrarySide{
-          Matmul(*arena_.library, what), {}, counterpart_->left, counterpart_->right, c, d, bias});
-      const auto algorithms = library->matmul.algorithms(arena_.algorithms);
+      auto library = std::make_shared<LibraryMatmul>(LibraryMatmul{
+          Matmul(*environment_.library, what), {}, baseline_->left, baseline_->right, c, d, bias});
+      const auto algorithms = library->matmul.algorithms(environment_.algorithms);
       const auto launch_of = [&](const Algorithm& algorithm) {
         return [this, library, algorithm, then](int set, StreamHandle stream) {
           library->matmul.launch(stream, library->operands(*sets_, set), algorithm,
@@ -244,7 +260,7 @@ class Match {
           if (then) then->launch(*sets_, set, stream);
         };
       };
-      if (arena_.once) {
+      if (environment_.once) {
         for (std::size_t i = 0; i < algorithms.size(); ++i) {
           Row each = row;
           each.name += " #" + std::to_string(i + 1);
@@ -266,45 +282,46 @@ class Match {
         const auto kernels = kernels_of(launch_of(algorithms[which]));
         for (const std::string& kernel : kernels)
           result_.notes.push_back(each.name + ": " + kernel);
-        const Verdict verdict =
-            judge_->of_opponent(launch_of(algorithms[which]), side != Side::library);
-        each.right = verdict.right;
-        each.verdict = verdict.right ? "" : verdict.text;
+        const CheckResult check =
+            checker_->check_baseline(launch_of(algorithms[which]), side != Side::library);
+        each.right = check.right;
+        each.check = check.right ? "" : check.text;
         add(std::move(each), launch_of(algorithms[which]));
       }
     } catch (const std::runtime_error& error) {
-      fail(std::move(row), error.what());
+      fail(row, error.what());
     }
   }
 
-  // The kernels that a launch consists of, as far as the driver tells.
+  // Returns the kernels that a launch consists of, as far as the driver tells.
   std::vector<std::string> kernels_of(const Launch& launch) const {
     const runtime::Stream stream;
     return runtime::recorded_kernels(stream, [&] { launch(0, stream.handle()); });
   }
 
-  // The kernel and its epilogue in Triton: of the configurations that are right the fastest.
+  // Adds the kernel in Triton, epilogue included: the fastest of the configurations that are right.
   void add_triton() {
-    if (!form_ || !arena_.triton) return;
-    const auto request =
-        triton_request(problem_, *form_, arena_.gpu.target().capability, arena_.gpu.device().sms);
-    if (const auto* no = std::get_if<NotStated>(&request)) {
-      result_.notes.push_back("not stated in Triton: " + no->reason);
+    if (!form_ || !environment_.triton) return;
+    const auto request = triton_request(problem_, *form_, environment_.gpu.target().capability,
+                                        environment_.gpu.device().sms);
+    if (const auto* no = std::get_if<NotInTriton>(&request)) {
+      result_.notes.push_back("no Triton baseline: " + no->reason);
       return;
     }
-    Row row{Side::triton, "Triton", {}, {}, {}, {}, true, 0, 0, 0};
+    Row row(Side::triton, "Triton");
     try {
-      auto compiled = arena_.triton->compiled(std::get<TritonRequest>(request),
-                                              arena_.gpu.device().shared_per_block);
+      auto compiled = environment_.triton->compiled(std::get<TritonRequest>(request),
+                                                    environment_.gpu.device().shared_per_block);
       std::vector<Launch> launches;
       for (const auto& kernel : compiled.kernels)
         launches.push_back(
             [this, kernel](int set, StreamHandle stream) { kernel->launch(*sets_, set, stream); });
       const auto order = fastest_first(launches);
-      Verdict verdict{false, "", {}};
+      CheckResult check{false, "", {}};
       auto best = order.begin();
-      for (; best != order.end() && !(verdict = judge_->of_stated(launches[*best])).right; ++best)
-        compiled.failures.push_back(compiled.kernels[*best]->name() + ": " + verdict.text);
+      for (; best != order.end() && !(check = checker_->check_triton(launches[*best])).right;
+           ++best)
+        compiled.failures.push_back(compiled.kernels[*best]->name() + ": " + check.text);
       std::string left_out;
       for (const std::string& failure : compiled.failures)
         left_out += (left_out.empty() ? "" : "; ") + failure;
@@ -312,36 +329,36 @@ class Match {
       if (best == order.end()) throw NotMeasured("no configuration compiles and is right");
       const TritonKernel& kernel = *compiled.kernels[*best];
       row.detail = kernel.name() + ", the best of " + std::to_string(order.size());
-      row.verdict = verdict.text;
+      row.check = check.text;
       row.registers = kernel.registers();
       row.local_bytes = kernel.local_bytes();
-      add(std::move(row), launches[*best], std::move(verdict.result));
+      add(std::move(row), launches[*best], std::move(check.result));
     } catch (const NotMeasured& error) {
       fail(std::move(row), error.what());
     }
   }
 
-  // Milliseconds a launch, by measurements of so many milliseconds.
+  // Returns milliseconds a launch, from measurements that last `milliseconds`.
   std::vector<double> quick_times(const std::vector<Launch>& launches, double milliseconds) {
-    std::vector<Contestant> contestants;
-    for (const auto& launch : launches) contestants.push_back({"", launch});
-    Protocol quick = arena_.protocol;
+    std::vector<Candidate> candidates;
+    for (const auto& launch : launches) candidates.push_back({"", launch});
+    Protocol quick = environment_.protocol;
     quick.sets = result_.sets;
     quick.rounds = 3;
     quick.singles = 0;
     quick.most_warm_ups = 2;
     quick.milliseconds = std::min(quick.milliseconds, milliseconds);
     std::vector<double> times;
-    for (const Timing& timing : measure(contestants, quick)) times.push_back(timing.median());
+    for (const Timing& timing : measure(candidates, quick)) times.push_back(timing.median());
     return times;
   }
 
-  // The order of launches by their times: those near the fastest are measured once more, as long as
-  // in a round, for at the limit of power short measurements mislead.
+  // Returns the launches in the order of their times. Those near the fastest are timed once more,
+  // as long as in a round: at the power limit a short measurement misleads.
   std::vector<std::size_t> fastest_first(const std::vector<Launch>& launches) {
     constexpr double brief = 10, near = 1.06;
     constexpr std::size_t most = 4;
-    sets_->upload(judge_->uniform());
+    sets_->upload(checker_->uniform());
     const auto sorted = [](std::vector<std::size_t> which, const std::vector<double>& times) {
       std::stable_sort(which.begin(), which.end(),
                        [&](std::size_t i, std::size_t j) { return times[i] < times[j]; });
@@ -356,7 +373,7 @@ class Match {
     if (close < 2) return all;
     std::vector<Launch> again;
     for (std::size_t i = 0; i < close; ++i) again.push_back(launches[all[i]]);
-    const auto longer = quick_times(again, arena_.protocol.milliseconds);
+    const auto longer = quick_times(again, environment_.protocol.milliseconds);
     for (std::size_t i = 0; i < close; ++i) times[all[i]] = longer[i];
     std::vector<std::size_t> front(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(close));
     front = sorted(front, times);
@@ -369,7 +386,7 @@ class Match {
     std::vector<Launch> launches;
     for (const Algorithm& algorithm : algorithms) launches.push_back(launch_of(algorithm));
     constexpr double brief = 10;
-    sets_->upload(judge_->uniform());
+    sets_->upload(checker_->uniform());
     const auto times = quick_times(launches, brief);
     std::size_t best = 0;
     for (std::size_t i = 1; i < times.size(); ++i)
@@ -377,10 +394,10 @@ class Match {
     return best;
   }
 
-  void add(Row row, Launch launch, HostData judged = {}) {
-    judged_.push_back(std::move(judged));
+  void add(Row row, Launch launch, HostData checked = {}) {
+    checked_.push_back(std::move(checked));
     rows_.push_back(result_.rows.size());
-    contestants_.push_back({row.name, std::move(launch)});
+    candidates_.push_back({row.name, std::move(launch)});
     result_.rows.push_back(std::move(row));
   }
 
@@ -390,42 +407,44 @@ class Match {
   }
 
   void time_all(const Protocol& protocol) {
-    if (contestants_.empty()) return;
-    auto timings = measure(contestants_, protocol, arena_.sensors);
+    if (candidates_.empty()) return;
+    auto timings = measure(candidates_, protocol, environment_.sensors);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Row& row = result_.rows[rows_[i]];
       row.timing = std::move(timings[i]);
-      if (judged_[i].empty() || !row.right) continue;
-      const Verdict again = judge_->same_again(contestants_[i].launch, judged_[i]);
+      if (checked_[i].empty() || !row.right) continue;
+      const CheckResult again = checker_->check_repeat(candidates_[i].launch, checked_[i]);
       row.right = again.right;
-      if (!again.right) row.verdict = again.text;
+      if (!again.right) row.check = again.text;
     }
   }
 
-  const Arena& arena_;
+  const Environment& environment_;
   const Sources& sources_;
   const plan::Plan& plan_;
   const Problem& problem_;
-  Problem extended_;  // with the product, where the epilogue is also run alone
+  // With the stored product as one more tensor, if the epilogue is also run alone.
+  Problem extended_;
   Result result_;
   std::optional<plan::GemmForm> form_;
-  std::optional<Counterpart> counterpart_;
+  std::optional<Baseline> baseline_;
   std::optional<Epilogue> epilogue_;
   std::optional<plan::Plan> epilogue_plan_;
-  std::unique_ptr<DeviceSets> sets_;
-  std::unique_ptr<Judge> judge_;
+  std::unique_ptr<OperandSets> sets_;
+  std::unique_ptr<Checker> checker_;
   runtime::DeviceMemory workspace_;
-  std::vector<Contestant> contestants_;
-  std::vector<HostData>
-      judged_;  // what it gave for the uniform numbers, by contestant; empty: not asked again
-  std::vector<std::size_t> rows_;  // of the contestants
+  std::vector<Candidate> candidates_;
+  // The outputs for the uniform numbers, by candidate; empty if it is not checked again.
+  std::vector<HostData> checked_;
+  // The row of each candidate.
+  std::vector<std::size_t> rows_;
 };
 
 }  // namespace
 
-Result run_match(const Arena& arena, const Sources& sources, const plan::Plan& plan,
-                 const Problem& problem) {
-  return Match(arena, sources, plan, problem).run();
+Result run_benchmark(const Environment& environment, const Sources& sources, const plan::Plan& plan,
+                     const Problem& problem) {
+  return Benchmark(environment, sources, plan, problem).run();
 }
 
 }  // namespace lay::bench

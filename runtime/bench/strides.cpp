@@ -1,4 +1,4 @@
-#include "runtime/bench/steps.h"
+#include "runtime/bench/strides.h"
 
 #include <algorithm>
 
@@ -8,33 +8,34 @@ namespace lay::bench {
 
 using sema::IndexId;
 
-std::int64_t Steps::of(IndexId index) const {
+std::int64_t Strides::of(IndexId index) const {
   const auto at = std::find(indices.begin(), indices.end(), index) - indices.begin();
   return at == std::ssize(indices) ? 0 : strides[static_cast<std::size_t>(at)];
 }
 
-Steps steps_of(const Problem& problem, sema::TensorId tensor, const std::vector<IndexId>& indices) {
-  Steps steps{tensor, indices, {}};
+Strides strides_of(const Problem& problem, sema::TensorId tensor,
+                   const std::vector<IndexId>& indices) {
+  Strides made{tensor, indices, {}};
   const Tensor& what = problem.tensors[static_cast<std::size_t>(tensor)];
   for (const Mode& mode : what.modes) {
     const auto stride = mode.stride();
     if (!stride)
-      throw NoSteps{what.name + " is stored in pieces that no leading dimension describes"};
-    steps.strides.push_back(*stride);
+      throw NoStrides{what.name + " is stored in tiles, which no leading dimension describes"};
+    made.strides.push_back(*stride);
   }
-  return steps;
+  return made;
 }
 
-Steps steps_of_load(const Problem& problem, sema::NodeId load) {
+Strides strides_of_load(const Problem& problem, sema::NodeId load) {
   const sema::Load& what = problem.kernel->load(load);
   std::vector<IndexId> indices;
   for (const sema::NodeId coordinate : what.coordinate)
     indices.push_back(plan::bare_index(*problem.kernel, coordinate));
-  return steps_of(problem, what.tensor, indices);
+  return strides_of(problem, what.tensor, indices);
 }
 
 Batch batch_of(const Problem& problem, const std::vector<IndexId>& indices,
-               const std::vector<const Steps*>& tensors) {
+               const std::vector<const Strides*>& tensors) {
   std::vector<IndexId> order;
   for (const IndexId index : indices)
     if (problem.extent(index) != 1) order.push_back(index);
@@ -46,7 +47,7 @@ Batch batch_of(const Problem& problem, const std::vector<IndexId>& indices,
       const std::int64_t step = tensors[i]->of(index);
       if (batch.count == 1) batch.strides[i] = step;
       if (step != batch.strides[i] * batch.count)
-        throw NoSteps{"its batches are not one strided batch"};
+        throw NoStrides{"its batches are not one strided batch"};
     }
     batch.count *= problem.extent(index);
   }

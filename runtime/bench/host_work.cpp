@@ -1,9 +1,13 @@
-#include "runtime/bench/parallel.h"
+#include "runtime/bench/host_work.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <thread>
 #include <vector>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace lay::bench {
 
@@ -29,6 +33,14 @@ int in_parts(std::int64_t count, std::int64_t least,
   for (const std::exception_ptr& failure : failures)
     if (failure) std::rethrow_exception(failure);
   return parts;
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int never = -1;
+  mallopt(M_MMAP_MAX, 0);  // large blocks come from the heap too, which keeps them
+  mallopt(M_TRIM_THRESHOLD, never);
+#endif
 }
 
 }  // namespace lay::bench
