@@ -3,7 +3,7 @@
 # than the rule; merges are exempt; a shallow clone is asked for what it has.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-since=a907069
+since=0a3f2c2
 
 range=HEAD
 git cat-file -e "$since^{commit}" 2>/dev/null && range=$since..HEAD

@@ -360,8 +360,8 @@ int repl() {
   const bool terminal = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
   const bool colour = colour_wanted(STDOUT_FILENO);
   const auto columns = [terminal] { return terminal ? terminal_columns(STDOUT_FILENO) : 0; };
-  Repl session({terminal, colour ? Colour::always : Colour::never, log_to_stderr, columns,
-                true, terminal});
+  Repl session(
+      {terminal, colour ? Colour::always : Colour::never, log_to_stderr, columns, true, terminal});
   return can_edit(STDIN_FILENO, STDOUT_FILENO) ? read_with_editor(session, colour)
                                                : read_plainly(session, terminal);
 }

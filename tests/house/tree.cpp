@@ -54,8 +54,9 @@ TextFile read_file(const std::string& path) {
 }
 
 std::size_t columns(const std::string& line) {
-  return static_cast<std::size_t>(std::count_if(
-      line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 }  // namespace lay::test

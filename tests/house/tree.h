@@ -14,8 +14,8 @@ struct TextFile {
 
 std::filesystem::path repository();
 
-// Returns the paths of all files below `folder` ("" for the whole repository), sorted; without build
-// folders and what begins with a dot.
+// Returns the paths of all files below `folder` ("" for the whole repository), sorted; without
+// build folders and what begins with a dot.
 std::vector<std::string> paths_in(const std::string& folder = "");
 
 // Returns the files below the folders whose names end in one of `endings`.

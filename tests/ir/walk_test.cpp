@@ -7,7 +7,6 @@
 #include "backend/ir/text/parse.h"
 #include "backend/ir/text/print.h"
 
-
 using namespace lay;
 using namespace lay::ir;
 

@@ -260,7 +260,8 @@ TEST_CASE("where the default is as fast it stays, and nothing is written") {
   const Ended ended = tune(options);
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
-  CHECK(ended.out.find("no candidate is 1 % faster than the default; nothing is saved") != std::string::npos);
+  CHECK(ended.out.find("no candidate is 1 % faster than the default; nothing is saved") !=
+        std::string::npos);
   CHECK(!std::filesystem::exists(runtime::tuned_path(copy)));
   options.kernel = "twice";
   options.sizes = {{{"", 64}}};

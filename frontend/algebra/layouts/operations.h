@@ -180,8 +180,8 @@ Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 // in, as in CuTe; modes that interleave, as in (2,2):(2,3), count as one block, which only gaps
 // below their common divisor enter. A stride below 0 counts by its magnitude. Refusal
 // "complement-overlap" if a is not injective (or if the steps of that decision end and a mode steps
-// by less than those below it cover). Symbols: strides ascend as written where nothing else is known,
-// and that they do is guarded.
+// by less than those below it cover). Symbols: strides ascend as written where nothing else is
+// known, and that they do is guarded.
 Layout complement(Facts& facts, const Layout& a);
 Layout complement(Facts& facts, const Layout& a, const Tuple& cotarget);
 // Law: a(R(i)) == i for 0 <= i < |R|, where R goes as far as strides 1, s0, s0*s1, ... are found in
