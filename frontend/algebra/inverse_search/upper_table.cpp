@@ -14,11 +14,11 @@ constexpr int64_t kZero = 0;
 bool is_contradicted(const UpperTable& rest, int64_t n, int64_t& steps) {
   std::optional<int64_t> stride;
   size_t first = 0;
-  int64_t end = n == 0 ? INT64_MAX : n;  // of those with the same part above as the first
+  int64_t end = n;  // of those with the same part above as the first
   for (size_t i = 1; i < rest.at.size(); ++i) {
     if (!rest.is_chosen(i)) continue;
     --steps;
-    if (rest.at[i] >= end) {
+    if (n != 0 && rest.at[i] >= end) {
       first = i;
       end = rest.at[i] - rest.at[i] % n;
       if (__builtin_add_overflow(end, n, &end)) return false;
