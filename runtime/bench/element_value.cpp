@@ -81,7 +81,7 @@ Bounded ElementValue::value(NodeId id) {
               coordinate.push_back(static_cast<std::int64_t>(value(each).value));
             return Bounded{leaves_.load(load, coordinate), 0};
           },
-          [&](const sema::Contraction&) { return leaves_.contraction(id, *at_); },
+          [&](const sema::Reduce&) { return leaves_.contraction(id, *at_); },
           [&](const sema::Apply& each) { return apply(each, node); },
       },
       node.what);

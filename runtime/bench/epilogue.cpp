@@ -169,7 +169,7 @@ sema::KernelPtr epilogue_kernel(const sema::Kernel& kernel, const plan::GemmForm
         break;
       }
   sema::Node& sum = made->nodes[static_cast<std::size_t>(form.contraction)];
-  const sema::NodeId body = std::get<sema::Contraction>(sum.what).body;
+  const sema::NodeId body = std::get<sema::Reduce>(sum.what).body;
   sema::Node& read = made->nodes[static_cast<std::size_t>(body)];
   read.what = load;
   read.type = product;

@@ -98,7 +98,7 @@ std::vector<NodeId> terms_of(const Problem& problem, NodeId body) {
   return {body};
 }
 
-bool is_of_elements(const Problem& problem, const sema::Contraction& contraction) {
+bool is_of_elements(const Problem& problem, const sema::Reduce& contraction) {
   const auto terms = terms_of(problem, contraction.body);
   return std::all_of(terms.begin(), terms.end(), [&](NodeId term) {
     return std::holds_alternative<sema::Load>(node_of(problem, under_casts(problem, term)).what);
@@ -111,7 +111,7 @@ void for_each_sum(const Problem& problem, const F& f) {
   const auto live = plan::reachable(*problem.kernel);
   for (NodeId id = 0; id < std::ssize(live); ++id)
     if (live[static_cast<std::size_t>(id)])
-      if (const auto* sum = std::get_if<sema::Contraction>(&node_of(problem, id).what)) f(id, *sum);
+      if (const auto* sum = std::get_if<sema::Reduce>(&node_of(problem, id).what)) f(id, *sum);
 }
 
 class Reference {
@@ -120,7 +120,7 @@ class Reference {
       : problem_(problem), tolerance_(tolerance) {
     for (std::size_t i = 0; i < problem.tensors.size(); ++i)
       readers_.emplace_back(problem.tensors[i].element, before[i]);
-    for_each_sum(problem, [&](NodeId id, const sema::Contraction& contraction) {
+    for_each_sum(problem, [&](NodeId id, const sema::Reduce& contraction) {
       sums_.emplace(id, sum_of(id, contraction));
     });
   }
@@ -269,7 +269,7 @@ class Reference {
     return operand;
   }
 
-  Sum sum_of(NodeId id, const sema::Contraction& contraction) const {
+  Sum sum_of(NodeId id, const sema::Reduce& contraction) const {
     Sum sum;
     sum.type = node(id).type;
     sum.indices = contraction.indices;
@@ -291,7 +291,7 @@ class Reference {
 
   double work_of(NodeId id, std::set<NodeId>& seen) const {
     if (!seen.insert(id).second) return 0;
-    const auto* contraction = std::get_if<sema::Contraction>(&node(id).what);
+    const auto* contraction = std::get_if<sema::Reduce>(&node(id).what);
     if (!contraction) {
       double all = 0;
       for (const NodeId operand : plan::operands(node(id))) all += work_of(operand, seen);
@@ -480,7 +480,7 @@ Comparison compare_with_reference(const Problem& problem, const HostData& before
 
 bool has_exact_sums(const Problem& problem) {
   bool exact = true;
-  for_each_sum(problem, [&](NodeId, const sema::Contraction& contraction) {
+  for_each_sum(problem, [&](NodeId, const sema::Reduce& contraction) {
     exact = exact && is_of_elements(problem, contraction);
   });
   return exact;

@@ -385,7 +385,7 @@ TEST_CASE("a sum in another type multiplies in that type") {
         apply && apply->function == ElementFunction::mul) {
       bool used = false;
       for (const Node& other : k->nodes) {
-        const auto* sum = std::get_if<Contraction>(&other.what);
+        const auto* sum = std::get_if<Reduce>(&other.what);
         used = used || (sum && &k->nodes[static_cast<std::size_t>(sum->body)] == &node);
       }
       CHECK((!used || node.type == ElementType::f64));

@@ -50,7 +50,7 @@ struct KernelMaker {
     return node(sema::Apply{f, std::move(operands)}, type);
   }
   NodeId sum(std::vector<IndexId> over, NodeId body, ElementType type) {
-    return node(Contraction{std::move(over), body}, type);
+    return node(Reduce{ReduceFunction::sum, std::move(over), body}, type);
   }
   NodeId literal(double value, ElementType type) { return node(Literal{value}, type); }
   NodeId scalar_value(ScalarId s) {

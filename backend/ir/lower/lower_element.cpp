@@ -32,7 +32,7 @@ bool is_leaf(const sema::Node& node) {
                         [](const SizeValue&) { return true; },
                         [](const ScalarValue&) { return true; },
                         [](const sema::Load&) { return false; },
-                        [](const Contraction&) { return false; },
+                        [](const Reduce&) { return false; },
                         [](const sema::Apply&) { return false; },
                     },
                     node.what);
@@ -94,7 +94,7 @@ ElementLowering::ElementLowering(Declared& declared, const std::vector<NodeId>& 
   for (size_t id = 0; id < count; ++id) {
     const sema::Node& node = kernel_.nodes[id];
     if (std::find(given.begin(), given.end(), static_cast<NodeId>(id)) != given.end()) continue;
-    sums_[id] = std::holds_alternative<Contraction>(node.what);
+    sums_[id] = std::holds_alternative<Reduce>(node.what);
     effects_[id] =
         sums_[id] || std::holds_alternative<sema::Load>(node.what) || is_integer_division(node);
     for (NodeId operand : plan::operands(node)) {
@@ -173,7 +173,7 @@ Term ElementLowering::lower(NodeId id) {
             return as(declared_.scalars[static_cast<size_t>(value.scalar)], node.type);
           },
           [&](const sema::Load& load) { return as(b_.read(source(load)), node.type); },
-          [&](const Contraction& contraction) { return sum(node, contraction); },
+          [&](const Reduce& contraction) { return sum(node, contraction); },
           [&](const sema::Apply& applied) { return apply(node, applied); },
       },
       node.what);
@@ -312,7 +312,7 @@ Term ElementLowering::shortcut(ElementFunction function, Term first, NodeId seco
   return b_.let(declared_.fresh("t"), b_.read(to) != 0);
 }
 
-Term ElementLowering::sum(const sema::Node& node, const Contraction& contraction) {
+Term ElementLowering::sum(const sema::Node& node, const Reduce& contraction) {
   const BufferId total = b_.registers(declared_.fresh("sum"), node.type, Layout(1, 0));
   const Ref into{total, {b_.constant(std::int64_t{0})}};
   b_.assign(into, b_.constant(std::int64_t{0}, node.type));

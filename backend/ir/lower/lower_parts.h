@@ -101,7 +101,7 @@ class ElementLowering {
   void hoist(sema::NodeId node);
   Term small(sema::NodeId node);
   Ref source(const sema::Load& load);
-  Term sum(const sema::Node& node, const sema::Contraction& contraction);
+  Term sum(const sema::Node& node, const sema::Reduce& contraction);
   void accumulate(const Ref& into, sema::NodeId body, ElementType type);
   Term as(Term value, ElementType type);
 

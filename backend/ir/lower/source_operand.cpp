@@ -70,7 +70,7 @@ std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
 bool uniform(const Kernel& kernel, NodeId id) {
   const Node& node = kernel.node(id);
   if (std::holds_alternative<IndexValue>(node.what) || std::holds_alternative<Load>(node.what) ||
-      std::holds_alternative<Contraction>(node.what)) {
+      std::holds_alternative<Reduce>(node.what)) {
     return false;
   }
   for (NodeId operand : plan::operands(node)) {

@@ -206,7 +206,7 @@ Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
   if (made.multiply_adds == 0) return made;
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
-      [](const sema::Node& node) { return std::holds_alternative<sema::Contraction>(node.what); });
+      [](const sema::Node& node) { return std::holds_alternative<sema::Reduce>(node.what); });
   const auto rate = target.multiply_adds("thread", sum->type);
   if (!rate) throw Unknown();
   made.products = made.multiply_adds / (*rate * target.sms * target.hertz);

@@ -56,7 +56,7 @@ Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
   const auto live = reachable(kernel);
   std::vector<sema::NodeId> bodies;
   for (const sema::Node& node : kernel.nodes)
-    if (const auto* sum = std::get_if<sema::Contraction>(&node.what)) bodies.push_back(sum->body);
+    if (const auto* sum = std::get_if<sema::Reduce>(&node.what)) bodies.push_back(sum->body);
   const auto of_sum = reachable(kernel, bodies);
   Int result = 0;
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {

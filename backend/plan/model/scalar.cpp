@@ -37,7 +37,7 @@ class Counter {
     std::set<sema::IndexId> loops = indices_of(kernel_, sum);
     const auto below = reachable(kernel_, {sum});
     for (std::size_t id = 0; id < below.size(); ++id) {
-      const auto* inner = std::get_if<sema::Contraction>(&kernel_.nodes[id].what);
+      const auto* inner = std::get_if<sema::Reduce>(&kernel_.nodes[id].what);
       if (!inner || !below[id] || static_cast<sema::NodeId>(id) == sum) continue;
       for (const sema::IndexId index : inner->indices) loops.erase(index);
     }
@@ -48,7 +48,7 @@ class Counter {
   void visit(sema::NodeId id, sema::NodeId sum, const Int& times) {
     if (!seen_.insert({id, sum}).second) return;
     const sema::Node& node = kernel_.nodes[static_cast<std::size_t>(id)];
-    if (const auto* inner = std::get_if<sema::Contraction>(&node.what)) {
+    if (const auto* inner = std::get_if<sema::Reduce>(&node.what)) {
       Int steps = 1;
       for (const sema::IndexId index : inner->indices) steps *= extent(index);
       work_.flops += 2 * times * steps;

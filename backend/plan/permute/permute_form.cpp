@@ -238,7 +238,7 @@ bool Way::depends_on(int axis) const {
 std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Facts& facts) {
   const auto live = reachable(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
-    if (live[id] && std::holds_alternative<Contraction>(kernel.nodes[id].what))
+    if (live[id] && std::holds_alternative<Reduce>(kernel.nodes[id].what))
       return NotPermute{"it has a sum"};
   }
   if (!same_indices(kernel)) return NotPermute{"its outputs have different indices"};

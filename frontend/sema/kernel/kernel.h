@@ -99,11 +99,16 @@ struct Load {
   TensorId tensor;
   std::vector<NodeId> coordinate;
 };
-// sum over the indices of the body, in an order that the plan fixes, accumulated in the node's
-// type.
-struct Contraction {
+// What joins the values of a reduction. Each is associative and commutative but for rounding.
+// argmax and argmin give the position of the extreme, the first where several are equal.
+enum class ReduceFunction : std::uint8_t { sum, prod, max, min, any, all, argmax, argmin };
+
+// The body's values joined over the indices, in an order that the plan fixes, accumulated in the
+// node's type. A sum over no values is 0.
+struct Reduce {
+  ReduceFunction function = ReduceFunction::sum;
   std::vector<IndexId> indices;
-  NodeId body;
+  NodeId body = -1;
 };
 // `select` takes (condition, then, otherwise) and evaluates only the arm it takes.
 struct Apply {
@@ -112,7 +117,7 @@ struct Apply {
 };
 
 struct Node {
-  std::variant<Literal, IndexValue, SizeValue, ScalarValue, Load, Contraction, Apply> what;
+  std::variant<Literal, IndexValue, SizeValue, ScalarValue, Load, Reduce, Apply> what;
   ElementType type = ElementType::f32;
   Span where;
 };

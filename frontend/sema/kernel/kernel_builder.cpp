@@ -24,8 +24,9 @@ std::string key_of(const Node& node) {
     std::string operator()(const Load& n) const {
       return std::to_string(n.tensor) + list(n.coordinate);
     }
-    std::string operator()(const Contraction& n) const {
-      return list(n.indices) + std::to_string(n.body);
+    std::string operator()(const Reduce& n) const {
+      return std::to_string(static_cast<int>(n.function)) + list(n.indices) +
+             std::to_string(n.body);
     }
     std::string operator()(const Apply& n) const {
       return std::to_string(static_cast<int>(n.function)) + list(n.operands);
@@ -281,7 +282,7 @@ Value KernelBuilder::sum(Frame& frame, const syntax::Sum& sum, Span whole) {
   }
   NodeId term =
       sum.accumulator ? computed_in(node(body, std::nullopt), type, body.span) : node(body, type);
-  return Value(Element{add({Contraction{ids, term}, type, whole})});
+  return Value(Element{add({Reduce{ReduceFunction::sum, ids, term}, type, whole})});
 }
 
 // An index of the left side, of a sum around this one or of this sum is not summed over again.

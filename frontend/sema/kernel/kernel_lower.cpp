@@ -194,7 +194,7 @@ std::set<IndexId> KernelBuilder::free_indices(NodeId id) const {
     if (const auto* index = std::get_if<IndexValue>(&node.what)) free.insert(index->index);
     if (const auto* load = std::get_if<Load>(&node.what)) join(load->coordinate);
     if (const auto* apply = std::get_if<Apply>(&node.what)) join(apply->operands);
-    if (const auto* sum = std::get_if<Contraction>(&node.what)) {
+    if (const auto* sum = std::get_if<Reduce>(&node.what)) {
       join({sum->body});
       for (IndexId index : sum->indices) free.erase(index);
     }

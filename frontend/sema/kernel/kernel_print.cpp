@@ -53,7 +53,7 @@ struct NodePrinter {
     }
     return text + "]";
   }
-  std::string operator()(const Contraction& sum) const {
+  std::string operator()(const Reduce& sum) const {
     std::vector<std::string> names;
     for (const IndexId id : sum.indices) names.push_back(index(id));
     return "sum[" + joined(names) + "](" + name(sum.body) + ")";

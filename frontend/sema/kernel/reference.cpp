@@ -71,7 +71,7 @@ class Run {
     if (std::holds_alternative<SizeValue>(n.what)) return {0, sizes_[static_cast<std::size_t>(id)]};
     if (const auto* x = std::get_if<ScalarValue>(&n.what)) return scalar(*x, n.type);
     if (const auto* x = std::get_if<Load>(&n.what)) return load(*x);
-    if (const auto* x = std::get_if<Contraction>(&n.what)) return contraction(*x, n.type);
+    if (const auto* x = std::get_if<Reduce>(&n.what)) return contraction(*x, n.type);
     return apply(std::get<Apply>(n.what), n.type);
   }
 
@@ -106,7 +106,7 @@ class Run {
     return is_float(array.element) ? Computed{array.real(at), 0} : Computed{0, array.integer(at)};
   }
 
-  Computed contraction(const Contraction& x, ElementType type) {
+  Computed contraction(const Reduce& x, ElementType type) {
     Computed sum;
     const auto* product = std::get_if<Apply>(&node(x.body).what);
     bool fuse = product && product->function == ElementFunction::mul && node(x.body).type == type;

@@ -124,7 +124,7 @@ std::string TritonText::term(sema::NodeId id) {
                        : std::to_string(static_cast<std::int64_t>(problem_.real(scalar.scalar)));
           },
           [&](const sema::Load&) { return load(id); },
-          [](const sema::Contraction&) -> std::string { throw NotInTriton{"it has a second sum"}; },
+          [](const sema::Reduce&) -> std::string { throw NotInTriton{"it has a second sum"}; },
           [&](const sema::Apply&) { return apply(id); },
       },
       node.what);
