@@ -145,6 +145,8 @@ class Emitter {
     return var_names_[static_cast<std::size_t>(var.index)];
   }
   void statement(const ir::Stmt& statement);
+  void define(ir::VarId var, ir::ExprId value, const std::string& text, int line);
+  void shuffle(const ir::Shuffle& shuffle, int line);
   void loop(const ir::For& loop, int line);
   void branch(const ir::If& branch, int line);
   void fill(const ir::Fill& fill, int line);

@@ -30,37 +30,45 @@ const std::string& Emitter::declare(ir::VarId var) {
   return given;
 }
 
+// `text` is the value or what another lane has of it: the same divides both.
+void Emitter::define(ir::VarId var, ir::ExprId value, const std::string& text, int line) {
+  const std::string type(type_name(kernel_.var(var).type));
+  var_multiples_[var.index] = multiple_of(value);
+  out_.line("const " + type + " " + declare(var) + " = " + text + ";", line);
+}
+
+// CUDA overloads the function for 32 and 64 bits; narrower types travel as int and come back.
+void Emitter::shuffle(const ir::Shuffle& shuffle, int line) {
+  const Code code = call("__shfl_xor_sync", "0xffffffffu, " + expression(shuffle.value).text +
+                                                ", " + std::to_string(shuffle.lane_mask));
+  define(shuffle.var, shuffle.value, code.text, line);
+}
+
 void Emitter::statement(const ir::Stmt& statement) {
   if (statement.origin.line != 0) current_line_ = statement.origin.line;
   const int line = current_line_;
   if (!statement.origin.note.empty()) out_.note(comment_text(statement.origin.note), line);
-  std::visit(overloaded{
-                 [&](const ir::Let& let) {
-                   const ir::Var& var = kernel_.var(let.var);
-                   const std::string value = expression(let.value).text;
-                   var_multiples_[let.var.index] = multiple_of(let.value);
-                   out_.line("const " + std::string(type_name(var.type)) + " " + declare(let.var) +
-                                 " = " + value + ";",
-                             line);
-                 },
-                 [&](const ir::Assign& assign) {
-                   out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";",
-                             line);
-                 },
-                 [&](const ir::Fill& node) { fill(node, line); },
-                 [&](const ir::Copy& node) { copy(node, line); },
-                 [&](const ir::Mma& node) { mma(node, line); },
-                 [&](const ir::For& node) { loop(node, line); },
-                 [&](const ir::If& node) { branch(node, line); },
-                 [&](const ir::Elect& node) { elect(node, line); },
-                 [&](const ir::TileLoop& node) { tiles(node, line); },
-                 [&](const ir::Sync& node) { sync(node, line); },
-                 [&](const ir::Fence& node) { fence(node, line); },
-                 [&](const ir::Commit& node) { commit(node, line); },
-                 [&](const ir::Wait& node) { wait(node, line); },
-                 [&](const ir::Advance& node) { advance(node, line); },
-             },
-             statement.node);
+  std::visit(
+      overloaded{
+          [&](const ir::Let& let) { define(let.var, let.value, expression(let.value).text, line); },
+          [&](const ir::Shuffle& node) { shuffle(node, line); },
+          [&](const ir::Assign& assign) {
+            out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";", line);
+          },
+          [&](const ir::Fill& node) { fill(node, line); },
+          [&](const ir::Copy& node) { copy(node, line); },
+          [&](const ir::Mma& node) { mma(node, line); },
+          [&](const ir::For& node) { loop(node, line); },
+          [&](const ir::If& node) { branch(node, line); },
+          [&](const ir::Elect& node) { elect(node, line); },
+          [&](const ir::TileLoop& node) { tiles(node, line); },
+          [&](const ir::Sync& node) { sync(node, line); },
+          [&](const ir::Fence& node) { fence(node, line); },
+          [&](const ir::Commit& node) { commit(node, line); },
+          [&](const ir::Wait& node) { wait(node, line); },
+          [&](const ir::Advance& node) { advance(node, line); },
+      },
+      statement.node);
 }
 
 void Emitter::check_unrolled(std::int64_t times) const {

@@ -11,6 +11,7 @@
 #include "backend/interpret/mma/atoms.h"
 #include "backend/interpret/mma/matrix.h"
 #include "backend/interpret/mma/multiply.h"
+#include "backend/interpret/values/shuffle.h"
 #include "backend/ir/tiles.h"
 #include "frontend/algebra/support/overloaded.h"
 
@@ -33,6 +34,15 @@ void Statements::statement(const ir::Stmt& stmt) {
 
 void Statements::compile(const ir::Let& let) {
   expr_.bind(let.var, expr_.value(let.value));
+}
+
+void Statements::compile(const ir::Shuffle& shuffle) {
+  const ElementType type = program_.kernel->expr(shuffle.value).type;
+  Instruction made{.run = interpret::shuffle(held(type)), .a = expr_.value(shuffle.value)};
+  made.dst = expr_.fresh();
+  made.value = shuffle.lane_mask;
+  expr_.emit(made);
+  expr_.bind(shuffle.var, made.dst);
 }
 
 void Statements::compile(const ir::Assign& assign) {

@@ -19,6 +19,7 @@ class Statements {
  private:
   void statement(const ir::Stmt& stmt);
   void compile(const ir::Let& let);
+  void compile(const ir::Shuffle& shuffle);
   void compile(const ir::Assign& assign);
   void compile(const ir::Fill& fill);
   void compile(const ir::Copy& copy);

@@ -282,10 +282,14 @@ std::string Builder::unused(const std::string& name) const {
 }
 
 Term Builder::let(const std::string& name, Term value) {
-  names_.push_back(unused(name));
-  const VarId var =
-      add_to<Var, VarTag>(kernel.vars, {names_.back(), value.type(), uniform_[value.id.index]});
+  const VarId var = variable_like(name, value);
   emit(Let{var, value});
+  return get(var);
+}
+
+Term Builder::shuffle(const std::string& name, Term value, int lane_mask) {
+  const VarId var = variable_like(name, value);
+  emit(Shuffle{var, value, lane_mask});
   return get(var);
 }
 
@@ -325,6 +329,12 @@ void Builder::sync(BarrierId barrier, ExprId slot, Sync::Operation operation) {
 
 VarId Builder::variable(const std::string& name, ElementType type, Uniformity uniformity) {
   return add_to<Var, VarTag>(kernel.vars, {unused(name), type, uniformity});
+}
+
+VarId Builder::variable_like(const std::string& name, Term value) {
+  const VarId made = variable(name, value.type(), uniformity_of(value));
+  names_.push_back(kernel.var(made).name);
+  return made;
 }
 
 For Builder::open_loop(const std::string& name, Term begin, Term end, LoopOptions options) {

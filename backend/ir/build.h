@@ -87,6 +87,8 @@ class Builder {
 
   // A new variable; as uniform as its value. A name that is in scope already gets a number.
   Term let(const std::string& name, Term value);
+  // A new variable with the value of lane `lane xor lane_mask`. Every lane of the warp is here.
+  Term shuffle(const std::string& name, Term value, int lane_mask);
   void assign(Ref to, Term value);
   void fill(BufferId buffer, Term value);
   // `count` elements along the modes; the reference is good until the next statement.
@@ -179,6 +181,7 @@ class Builder {
   std::vector<std::int64_t> key(const Expr& expr);
   Term fold(ElementFunction function, const std::vector<Term>& operands);
   VarId variable(const std::string& name, ElementType type, Uniformity uniformity);
+  VarId variable_like(const std::string& name, Term value);  // in scope from here on
   Uniformity uniformity_of(Term term) const { return uniform_[static_cast<size_t>(term.id.index)]; }
   For open_loop(const std::string& name, Term begin, Term end, LoopOptions options);
   BufferId buffer(Buffer declared);

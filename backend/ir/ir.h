@@ -221,6 +221,14 @@ struct Let {
   VarId var;
   ExprId value;
 };
+// shfl.sync.bfly, by a converged warp: in each lane the variable gets the value of the lane whose
+// number is this lane's xor `lane_mask`. The value is of a type that is stored in whole bytes, or a
+// pred.
+struct Shuffle {
+  VarId var;
+  ExprId value;
+  int lane_mask = 0;  // 1..31
+};
 // Stores one element.
 struct Assign {
   Ref to;
@@ -416,8 +424,8 @@ struct Advance {
 };
 
 struct Stmt {
-  std::variant<Let, Assign, Fill, Copy, Mma, For, If, Elect, TileLoop, Sync, Fence, Commit, Wait,
-               Advance>
+  std::variant<Let, Shuffle, Assign, Fill, Copy, Mma, For, If, Elect, TileLoop, Sync, Fence, Commit,
+               Wait, Advance>
       node;
   Origin origin;
 };

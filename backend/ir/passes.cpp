@@ -1,6 +1,7 @@
 #include "backend/ir/passes.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "backend/ir/walk.h"
@@ -8,6 +9,13 @@
 namespace lay::ir {
 
 namespace {
+
+// The variable of a statement that does nothing but bind it; none for other statements.
+std::optional<VarId> bound_alone(const Stmt& stmt) {
+  if (const auto* let = std::get_if<Let>(&stmt.node)) return let->var;
+  if (const auto* shuffle = std::get_if<Shuffle>(&stmt.node)) return shuffle->var;
+  return std::nullopt;
+}
 
 // The expressions that statements use, and through them the variables.
 class Used {
@@ -34,8 +42,8 @@ class Used {
     for (auto stmt = block.rbegin(); stmt != block.rend(); ++stmt) visit(*stmt);
   }
   void visit(const Stmt& stmt) {
-    const auto* let = std::get_if<Let>(&stmt.node);
-    if (let && !(*this)(let->var)) return;
+    const std::optional<VarId> var = bound_alone(stmt);
+    if (var && !(*this)(*var)) return;
     const std::vector<const Block*> inside = bodies(stmt);
     for (auto body = inside.rbegin(); body != inside.rend(); ++body) visit(**body);
     for (const ExprId id : uses(stmt).exprs) use(id);
@@ -47,8 +55,8 @@ class Used {
 
 void drop(Block& block, const Used& used) {
   std::erase_if(block, [&](const Stmt& stmt) {
-    const auto* let = std::get_if<Let>(&stmt.node);
-    return let && !used(let->var);
+    const std::optional<VarId> var = bound_alone(stmt);
+    return var && !used(*var);
   });
   for (Stmt& stmt : block) {
     for (Block* body : bodies(stmt)) drop(*body, used);

@@ -6,7 +6,8 @@
 
 namespace lay::ir {
 
-// A `let` that nothing reads goes, and those that only it needed. Reads of memory in it go with it.
+// Drops every `let` and `shuffle` whose variable nothing reads, and those that only they needed.
+// Reads of memory in them go with them.
 void drop_unused_variables(Kernel& kernel);
 
 }  // namespace lay::ir

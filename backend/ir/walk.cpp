@@ -15,6 +15,10 @@ class Collector {
     made.binds.push_back(let.var);
     use(let.value);
   }
+  void operator()(const Shuffle& shuffle) {
+    made.binds.push_back(shuffle.var);
+    use(shuffle.value);
+  }
   void operator()(const Assign& assign) { use(assign.to), use(assign.value); }
   void operator()(const Fill& fill) {
     made.buffers.push_back(fill.buffer);

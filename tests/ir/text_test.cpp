@@ -43,6 +43,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
     let i : s32 thread = block_x * 128 + thread
     let j : s64 thread = s64(i) * s64[M*N] + s64(7)
     let k : s32 thread = at((4,8):(8,1), lane) - (i - 3) % 2 / N
+    shuffle w : s32 thread = i * 2 from lane xor 16  @4 "half a warp away"
     let p : pred thread = not i < [thread] and (i == [M*N] or true)
     fill acc = -1.5
     for m : s32 grid in 0..8 step 2 unrolled {  @4
@@ -195,6 +196,8 @@ TEST_CASE("errors of the text name line and column") {
   REQUIRE(error(head + "role all threads 0..32 {\n let i : s32 thread = lane + 1.5\n}\n}") ==
           "6:28: `add` takes operands of one type, not s32 and f32");
   REQUIRE(error(head + "role all threads 0..32 {\n Z[0] = 1.0\n}\n}") == "6:2: `Z` is no buffer");
+  REQUIRE(error(head + "role all threads 0..32 {\n shuffle i : s32 thread = 1 xor 2\n}\n}") ==
+          "6:29: expected `from`, found `xor`");
   REQUIRE(
       error(head + "role all threads 0..32 {\n let i : s32 thread = 99999999999999999999\n}\n}") ==
       "6:23: 99999999999999999999 does not fit 64 bits");

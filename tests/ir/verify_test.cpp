@@ -57,6 +57,9 @@ const std::string kRight = R"(kernel right from "right.lay" {
     copy cp_async s[0,i] <- X[block_x,i] count 4 along 1, 1 then group
     copy st_async s[0,i] <- b[0] count 4 along 1, 0 then mbarrier full[0] remote lane % 2
     wait full[slot(r)] phase phase(r)
+    if warp < 2 {
+      shuffle from_far : f32 thread = b[0] from lane xor 16
+    }
     commit cp_async
     wait_group cp_async pending 0
     advance r
@@ -258,6 +261,57 @@ TEST_CASE("barriers: kinds, counts, slots, and who reaches them") {
   require_problem("    fence wgmma", "    if thread < 200 {\n      fence wgmma\n    }",
                   "barrier-divergence", "every thread of the warpgroup");
   require_problem("pending 0", "pending 0 read", "group", "only bulk groups");
+}
+
+TEST_CASE("shuffles: types, lane masks, and whole warps that reach them") {
+  const std::string shuffle = "shuffle from_far : f32 thread = b[0] from lane xor 16";
+  require_problem("lane xor 16", "lane xor 0", "lane-mask", "expected a lane mask in 1..31, got 0");
+  require_problem("lane xor 16", "lane xor 32", "lane-mask", "in 1..31, got 32");
+  require_problem("lane xor 16", "lane xor -1", "lane-mask", "in 1..31, got -1");
+  require_problem("from_far : f32 thread", "from_far : f64 thread", "type",
+                  "declared f64 and is f32");
+  require_problem("from_far : f32 thread", "from_far : f32 warp", "uniformity",
+                  "declared warp-uniform and is thread-uniform");
+  require_problem("from_far : f32 thread", "i : f32 thread", "variable-name", "in scope");
+  require_problem("    if warp < 2 {\n      shuffle", "    if lane < 16 {\n      shuffle",
+                  "barrier-divergence", "the shuffle must be reached by every thread of the warp");
+  require_problem("    if warp < 2 {\n      shuffle",
+                  "    for k : s32 thread in 0..i {\n      shuffle", "barrier-divergence",
+                  "only thread-uniform");
+  require_problem("    if warp < 2 {\n      shuffle", "    elect {\n      shuffle",
+                  "barrier-divergence", "the shuffle is executed by one elected lane");
+  for (const char* element : {"s4", "e3m2", "b128"}) {
+    std::string text = changed(shuffle, "shuffle from_far : " + std::string(element) +
+                                            " thread = odd[0] from lane xor 16");
+    const std::string last = "  register q : f16 8:1\n";
+    text.insert(text.find(last), "  register odd : " + std::string(element) + " 8:1\n");
+    const std::vector<Problem> found = problems(text);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].code == "type");
+    CHECK(found[0].message ==
+          "expected a pred or a value of 8, 16, 32 or 64 bits to shuffle, got " +
+              std::string(element));
+  }
+  // The last warp of the block has 8 lanes.
+  const std::vector<Problem> found = problems(R"(kernel part {
+  launch grid (1,1,1) cluster (1,1,1) threads 40
+  role all threads 0..40 {
+    shuffle other : s32 thread = thread from lane xor 1
+  }
+})");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].code == "barrier-divergence");
+  CHECK(found[0].message == "the shuffle needs whole warps, got 40 threads");
+}
+
+TEST_CASE("a shuffle keeps how uniform its value is, and what divides it") {
+  // A vector of 4 starts at what another lane has: a multiple of 4 as well.
+  const std::vector<Problem> found =
+      problems(changed("    commit cp_async\n",
+                       "    shuffle same : s32 block = block_x from lane xor 1\n"
+                       "    shuffle start : s32 thread = i from lane xor 1\n"
+                       "    copy b[0] <- s[0,start] count 4 along 0, 1\n    commit cp_async\n"));
+  for (const Problem& p : found) FAIL(p.code + ": " + p.message + " in " + p.statement);
 }
 
 TEST_CASE("what a text cannot say of copies and barriers is refused in a kernel made by hand") {

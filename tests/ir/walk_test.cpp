@@ -73,9 +73,29 @@ TEST_CASE("a statement's uses: every expression and thing that it names") {
   used = uses({TileLoop{Layout(4, 1), {VarId{9}}, a, b, c, d, nullptr}, {}});
   REQUIRE(used.exprs == std::vector{a, b, c, d});
   REQUIRE(used.binds == std::vector{VarId{9}});
+  used = uses({Shuffle{VarId{9}, a, 16}, {}});
+  REQUIRE(used.exprs == std::vector{a});
+  REQUIRE(used.binds == std::vector{VarId{9}});
   used = uses({Advance{RingId{3}, a}, {}});
   REQUIRE(used.rings == std::vector{RingId{3}});
   REQUIRE(used.exprs == std::vector{a});
+}
+
+TEST_CASE("a shuffle whose variable nothing reads goes, and the value that only it needed") {
+  std::string text = kKinds;
+  const std::string from = "    elect {\n";
+  text.replace(text.find(from), from.size(),
+               "    let kept : s32 thread = lane + 1\n    let gone : s32 thread = lane + 2\n"
+               "    shuffle used : s32 thread = kept from lane xor 1\n"
+               "    shuffle unused : s32 thread = gone from lane xor 2\n"
+               "    Y[used % 16] = 0.0\n    elect {\n");
+  Kernel kernel = parse(text);
+  drop_unused_variables(kernel);
+  const std::string printed = print(kernel);
+  REQUIRE(printed.find("let kept") != std::string::npos);
+  REQUIRE(printed.find("shuffle used : s32 thread = kept from lane xor 1") != std::string::npos);
+  REQUIRE(printed.find("unused") == std::string::npos);
+  REQUIRE(printed.find("gone") == std::string::npos);
 }
 
 TEST_CASE("a variable that only an election reads is kept, one that nothing reads goes") {

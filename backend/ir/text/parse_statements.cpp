@@ -21,7 +21,7 @@ Block Parser::body(Origin& from, const std::vector<VarId>& vars) {
   from = origin();
   Block made;
   expr_.scopes.emplace_back();
-  for (const VarId var : vars) expr_.scopes.back()[kernel_.var(var).name] = var;
+  for (const VarId var : vars) enter_scope(var);
   while (!cursor_.accept("}")) made.push_back(statement());
   expr_.scopes.pop_back();
   return made;
@@ -48,6 +48,7 @@ std::optional<Parser::Node> Parser::with_body(Origin& from) {
 
 Parser::Node Parser::without_body() {
   if (cursor_.accept("let")) return let();
+  if (cursor_.accept("shuffle")) return shuffle();
   if (cursor_.accept("fill")) return fill();
   if (cursor_.accept("copy")) return copy();
   if (cursor_.accept("mma")) return mma();
@@ -65,8 +66,19 @@ Let Parser::let() {
   const VarId made = var();
   cursor_.expect("=");
   const Term value = expr_.expression();
-  expr_.scopes.back()[kernel_.var(made).name] = made;
+  enter_scope(made);
   return {made, value};
+}
+
+Shuffle Parser::shuffle() {
+  Shuffle made;
+  made.var = var();
+  cursor_.expect("=");
+  made.value = expr_.expression();
+  for (const std::string_view each : {"from", "lane", "xor"}) cursor_.expect(each);
+  made.lane_mask = cursor_.small_integer();
+  enter_scope(made.var);
+  return made;
 }
 
 Assign Parser::assign() {
@@ -243,7 +255,7 @@ TileLoop Parser::tiles(Origin& from) {
   made.stride = expr_.expression();
   if (cursor_.accept("live")) {
     expr_.scopes.emplace_back();
-    for (const VarId id : made.tile) expr_.scopes.back()[kernel_.var(id).name] = id;
+    for (const VarId id : made.tile) enter_scope(id);
     made.live = expr_.expression();
     expr_.scopes.pop_back();
   }

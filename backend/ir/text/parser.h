@@ -39,6 +39,8 @@ class Parser {
   std::optional<Node> with_body(Origin& from);
   Node without_body();
   Let let();
+  Shuffle shuffle();
+  void enter_scope(VarId var) { expr_.scopes.back()[kernel_.var(var).name] = var; }
   Assign assign();
   Fill fill();
   Copy copy();

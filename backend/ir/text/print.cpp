@@ -26,6 +26,7 @@ class Printer {
   void block(std::string_view head, const Block& body, std::string_view tail = "");
 
   void write(const Let& let);
+  void write(const Shuffle& shuffle);
   void write(const Assign& assign);
   void write(const Fill& fill);
   void write(const Copy& copy);
@@ -224,6 +225,11 @@ void Printer::statement(const Stmt& stmt) {
 
 void Printer::write(const Let& let) {
   head("let " + var(let.var) + " = " + expr(let.value));
+}
+
+void Printer::write(const Shuffle& shuffle) {
+  head("shuffle " + var(shuffle.var) + " = " + expr(shuffle.value) + " from lane xor " +
+       std::to_string(shuffle.lane_mask));
 }
 
 void Printer::write(const Assign& assign) {

@@ -43,6 +43,7 @@ class Verifier {
   void block(const Block& block);
   void statement(const Stmt& stmt);
   void check(const Let& let);
+  void check(const Shuffle& shuffle);
   void check(const Assign& assign);
   void check(const Fill& fill);
   void check(const Copy& copy);
@@ -92,6 +93,7 @@ class Verifier {
   void slot(BarrierId barrier, ExprId slot);
   void convergence(const Sync& sync, const Barrier& barrier);
   void needs(Uniformity least, std::string_view what);
+  void needs_whole_warps(std::string_view what);
 
   Uniformity uniform(ExprId id) const;
   ElementType type(ExprId id) const { return kernel_.expr(id).type; }

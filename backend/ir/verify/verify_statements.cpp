@@ -83,6 +83,30 @@ void Verifier::check(const Let& let) {
        is_static(let.value));
 }
 
+// shfl.sync with all 32 lanes in its mask (PTX ISA): a lane that is not there has no value.
+void Verifier::needs_whole_warps(std::string_view what) {
+  const int threads = role_ == nullptr ? kernel_.launch.threads : role_->threads;
+  if (threads % 32 == 0) return;
+  problem("barrier-divergence",
+          std::string(what) + " needs whole warps, got " + std::to_string(threads) + " threads");
+}
+
+void Verifier::check(const Shuffle& shuffle) {
+  use(shuffle.value, "the value");
+  const ElementType of = type(shuffle.value);
+  if (of != ElementType::pred && (bits(of) % 8 != 0 || bits(of) > 64)) {
+    problem("type", "expected a pred or a value of 8, 16, 32 or 64 bits to shuffle, got " +
+                        std::string(element_name(of)));
+  }
+  if (shuffle.lane_mask < 1 || shuffle.lane_mask > 31) {
+    problem("lane-mask", "expected a lane mask in 1..31, got " + std::to_string(shuffle.lane_mask));
+  }
+  needs(Uniformity::warp, "the shuffle");
+  needs_whole_warps("the shuffle");
+  // What divides the value in every lane divides what another lane has.
+  bind(shuffle.var, of, uniform(shuffle.value), alignment_.of(shuffle.value), false);
+}
+
 void Verifier::check(const Assign& assign) {
   for (const ExprId coordinate : assign.to.coordinate) use(coordinate, "a coordinate");
   ref(assign.to, true);
