@@ -91,18 +91,31 @@ void Emitter::copy(const ir::Copy& copy, const ir::TmaStore& how, int line) {
 
 // ---- stores to other blocks of the cluster
 
+namespace {
+
+std::string_view st_async_helper(ElementType type, int count) {
+  if (bits(type) == 64) return count == 1 ? "st_async_1_b64" : "st_async_2_b64";
+  return count == 1 ? "st_async_1" : count == 2 ? "st_async_2" : "st_async_4";
+}
+
+// The value's bits, as an unsigned integer of its width.
+std::string bits_of(const std::string& value, ElementType type) {
+  if (type == ElementType::f64) return "(unsigned long long)__double_as_longlong(" + value + ")";
+  if (is_float(type)) return "__float_as_uint(" + value + ")";
+  return (bits(type) == 64 ? "(unsigned long long)" : "(unsigned)") + value;
+}
+
+}  // namespace
+
 void Emitter::copy(const ir::Copy& copy, const ir::RemoteStore& how, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
-  if (bits(type) != 32)
+  if (bits(type) != 32 && bits(type) != 64)
     unsupported("a store of " + std::string(element_name(type)) + " to another block");
-  const std::string_view helper = how.vector.count == 1   ? "st_async_1"
-                                  : how.vector.count == 2 ? "st_async_2"
-                                                          : "st_async_4";
+  const std::string_view helper = st_async_helper(type, how.vector.count);
   need(helper);
   std::string words;
   for (int i = 0; i < how.vector.count; ++i) {
-    const std::string value = shifted_element(copy.src, how.vector.src_mode, i).text;
-    words += type == ElementType::f32 ? ", __float_as_uint(" + value + ")" : ", (unsigned)" + value;
+    words += ", " + bits_of(shifted_element(copy.src, how.vector.src_mode, i).text, type);
   }
   out_.line(std::string(helper) + "(&" + element(copy.dst).text + ", " +
                 barrier_at(how.completion.barrier, how.completion.slot) + ", " +

@@ -119,6 +119,34 @@ static __device__ __forceinline__ void st_async_4(const void* to, unsigned barri
 )",
         90},
     Helper{
+        "st_async_1_b64",
+        R"(// 64 bits to the same place in a block of the cluster, which counts the bytes at its barrier.
+static __device__ __forceinline__ void st_async_1_b64(const void* to, unsigned barrier, int rank,
+                                                      unsigned long long a) {
+  asm volatile(
+      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [place], %3, [done]; }" ::
+          "r"(shared_address(to)),
+      "r"(barrier), "r"(rank), "l"(a)
+      : "memory");
+}
+)",
+        90},
+    Helper{
+        "st_async_2_b64",
+        R"(// Twice 64 bits to the same place in a block of the cluster, which counts the bytes at its barrier.
+static __device__ __forceinline__ void st_async_2_b64(const void* to, unsigned barrier, int rank,
+                                                      unsigned long long a, unsigned long long b) {
+  asm volatile(
+      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [place], {%3, %4}, [done]; }" ::
+          "r"(shared_address(to)),
+      "r"(barrier), "r"(rank), "l"(a), "l"(b)
+      : "memory");
+}
+)",
+        90},
+    Helper{
         "kept",
         R"(// The same value, which the compiler keeps: it would take addresses from special registers again in every loop.
 static __device__ __forceinline__ unsigned kept(unsigned value) {

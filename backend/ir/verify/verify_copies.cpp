@@ -246,7 +246,7 @@ void Verifier::check(const Copy& copy, const MatrixStore& how) {
   matrices(copy.src, copy.dst, how.vector.count, "stmatrix");
 }
 
-// st.async (PTX ISA): 1, 2 or 4 words of 32 bits.
+// st.async (PTX ISA): 1, 2 or 4 words of 32 bits, or 1 or 2 of 64 bits.
 void Verifier::check(const Copy& copy, const RemoteStore& how) {
   completion(how.completion);
   use_integer(how.block, "the remote block");
@@ -255,9 +255,11 @@ void Verifier::check(const Copy& copy, const RemoteStore& how) {
             "st_async copies from registers to the shared memory of a block of the cluster");
   }
   const int each = bits(buffer_of(copy.dst).element), count = how.vector.count;
-  if (each != 32 || (count != 1 && count != 2 && count != 4)) {
-    problem("copy-length", "expected 1, 2 or 4 elements of 32 bits for st_async, got " +
-                               std::to_string(count) + " of " + std::to_string(each));
+  const bool fits = count == 1 || count == 2 || (count == 4 && each == 32);
+  if ((each != 32 && each != 64) || !fits) {
+    problem("copy-length",
+            "expected 1, 2 or 4 elements of 32 bits or 1 or 2 of 64 bits for st_async, got " +
+                std::to_string(count) + " of " + std::to_string(each));
   }
   vector_side(copy.dst, how.vector.dst_mode, count, "destination");
 }
