@@ -6,7 +6,7 @@
 #include "backend/plan/axes.h"
 #include "backend/plan/shared_layout.h"
 #include "backend/plan/simt/simt_ring.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -71,7 +71,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
   const sema::Tensor& tensor = tensor_of(kernel, copy);
   const auto& load = std::get<sema::Load>(kernel.node(copy.load).what);
   const int outer_tile = copy.outer == gemm.m ? gemm.tile[0] : gemm.tile[1];
-  const int unit = unit_mode(facts, tensor.layout);
+  const int unit = tile::unit_mode(facts, tensor.layout);
   const sema::IndexId run =
       unit < 0 ? -1 : bare_index(kernel, load.coordinate[static_cast<std::size_t>(unit)]);
   copy.along_k = run == gemm.k;
@@ -86,7 +86,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
     if (!threads) continue;
     Wish wish{copy, {}};
     if (vector > 1) {
-      wish.conditions.when = vector_conditions(facts, tensor.layout, unit, vector);
+      wish.conditions.when = tile::vector_conditions(facts, tensor.layout, unit, vector);
       if (is_never(wish.conditions)) continue;
       wish.conditions.aligned = {{load.tensor, vector * bytes}};
     }
@@ -101,7 +101,7 @@ OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& 
                        int assignment, Width width, Conditions& conditions) {
   const sema::Assignment& target = kernel.assignments[static_cast<std::size_t>(assignment)];
   const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(target.target)];
-  const int unit = unit_mode(facts, tensor.layout);
+  const int unit = tile::unit_mode(facts, tensor.layout);
   const sema::IndexId run = unit < 0 ? -1 : target.indices[static_cast<std::size_t>(unit)];
   OutputStore store{assignment, 0, run != gemm.m, 1};
   const auto mode =
@@ -111,7 +111,7 @@ OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& 
   const int bytes = bits(tensor.element) / 8, held = gemm.lane_tile[store.along_n ? 1 : 0];
   int vector = widest_access / bytes;
   while (held % vector != 0) vector /= 2;
-  Conditions needed{vector_conditions(facts, tensor.layout, unit, vector),
+  Conditions needed{tile::vector_conditions(facts, tensor.layout, unit, vector),
                     {{target.target, vector * bytes}}};
   if (vector == 1 || is_never(needed)) return store;
   store.vector = vector;
@@ -226,7 +226,7 @@ bool is_never(const Conditions& conditions) {
 }
 
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k) {
-  const int unit = unit_mode(facts, kernel.loaded(load).layout);
+  const int unit = tile::unit_mode(facts, kernel.loaded(load).layout);
   return unit >= 0 &&
          bare_index(kernel, kernel.load(load).coordinate[static_cast<std::size_t>(unit)]) == k;
 }

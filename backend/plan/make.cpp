@@ -20,6 +20,7 @@
 #include "backend/plan/simt/simt_ring.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tensor_variant.h"
+#include "backend/plan/tiles/tile_variants.h"
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
 
@@ -485,7 +486,10 @@ void plan_kernel(Plan& plan, const Target& target) {
     if (const auto* found = std::get_if<PermuteForm>(&change))
       return add_permute_variants(plan, *found, facts, target);
   }
-  if (auto* no = std::get_if<NotGemm>(&form)) return plan_scalar(plan, no->reason, target);
+  if (auto* no = std::get_if<NotGemm>(&form)) {
+    const auto reason = add_tile_variants(plan, facts, target);
+    return reason ? plan_scalar(plan, no->reason + ", and " + *reason, target) : void();
+  }
   const auto& tensors = plan.kernel->tensors;
   if (std::any_of(tensors.begin(), tensors.end(),
                   [](const sema::Tensor& each) { return each.is_swizzled(); }))

@@ -36,6 +36,7 @@
 #include "backend/plan/permute/permute.h"
 #include "backend/plan/sm80/sm80_gemm.h"
 #include "backend/plan/sm90/sm90_gemm.h"
+#include "backend/tile/program.h"
 #include "frontend/algebra/integers/facts.h"
 #include "frontend/algebra/integers/int.h"
 #include "frontend/algebra/layouts/layout.h"
@@ -176,7 +177,7 @@ struct Variant {
   std::string name;             // unique in the plan; part of the emitted kernel's name
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
-  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel> how;
+  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel, tile::Program> how;
   // Launches that come first, in order: plans of one variant each, right wherever this one is.
   std::vector<Plan> before;
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in

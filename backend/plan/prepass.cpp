@@ -7,7 +7,7 @@
 #include "backend/plan/permute/plan_permute.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/tensor_variant.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -53,7 +53,7 @@ Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId ou
   constexpr int least_modes = 2, most_modes = 5;  // of a tensor that TMA takes
   const int rank = tensor.layout.rank();
   made.copyable = tensor.access == sema::Access::input && rank >= least_modes && rank <= most_modes;
-  const int unit = unit_mode(facts, tensor.layout);
+  const int unit = tile::unit_mode(facts, tensor.layout);
   const bool runs_outside = unit >= 0 && index_at(unit) == outer;
   made.turned = runs_outside && !takes_outer;
   for (int mode = 0; mode < rank; ++mode) {

@@ -140,6 +140,31 @@ void permute_lines(const sema::Kernel& kernel, const Permute& permute,
   lines.push_back("  // outputs, (thread,value) -> " + at + ": " + permute.work.to_string());
 }
 
+// The tile program's choices: threads of a tile of rows and columns, and the elements of accesses.
+void program_lines(const tile::Program& program, std::vector<std::string>& lines) {
+  const tile::Axis &across = program.axis(tile::row_axis), &along = program.axis(tile::column_axis);
+  bool whole = false;
+  tile::for_each(program.body, [&](const tile::Stmt& stmt) {
+    const auto* loop = std::get_if<tile::For>(&stmt.node);
+    whole = whole || (loop && loop->walk == tile::Walk::whole);
+  });
+  lines.push_back(entry("threads", program.threads->layout.to_string()));
+  lines.push_back(entry("columns", whole ? "\"kept\"" : "\"streamed\""));
+  lines.push_back("  // a tile: " + std::to_string(across.tile) + " rows " + across.name + ", " +
+                  std::to_string(along.tile) + " columns " + along.name +
+                  (whole ? ", whole rows" : ", one after the other"));
+  std::set<std::string> said;
+  tile::for_each(program.body, [&](const tile::Stmt& stmt) {
+    const auto* copy = std::get_if<tile::Copy>(&stmt.node);
+    if (!copy) return;
+    const bool out = program.tile(copy->dst).space == tile::Space::global;
+    const std::string& name = program.tile(out ? copy->dst : copy->src).name;
+    const std::string line =
+        "  // " + name + (out ? " is written " : " is read ") + elements(copy->vector) + " at once";
+    if (said.insert(line).second) lines.push_back(line);
+  });
+}
+
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
                    std::vector<std::string>& lines) {
   if (fragment.matrices == 0) return;
@@ -358,6 +383,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  [&](const ScalarKernel& how) {
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");
                  },
+                 [&](const tile::Program& how) { program_lines(how, lines); },
              },
              variant.how);
   prediction_lines(variant.prediction, lines);

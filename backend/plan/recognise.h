@@ -17,9 +17,14 @@
 #include <variant>
 #include <vector>
 
-#include "frontend/sema/kernel/kernel.h"
+#include "frontend/sema/kernel/kernel_walk.h"
 
 namespace lay::plan {
+
+using sema::bare_index;
+using sema::indices_of;
+using sema::operands;
+using sema::reachable;
 
 struct GemmForm {
   sema::NodeId contraction = -1;
@@ -38,22 +43,11 @@ GemmForm swapped(GemmForm form);
 
 std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts);
 
-// The nodes that these depend on, themselves included, by node id; and those that the assignments
-// depend on.
-std::vector<char> reachable(const sema::Kernel& kernel, const std::vector<sema::NodeId>& from);
-std::vector<char> reachable(const sema::Kernel& kernel);
-// Every index that a value depends on.
-std::set<sema::IndexId> indices_of(const sema::Kernel& kernel, sema::NodeId value);
-// The operands of a node: coordinates of a load, the body of a contraction, arguments of a
-// function.
-std::vector<sema::NodeId> operands(const sema::Node& node);
 // Steps of arithmetic of one element outside the sum, each step counted once: an elementary
 // function is as much code as eight others.
 int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction);
 // The loads of the assigned values outside the sum, by node id; not those in the coordinates of
 // others.
 std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId contraction);
-// The index that a bare coordinate is, or -1.
-sema::IndexId bare_index(const sema::Kernel& kernel, sema::NodeId node);
 
 }  // namespace lay::plan

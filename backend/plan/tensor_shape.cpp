@@ -3,7 +3,7 @@
 #include "backend/plan/axes.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/text.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/memo.h"
 
@@ -118,10 +118,10 @@ void take_vectors(const TensorShaping& at, TensorGemm& gemm) {
   }
   for (const sema::Assignment& assignment : at.kernel.assignments) {
     const sema::Tensor& tensor = at.kernel.tensor(assignment.target);
-    const int unit = pairs ? unit_mode(at.facts, tensor.layout) : -1;
+    const int unit = pairs ? tile::unit_mode(at.facts, tensor.layout) : -1;
     int vector = 1;
     if (unit >= 0 && assignment.indices[static_cast<std::size_t>(unit)] == gemm.n) {
-      const Conditions needed{vector_conditions(at.facts, tensor.layout, unit, 2),
+      const Conditions needed{tile::vector_conditions(at.facts, tensor.layout, unit, 2),
                               {{assignment.target, 2 * tensor.element_bytes()}}};
       if (!is_never(needed)) {
         add(at.conditions, needed);

@@ -49,6 +49,9 @@ void describe(std::ostream& out, const plan::Copies& copies) {
 void describe(std::ostream& out, const plan::ScalarKernel&) {
   out << "scalar";
 }
+void describe(std::ostream& out, const tile::Program& program) {
+  out << "tiles " << program.threads->layout.to_string();
+}
 
 // What decides on the text, sizes and types apart.
 std::string family(const plan::Variant& variant, const sema::Kernel& kernel) {

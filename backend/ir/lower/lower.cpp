@@ -1,5 +1,6 @@
 #include "backend/ir/lower/lower.h"
 
+#include "backend/ir/lower/expand.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/passes.h"
 #include "backend/ir/verify/verify.h"
@@ -25,6 +26,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
                  [&](const plan::Sm80Gemm& gemm) { lower_sm80(declared, gemm); },
                  [&](const plan::Sm90Gemm& gemm) { lower_sm90(declared, gemm); },
                  [&](const plan::ScalarKernel& scalar) { lower_scalar(declared, scalar); },
+                 [&](const tile::Program& program) { expand(declared, program); },
              },
              variant.how);
   verify_after("lowering", kernel);

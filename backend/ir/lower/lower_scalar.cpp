@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "backend/ir/lower/lower_parts.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
@@ -19,7 +19,7 @@ Indices sorted(Indices indices) {
 Indices by_memory(const Declared& declared, const sema::Assignment& assignment) {
   Facts facts;
   Indices indices = assignment.indices;
-  const int unit = plan::unit_mode(facts, declared.tensor(assignment.target).layout);
+  const int unit = tile::unit_mode(facts, declared.tensor(assignment.target).layout);
   if (unit > 0) std::rotate(indices.begin(), indices.begin() + unit, indices.begin() + unit + 1);
   return indices;
 }

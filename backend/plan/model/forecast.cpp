@@ -233,6 +233,11 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
           [&](const ScalarKernel& how) {
             return of_scalar(kernel, how, prediction, sized, target);
           },
+          [&](const tile::Program& how) {
+            const tile::Axis& across = how.axis(tile::row_axis);
+            return of_tiles(prediction, sized, round_up_div(sized(across.extent), across.tile),
+                            target);
+          },
       },
       variant.how);
   made.launch_name = variant.name;

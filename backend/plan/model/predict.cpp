@@ -1,6 +1,7 @@
 #include "backend/plan/model/predict.h"
 
 #include <algorithm>
+#include <set>
 
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
@@ -12,6 +13,8 @@
 #include "backend/plan/sm90/sm90.h"
 #include "backend/plan/sm90/sm90_banks.h"
 #include "backend/plan/sm90/sm90_store.h"
+#include "backend/tile/bind.h"
+#include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
 
@@ -235,6 +238,45 @@ Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
   result.registers = bits_held / 32 + access * accesses + rest;
   result.global_bytes = result.cache_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.flops = 0;
+  return result;
+}
+
+// A tile that copies fill or that is kept takes the registers of a thread's values. What copies
+// filled is free again once the values computed from it are kept.
+Prediction predict(const tile::Program& program, const Target& target) {
+  const tile::Distribution& threads = *program.threads;
+  constexpr int rest = 28;  // addresses, conditions and partial results
+  double copied = 0, kept = 0, along_columns = 0;
+  Int walked = 0;  // bytes that walks of the columns ask for
+  std::set<tile::TileId> stored;  // access by access
+  tile::for_each(program.body, [&](const tile::Stmt& stmt) {
+    if (const auto* copy = std::get_if<tile::Copy>(&stmt.node)) stored.insert(copy->src);
+  });
+  tile::for_each(program.body, [&](const tile::Stmt& stmt) {
+    const auto* copy = std::get_if<tile::Copy>(&stmt.node);
+    const auto* map = std::get_if<tile::Map>(&stmt.node);
+    if (!copy && !map) return;
+    const tile::Tile& tile = program.tile(copy ? copy->dst : map->out);
+    if (tile.space == tile::Space::global) return;
+    double registers = bits(tile.element) / 32.0;
+    Int elements = 1;
+    for (const tile::AxisId axis : tile.axes) {
+      registers *= threads.values(axis);
+      elements *= program.axis(axis).extent;
+    }
+    const bool both = tile.axes.size() == 2;
+    if (copy) walked += elements * std::max(1, bits(tile.element) / 8);
+    if (map && both && !stored.contains(map->out)) kept += registers;
+    if (copy) (both ? copied : along_columns) += registers;
+  });
+  Prediction result;
+  result.registers = rest + static_cast<int>(std::max(copied, kept) + along_columns / 2);
+  result.shared_bytes = static_cast<int>(tile::shared_bytes(program));
+  result.blocks = resident_blocks(threads.threads(), result.registers, result.shared_bytes, target);
+  const sema::Kernel& kernel = *program.kernel;
+  result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
+  result.cache_bytes = walked + output_bytes(kernel);
+  result.flops = scalar_work(kernel).least_flops;
   return result;
 }
 

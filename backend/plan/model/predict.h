@@ -16,6 +16,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
 Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const Target& target);
 Prediction predict(const sema::Kernel& kernel,
                    const Permute& permute);  // shared memory and blocks apart
+Prediction predict(const tile::Program& program, const Target& target);
 
 // Clocks of an SM that one instruction takes: as many as its products do at the
 // machine's rate, and never fewer than its record says.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backend/plan/recognise.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/kernel/kernel_call.h"
 
@@ -22,7 +22,7 @@ class Counter {
     for (const sema::IndexId index : assignment.indices) outputs_ *= extent(index);
     // Neighbouring threads have neighbouring values of the index that runs along memory.
     Facts facts;
-    const int unit = unit_mode(facts, kernel.tensor(assignment.target).layout);
+    const int unit = tile::unit_mode(facts, kernel.tensor(assignment.target).layout);
     if (!assignment.indices.empty())
       along_warp_ = assignment.indices[static_cast<std::size_t>(std::max(unit, 0))];
   }

@@ -10,7 +10,7 @@
 #include "backend/plan/permute/permute_tile.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/shared_layout.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -162,7 +162,7 @@ class PermutePlanner {
     const int extent = made_.tile[static_cast<std::size_t>(axis)];
     const auto fits = [&] {
       return extent % vector == 0 &&
-             !contradicts(facts_, vector_conditions(facts_, layout(way.tensor), way.mode, vector));
+             !contradicts(facts_, tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector));
     };
     while (vector > 1 && !fits()) vector /= 2;
     return vector;
@@ -170,7 +170,7 @@ class PermutePlanner {
 
   void need(const Way& way, int vector) {
     if (vector == 1) return;
-    for (const Predicate& p : vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
+    for (const Predicate& p : tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
       if (std::find(when_.begin(), when_.end(), p) != when_.end()) continue;
       when_.push_back(p);
       facts_.assume(p);

@@ -42,6 +42,17 @@ constexpr EntryRow rows[] = {
      "smem X = Sw<3,2,6> o 0 o (32,64):(64,1)"},
     {"threads", "permute", "the threads of a block", "a multiple of 32, at most 1024",
      "threads = 128"},
+    {"threads", "reduction",
+     "the thread-value layout of a tile: (thread, value) -> (row, column), the elements of an "
+     "access "
+     "first",
+     "a layout that covers its tile once; threads a multiple of 32, at most 1024, in powers of two",
+     "threads = ((32,4),(8,4)):((8@1,1@0),(1@1,256@1))"},
+    {"columns", "reduction",
+     "whether a tile holds whole rows, so that each element is read once, or columns go by in "
+     "tiles, "
+     "once for each reduction that needs another one first",
+     "\"kept\" or \"streamed\"", "columns = \"kept\""},
     {"group_m", "simt sm80 sm90",
      "the usual rasterization: tiles go column by column in groups of that many rows, so that "
      "blocks that run together share rows and columns in L2",

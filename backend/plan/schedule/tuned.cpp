@@ -2,7 +2,7 @@
 
 #include "backend/plan/make.h"
 #include "backend/plan/mask.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 
 namespace lay::plan {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // 'm', 'n' or 'k': the index along which neighbours in memory lie; '-' for another, or none.
 char along(Facts& facts, const GemmForm& form, const Layout& layout,
            const std::vector<sema::IndexId>& indices) {
-  const int unit = unit_mode(facts, layout);
+  const int unit = tile::unit_mode(facts, layout);
   const sema::IndexId index = unit < 0 ? -1 : indices.at(static_cast<std::size_t>(unit));
   return index == -1       ? '-'
          : index == form.m ? 'm'

@@ -8,7 +8,7 @@
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/sm80/sm80_operand.h"
 #include "backend/plan/text.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -63,7 +63,7 @@ bool Shaper::take_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
   const sema::Tensor& tensor = at_.kernel.loaded(load);
   const auto& what = at_.kernel.load(load);
-  const int unit = unit_mode(at_.facts, tensor.layout);
+  const int unit = tile::unit_mode(at_.facts, tensor.layout);
   const sema::IndexId run =
       unit < 0 ? -1 : bare_index(at_.kernel, what.coordinate[static_cast<std::size_t>(unit)]);
   operand.along_k = run != operand.outer;
@@ -75,7 +75,7 @@ bool Shaper::take_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
   operand.vector = 1;
   if (at_.width == Width::vectors && (run == gemm_.k || run == operand.outer)) {
     const int vector = widest_access / tensor.element_bytes();
-    const Conditions needed{vector_conditions(at_.facts, tensor.layout, unit, vector),
+    const Conditions needed{tile::vector_conditions(at_.facts, tensor.layout, unit, vector),
                             {{what.tensor, widest_access}}};
     if (!is_never(needed)) {
       operand.vector = vector;

@@ -8,7 +8,7 @@
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/text.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

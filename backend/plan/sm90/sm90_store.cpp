@@ -9,7 +9,7 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/sm90/sm90_vectors.h"
 #include "backend/plan/sm90/tma.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
 
@@ -142,7 +142,7 @@ int widest_run(const sema::Tensor& tensor, sema::TensorId id, int fastest, Facts
   constexpr int most_bytes = 8;  // whole 16 bytes are TMA's
   const int element = tensor.element_bytes();
   for (int run = most_bytes / element; run > 1; run /= 2) {
-    const Conditions needed{vector_conditions(facts, tensor.layout, fastest, run),
+    const Conditions needed{tile::vector_conditions(facts, tensor.layout, fastest, run),
                             {{id, run * element}}};
     if (is_never(needed)) continue;
     add(conditions, needed);
@@ -191,7 +191,7 @@ std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, 
     if (order && !is_never(route.tma)) route.staged.order = *order;
   }
   route.staged.tma = !route.staged.order.empty();
-  route.fastest = route.staged.tma ? route.staged.order.front() : unit_mode(facts, tensor.layout);
+  route.fastest = route.staged.tma ? route.staged.order.front() : tile::unit_mode(facts, tensor.layout);
   const sema::IndexId run =
       route.fastest < 0 ? -1 : indices[static_cast<std::size_t>(route.fastest)];
   if (run != gemm.m && run != gemm.n) return std::nullopt;

@@ -2,7 +2,7 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -33,13 +33,13 @@ int read_together(const sema::Tensor& tensor, sema::TensorId id, const StagedVec
                   Facts& facts, Conditions& conditions) {
   constexpr int widest = 16;  // bytes
   if (!leaves(made.read.stride)[0].is_literal(1) || bits(tensor.element) < 8 ||
-      tensor.is_swizzled() || unit_mode(facts, tensor.layout) != 0)
+      tensor.is_swizzled() || tile::unit_mode(facts, tensor.layout) != 0)
     return 1;
   const std::int64_t side_by_side = leaves(made.read.shape)[0].value().value();
   const int bytes = tensor.element_bytes();
   for (int together = widest / bytes; together > 1; together /= 2) {
     if (side_by_side % together != 0) continue;
-    const Conditions needed{vector_conditions(facts, tensor.layout, 0, together),
+    const Conditions needed{tile::vector_conditions(facts, tensor.layout, 0, together),
                             {{id, together * bytes}}};
     if (is_never(needed)) continue;
     add(conditions, needed);

@@ -9,7 +9,7 @@
 #include "frontend/algebra/integers/facts.h"
 #include "frontend/algebra/layouts/layout.h"
 
-namespace lay::plan {
+namespace lay::tile {
 
 // The mode along which neighbouring coordinates are neighbours in memory, or -1. A mode of extent 1
 // only if no other is.
@@ -21,4 +21,4 @@ int unit_mode(Facts& facts, const Layout& tensor);
 // `never`.
 std::vector<Predicate> vector_conditions(Facts& facts, const Layout& tensor, int mode, int vector);
 
-}  // namespace lay::plan
+}  // namespace lay::tile

@@ -1,10 +1,10 @@
-#include "backend/plan/vectors.h"
+#include "backend/tile/vectors.h"
 
 #include <algorithm>
 
 #include "frontend/algebra/layouts/operations.h"
 
-namespace lay::plan {
+namespace lay::tile {
 
 namespace {
 
@@ -54,4 +54,4 @@ std::vector<Predicate> vector_conditions(Facts& facts, const Layout& tensor, int
   return result;
 }
 
-}  // namespace lay::plan
+}  // namespace lay::tile

@@ -1,0 +1,71 @@
+#include "backend/plan/tiles/tile_schedule.h"
+
+#include "backend/plan/schedule/entries.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
+
+namespace lay::plan {
+
+namespace {
+
+void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
+  std::vector<std::pair<std::string, std::string>> notes;
+  if (const auto meant = meant_entry(entry.key, "reduction"))
+    notes.emplace_back("help", "did you mean " + *meant + "?");
+  std::string list;
+  for (const EntryRow* row : entries_of("reduction"))
+    list += (list.empty() ? "" : ", ") + std::string(row->name);
+  notes.emplace_back("help", "its entries are " + list + "; `lay help NAME` tells what each takes");
+  problems.push_back({"schedule-entry",
+                      "a schedule of a reduction has no entry `" + entry.key + "`",
+                      entry.where,
+                      {},
+                      std::move(notes),
+                      {}});
+}
+
+}  // namespace
+
+tile::Distribution distribution_of(const Layout& threads) {
+  const auto extents = leaves(threads.shape[1]);
+  return {threads, static_cast<int>(extents.front().value().value())};
+}
+
+TileSchedule read_tile_schedule(const sema::Schedule& schedule, int most_threads,
+                                std::vector<Problem>& problems) {
+  TileSchedule result;
+  result.when = schedule.when;
+  result.where = schedule.where;
+  result.of_script = true;
+  for (const sema::ScheduleEntry& entry : schedule.entries) {
+    const auto wants = [&](const char* code, const std::string& what) {
+      problems.push_back({code, "`" + entry.key + "` takes " + what, entry.where, {}, {}, {}});
+    };
+    result.entries[entry.key] = entry.where;
+    if (entry.key == "threads") {
+      const auto* layout = std::get_if<Layout>(&entry.value);
+      const bool pair = layout && layout->is_known() && layout->rank() == 2;
+      const auto fault =
+          pair ? tile::fault_of(distribution_of(*layout), most_threads)
+               : std::optional<std::string>("expected (thread, value) -> (row, column)");
+      if (fault) {
+        wants("schedule-threads", "a thread-value layout of the tile: " + *fault);
+      } else {
+        result.threads = *layout;
+      }
+    } else if (entry.key == "columns") {
+      const auto* text = std::get_if<std::string>(&entry.value);
+      if (text && *text == "kept") {
+        result.columns = tile::Columns::kept;
+      } else if (text && *text == "streamed") {
+        result.columns = tile::Columns::streamed;
+      } else {
+        wants("schedule-entry", "\"kept\" or \"streamed\"");
+      }
+    } else {
+      unknown_entry(entry, problems);
+    }
+  }
+  return result;
+}
+
+}  // namespace lay::plan

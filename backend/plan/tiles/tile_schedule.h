@@ -1,0 +1,26 @@
+// What a schedule says of a kernel that reduces along rows.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backend/plan/schedule/schedule.h"
+#include "backend/tile/bind.h"
+#include "backend/tile/form.h"
+
+namespace lay::plan {
+
+struct TileSchedule : ScheduleHead {
+  std::optional<Layout> threads;         // (thread, value) -> (row, column)
+  std::optional<tile::Columns> columns;  // kept or streamed
+};
+
+// Problems: "schedule-entry" (unknown, or not of its form), "schedule-threads" (threads that cannot
+// share a tile so).
+TileSchedule read_tile_schedule(const sema::Schedule& schedule, int most_threads,
+                                std::vector<Problem>& problems);
+
+// Returns the thread-value layout with the elements of an access: its first mode of values.
+tile::Distribution distribution_of(const Layout& threads);
+
+}  // namespace lay::plan

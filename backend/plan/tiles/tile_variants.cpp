@@ -1,0 +1,253 @@
+#include "backend/plan/tiles/tile_variants.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "backend/plan/conditions.h"
+#include "backend/plan/model/predict.h"
+#include "backend/plan/tiles/tile_schedule.h"
+
+namespace lay::plan {
+
+namespace {
+
+using tile::Columns;
+using tile::Program;
+using tile::Shape;
+
+constexpr int access_bytes = 16;   // the widest access
+constexpr int wide_vector = 16;    // values side by side at most
+constexpr int values_wanted = 32;  // of a thread: 64 to 128 bytes on their way at once
+
+// A way to bind a program, and the sizes that it is for.
+struct Candidate {
+  std::string name;
+  Columns columns = Columns::kept;
+  tile::Distribution threads;
+  int bytes = access_bytes;
+  std::vector<Predicate> when;
+};
+
+class TilePlanner {
+ public:
+  TilePlanner(Plan& plan, const Facts& facts, const Target& target, Program kept, Program streamed)
+      : plan_(plan),
+        facts_(facts),
+        target_(target),
+        kept_(std::move(kept)),
+        streamed_(std::move(streamed)),
+        along_(tile::contiguous_axis(kept_, facts_)) {}
+
+  void run() {
+    int number = 0;
+    for (const sema::Schedule& schedule : plan_.kernel->schedules) {
+      if (schedule.target != "simt") {
+        plan_.problems.push_back({"unsupported",
+                                  "there is no planner for " + schedule.target + " of a reduction",
+                                  schedule.where,
+                                  {},
+                                  {{"works", "schedule " + plan_.kernel->name + " for simt"}},
+                                  {}});
+        return;
+      }
+      TileSchedule read = read_tile_schedule(schedule, target_.block_threads, plan_.problems);
+      if (!plan_.problems.empty()) return;
+      read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
+      follow(read);
+      if (!plan_.problems.empty()) return;
+    }
+    for (const int bytes : {access_bytes, 0}) {
+      for (const Candidate& candidate : candidates(bytes)) {
+        if (complete()) return;
+        add(candidate, {});
+      }
+    }
+  }
+
+ private:
+  bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
+
+  const Program& program(Columns columns) const {
+    return columns == Columns::kept ? kept_ : streamed_;
+  }
+
+  // ---- candidates
+
+  // Bytes of the narrowest element of a tile of rows and columns.
+  int narrowest() const {
+    int bytes = access_bytes;
+    for (const tile::Tile& each : kept_.tiles) {
+      if (each.space == tile::Space::global && each.axes.size() == 2)
+        bytes = std::min(bytes, std::max(8, bits(each.element)) / 8);
+    }
+    return bytes;
+  }
+
+  // Whether a tile along the columns alone is used in every row, so that rows of one thread share
+  // it: the vector of a product.
+  bool shares_columns() const {
+    return std::any_of(kept_.tiles.begin(), kept_.tiles.end(), [](const tile::Tile& each) {
+      return each.space == tile::Space::global &&
+             each.axes == std::vector<tile::AxisId>{tile::column_axis};
+    });
+  }
+
+  std::vector<Candidate> candidates(int bytes) const {
+    const int vector = bytes > 0 ? std::min(wide_vector, bytes / narrowest()) : 1;
+    return along_ == tile::column_axis ? along_columns(bytes, vector) : along_rows(bytes, vector);
+  }
+
+  static std::string suffix(int bytes) { return bytes > 0 ? "" : "_any"; }
+
+  Candidate make(const std::string& name, Columns columns, const Shape& shape, int bytes) const {
+    return {name + suffix(bytes), columns, shape.distribution(), bytes, {}};
+  }
+
+  // Memory runs along the columns: a warp reads a row, several warps a long one.
+  std::vector<Candidate> along_columns(int bytes, int vector) const {
+    std::vector<Candidate> made;
+    const auto shape = [&](int threads, int repeats, int rows) {
+      return Shape{tile::column_axis, std::max(1, 128 / threads), threads, rows, repeats, vector};
+    };
+    const int wanted = std::max(1, values_wanted / vector);
+    if (tile::walks_of_columns(streamed_) > 1) {
+      // Threads of a row, repeats along it, rows of a thread.
+      const std::array<int, 3> wide[] = {{8, 1, wanted},   {32, 1, wanted},  {32, wanted, 1},
+                                         {128, wanted, 1}, {512, wanted, 1}, {1024, wanted, 1}};
+      const std::array<int, 3> narrow[] = {{32, values_wanted, 1}, {512, values_wanted, 1}};
+      for (const auto& [threads, repeats, rows] :
+           vector > 1 ? std::span<const std::array<int, 3>>(wide)
+                      : std::span<const std::array<int, 3>>(narrow)) {
+        const int columns = threads * repeats * vector;
+        made.push_back(make("rows_" + std::to_string(columns), Columns::kept,
+                            shape(threads, repeats, rows), bytes));
+      }
+    }
+    const bool shares = shares_columns();
+    const Int& length = streamed_.axis(tile::column_axis).extent;
+    const int rows = shares ? 4 : 1, repeats = shares ? std::max(1, wanted / 4) : wanted;
+    if (tile::walks_of_columns(streamed_) == 1) {
+      Candidate few = make("warps", Columns::streamed,
+                           shape(32, 1, std::max(rows, std::min(4, wanted))), bytes);
+      few.when = {less_equal(length, 64 * vector)};
+      made.push_back(std::move(few));
+    }
+    made.push_back(
+        make("streamed", Columns::streamed, shape(shares ? 128 : 256, repeats, rows), bytes));
+    return made;
+  }
+
+  // Memory runs along the rows: a warp reads a piece of one column, and the warps of a block
+  // different columns.
+  std::vector<Candidate> along_rows(int bytes, int vector) const {
+    std::vector<Candidate> made;
+    const Int& across = streamed_.axis(tile::row_axis).extent;
+    const auto shape = [&](int wide, int warps, int repeats) {
+      return Shape{tile::row_axis, 32, warps, 1, repeats, wide};
+    };
+    if (tile::walks_of_columns(streamed_) > 1) {
+      made.push_back(make("columns_256", Columns::kept, shape(std::min(vector, 2), 16, 16), bytes));
+    }
+    // Wide accesses where the rows still fill the machine, narrow ones for more blocks.
+    if (vector > 2) {
+      Candidate wide = make("streamed", Columns::streamed,
+                            shape(vector, 8, std::max(1, values_wanted / vector)), bytes);
+      wide.when = {greater_equal(across, 32 * vector * 2 * target_.sms)};
+      made.push_back(std::move(wide));
+    }
+    made.push_back(
+        make("streamed_narrow", Columns::streamed, shape(std::min(vector, 2), 16, 16), bytes));
+    return made;
+  }
+
+  // ---- variants
+
+  void follow(const TileSchedule& schedule) {
+    const bool superfluous = complete();  // checked all the same
+    const auto count = static_cast<std::ptrdiff_t>(plan_.variants.size());
+    std::vector<Candidate> tried;
+    for (const int bytes : {access_bytes, 0}) {
+      if (schedule.threads) {
+        const Columns columns = schedule.columns.value_or(Columns::streamed);
+        tried.push_back({schedule.name + suffix(bytes),
+                         columns,
+                         distribution_of(*schedule.threads),
+                         bytes,
+                         {}});
+        continue;
+      }
+      for (Candidate& candidate : candidates(bytes)) {
+        if (schedule.columns && *schedule.columns != candidate.columns) continue;
+        candidate.name = schedule.name + "_" + candidate.name;
+        tried.push_back(std::move(candidate));
+      }
+    }
+    bool any = false;
+    for (Candidate& candidate : tried) {
+      candidate.when.insert(candidate.when.begin(), schedule.when.begin(), schedule.when.end());
+      any = add(candidate, schedule.where) || any;
+    }
+    if (!any)
+      plan_.problems.push_back({"schedule-cover",
+                                "no row fits the tile of this schedule",
+                                schedule.at("threads"),
+                                {},
+                                {{"works", "columns = \"streamed\""}},
+                                {}});
+    if (superfluous) plan_.variants.erase(plan_.variants.begin() + count, plan_.variants.end());
+  }
+
+  // Whether the candidate fits for some sizes.
+  bool add(const Candidate& candidate, const Span& schedule) {
+    const auto given = open_conditions(facts_, candidate.when);
+    if (!given) return false;
+    Facts facts = facts_;
+    for (const Predicate& condition : *given)
+      if (!facts.suppose(condition)) return false;
+    auto bound = tile::bind(program(candidate.columns), candidate.threads, candidate.bytes, facts);
+    if (!bound) return false;
+    // Element by element is a variant of its own where it needs less than vectors.
+    Variant variant;
+    variant.name = candidate.name;
+    variant.when = *given;
+    for (const Predicate& condition : bound->when)
+      if (std::find(variant.when.begin(), variant.when.end(), condition) == variant.when.end())
+        variant.when.push_back(condition);
+    for (const tile::Aligned& aligned : bound->aligned)
+      variant.aligned.push_back({aligned.tensor, aligned.bytes});
+    const bool known =
+        std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {
+          return other.when == variant.when && other.aligned == variant.aligned;
+        });
+    if (known) return true;
+    variant.prediction = predict(bound->program, target_);
+    if (variant.prediction.shared_bytes > target_.block_shared) return false;
+    bound->program.blocks_per_sm = variant.prediction.blocks;
+    variant.kernel = bound->program.kernel;
+    variant.how = std::move(bound->program);
+    variant.schedule = schedule;
+    plan_.variants.push_back(std::move(variant));
+    return true;
+  }
+
+  Plan& plan_;
+  Facts facts_;
+  const Target& target_;
+  Program kept_, streamed_;
+  tile::AxisId along_;
+};
+
+}  // namespace
+
+std::optional<std::string> add_tile_variants(Plan& plan, const Facts& facts, const Target& target) {
+  auto kept = tile::form(*plan.kernel, facts, Columns::kept);
+  if (const auto* no = std::get_if<tile::NotTiled>(&kept)) return no->reason;
+  auto streamed = tile::form(*plan.kernel, facts, Columns::streamed);
+  TilePlanner(plan, facts, target, std::get<Program>(std::move(kept)),
+              std::get<Program>(std::move(streamed)))
+      .run();
+  return std::nullopt;
+}
+
+}  // namespace lay::plan

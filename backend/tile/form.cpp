@@ -1,0 +1,466 @@
+#include "backend/tile/form.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "backend/tile/rename_indices.h"
+#include "backend/tile/vectors.h"
+#include "frontend/sema/kernel/kernel_walk.h"
+
+namespace lay::tile {
+
+using sema::IndexId;
+using sema::Kernel;
+using sema::NodeId;
+
+namespace {
+
+using Indices = std::vector<IndexId>;
+
+bool contains(const Indices& indices, IndexId index) {
+  return std::find(indices.begin(), indices.end(), index) != indices.end();
+}
+
+// For each node the indices that it depends on and does not reduce over itself.
+std::vector<std::set<IndexId>> free_indices(const Kernel& kernel) {
+  std::vector<std::set<IndexId>> free(kernel.nodes.size());
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    const sema::Node& node = kernel.nodes[id];
+    for (const NodeId operand : sema::operands(node)) {
+      const auto& of = free[static_cast<std::size_t>(operand)];
+      free[id].insert(of.begin(), of.end());
+    }
+    if (const auto* index = std::get_if<sema::IndexValue>(&node.what))
+      free[id].insert(index->index);
+    if (const auto* reduce = std::get_if<sema::Reduce>(&node.what))
+      for (const IndexId index : reduce->indices) free[id].erase(index);
+  }
+  return free;
+}
+
+const sema::Reduce* reduction(const Kernel& kernel, NodeId id) {
+  return std::get_if<sema::Reduce>(&kernel.node(id).what);
+}
+
+// What becomes rows and what columns.
+struct Sides {
+  Indices rows, columns;
+};
+
+class Former {
+ public:
+  Former(const Kernel& kernel, const Facts& facts) : given_(kernel), facts_(facts) {}
+
+  std::variant<Program, NotTiled> run(Columns how) {
+    if (auto no = merge_columns()) return *no;
+    if (auto no = find_sides()) return *no;
+    order_sides();
+    program_.kernel = std::make_shared<const Kernel>(kernel_);
+    program_.axes = {axis(sides_.rows, "row"), axis(sides_.columns, "column")};
+    find_sites();
+    program_.body = {loop(row_axis, Walk::grid, how == Columns::kept ? kept() : streamed())};
+    return std::move(program_);
+  }
+
+ private:
+  // Indices of reductions over equal extents become those of the first one, and then those of the
+  // outputs that run over them too.
+  std::optional<NotTiled> merge_columns() {
+    std::map<IndexId, IndexId> to;
+    const auto live = sema::reachable(given_);
+    Indices first;
+    bool found = false;
+    for (std::size_t id = 0; id < given_.nodes.size(); ++id) {
+      const auto* reduce = std::get_if<sema::Reduce>(&given_.nodes[id].what);
+      if (!live[id] || !reduce) continue;
+      using enum sema::ReduceFunction;
+      if (reduce->function == argmax || reduce->function == argmin)
+        return NotTiled{"it takes the position of an extreme"};
+      if (!found) {
+        first = reduce->indices;
+        found = true;
+        continue;
+      }
+      if (!merge(reduce->indices, first, to))
+        return NotTiled{"its reductions run over different extents"};
+    }
+    if (!found) return NotTiled{"it has no reduction"};
+    kernel_ = rename_indices(given_, to);
+    columns_ = first;
+    return std::nullopt;
+  }
+
+  bool merge(const Indices& from, const Indices& into, std::map<IndexId, IndexId>& to) const {
+    if (from.size() != into.size()) return false;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (from[i] == into[i]) continue;
+      const Int &a = given_.index(from[i]).extent, &b = given_.index(into[i]).extent;
+      if (!(a == b) && !facts_.proves(equal(a, b))) return false;
+      if (to.contains(from[i]) && to.at(from[i]) != into[i]) return false;
+      to[from[i]] = into[i];
+    }
+    return true;
+  }
+
+  // Rows are what reductions and outputs depend on beside the columns.
+  std::optional<NotTiled> find_sides() {
+    const auto free = free_indices(kernel_);
+    std::set<IndexId> of_reductions;
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      if (!reduction(kernel_, static_cast<NodeId>(id))) continue;
+      for (const IndexId index : free[id]) {
+        if (contains(columns_, index))
+          return NotTiled{"a reduction depends on an index that another one runs over"};
+        of_reductions.insert(index);
+      }
+    }
+    std::map<IndexId, IndexId> to;
+    for (const sema::Assignment& assignment : kernel_.assignments) {
+      Indices along;
+      for (const IndexId index : assignment.indices) {
+        if (of_reductions.contains(index)) continue;
+        if (kernel_.index(index).extent.is(1)) continue;
+        along.push_back(index);
+      }
+      if (along.empty()) continue;
+      if (!merge(along, columns_, to))
+        return NotTiled{"an output runs over other indices than the reductions"};
+      // The column is the output's index; the reductions' are renamed to it.
+      std::map<IndexId, IndexId> back;
+      for (const auto& [out, column] : to) back[column] = out;
+      kernel_ = rename_indices(kernel_, back);
+      for (IndexId& column : columns_)
+        if (back.contains(column)) column = back.at(column);
+      to.clear();
+    }
+    sides_.columns = columns_;
+    for (const sema::Assignment& assignment : kernel_.assignments) {
+      for (const IndexId index : assignment.indices) {
+        const bool known = contains(sides_.rows, index) || contains(sides_.columns, index);
+        if (!known) sides_.rows.push_back(index);
+      }
+    }
+    for (const IndexId index : of_reductions)
+      if (!contains(sides_.rows, index)) return NotTiled{"a reduction is over no output's rows"};
+    for (const sema::Assignment& assignment : kernel_.assignments) {
+      std::size_t on_rows = 0, on_columns = 0;
+      for (const IndexId index : assignment.indices)
+        (contains(sides_.columns, index) ? on_columns : on_rows) += 1;
+      if (on_rows != sides_.rows.size() || (on_columns != 0 && on_columns != sides_.columns.size()))
+        return NotTiled{"its outputs have different rows"};
+    }
+    for (const sema::Tensor& tensor : kernel_.tensors)
+      if (tensor.is_swizzled()) return NotTiled{"a tensor is swizzled in global memory"};
+    return std::nullopt;
+  }
+
+  // The index that memory runs along becomes the fastest of its side.
+  void order_sides() {
+    std::map<IndexId, double> bytes;  // of an element, over all accesses that run along the index
+    const auto count = [&](const sema::Tensor& tensor, const Indices& indices) {
+      Facts facts = facts_;
+      const int unit = unit_mode(facts, tensor.layout);
+      const bool both = std::any_of(indices.begin(), indices.end(),
+                                    [&](IndexId i) { return contains(sides_.columns, i); }) &&
+                        std::any_of(indices.begin(), indices.end(),
+                                    [&](IndexId i) { return contains(sides_.rows, i); });
+      if (unit >= 0)
+        bytes[indices[static_cast<std::size_t>(unit)]] +=
+            tensor.element_bytes() * (both ? 1 : 0.01);
+    };
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      const auto indices = bare_indices(static_cast<NodeId>(id));
+      if (!indices.empty()) count(kernel_.loaded(static_cast<NodeId>(id)), indices);
+    }
+    for (const sema::Assignment& assignment : kernel_.assignments)
+      count(kernel_.tensor(assignment.target), assignment.indices);
+    for (Indices* side : {&sides_.rows, &sides_.columns}) {
+      auto best = side->end();
+      for (auto at = side->begin(); at != side->end(); ++at)
+        if (bytes[*at] > 0 && (best == side->end() || bytes[*at] >= bytes[*best])) best = at;
+      if (best != side->end()) std::rotate(best, best + 1, side->end());
+    }
+  }
+
+  // The indices of a load whose coordinates are bare and distinct; empty for any other node.
+  Indices bare_indices(NodeId id) const {
+    const auto* load = std::get_if<sema::Load>(&kernel_.node(id).what);
+    if (!load) return {};
+    Indices indices;
+    for (const NodeId coordinate : load->coordinate) {
+      const IndexId index = sema::bare_index(kernel_, coordinate);
+      if (index < 0 || contains(indices, index)) return {};
+      indices.push_back(index);
+    }
+    return indices;
+  }
+
+  Axis axis(const Indices& indices, const std::string& none) const {
+    Axis made{"", indices, 1, 0};
+    for (const IndexId index : indices) {
+      made.name += (made.name.empty() ? "" : "_") + kernel_.index(index).name;
+      made.extent *= kernel_.index(index).extent;
+    }
+    if (indices.empty()) made.name = none;
+    return made;
+  }
+
+  // A place where nodes are computed: a reduction's body or an output.
+  struct Site {
+    NodeId reduce = -1;       // the reduction, or
+    int assignment = -1;      // the output
+    NodeId root = -1;         // what is computed at each element
+    int level = 0;            // reductions that depend on one another have ascending levels, from 1
+    std::vector<char> needs;  // by node: computed here; reductions end the walk
+  };
+
+  bool on_columns(NodeId id) const {
+    for (const IndexId index : sides_.columns)
+      if (free_[static_cast<std::size_t>(id)].contains(index)) return true;
+    return false;
+  }
+  bool on_rows(NodeId id) const {
+    for (const IndexId index : sides_.rows)
+      if (free_[static_cast<std::size_t>(id)].contains(index)) return true;
+    return false;
+  }
+
+  std::vector<char> needs_of(NodeId root) const {
+    std::vector<char> needs(kernel_.nodes.size(), 0);
+    std::vector<NodeId> open{root};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (needs[static_cast<std::size_t>(id)]) continue;
+      needs[static_cast<std::size_t>(id)] = 1;
+      if (reduction(kernel_, id)) continue;
+      for (const NodeId operand : sema::operands(kernel_.node(id))) open.push_back(operand);
+    }
+    return needs;
+  }
+
+  void find_sites() {
+    free_ = free_indices(kernel_);
+    std::vector<int> level(kernel_.nodes.size(), 0);
+    const auto add = [&](Site site) {
+      site.needs = needs_of(site.root);
+      for (std::size_t id = 0; id < site.needs.size(); ++id)
+        if (site.needs[id]) site.level = std::max(site.level, level[id]);
+      ++site.level;
+      if (site.reduce >= 0) level[static_cast<std::size_t>(site.reduce)] = site.level;
+      sites_.push_back(std::move(site));
+    };
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      if (const auto* reduce = reduction(kernel_, static_cast<NodeId>(id)))
+        add({static_cast<NodeId>(id), -1, reduce->body, 0, {}});
+    }
+    for (std::size_t i = 0; i < kernel_.assignments.size(); ++i)
+      add({-1, static_cast<int>(i), kernel_.assignments[i].value, 0, {}});
+    for (const Site& site : sites_) levels_ = std::max(levels_, site.reduce >= 0 ? site.level : 0);
+  }
+
+  Stmt loop(AxisId axis, Walk walk, Block body) const { return {For{axis, walk, std::move(body)}}; }
+
+  std::string name_of(const std::string& wish) {
+    const int number = ++names_[wish];
+    return number == 1 ? wish : wish + std::to_string(number);
+  }
+
+  TileId add_tile(Tile tile) {
+    program_.tiles.push_back(std::move(tile));
+    return static_cast<TileId>(program_.tiles.size()) - 1;
+  }
+
+  std::vector<AxisId> axes_of(NodeId id) const {
+    std::vector<AxisId> axes;
+    if (on_rows(id)) axes.push_back(row_axis);
+    if (on_columns(id)) axes.push_back(column_axis);
+    return axes;
+  }
+
+  // A load that is copied into registers ahead of the arithmetic.
+  bool is_tiled(NodeId id) const { return !bare_indices(id).empty() && on_columns(id); }
+
+  void copy_loads(const Site& site, std::set<NodeId>& there, Block& block) {
+    for (std::size_t n = 0; n < site.needs.size(); ++n) {
+      const auto id = static_cast<NodeId>(n);
+      if (!site.needs[n] || !is_tiled(id) || !there.insert(id).second) continue;
+      const sema::Tensor& tensor = kernel_.loaded(id);
+      const std::vector<AxisId> axes = axes_of(id);
+      const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, id, -1});
+      const TileId to = add_tile(
+          {name_of("tile_" + tensor.name), tensor.element, axes, Space::registers, id, -1});
+      block.push_back({Copy{to, from}});
+    }
+  }
+
+  void reduce(const Site& site, Block& block) {
+    const sema::Node& node = kernel_.node(site.reduce);
+    const sema::ReduceFunction function = reduction(kernel_, site.reduce)->function;
+    const TileId out = add_tile({name_of("all_" + std::string(sema::reduce_name(function))),
+                                 node.type,
+                                 {row_axis},
+                                 Space::registers,
+                                 site.reduce,
+                                 -1});
+    block.push_back({Reduce{out, column_axis}});
+  }
+
+  bool along_columns(const sema::Assignment& assignment) const {
+    return std::any_of(assignment.indices.begin(), assignment.indices.end(),
+                       [&](IndexId index) { return contains(sides_.columns, index); });
+  }
+
+  void store(const Site& site, Block& block) {
+    const sema::Assignment& assignment =
+        kernel_.assignments[static_cast<std::size_t>(site.assignment)];
+    const sema::Tensor& tensor = kernel_.tensor(assignment.target);
+    std::vector<AxisId> axes{row_axis};
+    if (along_columns(assignment)) axes.push_back(column_axis);
+    const TileId from = add_tile({name_of("out_" + tensor.name), tensor.element, axes,
+                                  Space::registers, assignment.value, -1});
+    const TileId to = add_tile(
+        {tensor.name, tensor.element, axes, Space::global, assignment.value, site.assignment});
+    block.push_back({Map{from}});
+    block.push_back({Copy{to, from}});
+  }
+
+  // Values of several sites that are dear enough to keep in registers: those with an elementary
+  // function, the topmost ones.
+  std::set<NodeId> kept_values() const {
+    const std::size_t count = kernel_.nodes.size();
+    std::vector<int> sites(count, 0);
+    for (const Site& site : sites_)
+      for (std::size_t id = 0; id < count; ++id) sites[id] += site.needs[id];
+    std::vector<char> dear(count, 0);
+    for (std::size_t id = 0; id < count; ++id) {
+      if (reduction(kernel_, static_cast<NodeId>(id))) continue;
+      const auto* apply = std::get_if<sema::Apply>(&kernel_.nodes[id].what);
+      using enum ElementFunction;
+      dear[id] = apply && apply->function >= exp && apply->function <= cos;
+      for (const NodeId operand : sema::operands(kernel_.nodes[id]))
+        dear[id] |= dear[static_cast<std::size_t>(operand)];
+    }
+    const auto shared = [&](std::size_t id) {
+      return sites[id] > 1 && dear[id] && on_columns(static_cast<NodeId>(id));
+    };
+    std::set<NodeId> kept;
+    for (std::size_t id = 0; id < count; ++id)
+      if (shared(id)) kept.insert(static_cast<NodeId>(id));
+    std::set<NodeId> inner;  // below another one that is kept
+    for (const NodeId id : kept)
+      for (const NodeId operand : sema::operands(kernel_.node(id)))
+        if (kept.contains(operand)) inner.insert(operand);
+    for (const NodeId id : inner) kept.erase(id);
+    return kept;
+  }
+
+  Block kept() {
+    Block block, after;  // after: what has one value a row
+    std::set<NodeId> there, mapped;
+    const std::set<NodeId> dear = kept_values();
+    for (const Site& site : sites_) {
+      const bool whole =
+          site.reduce >= 0 ||
+          along_columns(kernel_.assignments[static_cast<std::size_t>(site.assignment)]);
+      copy_loads(site, there, block);
+      for (const NodeId id : dear) {
+        if (!site.needs[static_cast<std::size_t>(id)] || !mapped.insert(id).second) continue;
+        block.push_back({Map{add_tile(
+            {name_of("kept"), kernel_.node(id).type, axes_of(id), Space::registers, id, -1})}});
+      }
+      if (site.reduce >= 0) {
+        reduce(site, block);
+      } else {
+        store(site, whole ? block : after);
+      }
+    }
+    Block all{loop(column_axis, Walk::whole, std::move(block))};
+    for (Stmt& stmt : after) all.push_back(std::move(stmt));
+    return all;
+  }
+
+  Block streamed() {
+    Block all;
+    for (int level = 1; level <= levels_ + 1; ++level) {
+      Block block;
+      std::set<NodeId> there;
+      for (const Site& site : sites_) {
+        if (site.level != level || site.reduce < 0) continue;
+        copy_loads(site, there, block);
+      }
+      for (const Site& site : sites_)
+        if (site.level == level && site.reduce >= 0) reduce(site, block);
+      if (!block.empty()) all.push_back(loop(column_axis, Walk::sequence, std::move(block)));
+    }
+    Block block;
+    std::set<NodeId> there;
+    for (const Site& site : sites_) {
+      if (site.assignment < 0) continue;
+      const auto& assignment = kernel_.assignments[static_cast<std::size_t>(site.assignment)];
+      if (!along_columns(assignment)) {
+        store(site, all);
+        continue;
+      }
+      copy_loads(site, there, block);
+      store(site, block);
+    }
+    if (!block.empty()) all.push_back(loop(column_axis, Walk::sequence, std::move(block)));
+    return all;
+  }
+
+  const Kernel& given_;
+  const Facts& facts_;
+  Kernel kernel_;    // with columns merged
+  Indices columns_;  // in the order of the first reduction
+  Sides sides_;
+  Program program_;
+  std::vector<std::set<IndexId>> free_;
+  std::vector<Site> sites_;
+  int levels_ = 0;  // of reductions
+  std::map<std::string, int> names_;
+};
+
+}  // namespace
+
+std::variant<Program, NotTiled> form(const Kernel& kernel, const Facts& facts, Columns columns) {
+  return Former(kernel, facts).run(columns);
+}
+
+int walks_of_columns(const Program& program) {
+  int count = 0;
+  for_each(program.body, [&](const Stmt& stmt) {
+    const auto* loop = std::get_if<For>(&stmt.node);
+    count += loop && loop->axis == column_axis;
+  });
+  return count;
+}
+
+AxisId contiguous_axis(const Program& program, Facts& facts) {
+  const Kernel& kernel = *program.kernel;
+  double bytes[2] = {0, 0};
+  for (const Tile& tile : program.tiles) {
+    if (tile.space != Space::global) continue;
+    const bool out = tile.assignment >= 0;
+    const sema::Tensor& tensor =
+        out ? kernel.tensor(kernel.assignments[static_cast<std::size_t>(tile.assignment)].target)
+            : kernel.loaded(tile.value);
+    const int unit = unit_mode(facts, tensor.layout);
+    if (unit < 0) continue;
+    const IndexId index =
+        out ? kernel.assignments[static_cast<std::size_t>(tile.assignment)]
+                  .indices[static_cast<std::size_t>(unit)]
+            : sema::bare_index(kernel,
+                               kernel.load(tile.value).coordinate[static_cast<std::size_t>(unit)]);
+    for (const AxisId axis : {row_axis, column_axis}) {
+      const Indices& indices = program.axis(axis).indices;
+      if (!indices.empty() && indices.back() == index)
+        bytes[axis] += tensor.element_bytes() * (tile.axes.size() > 1 ? 1 : 0.01);
+    }
+  }
+  return bytes[row_axis] > bytes[column_axis] ? row_axis : column_axis;
+}
+
+}  // namespace lay::tile

@@ -1,0 +1,21 @@
+#include "backend/tile/program.h"
+
+#include "frontend/algebra/tuples/tuple_operations.h"
+
+namespace lay::tile {
+
+int Distribution::threads() const {
+  return static_cast<int>(size(layout.shape[0]).value());
+}
+
+int Distribution::values(int axis) const {
+  const auto extents = leaves(layout.shape[1]), strides = leaves(layout.stride[1]);
+  int count = 1;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const bool here = strides[i].is_basis() && strides[i].path()[0] == axis;
+    if (here) count *= static_cast<int>(extents[i].value().value());
+  }
+  return count;
+}
+
+}  // namespace lay::tile

@@ -1,0 +1,57 @@
+#include "frontend/sema/kernel/kernel_walk.h"
+
+#include "frontend/algebra/support/overloaded.h"
+
+namespace lay::sema {
+
+std::vector<NodeId> operands(const Node& node) {
+  return std::visit(overloaded{
+                        [](const Literal&) { return std::vector<NodeId>{}; },
+                        [](const IndexValue&) { return std::vector<NodeId>{}; },
+                        [](const SizeValue&) { return std::vector<NodeId>{}; },
+                        [](const ScalarValue&) { return std::vector<NodeId>{}; },
+                        [](const Load& load) { return load.coordinate; },
+                        [](const Reduce& sum) { return std::vector<NodeId>{sum.body}; },
+                        [](const Apply& apply) { return apply.operands; },
+                    },
+                    node.what);
+}
+
+std::vector<char> reachable(const Kernel& kernel, const std::vector<NodeId>& from) {
+  std::vector<char> seen(kernel.nodes.size(), 0);
+  for (const NodeId id : from) seen[id] = 1;
+  for (auto id = static_cast<NodeId>(kernel.nodes.size()); id-- > 0;) {
+    if (!seen[id]) continue;
+    for (NodeId operand : operands(kernel.nodes[id])) seen[operand] = 1;
+  }
+  return seen;
+}
+
+std::vector<char> reachable(const Kernel& kernel) {
+  std::vector<NodeId> values;
+  for (const Assignment& assignment : kernel.assignments) values.push_back(assignment.value);
+  return reachable(kernel, values);
+}
+
+std::set<IndexId> indices_of(const Kernel& kernel, NodeId value) {
+  std::set<IndexId> found;
+  const auto below = reachable(kernel, {value});
+  for (std::size_t id = 0; id < below.size(); ++id) {
+    const auto* index = std::get_if<IndexValue>(&kernel.nodes[id].what);
+    if (below[id] && index) found.insert(index->index);
+  }
+  return found;
+}
+
+IndexId bare_index(const Kernel& kernel, NodeId node) {
+  const auto* value = std::get_if<IndexValue>(&kernel.nodes[node].what);
+  return value ? value->index : -1;
+}
+
+std::string_view reduce_name(ReduceFunction function) {
+  constexpr std::string_view names[] = {"sum", "prod", "max",    "min",
+                                        "any", "all",  "argmax", "argmin"};
+  return names[static_cast<std::size_t>(function)];
+}
+
+}  // namespace lay::sema
