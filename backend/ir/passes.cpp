@@ -39,13 +39,13 @@ class Used {
   }
   // Backwards: what reads a variable comes after it.
   void visit(const Block& block) {
-    for (auto stmt = block.rbegin(); stmt != block.rend(); ++stmt) visit(*stmt);
+    std::for_each(block.rbegin(), block.rend(), [&](const Stmt& stmt) { visit(stmt); });
   }
   void visit(const Stmt& stmt) {
     const std::optional<VarId> var = bound_alone(stmt);
     if (var && !(*this)(*var)) return;
     const std::vector<const Block*> inside = bodies(stmt);
-    for (auto body = inside.rbegin(); body != inside.rend(); ++body) visit(**body);
+    std::for_each(inside.rbegin(), inside.rend(), [&](const Block* body) { visit(*body); });
     for (const ExprId id : uses(stmt).exprs) use(id);
   }
 
