@@ -48,22 +48,6 @@ void put(Bits* to, Bits bits) {
   std::memcpy(to, &bits, sizeof bits);
 }
 
-// Sectors of global memory that the lanes' bytes lie in, and that as many bytes fill.
-Wavefronts sectors(Mask mask, const std::int64_t* offset, int element_bytes, int bytes) {
-  constexpr std::int64_t sector = 32;
-  std::vector<std::int64_t> met;
-  std::int64_t all = 0;
-  for_each_lane(mask, [&](int i) {
-    const std::int64_t first = offset[i] * element_bytes;
-    for (std::int64_t at = first / sector; at <= (first + bytes - 1) / sector; ++at)
-      met.push_back(at);
-    all += bytes;
-  });
-  std::sort(met.begin(), met.end());
-  met.erase(std::unique(met.begin(), met.end()), met.end());
-  return {static_cast<int>(met.size()), static_cast<int>((all + sector - 1) / sector)};
-}
-
 // The wavefronts or sectors of an access, where they are counted.
 void count_access(Warp& warp, const Instruction& at, const Access& access,
                   const std::int64_t* offset, int bytes) {
@@ -73,22 +57,27 @@ void count_access(Warp& warp, const Instruction& at, const Access& access,
   if (entry < counted.size() && counted[entry].buffer != access.buffer) ++entry;
   if (entry >= counted.size() || counted[entry].buffer != access.buffer) return;
   const BufferPlan& plan = plan_of(warp, access);
-  Wavefronts taken;
-  if (plan.space == Space::global) {
-    taken = sectors(warp.mask, offset, plan.bytes, bytes);
-  } else {
-    std::array<std::int64_t, kLanes> address;
-    address.fill(-1);
-    for_each_lane(warp.mask, [&](int i) {
-      address[static_cast<std::size_t>(i)] = plan.start + offset[i] * plan.bytes;
-    });
-    taken = wavefronts(address, bytes);
-  }
+  // A tensor in global memory begins at a sector; a buffer in shared memory has its place there.
+  const std::int64_t start = plan.space == Space::global ? 0 : plan.start;
+  std::array<std::int64_t, kLanes> address;
+  address.fill(-1);
+  for_each_lane(warp.mask, [&](int i) {
+    address[static_cast<std::size_t>(i)] = start + offset[i] * plan.bytes;
+  });
   BankConflicts& sum = warp.block->banks[entry];
   sum.accesses += 1;
-  sum.wavefronts += taken.taken;
-  sum.least += taken.least;
-  sum.worst = std::max(sum.worst, taken.taken);
+  const auto add = [&](int taken, int least) {
+    sum.wavefronts += taken;
+    sum.least += least;
+    sum.worst = std::max(sum.worst, taken);
+  };
+  if (plan.space == Space::global) {
+    const lay::Sectors met = sectors(address, bytes);
+    add(met.taken, met.least);
+  } else {
+    const Wavefronts met = wavefronts(address, bytes);
+    add(met.taken, met.least);
+  }
 }
 
 // ---- one element

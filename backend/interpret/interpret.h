@@ -112,7 +112,8 @@ struct BankConflicts {
 };
 
 // How the accesses of one statement fell on the sectors of global memory, 32 bytes each; `least`
-// counts those that the bytes alone would need. Boxes of TMA are not counted.
+// counts those that the bytes alone would need, a byte that several lanes want once. Boxes of TMA
+// are not counted.
 struct Sectors {
   int line = 0;
   std::string statement;

@@ -111,13 +111,10 @@ class GemmPlanner {
             with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
         read.name = name;
         if (!plan_.problems.empty()) continue;
-        const auto count = plan_.variants.size();
-        if (!read.mma) follow(rows_for(read, schedule.target), schedule.target);
-        if (plan_.variants.size() == count) {
+        if (read.mma)
           follow(read, schedule.target);
-        } else if (read.when.empty()) {
-          completed_.insert(schedule.target);
-        }
+        else
+          follow_completed(read, schedule.target);
         continue;
       }
       SimtSchedule read = read_schedule(
@@ -125,6 +122,42 @@ class GemmPlanner {
       read.name = name;
       if (plan_.problems.empty()) follow(read);
     }
+  }
+
+  // The library's rows under a schedule without an atom. Where none fits, the problem of one of
+  // them is the schedule's: of the first at an entry that the schedule says, else of the first.
+  void follow_completed(const TensorSchedule& said, const std::string& target) {
+    const bool superfluous = complete();  // checked all the same
+    std::vector<Variant> before;
+    if (superfluous) before.swap(plan_.variants);
+    const auto count = plan_.variants.size();
+    passed_over_.clear();
+    const std::vector<Row> library = rows_for(said, target);
+    follow(library, target);
+    if (plan_.variants.size() > count) {
+      if (said.when.empty()) completed_.insert(target);
+    } else if (library.empty()) {
+      plan_.problems.push_back(no_row(said, target));
+    } else if (!passed_over_.empty()) {
+      const auto is_said = [&](const Problem& problem) { return problem.where != said.where; };
+      const auto found = std::find_if(passed_over_.begin(), passed_over_.end(), is_said);
+      plan_.problems.push_back(found == passed_over_.end() ? passed_over_.front() : *found);
+    }
+    if (superfluous) plan_.variants = std::move(before);
+  }
+
+  Problem no_row(const TensorSchedule& said, const std::string& target) const {
+    const auto type = [&](sema::NodeId factor) {
+      return std::string(element_name(kernel_.loaded(factor).element));
+    };
+    return {"schedule-entry",
+            "a schedule for " + target + " without `mma` is completed by a row of the library, " +
+                "which has none for " + type(form_.a) + " by " + type(form_.b) + " into " +
+                std::string(element_name(accumulator())),
+            said.where,
+            {},
+            {{"help", "name an atom of these types as `mma`, or schedule the kernel for simt"}},
+            {}};
   }
 
   // What was measured on this GPU for products of this class, before the library's policies.
@@ -215,11 +248,16 @@ class GemmPlanner {
 
   void add(TensorSchedule schedule, const std::string& target, Width width) {
     if (width == Width::elements) schedule.name += "_any";
-    auto made =
-        tensor_variant(target, kernel_, form_, schedule, width, target_, facts_, plan_.problems);
+    auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_,
+                               problems_of(schedule));
     if (!made) return;
     note_conflicts(*made, schedule);
     keep(std::move(*made), width);
+  }
+
+  // A row of the library that does not fit is passed over, also where it completes a schedule.
+  std::vector<Problem>& problems_of(const TensorSchedule& schedule) {
+    return schedule.completed ? passed_over_ : plan_.problems;
   }
 
   // Single elements are a variant of their own where they need less than vectors.
@@ -238,7 +276,7 @@ class GemmPlanner {
     for (const int bytes : {16, 0}) {
       if (bytes > 0 && !factors.turned) continue;
       auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_,
-                                  copies_, plan_.problems);
+                                  copies_, problems_of(schedule));
       if (made) keep(std::move(*made), width);
     }
   }
@@ -458,6 +496,7 @@ class GemmPlanner {
   Facts& facts_;
   const Target& target_;
   KnownCopies copies_;
+  std::vector<Problem> passed_over_;  // why rows do not complete a schedule
   std::set<std::string>
       completed_;  // targets that have the library's rows under a schedule for all sizes
 };

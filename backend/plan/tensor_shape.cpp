@@ -67,8 +67,19 @@ bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& dema
 
 bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least,
                 const char* who) {
-  if (gemm.tile[0] % least[0] == 0 && gemm.tile[1] % least[1] == 0 && gemm.tile[2] % least[2] == 0)
-    return true;
+  if (gemm.tile[0] % least[0] == 0 && gemm.tile[1] % least[1] == 0 &&
+      gemm.tile[2] % least[2] == 0) {
+    // Asked before anything lists the elements of the tile.
+    const std::int64_t threads = gemm.groups[0] * gemm.groups[1] * gemm.mma.count(),
+                       held = std::int64_t{gemm.tile[0]} * gemm.tile[1] / threads;
+    if (held <= at.target.thread_registers) return true;
+    return at.wrong("schedule-registers", "tile",
+                    "the tile " + tuple_text(gemm.tile) + " leaves " + std::to_string(held) +
+                        " accumulators to each of " + std::to_string(threads) +
+                        " threads, which has " + std::to_string(at.target.thread_registers) +
+                        " registers",
+                    {{"help", "a smaller tile or more groups"}});
+  }
   return at.wrong("schedule-cover", "tile",
                   "the accumulators of " + std::to_string(gemm.groups[0]) + " x " +
                       std::to_string(gemm.groups[1]) + " " + who + " with " + gemm.mma.name +

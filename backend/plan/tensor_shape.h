@@ -43,7 +43,7 @@ struct AtomDemand {
 bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand);
 
 // The tile is a multiple of `least`, which the groups (`who`) need at the least along each axis:
-// "schedule-cover".
+// "schedule-cover". Its accumulators are no more than a thread has registers: "schedule-registers".
 bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least,
                 const char* who);
 

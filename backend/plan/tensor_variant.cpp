@@ -47,7 +47,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   const auto given = open_conditions(facts, schedule.when);
   if (!given) return std::nullopt;
   std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
-  std::vector<Problem>& found = schedule.of_script && !schedule.completed ? problems : of_policies;
+  std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
   if (!multiplies_as_stored(kernel, form)) {
     found.push_back(
         {"unsupported",

@@ -5,6 +5,7 @@
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/builtins/find.h"
 #include "frontend/sema/prelude.h"
+#include "frontend/sema/show/export.h"
 #include "frontend/sema/statement.h"
 #include "frontend/syntax/parse.h"
 
@@ -123,6 +124,11 @@ std::string one_line(std::string_view text) {
 }
 
 }  // namespace
+
+std::string Evaluator::exported(const Value& value, const std::string& name,
+                                const std::string& target, const std::optional<Tuple>& tile) const {
+  return exported_text(*session_, value, name, target, tile, {});
+}
 
 std::optional<Help> Evaluator::help(const std::string& name) const {
   if (const Builtin* builtin = find_builtin(name)) {

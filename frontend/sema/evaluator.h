@@ -126,6 +126,10 @@ class Evaluator {
   // What `print` writes for the value: its text, and for a layout of rank 2 the table.
   std::string printed(const Value& value) const;
 
+  // The value as text for another tool (frontend/sema/show/export.h).
+  std::string exported(const Value& value, const std::string& name, const std::string& target,
+                       const std::optional<Tuple>& tile) const;
+
   // Everything that can be named, for completion, and what is known of a name.
   std::vector<std::string> names() const;
   std::optional<Help> help(const std::string& name) const;

@@ -76,9 +76,17 @@ void check_names(const sema::Kernel& kernel, const RunOptions& options) {
 
 sema::Array given_array(const sema::Tensor& tensor, const std::string& file) {
   const sema::Array array = load_array(file);
-  if (const auto fitting = sema::as_elements(array, tensor.element)) return *fitting;
   const std::string wanted(element_name(tensor.element));
   Diagnostic d;
+  if (const auto fitting = sema::as_elements(array, tensor.element)) {
+    if (!sema::is_rounded(array, *fitting)) return *fitting;
+    d.code = "rounded";
+    d.severity = Severity::note;
+    d.message = "`" + tensor.name + "` is rounded from " +
+                std::string(element_name(array.element)) + " to " + wanted;
+    report(Sources(), d);
+    return *fitting;
+  }
   d.code = "argument-kind";
   d.message = "`" + tensor.name + "` is of " + wanted + ", and `" + file + "` holds " +
               std::string(element_name(array.element));

@@ -49,13 +49,13 @@ int export_expression(const ExportOptions& options) {
   if (query.code() != exit_ok || outcomes.empty()) return query.code();
   Diagnostic d;
   d.code = "export";
-  d.message = "a layout or a swizzle can be exported";
+  d.message = std::string("expected ") + sema::kExportable;
   try {
-    auto x = outcomes.back().value ? sema::to_exported(*outcomes.back().value, options.name)
-                                   : std::nullopt;
-    if (!x) throw DiagnosticError(d);
-    x->tile = tile;
-    std::cout << exports::exported(*x, options.to);
+    const auto& value = outcomes.back().value;
+    const std::string text =
+        value ? query.exported(*value, options.name, options.to, tile) : std::string();
+    if (text.empty()) throw DiagnosticError(d);
+    std::cout << text;
   } catch (const Refusal& refusal) {
     d.code = refusal.code;
     d.message = refusal.message;

@@ -59,4 +59,10 @@ std::vector<sema::Outcome> ExpressionQuery::evaluate(const std::string& name,
   return outcomes;
 }
 
+std::string ExpressionQuery::exported(const sema::Value& value, const std::string& name,
+                                      const std::string& target,
+                                      const std::optional<Tuple>& tile) const {
+  return evaluator_.exported(value, name, target, tile);
+}
+
 }  // namespace lay::runtime

@@ -32,6 +32,9 @@ class ExpressionQuery {
 
   // Evaluates the question and returns one outcome for each of its statements.
   std::vector<sema::Outcome> run(const std::string& question);
+  // Returns the value as text for another tool, as the builtin `export` does.
+  std::string exported(const sema::Value& value, const std::string& name, const std::string& target,
+                       const std::optional<Tuple>& tile) const;
   // The exit code of everything evaluated so far.
   ExitCode code() const { return code_; }
 

@@ -68,6 +68,49 @@ TEST_CASE("run counts wavefronts and sectors beside the plan's, and takes anothe
   CHECK(folder.lay({"run", "turn.lay", "--on", "host"}).error.find("sectors") == std::string::npos);
 }
 
+TEST_CASE("no access is counted below the sectors that it needs at the least") {
+  Folder folder;
+  put(folder / "add.lay",
+      "kernel add<M, N>(X: f32 (M,N):(N,1), b: f32 M:1) -> Y: f32 (M,N):(N,1)\n"
+      "{ Y[m,n] = X[m,n] + b[m] }\n");
+  const auto counted =
+      folder.lay({"run", "add.lay", "--counts", "--random", "--set", "M=64", "--set", "N=128"});
+  INFO(counted.error);
+  CHECK(counted.code == 0);
+  // A warp works on one row: its lanes want the same four bytes of b.
+  CHECK(counted.error.find("b: 1 sectors an access of a warp, 1 at the least") !=
+        std::string::npos);
+}
+
+TEST_CASE("an array whose numbers change in a narrower type is said to be rounded") {
+  Folder folder;
+  put(folder / "make.lay",
+      "save(\"random.npy\", random(f32, 4))\nsave(\"whole.npy\", random(f32, 4, 1, -4, 4))\n");
+  CHECK(folder.lay({"run", "make.lay"}).code == 0);
+  for (const std::string type : {"f16", "bf16", "e4m3"}) {
+    INFO(type);
+    const std::string copy =
+        "kernel copy<N>(X: " + type + " N:1) -> Y: " + type + " N:1 { Y[n] = X[n] }\n";
+    put(folder / "copy.lay", copy);
+    const std::string said = "is rounded from f32 to " + type;
+    const auto run = [&](const std::string& file) {
+      const auto ended = folder.lay({"run", "copy.lay", "--in", "X=" + file});
+      CHECK(ended.code == 0);
+      return ended.error.find(said) != std::string::npos;
+    };
+    CHECK(run("random.npy"));
+    CHECK(!run("whole.npy"));
+    const auto called = [&](const std::string& array) {
+      put(folder / "call.lay", copy + "print copy(" + array + ")\n");
+      const auto ended = folder.lay({"run", "call.lay"});
+      CHECK(ended.code == 0);
+      return ended.error.find(said) != std::string::npos;
+    };
+    CHECK(called("random(f32, 4)"));
+    CHECK(!called("random(f32, 4, 1, -4, 4)"));
+  }
+}
+
 TEST_CASE("bench reads sizes and numbers, and names a missing GPU") {
   Folder folder;
   put(folder / "scale.lay", scale);

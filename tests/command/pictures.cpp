@@ -154,6 +154,27 @@ TEST_CASE("export prints what another tool reads") {
   CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "latex"}).out.find("\\begin{tikzpicture}") !=
         std::string::npos);
   CHECK(folder.lay({"export", "(3,2):(1,3)", "--to", "triton"}).code == 1);
+  // Tiled copies and multiply-adds as they are: their layouts, on tiles that need not be said.
+  put(folder / "tiled.lay",
+      "use atoms.sm80\n"
+      "let load = tiled_copy(copy_atom(cp_async(16), f16), (16,8):(8,1), (1,8))\n"
+      "let M = tiled_mma(mma(16, 16, f16, f32), (2,2,1), (32,32,16))\n");
+  const auto tiled = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "export");
+    arguments.insert(arguments.end(), {"--file", "tiled.lay"});
+    return folder.lay(arguments);
+  };
+  for (const char* target : {"cute", "cutedsl", "triton", "numpy"}) {
+    INFO(target);
+    CHECK(tiled({"load", "--to", target}).out ==
+          tiled({"load.tv", "--to", target, "--tile", "(16,64)"}).out);
+    CHECK(tiled({"M", "--to", target, "--name", "M"}).out ==
+          tiled({"layout_A(M)", "--to", target, "--name", "M_A", "--tile", "(32,16)"}).out +
+              tiled({"layout_B(M)", "--to", target, "--name", "M_B", "--tile", "(32,16)"}).out +
+              tiled({"layout_C(M)", "--to", target, "--name", "M_C", "--tile", "(32,32)"}).out);
+  }
+  CHECK(tiled({"load", "--to", "triton"}).out.find("shape=[16, 64]") != std::string::npos);
+  CHECK(tiled({"M", "--to", "latex"}).error.find("lay show M -o M.tex") != std::string::npos);
   CHECK(folder.lay({"export", "5", "--to", "cute"}).code == 1);
   CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "fortran"}).code == 2);
   CHECK(folder.lay({"export", "(4,2):(1,4)", "--to", "cute", "--name", "a; b"}).code == 2);

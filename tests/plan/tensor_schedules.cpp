@@ -74,6 +74,39 @@ TEST_CASE("a schedule without an atom is completed by the rows of the library th
   CHECK(!names.contains("sm90_own_wide"));
 }
 
+TEST_CASE("a schedule without an atom that no row completes says what keeps a row from it") {
+  for (const char* family : {"sm80", "sm90"}) {
+    INFO(family);
+    const auto first = [&](const std::string& entries, const std::string& narrow = "f16") {
+      const plan::Plan plan =
+          planned("schedule product for " + std::string(family) + " { " + entries + " }", narrow);
+      REQUIRE(plan.problems.size() == 1);
+      CHECK(plan.variants.empty());
+      const auto& found = plan.problems[0];
+      std::string text = found.code + ": " + found.message;
+      for (const auto& [kind, note] : found.notes) text += "; " + note;
+      CHECK_THAT(text, !Catch::Contains("bf16"));  // of an f16 kernel
+      return text;
+    };
+    CHECK_THAT(first("tile = (100,128,64)"),
+               Catch::StartsWith("schedule-cover: ") && Catch::Contains("the tile (100,128,64)"));
+    CHECK_THAT(first("groups = (3,1,1,1)"),
+               Catch::StartsWith("schedule-cover: ") && Catch::Contains("3 x 1 "));
+    CHECK_THAT(first("groups = (8,8,1,1)"), Catch::StartsWith("schedule-threads: "));
+    CHECK_THAT(first("tile = (128,128,64)\nstages = 12"),
+               Catch::StartsWith("schedule-shared: 12 stages"));
+    CHECK_THAT(first("tile = (4096,4096,64)"), Catch::StartsWith("schedule-registers: "));
+    CHECK_THAT(first("tile = (128,128,32)", "f32"), Catch::Contains("none for f32 by f32"));
+    // Behind a schedule for all sizes it is checked all the same.
+    const plan::Plan behind =
+        planned("schedule product for simt { tile = (64,64,16) }\nschedule product for " +
+                    std::string(family) + " { tile = (100,128,64) }",
+                "f16");
+    REQUIRE(behind.problems.size() == 1);
+    CHECK(behind.problems[0].code == "schedule-cover");
+  }
+}
+
 TEST_CASE(
     "the library has rows for sums in parts, and rows that are taken only where TMA stores the "
     "output") {

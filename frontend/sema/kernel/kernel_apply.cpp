@@ -82,10 +82,10 @@ void note(Session& session, std::string code, std::string message, Span where) {
 // them.
 Array converted(Session& session, const Array& array, const Tensor& tensor, Span where) {
   if (auto given = as_elements(array, tensor.element)) {
-    if (array.element == ElementType::f32 && tensor.element != ElementType::f32 &&
-        tensor.element != ElementType::f16) {
+    if (is_rounded(array, *given)) {
       note(session, "rounded",
-           tensor.name + " is rounded from f32 to " + std::string(element_name(tensor.element)),
+           tensor.name + " is rounded from " + std::string(element_name(array.element)) + " to " +
+               std::string(element_name(tensor.element)),
            where);
     }
     return *given;

@@ -1,6 +1,7 @@
 #include "frontend/sema/kernel/kernel_call.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/refusal.h"
@@ -193,6 +194,15 @@ std::optional<Array> as_elements(const Array& array, ElementType element) {
       !is_float(array.element) && !is_signed(array.element) && array.element != ElementType::pred;
   if (raw && bits(array.element) == bits(element)) return Array{element, array.shape, array.bytes};
   return std::nullopt;
+}
+
+bool is_rounded(const Array& array, const Array& narrow) {
+  if (array.element == narrow.element || !is_float(array.element)) return false;
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const double before = array.real(i), after = narrow.real(i);
+    if (before != after && !(std::isnan(before) && std::isnan(after))) return true;
+  }
+  return false;
 }
 
 }  // namespace lay::sema

@@ -56,6 +56,9 @@ void check_guards(const Kernel& kernel, const Binding& sizes);
 // of another type.
 std::optional<Array> as_elements(const Array& array, ElementType element);
 
+// Whether an element lost digits when `as_elements` made `narrow` of `array`.
+bool is_rounded(const Array& array, const Array& narrow);
+
 // The shape of the array of a tensor.
 std::vector<std::int64_t> array_shape(const Tensor& tensor, const Binding& sizes);
 // The number of elements the tensor spans in memory: cosize of its layout, 0 if it has no element.
