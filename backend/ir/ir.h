@@ -75,8 +75,7 @@ struct Origin {
 // one is asked for.
 enum class Uniformity { thread, warp, warpgroup, block, cluster, grid };
 
-// ---- what a kernel declares
-// -----------------------------------------------------------------------------------------
+// ---- what a kernel declares ---------------------------------------------------------------------
 
 // A size (a dim of the script) or another run-time scalar. Sizes are s32 in index arithmetic: the
 // launcher admits no larger extent; offsets into global memory are s64.
@@ -143,8 +142,7 @@ struct Var {
   Uniformity uniformity = Uniformity::thread;
 };
 
-// ---- expressions
-// ----------------------------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 struct Ref {
   BufferId buffer;
@@ -211,8 +209,7 @@ struct Expr {
   ElementType type = ElementType::s32;
 };
 
-// ---- statements
-// -----------------------------------------------------------------------------------------------------
+// ---- statements ---------------------------------------------------------------------------------
 
 struct Stmt;
 using Block = std::vector<Stmt>;
@@ -422,8 +419,7 @@ struct Stmt {
   Origin origin;
 };
 
-// ---- the kernel
-// -----------------------------------------------------------------------------------------------------
+// ---- the kernel ---------------------------------------------------------------------------------
 
 struct Role {
   std::string name;

@@ -14,7 +14,7 @@ namespace lay {
 namespace {
 
 // --- what a failure says
-// ---------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 std::string element_text(const Tuple& shape, int64_t index) {
   Facts facts;
@@ -35,7 +35,7 @@ KnownVerdict left_out(const Tuple& shape, int64_t index) {
 }
 
 // --- known numbers
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // The parts in which a layout can be decided without walking through it: a swizzle keeps every
 // block of its own size whole, and so 0 .. n-1 where n is a multiple.
@@ -140,7 +140,7 @@ KnownVerdict decide_covers(const std::vector<AnyLayout>& layouts, const std::vec
 }
 
 // --- symbols
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // The extent that the shape has for an axis; nothing if it has none.
 std::optional<Int> extent_for(const Tuple& shape, const std::vector<int>& path) {

@@ -11,7 +11,7 @@ namespace lay {
 namespace {
 
 // --- known numbers
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 KnownVerdict by_values(const AnyLayout& a, int64_t most_values) {
   const auto values = walked(a, most_values);
@@ -37,7 +37,7 @@ KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tup
 }
 
 // --- symbols
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 Predicate steps_over(const Int& reach, const SymbolicMode& mode) {
   return less_equal(reach + 1, mode.stride);

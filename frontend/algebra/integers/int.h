@@ -120,7 +120,7 @@ Int divided(const Int& a, const Int& b);
 // A total order of normal forms, for printing and canonical sorting; it says nothing about values.
 int compare(const Int& a, const Int& b);
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // The structure of a symbolic Int, for those who turn it into code: value = sum(terms) /
 // denominator, exactly.
 

@@ -57,7 +57,7 @@ Layout make_fragment_like(const Layout& a);
 Layout make_identity_layout(const Tuple& shape);
 
 // --- Inspection
-// -----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 Layout get(const Layout& a, std::span<const int> path);
 Int size(const Layout& a);
@@ -90,7 +90,7 @@ Layout zip(const Layout& a, const Layout& b);
 Layout zip2_by(const Layout& a, const Tiler& guide);
 
 // --- Slicing
-// --------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // The sublayout under `_` and the value of the fixed part. Law: sub(c) + offset == a(coordinate
 // with c for the underscores).
@@ -129,7 +129,7 @@ Layout filter(Facts& facts, const Layout& a);
 Layout filter(Facts& facts, const Layout& a, const Tuple& profile);
 
 // --- Composition
-// ----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // Law: compatible(b.shape, R.shape), and R(c) == a(b(c)) for every coordinate c of b; beyond its
 // size, a's last mode goes on. Refuses what is no layout of b's profile: "composition-stride" (a
@@ -171,7 +171,7 @@ Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s,
 Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 
 // --- Complement and inverses
-// ----------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // Law: R has ascending positive strides; no value of R but 0 is a difference of two values of a, so
 // that a and R side by side are injective where a is (modes of stride 0 aside); and the cosize or
@@ -246,7 +246,7 @@ Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape);
 Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, const Tuple& order);
 
 // --- Element width
-// --------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // n neighbouring elements become one word. Law: mode by mode (stride d, extent s) R counts the
 // distinct words floor(i*d/n), i < s, in order, and the words of the modes add up to those of their

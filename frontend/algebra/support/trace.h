@@ -58,7 +58,7 @@ struct Guarded {
 };
 
 // --- coalesce
-// -------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 struct Drop {  // a mode of extent 1
   Mode mode;
@@ -114,7 +114,7 @@ struct Tabulated {  // the rules found no form; where there are not too many val
 };
 
 // --- complement and inverses
-// ----------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 struct Gap {  // modes by ascending stride: below this one `covered` values are reached, and `gap`
               // copies of them fit
@@ -146,7 +146,7 @@ struct Searched {  // the rule does not hold; a search of all digits found this
 };
 
 // --- element widths and swizzles
-// ------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 enum class Casting { divided, shrunk, listed, rounds, still, grown, scaled };
 struct Cast {
@@ -174,7 +174,7 @@ struct Together {  // two swizzles of one shift
 };
 
 // --- values
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 struct At {  // the natural coordinate, and the inner product with the strides
   Layout layout;
@@ -194,7 +194,7 @@ struct Bits {  // a swizzle on a known number
 };
 
 // --- vectors and searches
-// -------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 struct Common {  // A along a part of B's right inverse, and how many of those elements follow one
                  // another in A
@@ -221,7 +221,7 @@ struct Looked {  // a search for a layout ends
 };
 
 // --- propositions
-// ---------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 struct Condition {  // one of those that are together enough for the claim
   Predicate condition;

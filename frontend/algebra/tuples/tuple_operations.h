@@ -18,7 +18,7 @@
 namespace lay {
 
 // --- Inspection
-// -----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 Tuple get(const Tuple& t, std::span<const int> path);
 // The product of all leaves; of () 1.
@@ -27,7 +27,7 @@ Int size(const Tuple& t);
 std::vector<Tuple> leaves(const Tuple& t);
 
 // --- Structure
-// ------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 Tuple select(const Tuple& t, std::span<const int> modes);
 Tuple take(const Tuple& t, int begin, int end);   // Refusal "range" if empty
@@ -60,7 +60,7 @@ Tuple slice(const Tuple& coordinate, const Tuple& t);
 Tuple dice(const Tuple& coordinate, const Tuple& t);
 
 // --- Arithmetic
-// -----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 Tuple product_each(const Tuple& t);  // the size of each mode; of an integer (n,)
 Tuple product_like(const Tuple& t, const Tuple& guide);  // the sizes at the leaves of guide
@@ -79,7 +79,7 @@ Tuple shape_div(Facts& facts, const Tuple& a, const Tuple& b);
 Tuple round_up(Facts& facts, const Tuple& a, const Tuple& b);
 
 // --- Orders on profiles and shapes
-// ----------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 bool congruent(const Tuple& a, const Tuple& b);  // the same nesting
 bool weakly_congruent(const Tuple& a,
@@ -93,7 +93,7 @@ Predicate evenly_divides(Facts& facts, const Tuple& shape, const Tuple& tiler);
 Predicate equal(const Tuple& a, const Tuple& b);
 
 // --- Coordinates
-// ----------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 // Index of a coordinate with the given strides. Law: the inner product of the natural coordinate
 // with d; an integer against a tuple is split colexicographically and the last mode takes the rest;
