@@ -45,8 +45,8 @@ antlr_generation(${antlr4-runtime_VERSION} antlr_runtime_generation)
 if(NOT antlr_tool_generation STREQUAL antlr_runtime_generation)
   message(FATAL_ERROR
     "the ANTLR tool is ${ANTLR4_TOOL_VERSION} (${ANTLR4_TOOL}) and its C++ runtime "
-    "${antlr4-runtime_VERSION}: they do not go together. Set ANTLR4_TOOL to a tool of the runtime's "
-    "generation (${antlr_runtime_generation}); ${antlr_hint}")
+    "${antlr4-runtime_VERSION}: they do not go together. Set ANTLR4_TOOL to a tool of the "
+    "runtime's generation (${antlr_runtime_generation}); ${antlr_hint}")
 endif()
 
 set(antlr_output ${PROJECT_BINARY_DIR}/generated/grammar)
