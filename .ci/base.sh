@@ -1,5 +1,5 @@
-# Sourced: sets `base` to the commit that changes are counted from. That is BASE, or where this branch
-# left main, or the commit before; in a clone without history the first commit there is.
+# Sourced: sets `base` to the commit that changes are counted from. That is BASE, or where this
+# branch left main, or the commit before; in a clone without history the first commit there is.
 base=${BASE:-}
 if [ -z "$base" ]; then
   for main in origin/main origin/master; do

@@ -48,8 +48,10 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 install() {
   echo "installing: $*"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "$@"
 }
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq || [ ${#missing[@]} -eq 0 ]
 [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
-[ ${#missing_browser[@]} -eq 0 ] || install "${missing_browser[@]}" || echo "no browser: its tests are skipped" >&2
+[ ${#missing_browser[@]} -eq 0 ] || install "${missing_browser[@]}" ||
+  echo "no browser: its tests are skipped" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs clang-tidy on the sources that changed (.ci/base.sh says since when), at most MAX_FILES (24) of
-# them, those with the most changed lines first. A warning is an error.
+# Runs clang-tidy on the sources that changed (.ci/base.sh says since when), at most MAX_FILES (24)
+# of them, those with the most changed lines first. A warning is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source .ci/base.sh

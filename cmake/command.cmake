@@ -6,7 +6,8 @@ if(NOT LAY_SANITIZE)
   target_link_options(lay PRIVATE -static-libstdc++ -static-libgcc)
 endif()
 
-# The man page and the completions are written by the command itself, from the table of its commands.
+# The man page and the completions are written by the command itself, from the table of its
+# commands.
 set(generated ${PROJECT_BINARY_DIR}/generated/share)
 file(MAKE_DIRECTORY ${generated})
 add_custom_command(TARGET lay POST_BUILD

@@ -4,25 +4,29 @@ find_package(Threads REQUIRED)
 
 add_library(lay_options INTERFACE)
 target_include_directories(lay_options INTERFACE ${PROJECT_SOURCE_DIR})
-target_compile_options(lay_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+target_compile_options(lay_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 warns of overlapping copies inside std::string's operator+ (GCC bug 105651).
   target_compile_options(lay_options INTERFACE -Wno-restrict)
 endif()
 if(LAY_SANITIZE)
-  target_compile_options(lay_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(lay_options INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(lay_options INTERFACE -fsanitize=address,undefined)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Between the checks g++ 12 no longer sees that moved-from members of std::variant and std::function are initialised.
+    # Between the checks g++ 12 no longer sees that moved-from members of std::variant and
+    # std::function are initialised.
     target_compile_options(lay_options INTERFACE -Wno-maybe-uninitialized)
   endif()
 endif()
 
 include(cmake/unity.cmake)
 
-# lay_library(FOLDER [USES NAME...] [WITHOUT FOLDER...]): the library `lay_<last part of FOLDER>` of the sources in the
-# folder and its sub-folders, but for the sub-folders of WITHOUT, which are libraries of their own.
-# USES names the folders it may include; the same table stands in tests/house.
+# lay_library(FOLDER [USES NAME...] [WITHOUT FOLDER...]): the library `lay_<last part of FOLDER>` of
+# the sources in the folder and its sub-folders, but for the sub-folders of WITHOUT, which are
+# libraries of their own. USES names the folders it may include; the same table stands in
+# tests/house.
 function(lay_library folder)
   cmake_parse_arguments(ARG "" "" "USES;WITHOUT" ${ARGN})
   get_filename_component(name ${folder} NAME)

@@ -1,5 +1,7 @@
-# stdlib/**/*.lay, embedded in frontend/sema: sema::stdlib_text("atoms.sm90") in frontend/sema/stdlib.h.
-file(GLOB_RECURSE stdlib_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/stdlib ${PROJECT_SOURCE_DIR}/stdlib/*.lay)
+# stdlib/**/*.lay, embedded in frontend/sema: sema::stdlib_text("atoms.sm90") in
+# frontend/sema/stdlib.h.
+file(GLOB_RECURSE stdlib_files CONFIGURE_DEPENDS
+     RELATIVE ${PROJECT_SOURCE_DIR}/stdlib ${PROJECT_SOURCE_DIR}/stdlib/*.lay)
 set(stdlib_rows "")
 foreach(file IN LISTS stdlib_files)
   string(REGEX REPLACE "\\.lay$" "" name ${file})

@@ -1,4 +1,5 @@
-# The programs in Python that `lay bench` runs, embedded in runtime/bench: triton_file("candidate.py").
+# The programs in Python that `lay bench` runs, embedded in runtime/bench:
+# triton_file("candidate.py").
 set(triton_rows "")
 append_embedded(triton_rows candidate.py runtime/bench/triton/candidate.py)
 embed_files(runtime/bench triton/triton_files.h "${triton_rows}" [[

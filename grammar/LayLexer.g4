@@ -80,8 +80,9 @@ PLUS    : '+' ;
 MINUS   : '-' ;
 TIMES   : '*' ;
 
-// `//` divides between operands on a line, when at most one blank stands before it and something follows: a // b.
-// Anywhere else it begins a comment: at the start of a line, after two blanks, after an operator.
+// `//` divides between operands on a line, when at most one blank stands before it and something
+// follows: a // b. Anywhere else it begins a comment: at the start of a line, after two blanks,
+// after an operator.
 COMMENT      : '//' { begins_comment() }? ~[\n]* -> channel(HIDDEN) ;
 FLOOR_DIVIDE : '//' ;
 DIVIDE       : '/' ;

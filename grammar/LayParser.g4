@@ -1,4 +1,5 @@
-// The grammar of Lay, one rule per construct in the order of the language tour. A script is a sequence of lines.
+// The grammar of Lay, one rule per construct in the order of the language tour. A script is a
+// sequence of lines.
 parser grammar LayParser;
 
 options { tokenVocab = LayLexer; superClass = ParserBase; }
@@ -7,7 +8,8 @@ options { tokenVocab = LayLexer; superClass = ParserBase; }
 #include "frontend/syntax/parser_base.h"
 }
 
-// A newline stands here only where it ends a statement; one stands before every `}` and before the end of the text.
+// A newline stands here only where it ends a statement; one stands before every `}` and before the
+// end of the text.
 line : statement? (NEWLINE | SEMICOLON) ;
 
 statement
@@ -57,15 +59,18 @@ record_body : LEFT_BRACE field_line* RIGHT_BRACE ;
 field_line  : field? (COMMA | NEWLINE | SEMICOLON) ;
 field       : NAME ASSIGN expression ;
 
-// kernel scale<M, N, lda>(A: f32 (M,N):(lda,1), alpha: f32) -> C: f32 (M,N):(N,1) where lda >= N { C[m,n] = alpha * A[m,n] }
-kernel            : KERNEL NAME (LESS parameters GREATER)? LEFT_PAREN kernel_parameters? RIGHT_PAREN (ARROW outputs)?
+// kernel scale<M, N, lda>(A: f32 (M,N):(lda,1), alpha: f32) -> C: f32 (M,N):(N,1)
+//   where lda >= N { C[m,n] = alpha * A[m,n] }
+kernel            : KERNEL NAME (LESS parameters GREATER)?
+                    LEFT_PAREN kernel_parameters? RIGHT_PAREN (ARROW outputs)?
                     (WHERE expression)? kernel_body ;
 kernel_parameters : kernel_parameter (COMMA kernel_parameter)* COMMA? ;
 kernel_parameter  : NAME COLON INOUT? NAME expression? ;
 outputs           : kernel_parameter | LEFT_PAREN kernel_parameters RIGHT_PAREN ;
 kernel_body       : LEFT_BRACE body_line* RIGHT_BRACE ;
 body_line         : (let_ | assignment)? (NEWLINE | SEMICOLON) ;
-assignment        : NAME LEFT_BRACKET expression (COMMA expression)* RIGHT_BRACKET ASSIGN expression ;
+assignment        : NAME LEFT_BRACKET expression (COMMA expression)* RIGHT_BRACKET
+                    ASSIGN expression ;
 
 // schedule scale for simt when M >= 256 { tile = (128, 128, 8), smem A = (128,8):(1,128) }
 schedule      : SCHEDULE NAME FOR NAME (WHEN expression)? schedule_body ;
@@ -73,7 +78,8 @@ schedule_body : LEFT_BRACE entry_line* RIGHT_BRACE ;
 entry_line    : entry? (COMMA | NEWLINE | SEMICOLON) ;
 entry         : NAME NAME? ASSIGN expression ;
 
-// Expressions, the operators that bind tightest first: a layout (4,2):(1,4) or plain arithmetic, a o b, a == b ...
+// Expressions, the operators that bind tightest first: a layout (4,2):(1,4) or plain arithmetic,
+// a o b, a == b ...
 expression
     : arithmetic (COLON arithmetic)?                           # layout
     | expression COMPOSE expression                            # compose
@@ -97,7 +103,7 @@ arithmetic
     | arithmetic (PLUS | MINUS) arithmetic                                              # sum
     | (INTEGER | CUTE | FLOAT | STRING | TRUE | FALSE | NAME | UNDERSCORE)              # atom
     | LEFT_PAREN (expression (COMMA expression)* COMMA?)? RIGHT_PAREN                   # tuple
-    | LEFT_BRACKET expression FOR NAME IN arithmetic RANGE arithmetic RIGHT_BRACKET     # comprehension
+    | LEFT_BRACKET expression FOR NAME IN arithmetic RANGE arithmetic RIGHT_BRACKET # comprehension
     | SWIZZLE arithmetic COMMA arithmetic COMMA arithmetic GREATER                      # swizzle
     | FIND NAME LEFT_PAREN arguments? RIGHT_PAREN                                       # find
     ;

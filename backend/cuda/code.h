@@ -34,11 +34,13 @@ enum class Binding {
   postfix,
 };
 
+// A C++ expression as text.
 struct Code {
   std::string text;
   Binding binding = Binding::postfix;
-  bool wide = false;                                 // of type long long
-  std::optional<std::int64_t> known = std::nullopt;  // the value of an integer constant
+  bool wide = false;  // of type long long
+  // The value of an integer constant.
+  std::optional<std::int64_t> known = std::nullopt;
   std::string narrow =
       {};  // of an int that was widened: its text, binding as a unary operator does
   // A power of two that divides the value, also where the value has wrapped; 0 of the constant 0.
@@ -62,7 +64,8 @@ Code difference(const Code& a, const Code& b);
 Code product(const Code& a, const Code& b);
 Code quotient(const Code& a, const Code& b);   // of non-negative operands: floored
 Code remainder(const Code& a, const Code& b);  // of non-negative operands
-Code widened(const Code& a);                   // as long long
+// As long long.
+Code widened(const Code& a);
 // Where both are long long and one of them is a widened int, it need not be: the operator widens
 // it.
 void drop_widening(Code& a, Code& b);

@@ -14,10 +14,12 @@ namespace lay::cuda {
 
 struct Descriptor {
   bool along_k = true;  // K-major
-  int span = 128;       // bytes of a row, which the swizzle permutes: 128, 64 or 32
-  std::int64_t leading =
-      16;  // bytes from one span to the next along the outer index, where it is MN-major
-  std::int64_t stride = 1024;  // bytes from one group of 8 rows to the next
+  // Bytes of a row, which the swizzle permutes: 128, 64 or 32.
+  int span = 128;
+  // Bytes from one span to the next along the outer index, where it is MN-major.
+  std::int64_t leading = 16;
+  // Bytes from one group of 8 rows to the next.
+  std::int64_t stride = 1024;
   int swizzle_field() const { return span == 128 ? 1 : span == 64 ? 2 : 3; }
 };
 

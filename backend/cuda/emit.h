@@ -23,6 +23,7 @@
 
 namespace lay::cuda {
 
+// The text, and what launching it needs.
 struct Emitted {
   std::string text;
   std::string function;    // extern "C"
@@ -31,8 +32,10 @@ struct Emitted {
   std::int64_t dynamic_bytes = 0;  // of those, what the launch must ask for
 };
 
+// Why a kernel cannot be emitted.
 struct Problem {
-  std::string code;     // "unsupported", "shared-memory", "threads", "text-limit", "unroll-limit"
+  // "unsupported", "shared-memory", "threads", "text-limit", "unroll-limit"
+  std::string code;
   std::string message;  // one lower-case sentence
   int line = 0;         // of the script; 0: the kernel as a whole
   std::string help = {};

@@ -19,26 +19,36 @@ class Writer {
  public:
   explicit Writer(const std::string& script);
 
+  // Writes one line; `script_line` 0: of no line of the script.
   void line(const std::string& content, int script_line = 0);
-  void note(const std::string& words,
-            int script_line);  // a comment of its own: // gemm.lay:12: words
-  void open(const std::string& content, int script_line = 0);  // the lines that follow stand inside
+  // Writes a comment on a line of its own: // gemm.lay:12: words
+  void note(const std::string& words, int script_line);
+  // The lines that follow stand inside.
+  void open(const std::string& content, int script_line = 0);
+  // Ends what `open` began.
   void close(const std::string& content = "}");
-  void between(const std::string& content);  // "} else {"
-  void raw(const std::string& content);      // whole lines, as they are
+  // "} else {"
+  void between(const std::string& content);
+  // Whole lines, as they are.
+  void raw(const std::string& content);
+  // Adds the lines of another writer below these, with their script lines.
   void append(const Writer& other);
 
   std::string text;
   std::vector<int> lines;
 
  private:
-  std::string mark(int script_line);  // empty where nothing changes
+  // Empty where nothing changes.
+  std::string mark(int script_line);
 
   std::string script_;
   int indent_ = 0, marked_ = 0;
-  bool continued_ = false;  // the second part of a broken line is being written
+  // The second part of a broken line is being written.
+  bool continued_ = false;
 };
 
+// Writes one kernel. Its parts stand in the sources named below; each finds what it needs of the
+// helpers by `need`.
 class Emitter {
  public:
   Emitter(const ir::Kernel& kernel, const Target& target);
@@ -47,10 +57,14 @@ class Emitter {
  private:
   // emit.cpp
   void name_everything();
+  // Finds which builtins (thread, lane, block, ...) the statements use: others get no name.
   void find_uses(const ir::Block& block);
   void find_uses(std::vector<ir::ExprId> open);
+  // Gives every shared buffer and barrier its offset; throws Problem where they exceed the target.
   void place_shared();
+  // Throws Problem for what the target has no instructions for.
   void check_capability() const;
+  // The text before the body, in the order in which it stands.
   void write_heading();
   void write_signature();
   void write_specials();
@@ -60,16 +74,20 @@ class Emitter {
 
   // expression.cpp
   const Code& expression(ir::ExprId id);
+  // Writes an expression anew; `expression` keeps what was written.
   Code make_expression(const ir::Expr& expr);
   Code apply(const ir::Apply& apply, ElementType type);
   Code constant(const ir::Constant& constant, ElementType type);
+  // The offset of buffer[coordinate] in elements, 32 or 64 bits wide as the buffer needs.
   Code offset(const ir::Ref& ref);
   Code offset(ir::BufferId buffer, const std::vector<Code>& coordinate);
   Code element(const ir::Ref& ref);
+  // What the value is a multiple of, for accesses that are wide only where it is aligned.
   std::int64_t multiple_of(ir::ExprId id) const;
 
   // copy.cpp
   void copy(const ir::Copy& copy, int line);
+  // One function for each kind of copy; `line` is the script's.
   void copy(const ir::Copy& copy, const ir::PlainCopy& how, int line);
   void copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line);
   void copy(const ir::Copy& copy, const ir::TmaLoad& how, int line);
@@ -77,6 +95,7 @@ class Emitter {
   void copy(const ir::Copy& copy, const ir::MatrixLoad& how, int line);
   void copy(const ir::Copy& copy, const ir::MatrixStore& how, int line);
   void copy(const ir::Copy& copy, const ir::RemoteStore& how, int line);
+  // A plain copy element by element, or as one vector where both sides are contiguous.
   void copy_elements(const ir::Copy& copy, const ir::PlainCopy& how, int line);
   void copy_vector(const ir::Copy& copy, const ir::PlainCopy& how, int line);
   void move_vector(const ir::Copy& copy, const ir::PlainCopy& how, const VectorType& vector,
@@ -84,22 +103,28 @@ class Emitter {
   bool is_vector_access(const ir::Ref& ref, int mode, int count) const;
   std::string vector_access(const ir::Ref& ref, const VectorType& vector, bool is_const);
   std::vector<Code> coordinate(const ir::Ref& ref);
+  // The element `by` places further along a mode.
   Code shifted_element(const ir::Ref& ref, int mode, std::int64_t by);
 
   // atoms.cpp
   // What ldmatrix or stmatrix needs of its operands.
   struct Matrices {
-    std::string form;     // the instruction up to its operands
+    // The instruction up to its operands.
+    std::string form;
     std::string address;  // the operand in shared memory
-    std::string values;   // the registers, as operands of asm
+    // The registers, as operands of asm.
+    std::string values;
     int registers = 0;
   };
   Matrices matrices(const ir::Ref& memory, const ir::Ref& held, int mode, int count, bool transpose,
                     bool load);
+  // A multiply-add by the atom's PTX, as a function of the file that is written once for each atom.
   void multiply_atom(const ir::Mma& mma, int line);
   std::string atom_function(const ir::MmaAtom& atom, const ir::Mma& mma);
   std::string descriptor(const ir::Ref& ref, bool takes_transposed);
   std::string pair_register(const ir::Ref& ref, int mode, int pair);
+  // The registers that wgmma adds to; the compiler may not move what it does with them across the
+  // places where `hold_accumulators` stands.
   std::set<int> accumulators_of_wgmma() const;
   void hold_accumulators(int line);
 
@@ -112,6 +137,7 @@ class Emitter {
   };
   BoxCoordinates box_coordinates(const ir::TensorMap& map, const ir::Ref& tensor,
                                  std::size_t first);
+  // Statements on barriers, and the fences and groups of asynchronous copies (PTX ISA).
   void mbarrier(const ir::Sync& sync, std::string_view helper, const std::string& more, int line);
   void named_barrier(const ir::Sync& sync, std::string_view operation, int line);
   void fence(const ir::Fence& fence, int line);
@@ -124,27 +150,35 @@ class Emitter {
     std::string at, by;
     Code of;
   };
+  // The persistent loop over tiles. The digits of a tile's number are kept in registers and added
+  // up with carries, in place of a division for each tile.
   void tiles(const ir::TileLoop& loop, int line);
   std::vector<Digit> write_digits(const std::vector<Int>& extents, const Code& first,
                                   const Code& stride);
   void advance(const ir::Advance& advance, int line);
+  // Writes the roles as branches on the warp's number.
   void roles();
-  bool multiplies_by_warpgroups() const;  // and has several roles
+  // And has several roles.
+  bool multiplies_by_warpgroups() const;
   std::string is_of(const ir::Role& role);
   void write_barriers();
+  // Marks a helper of helpers.cpp or machine_helpers.cpp, which is written above the kernel.
   void need(std::string_view helper);
-  std::string barrier_at(ir::BarrierId barrier, ir::ExprId slot);  // its address in shared memory
+  // Its address in shared memory.
+  std::string barrier_at(ir::BarrierId barrier, ir::ExprId slot);
   // The address before the swizzle, which the hardware applies to it.
   std::string plain_address(const ir::Ref& ref);
 
   // statement.cpp
   void block(const ir::Block& statements);  // a scope of its own
   void statements(const ir::Block& statements);
+  // Gives the variable a name that no other in scope has.
   const std::string& declare(ir::VarId var);
   const std::string& var_name(ir::VarId var) const {
     return var_names_[static_cast<std::size_t>(var.index)];
   }
   void statement(const ir::Stmt& statement);
+  // One function for each kind of statement that is no machine operation.
   void define(ir::VarId var, ir::ExprId value, const std::string& text, int line);
   void shuffle(const ir::Shuffle& shuffle, int line);
   void loop(const ir::For& loop, int line);
@@ -157,6 +191,7 @@ class Emitter {
   // in reasonable time.
   void check_unrolled(std::int64_t times) const;
 
+  // Throws Problem at the statement that is being written.
   [[noreturn]] void unsupported(const std::string& what) const;
   const ir::Buffer& buffer(ir::BufferId id) const { return kernel_.buffer(id); }
   const std::string& buffer_name(ir::BufferId id) const {
@@ -176,13 +211,15 @@ class Emitter {
   std::vector<ir::VarId> in_scope_;
   std::map<int, std::int64_t> var_multiples_;  // of unrolled loops: what divides the variable
   std::set<ir::Builtin> specials_;
-  std::set<int> vectors_;  // register buffers that are accessed as vectors
-  std::map<int, std::string>
-      starts_;  // shared buffers that wgmma reads: what holds the start of their descriptors
+  // Register buffers that are accessed as vectors.
+  std::set<int> vectors_;
+  // Shared buffers that wgmma reads: what holds the start of their descriptors.
+  std::map<int, std::string> starts_;
   std::set<int> held_;  // accumulators of wgmma
   std::vector<std::int64_t> shared_offsets_;
   std::int64_t shared_bytes_ = 0;
-  std::int64_t unrolled_ = 1;  // the iterations of the unrolled loops that are open, multiplied
+  // The iterations of the unrolled loops that are open, multiplied.
+  std::int64_t unrolled_ = 1;
   bool dynamic_shared_ = false;
   int current_line_ = 0;
 };

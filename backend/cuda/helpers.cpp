@@ -46,7 +46,8 @@ constexpr std::array helper_rows = {
     Helper{"f32_from_e4m3",
            R"(static __device__ __forceinline__ float f32_from_e4m3(unsigned char x) {
   float y;
-  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e4m3x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
+  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e4m3x2 pair, %1; "
+      "mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
       : "=f"(y) : "h"((unsigned short)x));
   return y;
 }
@@ -63,7 +64,8 @@ constexpr std::array helper_rows = {
     Helper{"f32_from_e5m2",
            R"(static __device__ __forceinline__ float f32_from_e5m2(unsigned char x) {
   float y;
-  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e5m2x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
+  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e5m2x2 pair, %1; "
+      "mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
       : "=f"(y) : "h"((unsigned short)x));
   return y;
 }
@@ -95,17 +97,17 @@ static __device__ __forceinline__ float tf32_from_f32(float x) {
   return __uint_as_float(x == x ? (y + 0xfffu + (y >> 13 & 1)) & 0xffffe000u : 0x7fffe000u);
 }
 )"},
-    Helper{
-        "f64_odd_from_s64",
-        R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+    Helper{"f64_odd_from_s64",
+           R"(// Towards zero, to an odd significand where that is not exact: rounding the result on
+// is rounding x.
 static __device__ __forceinline__ double f64_odd_from_s64(long long x) {
   const double y = __ll2double_rz(x);
   return (long long)y == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);
 }
 )"},
-    Helper{
-        "f64_odd_from_u64",
-        R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+    Helper{"f64_odd_from_u64",
+           R"(// Towards zero, to an odd significand where that is not exact: rounding the result on
+// is rounding x.
 static __device__ __forceinline__ double f64_odd_from_u64(unsigned long long x) {
   const double y = __ull2double_rz(x);
   return (unsigned long long)y == x ? y : __longlong_as_double(__double_as_longlong(y) | 1);
@@ -113,9 +115,9 @@ static __device__ __forceinline__ double f64_odd_from_u64(unsigned long long x) 
 )"},
     // 24 bits are more than twice a narrow type's, so that its rounding sees of what was cut off
     // all it needs.
-    Helper{
-        "f32_odd_from_f64",
-        R"(// Towards zero, to an odd significand where that is not exact: rounding it on is rounding x.
+    Helper{"f32_odd_from_f64",
+           R"(// Towards zero, to an odd significand where that is not exact: rounding the result on
+// is rounding x.
 static __device__ __forceinline__ float f32_odd_from_f64(double x) {
   float y = __double2float_rz(x);
   return (double)y == x ? y : __uint_as_float(__float_as_uint(y) | 1);
@@ -202,9 +204,9 @@ static __device__ __forceinline__ void cp_async_8(void* to, const void* from, in
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
 }
 )"},
-    Helper{
-        "cp_async_16",
-        R"(// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
+    Helper{"cp_async_16",
+           R"(// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
+// zero.
 static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");

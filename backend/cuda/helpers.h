@@ -6,9 +6,11 @@
 
 namespace lay::cuda {
 
+// A device function or type that kernels need.
 struct Helper {
   std::string_view name, definition;
-  int capability = 80;  // the least that has its instructions
+  // The least that has its instructions.
+  int capability = 80;
 };
 
 // Barriers, asynchronous copies and descriptors, in the order in which a text defines them.

@@ -17,6 +17,7 @@
 
 namespace lay::cuda {
 
+// Names of the emitted file, none twice and none a word of C++ or CUDA.
 class Names {
  public:
   std::string add(std::string_view name);

@@ -41,9 +41,11 @@ std::optional<std::string> literal(double value, ElementType type);
 // The helper functions that a text uses: those of a fixed table by name, and one for each swizzle.
 struct Helpers {
   std::set<std::string_view> names;
-  std::map<std::string, Swizzle> swizzles;       // "swizzle_3_3_3"
+  // "swizzle_3_3_3"
+  std::map<std::string, Swizzle> swizzles;
   std::map<std::string, Swizzle> wide_swizzles;  // of long long: "wide_swizzle_3_3_3"
-  std::map<std::string, std::string> atoms;      // the definition of "multiply_1"
+  // The definition of "multiply_1"
+  std::map<std::string, std::string> atoms;
 };
 // The definition of all of them, in order, or nothing for none.
 std::string helper_definitions(const Helpers& helpers);

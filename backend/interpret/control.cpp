@@ -13,7 +13,7 @@ Mask truth(Warp& warp, int slot) {
   return mask;
 }
 
-Mask take_saved(Warp& warp) {
+Mask pop_saved(Warp& warp) {
   const Mask mask = warp.saved.back();
   warp.saved.pop_back();
   return mask;
@@ -41,7 +41,7 @@ void otherwise_lanes(Warp& warp, const Instruction& at) {
 
 void join_lanes(Warp& warp, const Instruction&) {
   warp.saved.pop_back();
-  warp.mask = take_saved(warp);
+  warp.mask = pop_saved(warp);
 }
 
 void elect_lane(Warp& warp, const Instruction&) {
@@ -63,7 +63,7 @@ void test(Warp& warp, const Instruction& at) {
     goes_on |= static_cast<Mask>(i[lane] < end[lane]) << lane;
   warp.mask &= goes_on;
   if (warp.mask != 0) return;
-  warp.mask = take_saved(warp);
+  warp.mask = pop_saved(warp);
   warp.pc = at.target;
 }
 

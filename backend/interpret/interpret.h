@@ -45,6 +45,7 @@ struct Memory {
 // In the order of Kernel::params, then of the global buffers in Kernel::buffers.
 using Argument = std::variant<std::int64_t, double, Memory>;
 
+// What a run can find wrong; each is an error code of its own.
 enum class FaultCode {
   argument,       // what was passed does not fit the kernel's parameters
   out_of_bounds,  // a coordinate outside the shape
@@ -72,31 +73,41 @@ std::string_view fault_name(FaultCode code);
 struct Fault {
   FaultCode code{};
   std::array<std::int64_t, 3> block{};
-  int warp = 0, thread = 0;              // in the block
-  std::optional<int> other_thread;       // of a race
-  std::string buffer;                    // empty where no memory is involved
-  std::vector<std::int64_t> coordinate;  // one per top-level mode
-  int line = 0;                          // of the script; 0: none
-  std::string statement;                 // in the IR's text
-  std::string message;                   // one lower-case sentence with all of it
+  int warp = 0, thread = 0;         // in the block
+  std::optional<int> other_thread;  // of a race
+  // Empty where no memory is involved.
+  std::string buffer;
+  // One per top-level mode.
+  std::vector<std::int64_t> coordinate;
+  int line = 0;  // of the script; 0: none
+  // In the IR's text.
+  std::string statement;
+  // One lower-case sentence with all of it.
+  std::string message;
 };
 
 struct Progress {
   std::int64_t blocks_done, blocks;
 };
 
+// What a run checks and counts, and in which order warps and copies are served.
 struct Options {
-  bool checks = true;  // uninitialised reads, races, integer overflow (bounds and alignment are
-                       // always checked)
-  bool write_once = false;      // also: no global element is written by two threads
-  bool bank_conflicts = false;  // and sectors are counted
-  std::uint64_t seed = 0;       // 0: warps in order, copies as late as can be; else another order
-  int threads = 1;              // of the host
-  int resident_clusters = 0;    // that a persistent kernel is launched with at most; 0: its grid
-  std::int64_t max_steps = 0;   // instructions of warps, over all blocks; 0: no limit
-  std::int64_t max_memory =
-      std::int64_t{4} << 30;  // bytes for shared memory, registers, workspace and their shadows
-  std::function<bool(const Progress&)> progress{};  // about ten times a second; false stops the run
+  // Uninitialised reads, races, integer overflow (bounds and alignment are always checked)
+  bool checks = true;
+  // Also: no global element is written by two threads.
+  bool write_once = false;
+  // And sectors are counted.
+  bool bank_conflicts = false;
+  // 0: warps in order, copies as late as can be; else another order.
+  std::uint64_t seed = 0;
+  int threads = 1;            // of the host
+  int resident_clusters = 0;  // that a persistent kernel is launched with at most; 0: its grid
+  // Instructions of warps, over all blocks; 0: no limit.
+  std::int64_t max_steps = 0;
+  // Bytes for shared memory, registers, workspace and their shadows.
+  std::int64_t max_memory = std::int64_t{4} << 30;
+  // About ten times a second; false stops the run.
+  std::function<bool(const Progress&)> progress{};
 };
 
 // How the accesses of one statement fell on the 32 banks of shared memory. A wavefront serves one
@@ -108,7 +119,8 @@ struct BankConflicts {
   std::int64_t accesses = 0;    // of warps
   std::int64_t wavefronts = 0;  // in total
   std::int64_t least = 0;       // in total
-  int worst = 0;                // wavefronts of one access
+  // Wavefronts of one access.
+  int worst = 0;
 };
 
 // How the accesses of one statement fell on the sectors of global memory, 32 bytes each; `least`
@@ -123,19 +135,20 @@ struct Sectors {
   std::int64_t least = 0;     // in total
 };
 
+// What came of a run.
 struct Report {
   std::optional<Fault> fault;
   std::int64_t blocks = 0;  // that ran to their end
   std::int64_t steps = 0;   // instructions of warps
-  std::int64_t lane_operations =
-      0;  // the same, times lanes, times elements where an instruction has several
+  // The same, times lanes, times elements where an instruction has several.
+  std::int64_t lane_operations = 0;
   // If asked for, in the order of the statements.
   std::vector<BankConflicts> banks;
   std::vector<Sectors> sectors;
 };
 
-// The kernel must be verified (ir/verify.h). Never throws for what the arguments or the kernel's
-// own accesses do.
+// The kernel must be verified (backend/ir/verify/verify.h). Never throws for what the arguments or
+// the kernel's own accesses do.
 Report run(const ir::Kernel& kernel, const std::vector<Argument>& arguments,
            const Options& options = {});
 

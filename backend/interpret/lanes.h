@@ -10,6 +10,7 @@
 
 namespace lay::interpret {
 
+// Lanes of a warp, and a set of them: bit i is lane i.
 inline constexpr int kLanes = 32;
 using Mask = std::uint32_t;
 
@@ -19,6 +20,7 @@ union alignas(64) Lanes {
   double real[kLanes];
 };
 
+// The lanes as the C++ type that holds them: float, double, or std::int64_t.
 template <class T>
 T* as(Lanes& lanes) {
   if constexpr (std::is_same_v<T, float>) {
@@ -31,6 +33,7 @@ T* as(Lanes& lanes) {
   }
 }
 
+// Which of the three holds values of a type.
 enum class Held : std::uint8_t { integer, single, real };
 
 inline Held held(ElementType type) {
@@ -42,6 +45,7 @@ inline int first_lane(Mask mask) {
   return __builtin_ctz(mask);
 }
 
+// Calls f with each lane of the set, ascending.
 template <class F>
 void for_each_lane(Mask mask, F f) {
   for (; mask != 0; mask &= mask - 1) f(__builtin_ctz(mask));

@@ -16,19 +16,25 @@ namespace lay::interpret {
 
 struct Warp;
 struct Instruction;
+// Executes one instruction for all active lanes of a warp.
 using Handler = void (*)(Warp&, const Instruction&);
 
+// One step of a warp. Values live in slots, each of 32 lanes.
 struct Instruction {
   Handler run = nullptr;
   int dst = -1, a = -1, b = -1, c = -1;  // slots
-  int target = -1;                       // the instruction to jump to
-  int detail = -1;                       // index into the program's accesses, copies, ...
+  // The instruction to jump to.
+  int target = -1;
+  // Index into the program's accesses, copies, ...
+  int detail = -1;
   std::int64_t value = 0;
   ElementType type = ElementType::s32;  // of the operands
-  int weight = 1;                       // elements a lane
+  // Elements a lane.
+  int weight = 1;
   int statement = -1;
 };
 
+// One mode of a layout without nesting.
 struct Leaf {
   std::int64_t extent, stride;
 };
@@ -45,20 +51,24 @@ struct Placement {
   std::vector<Mode> modes;
   std::int64_t offset = 0;
   std::optional<Swizzle> swizzle;
-  std::int64_t cosize = 1;  // offsets lie in 0 .. cosize-1
+  // Offsets lie in 0 .. cosize-1.
+  std::int64_t cosize = 1;
 };
 
+// A buffer with its layout and the place of its memory and shadow.
 struct BufferPlan {
   ir::Space space{};
   ElementType element{};
   int bytes = 4;  // of an element
   Placement placement;
-  std::int64_t start =
-      0;  // shared: byte offset in the block's memory; registers: element offset in the warp's
-  std::int64_t shadow = 0;  // shared: index of the first element's shadow
+  // Shared: byte offset in the block's memory; registers: element offset in the warp's.
+  std::int64_t start = 0;
+  // Shared: index of the first element's shadow.
+  std::int64_t shadow = 0;
   int alignment = 0;
-  int global = -1;         // index among the global buffers
-  bool fragments = false;  // registers that wgmma reads an operand from
+  int global = -1;  // index among the global buffers
+  // Registers that wgmma reads an operand from.
+  bool fragments = false;
 };
 
 // buffer[coordinate]: the slots of the coordinates of modes first_mode, first_mode + 1, ...
@@ -68,10 +78,12 @@ struct Access {
   std::vector<int> coordinate;
 };
 
+// A copy of `count` elements along one mode of each side.
 struct CopyPlan {
   Access dst, src;
   int count = 1, dst_mode = 0, src_mode = 0;
-  int barrier = -1;  // BarrierId of the mbarrier on which a store to another block completes
+  // BarrierId of the mbarrier on which a store to another block completes.
+  int barrier = -1;
 };
 
 // Element offsets of a[i], b[j] and d[i*J+j] from the accesses' own offsets.
@@ -84,8 +96,9 @@ struct MmaPlan {
 // `tensor`.
 struct BoxPlan {
   Access tensor, shared;
-  int map = -1;      // TensorMap
-  int barrier = -1;  // BarrierId of the mbarrier on which a load completes
+  int map = -1;  // TensorMap
+  // BarrierId of the mbarrier on which a load completes.
+  int barrier = -1;
 };
 
 // A multiplication by an atom. The tables have one entry a value: the row and column of the tile's
@@ -93,6 +106,7 @@ struct BoxPlan {
 struct Place {
   std::int16_t row, column;
 };
+// A multiply-add instruction of m x n x k elements, executed by `threads` threads together.
 struct AtomPlan {
   Access d, a, b;
   int rows = 0, columns = 0, depth = 0;  // m, n, k
@@ -106,6 +120,7 @@ struct BankCount {
   int statement, buffer;
 };
 
+// A kernel compiled for the interpreter: instructions, and the tables that they refer to.
 struct Program {
   const ir::Kernel* kernel = nullptr;
   bool checks = true, write_once = false, bank_conflicts = false;
@@ -127,11 +142,14 @@ struct Program {
   std::vector<const ir::Stmt*> statements;
 
   int slots = 0;
-  std::vector<std::pair<int, Lanes>> constants;  // slot, value
-  std::array<int, 10> builtin_slot{};            // by ir::Builtin
+  // Slot, value.
+  std::vector<std::pair<int, Lanes>> constants;
+  // By ir::Builtin.
+  std::array<int, 10> builtin_slot{};
 
-  std::vector<int> first_slot;  // by BarrierId: where its slots begin among those of all barriers
-  int barrier_slots = 0;        // of all barriers
+  // By BarrierId: where its slots begin among those of all barriers.
+  std::vector<int> first_slot;
+  int barrier_slots = 0;  // of all barriers
   int cluster_blocks = 1;
   std::int64_t shared_bytes = 0, shared_elements = 0;
   std::int64_t register_bytes = 0, register_elements = 0;  // of a lane, of a warp

@@ -24,17 +24,21 @@ struct Shadow {
   std::uint32_t read_at[2] = {0, 0};
   std::uint16_t writer = 0;
   std::uint16_t reader[2] = {0, 0};
-  std::uint16_t being_read = 0;  // by copies and multiplications that have not been waited for
-  bool in_flight = false;        // the writer has issued a copy and not waited for it
-  bool by_async_proxy = false;   // the writer was the async proxy
+  // By copies and multiplications that have not been waited for.
+  std::uint16_t being_read = 0;
+  // The writer has issued a copy and not waited for it.
+  bool in_flight = false;
+  // The writer was the async proxy.
+  bool by_async_proxy = false;
 };
 
 // A copy that has been issued: what it read, and where it goes when its group is waited for.
 struct InFlight {
   const Instruction* at = nullptr;
   Mask mask = 0;
-  std::int64_t offset[kLanes] = {};  // in the destination
-  std::vector<std::byte> data;       // lane by lane
+  // In the destination.
+  std::int64_t offset[kLanes] = {};
+  std::vector<std::byte> data;  // lane by lane
 };
 
 // Shared memory that a copy or multiplication in flight reads, and registers that it writes and
@@ -42,8 +46,9 @@ struct InFlight {
 struct Reading {
   const Instruction* at = nullptr;
   int lane = 0;
-  std::vector<std::int64_t> shadows;    // of elements of the block's shared memory
-  std::vector<std::int64_t> registers;  // register elements of the warp that it writes
+  std::vector<std::int64_t> shadows;  // of elements of the block's shared memory
+  // Register elements of the warp that it writes.
+  std::vector<std::int64_t> registers;
   std::vector<std::int64_t> fragments;  // that it reads
 };
 
@@ -53,35 +58,44 @@ struct GlobalMemory {
   std::byte* data = nullptr;
   std::int64_t elements = 0;
   std::uint8_t* written = nullptr;  // of workspace
-  std::int64_t* owner = nullptr;    // 1 + the number of the thread in the grid; options.write_once
+  // 1 + the number of the thread in the grid; options.write_once.
+  std::int64_t* owner = nullptr;
 };
 
 struct Block;
 struct Cluster;
 
+// The state of 32 lanes.
 struct Warp {
   Block* block = nullptr;
   Cluster* cluster = nullptr;
   const Program* program = nullptr;
   Lanes* slots = nullptr;
-  Mask mask = 0, all = 0;  // lanes at work; lanes that exist
+  // Lanes at work; lanes that exist.
+  Mask mask = 0, all = 0;
   int pc = 0;
   int index = 0;  // in the block
   int actor = 0;  // in the cluster
 
-  std::vector<Mask> saved;                    // by If, loops and Elect
-  std::vector<std::int64_t> rings;            // advances, by RingId
-  std::vector<InFlight> issued;               // since the last commit
-  std::vector<std::vector<InFlight>> groups;  // committed, the oldest first
-  std::vector<Reading> stores,
-      products;  // bulk stores and wgmmas since the last commit of their kind
+  // By If, loops and Elect.
+  std::vector<Mask> saved;
+  // Advances, by RingId.
+  std::vector<std::int64_t> rings;
+  // Since the last commit.
+  std::vector<InFlight> issued;
+  // Committed, the oldest first.
+  std::vector<std::vector<InFlight>> groups;
+  // Bulk stores and wgmmas since the last commit of their kind.
+  std::vector<Reading> stores, products;
   std::deque<std::vector<Reading>> store_groups, product_groups;
   std::int64_t committed_products = 0;  // groups, in all
-  std::int64_t awaited_products =
-      -1;  // it waits until its warpgroup has committed so many; -1: it does not
-  bool products_fenced = false;    // by fence wgmma, since the registers of wgmma were last touched
-  std::byte* registers = nullptr;  // element e of 32 lanes at e * 32 * bytes
-  Mask* initialised = nullptr;     // by register element
+  // It waits until its warpgroup has committed so many; -1: it does not.
+  std::int64_t awaited_products = -1;
+  // By fence wgmma, since the registers of wgmma were last touched.
+  bool products_fenced = false;
+  // Element e of 32 lanes at e * 32 * bytes.
+  std::byte* registers = nullptr;
+  Mask* initialised = nullptr;  // by register element
 
   enum class State { running, waiting, done } state = State::running;
   int barrier = -1;         // what it waits for: a slot of the cluster's barriers
@@ -110,11 +124,13 @@ struct Arrivals {
   std::int64_t phase = 0;  // completed
   Knowledge knowledge;     // of those that have arrived, in all phases
   // mbarrier only
-  bool initialised = false,
-       announced = false;  // to the cluster and the async proxy, by fence mbarrier_init
-  int initialiser = -1;    // the actor
+  bool initialised = false;
+  // To the cluster and the async proxy, by fence mbarrier_init.
+  bool announced = false;
+  int initialiser = -1;  // the actor
   std::uint32_t initialised_at = 0;
-  std::int64_t bytes = 0;  // expected and not yet arrived
+  // Expected and not yet arrived.
+  std::int64_t bytes = 0;
 };
 
 // A TMA load, or a store to a block of the cluster, on its way.
@@ -123,12 +139,14 @@ struct Transfer {
   int actor = 0;
   std::uint32_t issued_at = 0;
   int buffer = -1;
-  std::vector<int> ranks;             // of the blocks that get it
-  int slot = -1;                      // of the mbarrier, among a block's slots
-  std::vector<std::int64_t> offsets;  // elements in the destination
+  std::vector<int> ranks;  // of the blocks that get it
+  int slot = -1;           // of the mbarrier, among a block's slots
+  // Elements in the destination.
+  std::vector<std::int64_t> offsets;
   std::vector<std::byte> data;
 };
 
+// The state of a block: its warps, shared memory and barriers.
 struct Block {
   const Program* program = nullptr;
   Cluster* cluster = nullptr;
@@ -147,6 +165,7 @@ struct Block {
   std::vector<Mask> initialised_storage;
 };
 
+// The blocks that can see one another's shared memory.
 struct Cluster {
   const Program* program = nullptr;
   std::vector<Block> blocks;  // by rank

@@ -38,8 +38,9 @@ class Alignment {
 
   const Kernel& kernel_;
   Facts facts_;
-  std::vector<std::int64_t> vars_;   // by VarId
-  std::vector<std::int64_t> exprs_;  // by ExprId; 0: not known yet
+  std::vector<std::int64_t> vars_;  // by VarId
+  // By ExprId; 0: not known yet.
+  std::vector<std::int64_t> exprs_;
 };
 
 }  // namespace lay::ir

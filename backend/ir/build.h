@@ -38,9 +38,12 @@ struct Term {
   ElementType type() const;
 };
 
+// Builds a kernel statement by statement. Expressions are folded and shared: equal ones have one
+// id. Statements go to the block that is open, with the origin given last.
 class Builder {
  public:
-  explicit Builder(Kernel& into);  // adds to what is there
+  // Adds to what is there.
+  explicit Builder(Kernel& into);
 
   Kernel& kernel;
 
@@ -53,23 +56,30 @@ class Builder {
     bool read = true, written = true, workspace = false;
     Int offset = 0;  // in workspace
   };
+  // Buffers. Names are unique in the kernel; alignments are in bytes, 0 that of the element.
   BufferId global(std::string name, ElementType element, AnyLayout layout, Access access);
   BufferId shared(std::string name, ElementType element, AnyLayout layout, int alignment = 0);
   BufferId registers(std::string name, ElementType element, Layout layout);
-  BarrierId block_barrier();  // the one barrier of all threads
+  // The one barrier of all threads.
+  BarrierId block_barrier();
   BarrierId barrier(Barrier declared);
+  // A ring of stages, whose slot and phase `slot` and `phase` give.
   RingId ring(std::string name, int stages, int initial_phase = 0);
 
   // ---- expressions
   Term constant(std::int64_t value, ElementType type = ElementType::s32);
   Term constant(double value, ElementType type);
   Term special(Builtin which);
-  Term size(const Int& value, ElementType type = ElementType::s32);  // over declared sizes
+  // Over declared sizes.
+  Term size(const Int& value, ElementType type = ElementType::s32);
+  // The values of variables and rings where the expression stands.
   Term get(VarId var);
   Term slot(RingId ring);
   Term phase(RingId ring);
-  Term at(const Layout& layout, Term index);  // the layout's offset; its strides are integers
+  // The layout's offset; its strides are integers.
+  Term at(const Layout& layout, Term index);
   Term read(Ref from);
+  // A function of elements, folded where its operands are constants (fold.h).
   Term apply(ElementFunction function, std::vector<Term> operands);
   Term cast(Term value, ElementType type);
   Term select(Term condition, Term then, Term otherwise);
@@ -89,6 +99,7 @@ class Builder {
   Term let(const std::string& name, Term value);
   // A new variable with the value of lane `lane xor lane_mask`. Every lane of the warp is here.
   Term shuffle(const std::string& name, Term value, int lane_mask);
+  // Stores one value; `fill` stores it in every element of registers.
   void assign(Ref to, Term value);
   void fill(BufferId buffer, Term value);
   // `count` elements along the modes; the reference is good until the next statement.
@@ -99,16 +110,20 @@ class Builder {
     emit(Copy{std::move(dst), std::move(src), std::move(how)});
     return std::get<Kind>(std::get<Copy>(block_->back().node).how);
   }
+  // d += a * b; the reference is good until the next statement.
   Mma& mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom = "");
   // All threads of the barrier meet: of the block, of a named barrier, of the cluster.
   void sync(BarrierId barrier, ExprId slot = {});
   void sync(BarrierId barrier, ExprId slot, Sync::Operation operation);
+  // Adds any statement to the open block.
   void emit(decltype(Stmt::node) node);
 
+  // `step` from one round to the next; `unrolled`: the variable may index registers.
   struct LoopOptions {
     int step = 1;
     bool unrolled = false;
   };
+  // A loop from `begin` to below `end`; the body takes the variable.
   template <std::invocable<Term> Body>
   void loop(const std::string& name, Term begin, Term end, LoopOptions options, Body body) {
     For made = open_loop(name, begin, end, options);
@@ -118,6 +133,7 @@ class Builder {
     });
     emit(std::move(made));
   }
+  // A branch, with or without an `otherwise`.
   template <std::invocable Then>
   void when(Term condition, Then then) {
     If made{condition, std::make_shared<Block>(), nullptr};
@@ -131,6 +147,7 @@ class Builder {
     inside(*made.otherwise, otherwise);
     emit(std::move(made));
   }
+  // What one lane of each warp does.
   template <std::invocable Body>
   void elect(Body body) {
     Elect made{std::make_shared<Block>()};
@@ -178,8 +195,10 @@ class Builder {
   }
 
  private:
+  // An expression as numbers, by which an equal one is found.
   std::vector<std::int64_t> key(const Expr& expr);
   Term fold(ElementFunction function, const std::vector<Term>& operands);
+  // A variable under a name that none in scope has.
   VarId variable(const std::string& name, ElementType type, Uniformity uniformity);
   VarId variable_like(const std::string& name, Term value);  // in scope from here on
   Uniformity uniformity_of(Term term) const { return uniform_[static_cast<size_t>(term.id.index)]; }
@@ -260,7 +279,8 @@ Term operator!=(Term a, T b) {
 }
 Term operator-(Term a);
 Term operator!(Term a);
-Term operator&&(Term a, Term b);  // `b` is evaluated only where `a` holds
+// `b` is evaluated only where `a` holds.
+Term operator&&(Term a, Term b);
 Term operator||(Term a, Term b);
 
 }  // namespace lay::ir

@@ -75,8 +75,7 @@ struct Origin {
 // one is asked for.
 enum class Uniformity { thread, warp, warpgroup, block, cluster, grid };
 
-// ---- what a kernel declares
-// -----------------------------------------------------------------------------------------
+// ---- what a kernel declares ---------------------------------------------------------------------
 
 // A size (a dim of the script) or another run-time scalar. Sizes are s32 in index arithmetic: the
 // launcher admits no larger extent; offsets into global memory are s64.
@@ -108,11 +107,14 @@ struct Buffer {
 // A TMA descriptor that the launcher encodes before the launch: the recipe, not the 128 bytes.
 struct TensorMap {
   std::string name;
-  BufferId tensor;         // the global buffer it describes
-  std::vector<int> order;  // modes of the tensor, fastest first
-  std::vector<int> box;    // extents of one copy, in the same order
-  std::vector<int>
-      onto;  // modes of the buffer in shared memory that they run along; empty: `order`
+  // The global buffer it describes.
+  BufferId tensor;
+  // Modes of the tensor, fastest first.
+  std::vector<int> order;
+  // Extents of one copy, in the same order.
+  std::vector<int> box;
+  // Modes of the buffer in shared memory that they run along; empty: `order`
+  std::vector<int> onto;
   std::optional<Swizzle> swizzle;  // over bytes
 
   int shared_mode(size_t i) const { return onto.empty() ? order[i] : onto[i]; }
@@ -122,9 +124,12 @@ enum class BarrierKind { block, named, mbarrier, cluster };
 struct Barrier {
   std::string name;
   BarrierKind kind = BarrierKind::block;
-  int slots = 1;  // length of the array: an mbarrier a stage, a named barrier a warpgroup
-  int count = 0;  // arrivals that complete a phase; block and cluster barriers: everybody
-  int id = 0;     // hardware number of a named barrier; slot i has number id + i
+  // Length of the array: an mbarrier a stage, a named barrier a warpgroup.
+  int slots = 1;
+  // Arrivals that complete a phase; block and cluster barriers: everybody.
+  int count = 0;
+  // Hardware number of a named barrier; slot i has number id + i.
+  int id = 0;
 };
 
 // A (slot, phase) pair that walks round a ring of stages and lives across the tile loop.
@@ -143,13 +148,12 @@ struct Var {
   Uniformity uniformity = Uniformity::thread;
 };
 
-// ---- expressions
-// ----------------------------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 struct Ref {
   BufferId buffer;
-  std::vector<ExprId>
-      coordinate;  // one per top-level mode of the buffer's layout (1-D within a nested mode)
+  // One per top-level mode of the buffer's layout (1-D within a nested mode)
+  std::vector<ExprId> coordinate;
 };
 
 enum class Builtin {
@@ -211,8 +215,7 @@ struct Expr {
   ElementType type = ElementType::s32;
 };
 
-// ---- statements
-// -----------------------------------------------------------------------------------------------------
+// ---- statements ---------------------------------------------------------------------------------
 
 struct Stmt;
 using Block = std::vector<Stmt>;
@@ -234,6 +237,7 @@ struct Assign {
   Ref to;
   ExprId value;
 };
+// Stores one value in every element of a buffer in registers.
 struct Fill {
   BufferId buffer;  // in registers
   ExprId value;
@@ -272,7 +276,8 @@ struct AsyncCopy {
 struct TmaLoad {
   int tensor_map = -1;
   MbarrierSlot completion;
-  ExprId multicast;  // mask over the cluster's blocks, optional
+  // Mask over the cluster's blocks, optional.
+  ExprId multicast;
 };
 // cp.async.bulk.tensor, shared -> global. It completes with the thread's next committed bulk group.
 struct TmaStore {
@@ -328,20 +333,24 @@ struct Mma {
   MmaKind kind = MmaKind::simt;
   std::string atom;
   Ref d, a, b;
-  ExprId zero;  // when true d = a * b (the first step of a tile), optional
+  // When true d = a * b (the first step of a tile), optional.
+  ExprId zero;
 };
 
+// A loop of each thread over begin, begin + step, ... below end.
 struct For {
   VarId var;
   ExprId begin, end;
   int step = 1;
-  bool unrolled =
-      false;  // fully: begin and end are constants, and the variable may index registers
+  // Fully: begin and end are constants, and the variable may index registers.
+  bool unrolled = false;
   std::shared_ptr<Block> body;
 };
+// A branch: lanes for which the condition holds run `then`, the others `otherwise`.
 struct If {
   ExprId condition;
-  std::shared_ptr<Block> then, otherwise;  // otherwise may be null
+  // Otherwise may be null.
+  std::shared_ptr<Block> then, otherwise;
 };
 // One lane of each converged warp of the role runs the body.
 struct Elect {
@@ -350,31 +359,45 @@ struct Elect {
 // The persistent loop: the block's tiles, in the order given by a layout from linear index to tile
 // coordinate.
 struct TileLoop {
-  Layout order;                 // basis strides: index -> (tile_m, tile_n, ...)
-  std::vector<VarId> tile;      // bound to the tile's coordinates
-  ExprId first, count, stride;  // this block takes first, first + stride, ... < count
-  ExprId live;                  // tiles whose condition is false are skipped; optional
+  // Basis strides: index -> (tile_m, tile_n, ...)
+  Layout order;
+  // Bound to the tile's coordinates.
+  std::vector<VarId> tile;
+  // This block takes first, first + stride, ... < count.
+  ExprId first, count, stride;
+  // Tiles whose condition is false are skipped; optional.
+  ExprId live;
   std::shared_ptr<Block> body;
 };
 
 // Operations on barriers. Each belongs to one kind of barrier.
+// Sets the count of arrivals and begins phase 0 (PTX ISA, mbarrier.init).
 struct InitMbarrier {};
+// One arrival of the count that completes a phase.
 struct ArriveMbarrier {
-  ExprId block;  // arrives at the same mbarrier of that block of the cluster; optional
+  // Arrives at the same mbarrier of that block of the cluster; optional.
+  ExprId block;
 };
-struct ArriveExpectBytes {  // an arrival that adds to the bytes which the phase waits for
+// An arrival that adds to the bytes which the phase waits for.
+struct ArriveExpectBytes {
   ExprId bytes;
 };
-struct WaitMbarrier {  // until the phase of this parity is complete
+// Until the phase of this parity is complete.
+struct WaitMbarrier {
   ExprId phase;
 };
+// Its memory may be used for something else from here on.
 struct InvalidateMbarrier {};
+// All threads of the block meet (bar.sync 0).
 struct SyncBlock {};
+// As many threads as the named barrier counts meet; `ArriveNamed` counts without waiting.
 struct SyncNamed {};
 struct ArriveNamed {};
+// All threads of the cluster meet; arrival and waiting may stand apart.
 struct SyncCluster {};
 struct ArriveCluster {};
 struct WaitCluster {};
+// One operation on a barrier, or on one of an array of them.
 struct Sync {
   using Operation = std::variant<InitMbarrier, ArriveMbarrier, ArriveExpectBytes, WaitMbarrier,
                                  InvalidateMbarrier, SyncBlock, SyncNamed, ArriveNamed, SyncCluster,
@@ -403,10 +426,13 @@ enum class FenceKind {
   grid_dependency_wait,
   branch
 };
+// Orders what comes before it and after it, as its kind says (PTX ISA, fence, membar, wgmma.fence).
 struct Fence {
   FenceKind kind;
 };
+// The asynchronous operations that are waited for in groups.
 enum class GroupKind { cp_async, bulk, wgmma };
+// Closes a group: all operations of the kind that this thread has issued since the last one.
 struct Commit {
   GroupKind kind;
 };
@@ -423,6 +449,7 @@ struct Advance {
   ExprId count;
 };
 
+// A statement and where in the script it comes from.
 struct Stmt {
   std::variant<Let, Shuffle, Assign, Fill, Copy, Mma, For, If, Elect, TileLoop, Sync, Fence, Commit,
                Wait, Advance>
@@ -430,43 +457,50 @@ struct Stmt {
   Origin origin;
 };
 
-// ---- the kernel
-// -----------------------------------------------------------------------------------------------------
+// ---- the kernel ---------------------------------------------------------------------------------
 
+// A range of warps that run one body: producer, consumers.
 struct Role {
   std::string name;
-  int first = 0, threads = 0;    // threads first .. first + threads - 1 of the block
-  std::optional<int> registers;  // budget per thread (setmaxnreg)
+  // Threads first .. first + threads - 1 of the block.
+  int first = 0, threads = 0;
+  // Budget per thread (setmaxnreg)
+  std::optional<int> registers;
   Block body;
 };
 
+// How the kernel is launched; the grid is in blocks, over the sizes.
 struct Launch {
   std::array<Int, 3> grid;
   std::array<int, 3> cluster{1, 1, 1};
   int threads = 0;
-  int blocks_per_sm = 1;  // promised to the register allocator
+  // Promised to the register allocator.
+  int blocks_per_sm = 1;
   // Any whole number of clusters along x does the work, for each goes on by `grid_x`: who launches
   // takes no more of the grid than the device holds at once.
   bool persistent = false;
 };
 
+// One kernel: what it declares, and what its threads do.
 struct Kernel {
   std::string name;
-  std::string script;               // file name of the script, for comments and line marks
+  // File name of the script, for comments and line marks.
+  std::string script;
   std::vector<std::string> header;  // what the emitted file says first: the schedule, a line each
   std::vector<Param> params;
-  std::vector<Predicate>
-      assumptions;  // over the sizes; whoever launches the kernel has checked them
+  // Over the sizes; whoever launches the kernel has checked them.
+  std::vector<Predicate> assumptions;
   std::vector<TensorMap> tensor_maps;
-  std::vector<MmaAtom> atoms;  // by the names that mma statements use
+  // By the names that mma statements use.
+  std::vector<MmaAtom> atoms;
   std::vector<Buffer> buffers;
   std::vector<Barrier> barriers;
   std::vector<Ring> rings;
   std::vector<Var> vars;
   std::vector<Expr> exprs;
   Launch launch;
-  Block prologue;  // by all threads before the roles part: barrier initialisation; its variables
-                   // stay in scope
+  // By all threads before the roles part: barrier initialisation; its variables stay in scope.
+  Block prologue;
   std::vector<Role> roles;
   Block epilogue;  // by all threads after the roles
 

@@ -10,7 +10,8 @@ namespace lay::ir {
 // Equal truths compare equal although they are written otherwise: `x != y` holds where `x == y`
 // does not (NaN included), and `not c` where c does not.
 struct Truth {
-  std::vector<sema::NodeId> of;  // the operands of an equality, or one condition
+  // The operands of an equality, or one condition.
+  std::vector<sema::NodeId> of;
   bool holds = true;
 
   bool contradicts(const Truth& other) const { return of == other.of && holds != other.holds; }

@@ -15,7 +15,8 @@ std::vector<ExprId> operands(const Expr& expr);
 // where they are missing (negative), optional ones only where they are given.
 struct Uses {
   std::vector<ExprId> exprs;
-  std::vector<VarId> binds;  // the variables that it declares
+  // The variables that it declares.
+  std::vector<VarId> binds;
   std::vector<BufferId> buffers;
   std::vector<BarrierId> barriers;
   std::vector<RingId> rings;

@@ -264,7 +264,8 @@ bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& for
     copy.load = is_a ? form.a : form.b;
     copy.outer = is_a ? gemm.m : gemm.n;
   }
-  if (gemm.ring() && !take_ring(gemm, kernel, facts, target, width, schedule, conditions, problems))
+  if (gemm.ring() &&
+      !choose_ring(gemm, kernel, facts, target, width, schedule, conditions, problems))
     return false;
   for (const bool is_a : {true, false}) {
     OperandCopy& copy = is_a ? gemm.a : gemm.b;

@@ -16,7 +16,7 @@ constexpr int lanes = WorstAccess::lanes, row_bytes = 16, matrix = 8;
 // elements, the elements i of rows 2j and 2j + 1 (PTX ISA, ldmatrix). Rows lie in shared memory:
 // along k, or transposed along the outer index. In both cases lane 4i + j holds what lies i along
 // the outer index and, in elements of 4 bytes, j along k.
-void take_matrices(Fragment& fragment, int element_bits) {
+void choose_matrices(Fragment& fragment, int element_bits) {
   fragment.matrices = 0;
   if (element_bits > 32 || element_bits < 8 || (element_bits != 16 && !fragment.along_k)) return;
   const auto outer = values(along(fragment.held, 0)), k = values(along(fragment.held, 1));
@@ -77,7 +77,7 @@ Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool alo
     made.held = whole;
   }
   made.along_k = along_k;
-  take_matrices(made, element_bits);
+  choose_matrices(made, element_bits);
   return made;
 }
 

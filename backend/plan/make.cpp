@@ -64,8 +64,8 @@ class GemmPlanner {
       : plan_(plan), kernel_(*plan.kernel), form_(form), facts_(facts), target_(target) {}
 
   void run() {
-    follow_schedules();
-    if (plan_.problems.empty()) follow_tuned();
+    add_variants_from_schedules();
+    if (plan_.problems.empty()) add_variants_from_tuned();
     if (!plan_.problems.empty()) return;
     for (const std::string target : {"sm90", "sm80"}) {
       if (!completed_.contains(target)) follow(rows(target), target);
@@ -76,7 +76,7 @@ class GemmPlanner {
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const SimtPolicy& policy : policies) {
         if (complete()) return;
-        if (follow_policy(policy, width, along_k)) break;
+        if (add_variant_from_policy(policy, width, along_k)) break;
       }
     }
     if (!complete())
@@ -88,7 +88,7 @@ class GemmPlanner {
   const Int& extent(sema::IndexId index) const { return kernel_.index(index).extent; }
   bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
 
-  void follow_schedules() {
+  void add_variants_from_schedules() {
     std::map<std::string, int> numbers;
     for (const sema::Schedule& schedule : kernel_.schedules) {
       const int number = ++numbers[schedule.target];
@@ -161,7 +161,7 @@ class GemmPlanner {
   }
 
   // What was measured on this GPU for products of this class, before the library's policies.
-  void follow_tuned() {
+  void add_variants_from_tuned() {
     const auto of = tuned_class(kernel_, form_, target_);
     if (!of) return;
     for (const std::string& family : tuned_families(target_)) {
@@ -173,16 +173,16 @@ class GemmPlanner {
                                  (++number == 1 ? "" : "_" + std::to_string(number));
         const sema::Schedule said{family, {}, row.entries, kernel_.where};
         if (family == "simt")
-          follow_row(read_schedule(said, plan_.problems), row, name, family);
+          add_variants_from_row(read_schedule(said, plan_.problems), row, name, family);
         else
-          follow_row(read_tensor_schedule(said, plan_.problems), row, name, family);
+          add_variants_from_row(read_tensor_schedule(said, plan_.problems), row, name, family);
       }
     }
   }
 
   template <class Schedule>
-  void follow_row(Schedule schedule, const sema::TunedRow& row, const std::string& name,
-                  const std::string& family) {
+  void add_variants_from_row(Schedule schedule, const sema::TunedRow& row, const std::string& name,
+                             const std::string& family) {
     for (Problem& problem : plan_.problems)
       problem.message = "the tuned row " + row.name + ": " + problem.message;
     schedule.name = name;
@@ -380,12 +380,12 @@ class GemmPlanner {
         if (row.elements || width == Width::vectors) add(row.schedule, target, width);
       }
     }
-    if (target == "sm90") follow_on_copies(library);
+    if (target == "sm90") add_variants_on_copies(library);
   }
 
   // The same rows once more, as far as they say that products of these sizes are worth copying
   // factors for.
-  void follow_on_copies(const std::vector<Row>& library) {
+  void add_variants_on_copies(const std::vector<Row>& library) {
     std::vector<TensorSchedule> schedules;
     for (const Row& row : library) {
       const auto worth = open_conditions(facts_, {row.copies});
@@ -406,7 +406,8 @@ class GemmPlanner {
   }
 
   // Whether this row is taken for all sizes, so that no further one is needed at this width.
-  bool follow_policy(const SimtPolicy& policy, Width width, const std::array<bool, 2>& along_k) {
+  bool add_variant_from_policy(const SimtPolicy& policy, Width width,
+                               const std::array<bool, 2>& along_k) {
     const bool ring = policy.stages > 2;
     if (ring && width == Width::elements) return false;
     SimtSchedule schedule;

@@ -31,7 +31,7 @@ bool TensorShaping::wrong(const char* code, const std::string& entry, std::strin
   return false;
 }
 
-bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand) {
+bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand) {
   const sema::Kernel& kernel = at.kernel;
   const GemmForm& form = at.form;
   gemm.contraction = form.contraction;
@@ -104,7 +104,7 @@ Layout fragment_of(const Layout& operand, std::array<int, 2> shape) {
 }
 
 // The atom's accumulators, again for each atom of a group and for each group.
-bool take_accumulators(const TensorShaping& at, TensorGemm& gemm) {
+bool choose_accumulators(const TensorShaping& at, TensorGemm& gemm) {
   const auto& shape = gemm.mma.shape;
   const Layout atom = fragment_of(gemm.mma.c, {shape[0], shape[1]});
   const auto part = gemm.part();
@@ -120,7 +120,7 @@ bool take_accumulators(const TensorShaping& at, TensorGemm& gemm) {
       "the accumulators " + gemm.accumulators.to_string() + " do not cover the tile exactly once");
 }
 
-void take_vectors(const TensorShaping& at, TensorGemm& gemm) {
+void choose_vectors(const TensorShaping& at, TensorGemm& gemm) {
   const Layout held = gemm.accumulators[1];
   const auto at_m = values(along(held, 0)), at_n = values(along(held, 1));
   bool pairs = at.width == Width::vectors && at_m.size() % 2 == 0;

@@ -40,7 +40,7 @@ struct AtomDemand {
 
 // Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's),
 // "schedule-capability" (one that the target is too old for), "schedule-types".
-bool take_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand);
+bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand);
 
 // The tile is a multiple of `least`, which the groups (`who`) need at the least along each axis:
 // "schedule-cover". Its accumulators are no more than a thread has registers: "schedule-registers".
@@ -54,10 +54,10 @@ bool check_threads(const TensorShaping& at, int threads, const char* whose);
 Layout fragment_of(const Layout& operand, std::array<int, 2> shape);
 
 // Sets the accumulators, which cover the tile exactly once: "schedule-cover".
-bool take_accumulators(const TensorShaping& at, TensorGemm& gemm);
+bool choose_accumulators(const TensorShaping& at, TensorGemm& gemm);
 
 // Sets the vectors of outputs that are written from registers: pairs of accumulators of a thread
 // that lie side by side along n.
-void take_vectors(const TensorShaping& at, TensorGemm& gemm);
+void choose_vectors(const TensorShaping& at, TensorGemm& gemm);
 
 }  // namespace lay::plan

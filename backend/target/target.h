@@ -28,24 +28,32 @@ struct Rate {
 
 // Sizes in bytes; "block_" and "sm_" say of what it is the most.
 struct Target {
-  std::string name;          // "h200"
-  std::string device;        // what the driver's name of such a GPU holds: "H200"
-  std::string architecture;  // as the compiler takes it: "sm_90a"
-  int capability = 0;        // compute capability, times ten
-  bool exact = false;        // code for it runs on this compute capability only
+  std::string name;    // "h200"
+  std::string device;  // what the driver's name of such a GPU holds: "H200"
+  // As the compiler takes it: "sm_90a"
+  std::string architecture;
+  // Compute capability, times ten.
+  int capability = 0;
+  // Code for it runs on this compute capability only.
+  bool exact = false;
   int sms = 0;
   int block_shared = 0, sm_shared = 0;
   int reserved_shared = 0;  // that the system takes of each block
   int block_threads = 0, sm_threads = 0;
   int sm_blocks = 0;
   int thread_registers = 0, sm_registers = 0;
-  int cluster = 1;         // blocks of the largest cluster that is sure to fit
-  double hertz = 0;        // of the SMs, at most
-  double memory_rate = 0;  // bytes of global memory a second
-  double cache = 0;        // bytes of L2
-  double cache_rate = 0;   // bytes of it a clock, to all SMs
-  double shared_rate = 0;  // bytes of shared memory a clock, of one SM
-  double launch = 0;       // seconds of a launch that does nothing
+  // Blocks of the largest cluster that is sure to fit.
+  int cluster = 1;
+  double hertz = 0;  // of the SMs, at most
+  // Bytes of global memory a second.
+  double memory_rate = 0;
+  double cache = 0;  // bytes of L2
+  // Bytes of it a clock, to all SMs.
+  double cache_rate = 0;
+  // Bytes of shared memory a clock, of one SM.
+  double shared_rate = 0;
+  // Seconds of a launch that does nothing.
+  double launch = 0;
   std::vector<Rate> rates;
 
   // Products a clock of an SM; nothing where the record does not say.

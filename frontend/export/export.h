@@ -25,8 +25,9 @@ namespace lay::exports {
 struct Exported {
   std::string name = "L";  // of the variable; an identifier
   std::variant<Layout, Composed, Swizzle> value;
-  std::vector<std::string> guards = {};  // conditions on sizes, in Lay
-  std::optional<Tuple> tile = {};        // of a thread-value layout: the tile that it covers
+  // Conditions on sizes, in Lay.
+  std::vector<std::string> guards = {};
+  std::optional<Tuple> tile = {};  // of a thread-value layout: the tile that it covers
 };
 
 std::string to_cute(const Exported& x);

@@ -19,9 +19,11 @@ namespace lay::exports {
 using Point = std::vector<std::int64_t>;
 
 struct LinearMap {
-  int rank = 1;                           // of the values
-  bool coordinates = false;               // they are coordinates, by basis strides
-  std::vector<std::vector<Point>> modes;  // for each mode its bases, lowest bit first
+  int rank = 1;  // of the values
+  // They are coordinates, by basis strides.
+  bool coordinates = false;
+  // For each mode its bases, lowest bit first.
+  std::vector<std::vector<Point>> modes;
 };
 
 // Refusal "export" with what stands in the way: an extent that is no power of two, bases that

@@ -16,7 +16,8 @@
 
 namespace lay::picture {
 
-enum class Line { where_it_tells, always, never };  // the address line below a grid
+// The address line below a grid.
+enum class Line { where_it_tells, always, never };
 
 struct DrawOptions {
   Limits limits;
@@ -71,9 +72,12 @@ Picture draw_line(const Named& value, const DrawOptions& options = {});
 // For a divide the tile is that of the result, for a product the copy, for a composition or a slice
 // each element that it picks.
 struct Operation {
-  std::string name;             // "o", "slice", "zipped_divide", ...
-  std::vector<Named> operands;  // those that are layouts; the first is the one operated on
-  int tiler_modes = 0;          // a tuple of so many tiles, mode by mode; 0: one tile
+  // "o", "slice", "zipped_divide", ...
+  std::string name;
+  // Those that are layouts; the first is the one operated on.
+  std::vector<Named> operands;
+  // A tuple of so many tiles, mode by mode; 0: one tile.
+  int tiler_modes = 0;
   Named result;
   // The result of the same operation on the identity layout of the first operand's shape: which
   // coordinate of the operand each element of the result comes from. Where that is not so, or

@@ -7,10 +7,11 @@
 
 namespace lay::picture {
 
-std::string xml(std::string_view text);  // & < > " ', control characters as U+FFFD
-std::string tex(
-    std::string_view text);  // all that TeX reads as commands; what is not ASCII by name, or as ?
-std::string plain(std::string_view text);  // for a terminal: control characters as \x1b,
-                                           // bidirectional ones as \u{202e}
+// & < > " ', control characters as U+FFFD.
+std::string xml(std::string_view text);
+// All that TeX reads as commands; what is not ASCII by name, or as ?
+std::string tex(std::string_view text);
+// For a terminal: control characters as \x1b, bidirectional ones as \u{202e}
+std::string plain(std::string_view text);
 
 }  // namespace lay::picture

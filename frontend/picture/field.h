@@ -17,11 +17,13 @@ namespace lay::picture {
 
 // How much is drawn. Beyond it a picture shows a corner and says so.
 struct Limits {
-  int cells = 16384;   // boxes of one picture
-  int side = 128;      // rows or columns of a panel, where the other side is as long
-  int longest = 1024;  // rows or columns where the other side is short
-  int slices = 16;     // panels
-  int line = 512;      // offsets of an address line
+  int cells = 16384;  // boxes of one picture
+  // Rows or columns of a panel, where the other side is as long.
+  int side = 128;
+  // Rows or columns where the other side is short.
+  int longest = 1024;
+  int slices = 16;  // panels
+  int line = 512;   // offsets of an address line
 
   // Boxes of several pictures together: two grids and their address lines.
   std::size_t together() const { return 2 * static_cast<std::size_t>(cells + longest); }

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::string_view style = R"(
 body { margin: 1rem; font: 15px system-ui, sans-serif; color: #111; background: #fff; }
-form { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; align-items: center; margin-bottom: .6rem; }
+form { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; align-items: center;
+  margin-bottom: .6rem; }
 fieldset { border: 0; margin: 0; padding: 0; display: flex; gap: .8rem; }
 output { display: block; min-height: 1.4em; font-family: ui-monospace, monospace; }
 #picture { overflow: auto; }
@@ -57,8 +58,9 @@ const panels = [...document.querySelectorAll("#picture svg > g")].map(panel => {
   return named;
 });
 
-// What stands in the boxes: as drawn, or the offset, index or coordinate of each, small enough to fit. The browser lays
-// out anew what is written, which is all that takes time: only what changes is.
+// What stands in the boxes: as drawn, or the offset, index or coordinate of each, small enough to
+// fit. The browser lays out anew what is written, which is all that takes time: only what changes
+// is.
 const labels = boxes.filter(box => box.querySelector(".l")).map(box => {
   const text = box.querySelector(".l");
   const room = Number(box.querySelector("rect").getAttribute("width")) - 4;
@@ -80,8 +82,8 @@ function isolate(owner) {
   for (const box of boxes) box.classList.toggle("other", chosen.size > 0 && !chosen.has(box));
 }
 
-// In every panel the boxes that stand for all that the box stands for; where a panel has none, those
-// that share a part of it: an element of C = A B shares its row with A and its column with B.
+// In every panel the boxes that stand for all that the box stands for; where a panel has none,
+// those that share a part of it: an element of C = A B shares its row with A and its column with B.
 function corresponding(box) {
   const wanted = words(box);
   return panels.flatMap(named => {
@@ -108,11 +110,13 @@ function apply() {
   const only = controls.only?.value.trim() ?? "";
   label(controls.label.value);
   isolate(only);
-  history.replaceState(null, "", "#label=" + controls.label.value + (only ? "&only=" + encodeURIComponent(only) : ""));
+  const isolated = only ? "&only=" + encodeURIComponent(only) : "";
+  history.replaceState(null, "", "#label=" + controls.label.value + isolated);
 }
 function restore() {
   const state = new URLSearchParams(location.hash.slice(1));
-  if ([...controls.label].some(choice => choice.value === state.get("label"))) controls.label.value = state.get("label");
+  const asked = state.get("label");
+  if ([...controls.label].some(each => each.value === asked)) controls.label.value = asked;
   if (controls.only) controls.only.value = state.get("only") ?? "";
   apply();
 }

@@ -31,14 +31,18 @@ enum class BoxKind : uint8_t {
 // empty.
 struct Box {
   BoxKind kind = BoxKind::cell;
-  std::string label;       // "5", "T3"
-  std::string mark;        // a second, smaller line: "V1", the bank "b7", the tile "#2"
-  int colour = kNoColour;  // a number of the palette (palette.h)
+  std::string label;  // "5", "T3"
+  // A second, smaller line: "V1", the bank "b7", the tile "#2"
+  std::string mark;
+  // A number of the palette (palette.h)
+  int colour = kNoColour;
   std::string
       offset;  // where it lies: "5", or the coordinate that a layout with basis strides gives
-  std::string index;       // the 1-D index of its coordinate
+  // The 1-D index of its coordinate.
+  std::string index;
   std::string coordinate;  // "((1,0),1)"
-  std::string owner;       // the thread, or the tile, that it belongs to
+  // The thread, or the tile, that it belongs to.
+  std::string owner;
   // The elements that the box stands for, separated by blanks: pages link boxes that name the same.
   // Empty: the offset is what links it.
   std::string links;
@@ -74,9 +78,12 @@ struct Panel {
   int rows = 0, columns = 0;
   std::vector<Box> boxes;  // row by row
   Axis top, left;
-  std::vector<std::string> notes;  // below the panel: what was left out
-  bool is_line = false;            // the address line: one box an offset
-  bool is_row = false;  // boxes one behind the other, which a narrow terminal breaks where it must
+  // Below the panel: what was left out.
+  std::vector<std::string> notes;
+  // The address line: one box an offset.
+  bool is_line = false;
+  // Boxes one behind the other, which a narrow terminal breaks where it must.
+  bool is_row = false;
   std::int64_t first = 0;      // of a row: what its first box counts as
   bool on_pages_only = false;  // of use only where boxes can be pointed at
 
@@ -96,8 +103,8 @@ struct Picture {
       key;  // what colour says, and marks: "the tile, #0 the first"; empty where they say nothing
 
   std::string owner;  // what Box::owner names: "thread", "tile"; empty: nothing to isolate
-  bool marks_needed =
-      false;  // marks say what colour does not: they stand also where there are colours
+  // Marks say what colour does not: they stand also where there are colours.
+  bool marks_needed = false;
   std::vector<std::string> notes;
 };
 

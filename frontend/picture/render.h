@@ -14,8 +14,10 @@ enum class Colours : uint8_t { none, few, all };  // of a terminal: none, 256, 2
 
 struct TextOptions {
   Colours colours = Colours::none;
-  int columns = 0;   // panels stand beside each other as far as they fit; 0: all of them
-  bool cut = false;  // a panel that is wider loses columns, with a note
+  // Panels stand beside each other as far as they fit; 0: all of them.
+  int columns = 0;
+  // A panel that is wider loses columns, with a note.
+  bool cut = false;
 };
 
 // Lines for a terminal, without a newline at the end. Without colours the marks say what colour

@@ -40,32 +40,42 @@ enum class Mode { check, run };
 // What the evaluator asks of the world. A function may throw Refusal (its code and message are
 // shown at the place of the call); one that is empty makes its call an error `unavailable`.
 struct Host {
-  std::function<void(const std::string&)> print;  // a line, or several with newlines between
+  // A line, or several with newlines between.
+  std::function<void(const std::string&)> print;
   std::function<void(const picture::Picture&)> show;
-  std::function<Array(const std::string&)> load;  // an .npy file
+  // An .npy file.
+  std::function<Array(const std::string&)> load;
   std::function<void(const std::string&, const Array&)> save;
-  std::function<KernelResult(const KernelCall&)> call;  // runs a kernel
-  std::function<std::string(const std::string&)>
-      read;                           // the text of a used file, a path beside the script
-  std::function<bool()> interrupted;  // asked now and then: true ends the statement
+  // Runs a kernel.
+  std::function<KernelResult(const KernelCall&)> call;
+  // The text of a used file, a path beside the script.
+  std::function<std::string(const std::string&)> read;
+  // Asked now and then: true ends the statement.
+  std::function<bool()> interrupted;
 };
 
+// How a script is evaluated.
 struct Options {
   Mode mode = Mode::run;
-  std::map<std::string, std::int64_t>
-      sizes;             // --set M=128: dims of kernels that arrays leave open, and top-level dims
-  bool for_tex = false;  // pictures have so few boxes that TeX has room for them
+  // --set M=128: dims of kernels that arrays leave open, and top-level dims.
+  std::map<std::string, std::int64_t> sizes;
+  // Pictures have so few boxes that TeX has room for them.
+  bool for_tex = false;
 };
 
 // An obligation that did not become an error, or a claim that was asked about.
-enum class Standing { proved, refuted, undecided, guarded };
 struct Finding {
-  Standing standing;
-  std::string claim;   // Lay text: "M % 96 == 0"
-  std::string origin;  // "prove", "assert", or the operation that raised it
-  Sizes breaks;        // the smallest sizes that break it, where found
+  Verdict verdict;
+  std::string claim;  // Lay text: "M % 96 == 0"
+  // "prove", "assert", or the operation that raised it.
+  std::string origin;
+  // The smallest sizes that break it, where found.
+  Sizes breaks;
   Span where;
-  std::vector<std::string> decided_by{};  // undecided: what would decide it, "assume ldc >= M"
+  // Undecided, and left to a guard that the launcher checks.
+  bool guarded = false;
+  // Undecided: what would decide it, "assume ldc >= M"
+  std::vector<std::string> decided_by{};
 };
 
 struct Definition;
@@ -76,10 +86,13 @@ struct Outcome {
   std::vector<std::string> names;  // that the statement defines, if it does and is no error
   std::optional<Value>
       value;  // of an expression that stands alone or a let; nothing after an error
-  std::shared_ptr<const Definition> made_by;  // the expression of that value
-  Diagnostics diagnostics;                    // errors, warnings and notes
+  // The expression of that value.
+  std::shared_ptr<const Definition> made_by;
+  // Errors, warnings and notes.
+  Diagnostics diagnostics;
   std::vector<Finding> findings;
-  bool poisoned = false;  // not evaluated: it depends on a name whose statement failed
+  // Not evaluated: it depends on a name whose statement failed.
+  bool poisoned = false;
 
   bool ok() const { return diagnostics.ok() && !poisoned; }
 };

@@ -183,7 +183,7 @@ std::vector<RecordPtr> library_records(const std::string& library, const std::st
   return records;
 }
 
-Predicate under(const Predicate& condition, const Circumstances& given) {
+Predicate under(const Predicate& condition, const ProblemSize& given) {
   std::map<DimId, std::string> dims;
   condition.collect_dims(dims);
   const std::map<std::string, Int> meant{

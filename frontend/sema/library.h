@@ -43,23 +43,25 @@ std::vector<RecordPtr> library_records(const std::string& library, const std::st
 
 // A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition
 // holds. Conditions are over the library's dims M, N, K, L and SMs, which are
-// `Circumstances`.
+// `ProblemSize`.
 struct Policy {
   std::string name;
   Predicate when;
-  Predicate copies =
-      Predicate(false);  // and where factors that cannot be read as they lie are copied for it
-  bool elements = true;  // also where outputs have to be stored element by element
-  std::vector<ScheduleEntry> entries;  // tile, mma, groups, ...
+  // And where factors that cannot be read as they lie are copied for it.
+  Predicate copies = Predicate(false);
+  // Also where outputs have to be stored element by element.
+  bool elements = true;
+  // Tile, mma, groups, ...
+  std::vector<ScheduleEntry> entries;
 };
 
 // What conditions are about: an output of m x n elements and `batches` of them, sums over k, a GPU
 // of so many SMs.
-struct Circumstances {
+struct ProblemSize {
   Int m, n, k, batches;
   int sms = 0;
 };
-Predicate under(const Predicate& condition, const Circumstances& given);
+Predicate under(const Predicate& condition, const ProblemSize& given);
 
 // A sum of products of these types, an epilogue of so much arithmetic an element
 // (`plan::arithmetic_outside`), whether a mask skips products, the bits of the widest output's

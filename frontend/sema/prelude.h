@@ -29,8 +29,9 @@ class Prelude {
   struct Definition {
     std::string file;
     std::string_view text;
-    int line = 1;                    // of its first line in the file
-    std::shared_ptr<Module> module;  // with the name alone, once it was read
+    int line = 1;  // of its first line in the file
+    // With the name alone, once it was read.
+    std::shared_ptr<Module> module;
   };
   void list(const std::string& library);
 

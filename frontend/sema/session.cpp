@@ -89,8 +89,8 @@ Diagnostic to_diagnostic(const Refusal& refusal, Span whole, const std::vector<S
     d.witness.emplace_back("index", std::to_string(w->index));
     if (!w->coordinate.empty()) d.witness.emplace_back("coordinate", fact_json(w->coordinate));
     if (!w->middle.empty()) d.witness.emplace_back("middle", fact_json(w->middle));
-    if (!w->due.empty()) d.witness.emplace_back("due", fact_json(w->due));
-    if (!w->actual.empty()) d.witness.emplace_back("actual", fact_json(w->actual));
+    if (!w->expected.empty()) d.witness.emplace_back("expected", fact_json(w->expected));
+    if (!w->got.empty()) d.witness.emplace_back("got", fact_json(w->got));
   }
   for (const auto& [name, value] : refusal.sizes)
     d.witness.emplace_back(name, std::to_string(value));

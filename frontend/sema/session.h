@@ -75,20 +75,23 @@ class Session {
   Host host;
   Options options;
   Facts facts;
-  std::map<std::string, Int> dims;  // top-level dims by name, the newest of each: `show L, M = 8`
+  // top-level dims by name, the newest of each: `show L, M = 8`
+  std::map<std::string, Int> dims;
   std::shared_ptr<Module> main = std::make_shared<Module>();
 
   // Of the statement that is being evaluated.
   Outcome* outcome = nullptr;
   std::int64_t steps = 0;
   int call_depth = 0;
-  KernelBuilder* kernel = nullptr;  // while a kernel's body is evaluated
-  std::vector<Guard> inherited;     // guards that came with names: reported where they were raised
+  // While a kernel's body is evaluated.
+  KernelBuilder* kernel = nullptr;
+  // Guards that came with names: reported where they were raised.
+  std::vector<Guard> inherited;
   bool claiming =
       false;  // what is evaluated is what `prove` asks: a claim may answer by one counterexample
-  std::optional<Judgement> refutation;  // of the last claim that was refuted
-  std::string
-      library;  // name of the embedded library whose def is running; empty in the user's own text
+  std::optional<Conclusion> refutation;  // of the last claim that was refuted
+  // Name of the embedded library whose def is running; empty in the user's own text.
+  std::string library;
 
   // Kernels by name in order of definition, with the schedules given so far.
   std::vector<std::string> kernel_order;

@@ -74,9 +74,9 @@ class StatementEvaluation {
     Value value = evaluate(session_, frame_, s.condition);
     if (value.is_unknown()) return;
     Predicate condition = as_condition(value, span(s.condition));
-    Decision decision = session_.facts.decide(condition);
+    Conclusion decision = session_.facts.decide(condition);
     if (decision.verdict == Verdict::proved) {
-      finding(Standing::proved, condition, "assert", {});
+      finding(Verdict::proved, condition, "assert", {});
       return;
     }
     if (decide(session_, condition) == false) {
@@ -91,7 +91,8 @@ class StatementEvaluation {
       }
       fail("assertion", message, span(s.condition), {}, std::move(notes));
     }
-    finding(Standing::guarded, condition, "assert", decision.witness);
+    finding(Verdict::undecided, condition, "assert", decision.sizes);
+    outcome_.findings.back().guarded = true;
   }
 
   void operator()(const syntax::Print& s) {
@@ -133,7 +134,7 @@ class StatementEvaluation {
     } catch (const DiagnosticError& error) {
       if (error.diagnostic.code != "undecided") throw;
       std::string claim(session_.sources.text(span(s.claim)));
-      outcome_.findings.push_back({Standing::undecided, claim, "prove", {}, outcome_.where});
+      outcome_.findings.push_back({Verdict::undecided, claim, "prove", {}, outcome_.where});
       for (const Note& note : error.diagnostic.notes) {
         if (note.kind == "works") outcome_.findings.back().decided_by.push_back(note.text);
       }
@@ -141,18 +142,9 @@ class StatementEvaluation {
     }
     if (value.is_unknown()) return;
     Predicate claim = as_condition(value, span(s.claim));
-    Decision decision = session_.facts.decide(claim);
-    switch (decision.verdict) {
-      case Verdict::proved:
-        finding(Standing::proved, claim, "prove", {});
-        return;
-      case Verdict::undecided:
-        finding(Standing::undecided, claim, "prove", {});
-        return;
-      case Verdict::refuted:
-        finding(Standing::refuted, claim, "prove", decision.witness);
-        refuted(claim, decision.witness, s.claim);
-    }
+    const Conclusion decided = session_.facts.decide(claim);
+    finding(decided.verdict, claim, "prove", decided.sizes);
+    if (decided.verdict == Verdict::refuted) refuted(claim, decided.sizes, s.claim);
   }
 
   void operator()(const syntax::Use& s) { use_library(session_, *module_, s, outcome_.where); }
@@ -195,8 +187,8 @@ class StatementEvaluation {
     for (const Guard& guard : session_.facts.simplify(raised_)) {
       const std::vector<Guard>& old = session_.inherited;
       if (std::find(old.begin(), old.end(), guard) != old.end()) continue;
-      outcome_.findings.push_back(
-          {Standing::guarded, guard.to_string(), guard.origin, guard.breaks, outcome_.where});
+      outcome_.findings.push_back({Verdict::undecided, guard.to_string(), guard.origin,
+                                   guard.breaks, outcome_.where, true});
     }
   }
 
@@ -219,9 +211,9 @@ class StatementEvaluation {
     return value;
   }
 
-  void finding(Standing standing, const Predicate& claim, std::string origin, Sizes breaks) {
+  void finding(Verdict verdict, const Predicate& claim, std::string origin, Sizes breaks) {
     outcome_.findings.push_back(
-        {standing, claim.to_string(), std::move(origin), std::move(breaks), outcome_.where});
+        {verdict, claim.to_string(), std::move(origin), std::move(breaks), outcome_.where});
   }
 
   void say(const std::vector<std::string>& lines) {
@@ -343,7 +335,7 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   outcome.where = statement.span;
   Outcome* outer = std::exchange(session.outcome, &outcome);
   std::vector<Guard> inherited = std::exchange(session.inherited, {});
-  std::optional<Judgement> refutation = std::exchange(session.refutation, {});
+  std::optional<Conclusion> refutation = std::exchange(session.refutation, {});
   const bool claiming = std::exchange(session.claiming, false);
   if (!outer) session.steps = 0;
   bool failed = true;

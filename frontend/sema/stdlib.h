@@ -9,7 +9,8 @@
 
 namespace lay::sema {
 
-std::optional<std::string_view> stdlib_text(const std::string& name);  // "prelude", "atoms.sm90"
+// "prelude", "atoms.sm90"
+std::optional<std::string_view> stdlib_text(const std::string& name);
 std::vector<std::string> stdlib_names();
 
 }  // namespace lay::sema

@@ -8,11 +8,11 @@
 //     --> tiles.lay:4:9
 //      |
 //    4 | let r = (6,2):(1,7) o (3,2):(2,3)
-//      |         ^^^^^^^^^^^   ----------- mode 1 steps by 3 and carries out of mode 0 of the left
-//      side
+//      |         ^^^^^^^^^^^   ----------- mode 1 steps by 3 and carries out of mode 0
 //      |
 //      = at 5, coordinate (2,1): the right side gives 7, which the left side maps to 8, but
-//      (3,2):(2,3) would give 7 = works: the left side as 12:1, or the right side as (3,2):(2,6)
+//        (3,2):(2,3) would give 7
+//      = works: the left side as 12:1, or the right side as (3,2):(2,6)
 //
 // A mistake of the user is a Diagnostic, thrown as DiagnosticError where the work cannot go on. A
 // mistake of ours is an assertion or std::logic_error and never a Diagnostic.
@@ -37,19 +37,20 @@ struct Label {
 };
 
 struct Note {
-  std::string kind;  // "at" prints `= at TEXT`, "" prints `= TEXT`, any other ("works", "help")
-                     // prints `= KIND: TEXT`
+  // "at" prints `= at TEXT`, "" prints `= TEXT`, any other ("works", "help") prints `= KIND: TEXT`
+  std::string kind;
   std::string text;
 };
 
 struct Diagnostic {
-  std::string code;     // kebab-case: "composition-carry"
-  std::string message;  // one lower-case sentence without a full stop
+  std::string code;  // kebab-case: "composition-carry"
+  // One lower-case sentence without a full stop.
+  std::string message;
   Span primary;
   std::vector<Label> labels;
   std::vector<Note> notes;
-  std::vector<std::pair<std::string, std::string>>
-      witness;  // name and JSON text of each fact, for tools
+  // Name and JSON text of each fact, for tools.
+  std::vector<std::pair<std::string, std::string>> witness;
   Severity severity = Severity::error;
 };
 

@@ -21,10 +21,13 @@
 namespace lay {
 
 struct Source {
-  std::string name;                  // as the user wrote it: a path, "<input>", "atoms.sm90"
-  std::string text;                  // normalised
-  std::vector<std::uint32_t> lines;  // offset at which each line begins
-  int first_line = 1;  // the number of the first line (the REPL and `lay eval` count on)
+  // As the user wrote it: a path, "<input>", "atoms.sm90"
+  std::string name;
+  std::string text;  // normalised
+  // Offset at which each line begins.
+  std::vector<std::uint32_t> lines;
+  // The number of the first line (the REPL and `lay eval` count on)
+  int first_line = 1;
 };
 
 struct Position {

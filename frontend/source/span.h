@@ -8,7 +8,8 @@
 namespace lay {
 
 struct Span {
-  int file = -1;  // index into Sources; -1: nowhere (a value made by the program, not by the text)
+  // Index into Sources; -1: nowhere (a value made by the program, not by the text)
+  int file = -1;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
 

@@ -10,11 +10,13 @@
 namespace lay::syntax {
 
 struct Mistake {
-  std::size_t head;  // type of the statement's first word
-  std::optional<std::size_t>
-      before;         // type of the word before the one that cannot stand there, of this statement
+  // Type of the statement's first word.
+  std::size_t head;
+  // Type of the word before the one that cannot stand there, of this statement.
+  std::optional<std::size_t> before;
   std::size_t found;  // its own type
-  std::string_view first, last;  // the statement's first word; the word before
+  // The statement's first word; the word before.
+  std::string_view first, last;
   const antlr4::misc::IntervalSet& expected;
 };
 

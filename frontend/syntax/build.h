@@ -20,6 +20,7 @@ Context* as(antlr4::tree::ParseTree* tree) {
   return typeid(*tree) == typeid(Context) ? static_cast<Context*>(tree) : nullptr;
 }
 
+// Builds the tree of one file, statement by statement, in the order of the text.
 class Builder {
  public:
   Builder(int file, std::string_view text, const std::vector<Word>& words, const Limits& limits,
@@ -35,6 +36,7 @@ class Builder {
   using P = generated::LayParser;
 
   // Statements (build_statements.cpp).
+  // One function for each kind of statement.
   Statement statement(P::StatementContext* context);
   Let let(P::Let_Context* context);
   Def def(P::DefContext* context);
@@ -47,6 +49,7 @@ class Builder {
   // Expressions: operators (build_expressions.cpp) and what stands between them
   // (build_operands.cpp).
   class ChainMaker;
+  // One function for each rule of the grammar; children are added before their parents.
   BinaryOperator comparison_operator(P::ComparisonContext* context);
   ExpressionId expression(P::ExpressionContext* context);
   ExpressionId subscript(P::SubscriptContext* context);
@@ -59,12 +62,16 @@ class Builder {
   ExpressionId tuple(P::TupleContext* context);
   ExpressionId minus(P::MinusContext* context);
   ExpressionId call(P::CallContext* context, ExpressionId callee);
+  // sum[k](body): the grammar reads a call of an indexed name.
   ExpressionId sum(P::CallContext* context, const Index& header);
   ExpressionId path_index(const antlr4::Token* token);
   std::vector<Argument> arguments(P::ArgumentsContext* context);
+  // Error `call-of-literal`: (4,2)(1) is a forgotten operator.
   void check_callee(P::CallContext* context, ExpressionId callee);
+  // Whether a tuple is CuTe's, as (_4,_2), in which (_4) is a tuple of one.
   bool is_cute_text(antlr4::ParserRuleContext* context) const;
   std::int64_t integer(const Span& span, std::string_view digits, bool negative);
+  // Reports; the tree goes on with what can be built.
   void error(const Span& span, std::string code, std::string message, std::string help = "");
 
   // Adds the node; `nesting-too-deep` if the tree below it is too high.

@@ -189,7 +189,7 @@ class Formatter {
     lines_ = std::move(kept);
   }
 
-  // In runs of lines, `member` of each line is brought to the same column by blanks before it.
+  // In runs of lines, `member` of each line is moved to the same column by blanks before it.
   template <class Has, class Column, class Shift>
   void align(Has has, Column column, Shift shift) {
     for (std::size_t begin = 0; begin < lines_.size(); ++begin) {

@@ -20,7 +20,8 @@ class LexerBase : public antlr4::Lexer {
   bool begins_comment();
 
  private:
-  bool operand_before_ = false;  // the last word ends an operand
+  // The last word ends an operand.
+  bool operand_before_ = false;
 };
 
 }  // namespace lay::syntax

@@ -10,6 +10,7 @@
 
 namespace lay::syntax {
 
+// The kinds of brackets, which are spaced and broken differently.
 enum class Bracket : std::uint8_t {
   none,
   group,    // (a + b)
@@ -24,14 +25,19 @@ enum class Bracket : std::uint8_t {
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
+// What one word is, beside its text.
 struct Mark {
   Bracket bracket = Bracket::none;  // of a bracket, opening or closing
-  std::size_t partner = kNowhere;   // the other bracket of the pair
-  std::size_t inside = kNowhere;    // the innermost bracket around this word
-  bool begins_statement = false;    // or entry, or field
-  bool sign = false;                // a unary minus
-  bool names_type = false;          // the colon of NAME: TYPE
-  bool wide = false;  // a layout's colon with blanks, next to an operator that binds tighter
+  // The other bracket of the pair.
+  std::size_t partner = kNowhere;
+  // The innermost bracket around this word.
+  std::size_t inside = kNowhere;
+  bool begins_statement = false;  // or entry, or field
+  bool sign = false;              // a unary minus
+  // The colon of NAME: TYPE.
+  bool names_type = false;
+  // A layout's colon with blanks, next to an operator that binds tighter.
+  bool wide = false;
 };
 
 // One mark for each word of `words`, which are the significant words of a text without syntax

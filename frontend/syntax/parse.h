@@ -23,9 +23,10 @@ struct Limits {
   std::size_t bytes = std::size_t{4}
                       << 20;    // of one file                        else source-too-large
   std::size_t words = 2500000;  // of one file                        else source-too-large
-  int brackets = 256;           // ( [ < { inside one another         else nesting-too-deep
-  int height = 1000;            // of an expression's tree            else nesting-too-deep
-  std::size_t errors = 50;      // reported in one run
+  // ( [ < { inside one another         else nesting-too-deep.
+  int brackets = 256;
+  int height = 1000;        // of an expression's tree            else nesting-too-deep
+  std::size_t errors = 50;  // reported in one run
 };
 
 struct Parsed {

@@ -14,12 +14,14 @@
 
 namespace lay::syntax {
 
+// In place of ANTLR's own strategy, which guesses tokens that are missing.
 class Recovery : public antlr4::DefaultErrorStrategy {
  public:
   Recovery(int file, std::string_view text, const std::vector<Word>& words,
            Diagnostics& diagnostics)
       : file_(file), text_(text), words_(words), diagnostics_(diagnostics) {}
 
+  // Called by the parser at a word that it cannot take.
   void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& e) override;
   void recover(antlr4::Parser* parser, std::exception_ptr e) override;
   antlr4::Token* recoverInline(antlr4::Parser* parser) override;
@@ -30,6 +32,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
 
  private:
   void report(antlr4::Parser* parser, std::size_t index, const antlr4::misc::IntervalSet& expected);
+  // How many brackets are open before a word: a statement ends at a newline outside of all.
   int open_brackets(std::size_t index) const;
   void skip_line(antlr4::Parser* parser, bool inside_braces);
 
@@ -37,7 +40,8 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   std::string_view text_;
   const std::vector<Word>& words_;
   Diagnostics& diagnostics_;
-  bool recovering_ = false;  // an exception is on its way up
+  // An exception is on its way up.
+  bool recovering_ = false;
 };
 
 }  // namespace lay::syntax

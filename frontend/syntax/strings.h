@@ -8,6 +8,7 @@ namespace lay::syntax {
 
 std::string string_value(
     std::string_view literal);  // of a literal with its quotes; unknown escapes were reported
-std::string string_literal(std::string_view value);  // the literal that means the value
+// The literal that means the value.
+std::string string_literal(std::string_view value);
 
 }  // namespace lay::syntax

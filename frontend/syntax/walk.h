@@ -8,6 +8,7 @@
 
 namespace lay::syntax {
 
+// Calls f for each child; a new kind of expression does not compile until it is enumerated here.
 template <class Function>
 struct ChildWalk {
   Function& f;

@@ -15,8 +15,8 @@ namespace lay::syntax {
 
 struct Word {
   std::size_t type = 0;  // LayLexer::NAME ...
-  std::uint32_t begin =
-      0;  // bytes; an inserted NEWLINE is empty and stands at the end of the word before it
+  // Bytes; an inserted NEWLINE is empty and stands at the end of the word before it.
+  std::uint32_t begin = 0;
   std::uint32_t end = 0;
   bool first_on_line = false;
 };
@@ -43,10 +43,14 @@ void check_words(int file, std::string_view text, const std::vector<Word>& words
 // before it, so that one missing bracket is one error.
 struct Filtered {
   std::vector<Word> words;
-  std::vector<Word> open;        // brackets that are open at the end of the text
-  bool wants_more = false;       // the text ends in a word that demands another
-  bool mismatch = false;         // a bracket was closed that was not open
-  std::optional<Word> too_deep;  // the first bracket beyond the limit; words end there
+  // Brackets that are open at the end of the text.
+  std::vector<Word> open;
+  // The text ends in a word that demands another.
+  bool wants_more = false;
+  // A bracket was closed that was not open.
+  bool mismatch = false;
+  // The first bracket beyond the limit; words end there.
+  std::optional<Word> too_deep;
 };
 Filtered filter_newlines(const std::vector<Word>& words, int bracket_limit);
 

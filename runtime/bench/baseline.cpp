@@ -1,6 +1,6 @@
 #include "runtime/bench/baseline.h"
 
-#include "runtime/bench/strides.h"
+#include "runtime/bench/problem/strides.h"
 
 namespace lay::bench {
 namespace {

@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "runtime/bench/cublaslt.h"
-#include "runtime/bench/epilogue.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/epilogue.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

@@ -10,7 +10,7 @@
 #include "runtime/bench/baseline.h"
 #include "runtime/bench/checker.h"
 #include "runtime/bench/compiled_kernel.h"
-#include "runtime/bench/epilogue.h"
+#include "runtime/bench/problem/epilogue.h"
 #include "runtime/bench/reference.h"
 #include "runtime/gpu/stream.h"
 

@@ -4,7 +4,7 @@
 #include "backend/plan/plan.h"
 #include "frontend/source/source.h"
 #include "runtime/bench/cublaslt.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 #include "runtime/bench/result.h"
 #include "runtime/bench/triton/triton.h"
 #include "runtime/gpu/gpu.h"

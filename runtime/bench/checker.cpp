@@ -4,7 +4,7 @@
 
 #include "backend/plan/make.h"
 #include "backend/plan/recognise.h"
-#include "runtime/bench/element_value.h"
+#include "runtime/bench/problem/element_value.h"
 
 namespace lay::bench {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "backend/plan/plan.h"
 #include "frontend/source/source.h"
-#include "runtime/bench/operand_sets.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/operand_sets.h"
+#include "runtime/bench/problem/problem.h"
 #include "runtime/gpu/gpu.h"
 
 namespace lay::bench {

@@ -31,6 +31,7 @@ struct Candidate {
   std::function<void(int set, runtime::StreamHandle)> launch;
 };
 
+// How long and how often each side is timed.
 struct Protocol {
   int rounds = 5;
   // Sets of operands.
@@ -49,6 +50,7 @@ struct Protocol {
 // at most 200.
 int sets_beyond_cache(std::size_t bytes, std::int64_t cache_bytes);
 
+// The times of one side, by round.
 struct Timing {
   // Milliseconds a launch, one entry a round. An entry of `single` is the median of that round.
   std::vector<double> graph, single;

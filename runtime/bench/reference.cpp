@@ -11,9 +11,9 @@
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/memory/convert.h"
 #include "frontend/sema/values/array.h"
-#include "runtime/bench/element_value.h"
 #include "runtime/bench/host_work.h"
-#include "runtime/bench/operand.h"
+#include "runtime/bench/problem/element_value.h"
+#include "runtime/bench/problem/operand.h"
 
 namespace lay::bench {
 namespace {

@@ -16,8 +16,8 @@
 
 #include <string>
 
-#include "runtime/bench/data.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/data.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

@@ -48,7 +48,7 @@ std::string diagnostic_json(const Sources& sources, const Diagnostic& diagnostic
 
 std::string finding_json(const Sources& sources, const sema::Finding& finding) {
   JsonObject object;
-  object.string("kind", "verdict").string("verdict", standing_word(finding.standing));
+  object.string("kind", "verdict").string("verdict", verdict_word(finding));
   object.string("claim", finding_claim(sources, finding)).string("origin", finding.origin);
   add_place(object, sources, finding.where);
   std::vector<std::string> deciding;

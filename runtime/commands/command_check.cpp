@@ -33,19 +33,16 @@ std::unique_ptr<Script> checked(const std::string& file,
 struct Tally {
   int proved = 0, refuted = 0, undecided = 0, guarded = 0;
 
-  void count(sema::Standing standing) {
-    switch (standing) {
-      case sema::Standing::proved:
+  void count(const sema::Finding& finding) {
+    switch (finding.verdict) {
+      case Verdict::proved:
         ++proved;
         break;
-      case sema::Standing::refuted:
+      case Verdict::refuted:
         ++refuted;
         break;
-      case sema::Standing::undecided:
-        ++undecided;
-        break;
-      case sema::Standing::guarded:
-        ++guarded;
+      case Verdict::undecided:
+        ++(finding.guarded ? guarded : undecided);
         break;
     }
   }
@@ -55,7 +52,7 @@ Tally print_findings(const Script& script) {
   Tally tally;
   for (const auto& outcome : script.outcomes)
     for (const auto& finding : outcome.findings) {
-      tally.count(finding.standing);
+      tally.count(finding);
       std::cout << finding_line(script.sources, finding) << "\n";
     }
   return tally;
@@ -80,7 +77,7 @@ int check_as_json(const CheckOptions& options) {
     for (const Diagnostic& d : outcome.diagnostics.list())
       std::cout << diagnostic_json(script->sources, d) << "\n";
     for (const auto& finding : outcome.findings) {
-      if (finding.standing == sema::Standing::refuted) code = exit_program;
+      if (finding.verdict == Verdict::refuted) code = exit_program;
       std::cout << finding_json(script->sources, finding) << "\n";
     }
   }

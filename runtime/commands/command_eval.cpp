@@ -88,7 +88,7 @@ class LineEvaluator {
     if (last)
       for (const auto& finding : last->findings)
         if (finding.origin == "prove") {
-          object.string("verdict", standing_word(finding.standing));
+          object.string("verdict", verdict_word(finding));
           if (!finding.breaks.empty()) object.raw("witness", to_json(finding.breaks));
           std::vector<std::string> conditions;
           for (const std::string& condition : finding.decided_by)

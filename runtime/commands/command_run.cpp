@@ -5,7 +5,7 @@
 #include "frontend/algebra/support/refusal.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
-#include "runtime/commands/pictures.h"
+#include "runtime/commands/pictures/pictures.h"
 #include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
 #include "runtime/io/arrays.h"

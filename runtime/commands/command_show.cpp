@@ -7,7 +7,7 @@
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/expression_query.h"
-#include "runtime/commands/pictures.h"
+#include "runtime/commands/pictures/pictures.h"
 #include "runtime/commands/report.h"
 #include "runtime/io/file.h"
 

@@ -11,18 +11,22 @@ namespace lay::runtime {
 
 // An option, a flag or a positional argument of a command.
 struct CommandOption {
-  std::vector<std::string> names;  // "-o", "--output"; empty for a positional argument
-  std::string value;               // what the value is called; empty for a flag
+  // "-o", "--output"; empty for a positional argument.
+  std::vector<std::string> names;
+  std::string value;  // what the value is called; empty for a flag
   std::string description;
-  std::vector<std::string> choices;  // all values there are; empty where they are free
+  // All values there are; empty where they are free.
+  std::vector<std::string> choices;
   bool required = false;
 };
 
+// One command.
 struct CommandEntry {
   std::string name, description;
   std::vector<CommandOption> options;
 };
 
+// The whole command line.
 struct CommandTable {
   std::string name, description, footer, version;
   std::vector<CommandOption> options;  // of `lay` itself

@@ -11,64 +11,85 @@
 
 namespace lay::runtime {
 
+// Where kernels run; any: on the GPU if there is one.
 enum class MachineChoice { any, host, gpu };
 
 // This machine lacks what was asked for: nothing is wrong with the script.
 struct MachineLacks : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+// A GPU was asked for, and there is none that can be used.
 struct NoGpu : MachineLacks {
   using MachineLacks::MachineLacks;
 };
 
+// The options of `lay run`.
 struct RunOptions {
   std::string file;
-  std::map<std::string, std::string> in, out;  // parameter -> .npy file
-  std::map<std::string, std::string> set;      // dim or scalar parameter -> number
-  std::string kernel;                          // where the script calls none and has several
-  bool random = false;                         // make the inputs that are not given
+  // Parameter -> .npy file.
+  std::map<std::string, std::string> in, out;
+  // Dim or scalar parameter -> number.
+  std::map<std::string, std::string> set;
+  std::string kernel;  // where the script calls none and has several
+  // Make the inputs that are not given.
+  bool random = false;
   std::uint64_t seed = 1;
-  bool bits = false;  // write types that NumPy lacks as their bits
+  // Write types that NumPy lacks as their bits.
+  bool bits = false;
   MachineChoice on = MachineChoice::any;
   bool counts = false;      // of wavefronts and sectors, on the host
   std::uint64_t order = 0;  // of warps and copies, on the host
-  bool strict = false;      // warnings about slow kernels are errors: nothing runs
+  // Warnings about slow kernels are errors: nothing runs.
+  bool strict = false;
 };
 
+// The options of `lay check`.
 struct CheckOptions {
   std::string file;
-  std::string dump;  // tree, typed, plan, ir, cuda: print this stage instead of the verdicts
+  // Tree, typed, plan, ir, cuda: print this stage instead of the verdicts.
+  std::string dump;
   std::map<std::string, std::string> set;
   bool json = false;
-  bool strict = false;  // warnings about slow kernels are errors
+  // Warnings about slow kernels are errors.
+  bool strict = false;
 };
 
+// The options of `lay build`.
 struct BuildOptions {
   std::string file;
   std::string folder;              // -o
   std::vector<std::string> archs;  // sm_90a, ...
   bool source_only = false;        // no PTX or cubin
-  bool ptx = false;                // PTX in place of cubins
+  // PTX in place of cubins.
+  bool ptx = false;
   bool strict = false;  // what ptxas remarks about a kernel is an error, and so is a slow plan
 };
 
+// The options of `lay show`.
 struct ShowOptions {
   std::string expression;  // what stands after `show`
-  std::string file;        // a script whose names it may use
-  std::string output;      // -o: a file whose ending says the form; empty: standard output
-  std::string to;          // text, svg, html, tex: the form, whatever the ending
+  // A script whose names it may use.
+  std::string file;
+  // -o: a file whose ending says the form; empty: standard output.
+  std::string output;
+  // Text, svg, html, tex: the form, whatever the ending.
+  std::string to;
   std::map<std::string, std::string> set;
 };
 
+// The options of `lay export`.
 struct ExportOptions {
   std::string expression;
-  std::string to;          // cute, cutedsl, triton, numpy, latex
+  // Cute, cutedsl, triton, numpy, latex.
+  std::string to;
   std::string tile;        // of a thread-value layout, as Lay text: "(16,8)"
   std::string name = "L";  // of the variable that it becomes
-  std::string file;        // a script whose names the expression may use
+  // A script whose names the expression may use.
+  std::string file;
   std::map<std::string, std::string> set;
 };
 
+// The options of `lay fmt`; `check` only says which files would change.
 struct FormatOptions {
   std::vector<std::string> files;  // none, or "-": standard input to standard output
   bool check = false;
@@ -82,21 +103,25 @@ int run_script(const RunOptions& options);
 // are held to their promises.
 int check_script(const CheckOptions& options);
 
+// The options of `lay plan`.
 struct PlanOptions {
   std::string file;
-  std::string gpu;     // as stdlib/targets calls it, or an architecture; empty: the default
-  std::string kernel;  // the only one to be planned; empty: all
-  std::map<std::string, std::int64_t>
-      sizes;  // by dim; under no name: of every dim; none: all variants are printed
+  // As stdlib/targets calls it, or an architecture; empty: the default.
+  std::string gpu;
+  // The only one to be planned; empty: all.
+  std::string kernel;
+  // By dim; under no name: of every dim; none: all variants are printed.
+  std::map<std::string, std::int64_t> sizes;
 };
 // The complete schedule of the kernels with its predictions, as Lay text; with sizes the variant
 // that takes them, as far as alignment allows, and what it takes there at the least
-// (plan/forecast.h).
+// (backend/plan/model/forecast.h).
 int print_plans(const PlanOptions& options);
 
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.
 int build_script(const BuildOptions& options);
 
+// The options of `lay explain`.
 struct ExplainOptions {
   std::string expression;
   std::string file;  // a script whose names it may use
@@ -117,6 +142,7 @@ int show_expression(const ShowOptions& options);
 // A layout in the words of another tool, on standard output.
 int export_expression(const ExportOptions& options);
 
+// Formats the files in place.
 int format_files(const FormatOptions& options);
 
 // What was found on this machine and what was not, and why.

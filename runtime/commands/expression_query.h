@@ -19,9 +19,12 @@
 namespace lay::runtime {
 
 struct QueryOptions {
-  std::string file;                        // a script whose names may be used; empty: none
-  std::map<std::string, std::string> set;  // sizes: each becomes a dim, declared or not
-  bool for_tex = false;                    // draw pictures of few enough boxes for TeX
+  // A script whose names may be used; empty: none.
+  std::string file;
+  // Sizes: each becomes a dim, declared or not.
+  std::map<std::string, std::string> set;
+  // Draw pictures of few enough boxes for TeX.
+  bool for_tex = false;
 };
 
 class ExpressionQuery {
@@ -43,7 +46,8 @@ class ExpressionQuery {
   std::vector<sema::Outcome> evaluate(const std::string& name, const std::string& text);
 
   std::function<void(const picture::Picture&)> show_;
-  bool in_question_ = false;  // false while the script is evaluated
+  // False while the script is evaluated.
+  bool in_question_ = false;
   Sources sources_;
   Executor executor_{sources_};
   sema::Evaluator evaluator_;

@@ -21,7 +21,8 @@ namespace lay::runtime {
 
 struct HelpSection {
   std::string group;  // the heading `# ...` above it
-  std::string name;   // the heading `## ...`: one name, or several with blanks between them
+  // The heading `## ...`: one name, or several with blanks between them.
+  std::string name;
   std::string text;
 };
 // Returns the sections of a text in order.

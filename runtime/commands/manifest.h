@@ -13,8 +13,10 @@
 
 namespace lay::runtime {
 
+// The parts of the manifest, from a file to a kernel.
 struct BuiltFile {
-  std::string name, kind, target;  // "linear.any.sm_90a.cubin", "cubin", "sm_90a"
+  // "linear.any.sm_90a.cubin", "cubin", "sm_90a"
+  std::string name, kind, target;
 };
 
 struct BuiltLaunch {
@@ -25,7 +27,8 @@ struct BuiltLaunch {
 
 struct BuiltVariant {
   const plan::Variant* variant = nullptr;
-  std::vector<std::string> targets;   // those with this variant
+  // Those with this variant.
+  std::vector<std::string> targets;
   std::vector<BuiltLaunch> launches;  // in order
 };
 
@@ -33,8 +36,8 @@ struct BuiltKernel {
   sema::KernelPtr kernel;
   std::vector<std::unique_ptr<const plan::Plan>>
       plans;  // of each target; the variants point into them
-  std::vector<BuiltVariant>
-      variants;  // in the order in which the launcher tries those of its target
+  // In the order in which the launcher tries those of its target.
+  std::vector<BuiltVariant> variants;
 };
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels);

@@ -58,16 +58,14 @@ ExitCode exit_code_of(const std::vector<sema::Outcome>& outcomes) {
   return std::all_of(outcomes.begin(), outcomes.end(), is_ok) ? exit_ok : exit_program;
 }
 
-std::string_view standing_word(sema::Standing standing) {
-  switch (standing) {
-    case sema::Standing::proved:
+std::string_view verdict_word(const sema::Finding& finding) {
+  switch (finding.verdict) {
+    case Verdict::proved:
       return "proved";
-    case sema::Standing::refuted:
+    case Verdict::refuted:
       return "refuted";
-    case sema::Standing::undecided:
-      return "undecided";
-    case sema::Standing::guarded:
-      return "guarded";
+    case Verdict::undecided:
+      return finding.guarded ? "guarded" : "undecided";
   }
   return "";
 }
@@ -98,7 +96,7 @@ std::string finding_claim(const Sources& sources, const sema::Finding& finding) 
 }
 
 std::string verdict_text(const Sources& sources, const sema::Finding& finding) {
-  std::string word(standing_word(finding.standing));
+  std::string word(verdict_word(finding));
   word.resize(10, ' ');
   std::string line = word + finding_claim(sources, finding) +
                      reason(is_asked(finding) ? "" : finding.origin, finding.breaks);

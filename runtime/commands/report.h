@@ -32,7 +32,7 @@ ExitCode exit_code_of(const std::vector<sema::Outcome>& outcomes);
 std::string finding_line(const Sources& sources, const sema::Finding& finding);
 // "refuted   M % 96 == 0   (smallest break: M = 128)"
 std::string verdict_text(const Sources& sources, const sema::Finding& finding);
-std::string_view standing_word(sema::Standing standing);
+std::string_view verdict_word(const sema::Finding& finding);
 // "M % 96 == 0": the claim, in the script's words where it was decided as it was read.
 std::string finding_claim(const Sources& sources, const sema::Finding& finding);
 

@@ -18,6 +18,7 @@ namespace lay::runtime {
 // A script may be this long.
 inline constexpr std::uint64_t most_script_bytes = std::uint64_t{4} << 20;
 
+// A script after its evaluation, with all that its statements came to.
 struct Script {
   Sources sources;
   std::unique_ptr<Executor> executor;
@@ -27,10 +28,13 @@ struct Script {
 
 struct ScriptOptions {
   sema::Options evaluation;
-  Printer print;                                      // empty: `print` says nothing
-  std::function<void(const picture::Picture&)> show;  // empty: `show` writes text by `print`
+  // Empty: `print` says nothing.
+  Printer print;
+  // Empty: `show` writes text by `print`
+  std::function<void(const picture::Picture&)> show;
   std::function<void(const Sources&, const sema::Outcome&)>
-      after;  // called after each statement; may be empty
+      // Called after each statement; may be empty.
+      after;
   MachineChoice on = MachineChoice::any;
   Log log;
   HostChoices host{};

@@ -20,6 +20,7 @@ namespace lay::runtime {
 // "gemm.tuned.lay" for "gemm.lay".
 std::string tuned_path(const std::string& script);
 
+// The schedules of a file of `lay tune`.
 class Tuned {
  public:
   // For the script with that name and tree. Without a file nothing stands behind any statement.
@@ -34,7 +35,8 @@ class Tuned {
 
  private:
   syntax::Parsed parsed_;
-  std::set<std::string> own_;  // kernels that the script schedules itself
+  // Kernels that the script schedules itself.
+  std::set<std::string> own_;
   bool began_ = false;
 };
 

@@ -17,6 +17,7 @@
 
 namespace lay::runtime {
 
+// Files by the hash of what they were made from; several processes may use one folder.
 class Cache {
  public:
   // The usual folder; what stands in the environment decides.
@@ -26,6 +27,7 @@ class Cache {
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
 
+  // False where the folder cannot be written: then nothing is kept.
   bool usable() const { return folder_ >= 0; }
   const std::string& path() const { return path_; }
   const std::string& why_not() const { return why_not_; }  // where it is not usable
@@ -41,7 +43,8 @@ class Cache {
   void trim() const;
 
   std::string path_, why_not_;
-  int folder_ = -1;  // a descriptor of the folder: nothing is looked up by path again
+  // A descriptor of the folder: nothing is looked up by path again.
+  int folder_ = -1;
   std::int64_t limit_ = 0;
 };
 

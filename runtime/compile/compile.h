@@ -1,8 +1,8 @@
 // Emitted text -> an image that a GPU loads, by NVRTC or nvcc, through the cache.
 //
 //   Compilation made = compile(emitted, target);
-//   made.image            the cubin; empty if it failed: then `messages` says what the compiler
-//   said
+//   made.image            the cubin; empty if it failed
+//   made.messages         the compiler's errors and warnings
 //
 // A message of the CUDA compiler is about a line of the emitted text; it is mapped to the script's
 // line, which is what a user can change.
@@ -18,6 +18,7 @@
 
 namespace lay::runtime {
 
+// One message of the CUDA compiler.
 struct CompilerMessage {
   bool is_error = false;
   int text_line = 0;    // of the emitted text; 0: none
@@ -25,21 +26,26 @@ struct CompilerMessage {
   std::string text;
 };
 
+// What a compiler made of a text, or why it made nothing.
 struct Compilation {
   std::string image;
   ImageKind kind = ImageKind::cubin;
-  std::string log;       // of the compiler, as it came
-  std::string compiler;  // "NVRTC 13.0", "nvcc"; empty where there is none
+  std::string log;  // of the compiler, as it came
+  // "NVRTC 13.0", "nvcc"; empty where there is none.
+  std::string compiler;
   bool from_cache = false;
   double seconds = 0;
   Resources resources;
-  std::vector<CompilerMessage> messages;  // errors and warnings
-  std::vector<std::string> remarks;       // of ptxas, about slow code
-  std::string warning;                    // about the cache
+  // Errors and warnings.
+  std::vector<CompilerMessage> messages;
+  std::vector<std::string> remarks;  // of ptxas, about slow code
+  // About the cache.
+  std::string warning;
 
   bool ok() const { return !image.empty(); }
 };
 
+// `file`: the name that the compiler shows in its messages.
 struct CompileOptions {
   ImageKind kind = ImageKind::cubin;
   const Cache* cache = nullptr;  // none: compile in memory
@@ -49,6 +55,7 @@ struct CompileOptions {
 // Whether there is a compiler here; if not, why.
 bool can_compile(std::string* why_not = nullptr);
 
+// Compiles, or returns what the cache has of the same text, target and compiler.
 Compilation compile(const cuda::Emitted& emitted, const Target& target,
                     const CompileOptions& options = {});
 

@@ -7,9 +7,11 @@
 
 namespace lay::runtime {
 
+// What a kernel takes of an SM, as ptxas reports it.
 struct Resources {
   int registers = 0;
-  int stack_bytes = 0;  // local memory: arrays that registers could not hold, and what is spilled
+  // Local memory: arrays that registers could not hold, and what is spilled.
+  int stack_bytes = 0;
   int spill_store_bytes = 0, spill_load_bytes = 0;
   int shared_bytes = 0;  // declared statically
 };

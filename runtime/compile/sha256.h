@@ -10,8 +10,10 @@
 
 namespace lay::runtime {
 
+// 256 bits.
 using Digest = std::array<std::uint8_t, 32>;
 
+// Returns the hash of the bytes (FIPS 180-4), and a hash in hexadecimal.
 Digest sha256(std::string_view bytes);
 std::string hex(const Digest& digest);
 

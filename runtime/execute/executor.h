@@ -27,6 +27,7 @@ namespace lay::runtime {
 // Takes a line about where something ran and how long it took; may be empty.
 using Log = std::function<void(const std::string&)>;
 
+// Runs kernels for a script: plans, lowers and prepares each once.
 class Executor {
  public:
   explicit Executor(const Sources& sources, MachineChoice on = MachineChoice::any, Log log = {},

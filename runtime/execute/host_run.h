@@ -11,13 +11,15 @@ namespace lay::runtime {
 struct HostChoices {
   bool counts = false;      // of wavefronts and sectors
   std::uint64_t order = 0;  // of warps and copies: each number is another
-  bool strict = false;      // a kernel that is slow for its plan is refused, not warned of
+  // A kernel that is slow for its plan is refused, not warned of.
+  bool strict = false;
 };
 
 struct HostRun {
   double seconds = 0;
   int threads = 1;
-  bool checked = true;         // uninitialised reads, races and overflow were looked for
+  // Uninitialised reads, races and overflow were looked for.
+  bool checked = true;
   interpret::Report counters;  // if asked for
 };
 

@@ -8,11 +8,14 @@
 
 namespace lay::runtime {
 
+// A call's arguments as bytes.
 struct PackedCall {
   sema::KernelPtr kernel;
   Binding sizes;
-  std::vector<sema::Number> scalars;           // by ScalarId
-  std::vector<std::vector<std::byte>> memory;  // by TensorId
+  // By ScalarId.
+  std::vector<sema::Number> scalars;
+  // By TensorId.
+  std::vector<std::vector<std::byte>> memory;
 };
 
 PackedCall packed(const sema::KernelCall& call);

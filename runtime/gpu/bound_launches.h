@@ -1,9 +1,10 @@
 // Launches whose arguments were checked once and stand ready as the driver takes them: launching
 // costs the driver's calls and nothing else, as often as wanted.
 //
-//   BoundLaunches bound = gpu->bind(launches, prepared, arguments, outcome);   // checks, encodes
-//   tensor maps if (outcome.ok()) bound.launch(stream);                                    // again
-//   and again
+//   BoundLaunches bound = gpu->bind(launches, prepared, arguments, outcome);
+//   if (outcome.ok()) bound.launch(stream);      again and again
+//
+// `bind` checks the arguments and encodes tensor maps.
 #pragma once
 
 #include <array>
@@ -27,7 +28,8 @@ class Parameters {
   // Tensor maps stand behind all other parameters.
   void add_map(const TensorMapBits& map) { maps_.push_back(map); }
 
-  std::vector<void*> pointers();  // for as long as nothing is added
+  // For as long as nothing is added.
+  std::vector<void*> pointers();
 
  private:
   template <class T>
@@ -52,16 +54,19 @@ class BoundLaunches {
   // In the order in which they are added, one behind the other on the stream. DriverError.
   void launch(StreamHandle stream = nullptr) const;
 
+  // Adds one launch behind those there are.
   void add(const LoadedKernel& loaded, std::array<std::int64_t, 3> grid, const ir::Kernel& kernel,
            Parameters values);
 
  private:
+  // One launch, ready for the driver.
   struct One {
     const LoadedKernel* loaded;
     std::array<unsigned, 3> grid;
     unsigned threads;
     bool overlaps;
-    Parameters values;            // heap memory, which moves with it
+    // Heap memory, which moves with it.
+    Parameters values;
     std::vector<void*> pointers;  // into values
   };
   std::vector<One> launches_;

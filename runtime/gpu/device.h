@@ -11,7 +11,8 @@
 namespace lay::runtime {
 
 struct Finding {
-  std::string what;  // "driver", "device 0", "NVRTC", "nvcc", "cache"
+  // "driver", "device 0", "NVRTC", "nvcc", "cache"
+  std::string what;
   bool found = false;
   std::string text;  // what was found, or why it was not and what would help
 };

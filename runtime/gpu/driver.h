@@ -15,23 +15,27 @@
 
 namespace lay::runtime {
 
+// A call of the driver that failed.
 struct DriverError : std::exception {
   DriverError(int status_code, const std::string& failed_call);
   int status = 0;    // CUresult
   std::string call;  // "cuMemAlloc"
-  std::string text;  // "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)"
+  // "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)"
+  std::string text;
   const char* what() const noexcept override { return text.c_str(); }
 };
 
 // Whether libcuda.so.1 was found and could be initialised; if not, why.
 bool driver_present(std::string* why_not = nullptr);
-int driver_version();  // 13000 for 13.0; 0 without a driver
+// 13000 for 13.0; 0 without a driver.
+int driver_version();
 int device_count();
 
 // What the driver says of a device; no context is made.
 struct DeviceInfo {
   std::string name;
-  std::string pci_bus_id;    // "0000:0f:00.0"; empty where it is not known
+  // "0000:0f:00.0"; empty where it is not known.
+  std::string pci_bus_id;
   int major = 0, minor = 0;  // compute capability
   int sms = 0;
   std::int64_t memory_bytes = 0, shared_per_block = 0, l2_bytes = 0;
@@ -47,6 +51,7 @@ class Device : public DeviceInfo {
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
+  // Makes the context current in this thread.
   void use() const;
 
  private:
@@ -54,6 +59,7 @@ class Device : public DeviceInfo {
   void* context_ = nullptr;
 };
 
+// CUdeviceptr.
 using Address = unsigned long long;
 
 // What work is given to, in order; null is the default stream (stream.h makes others).
@@ -68,6 +74,7 @@ class DeviceMemory {
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
 
+  // Where the memory begins, and how much it is.
   Address address() const { return address_; }
   std::size_t bytes() const { return bytes_; }
   // From and to the byte `at` on.
@@ -75,6 +82,7 @@ class DeviceMemory {
   void download(void* to, std::size_t bytes, std::size_t at = 0) const;
   // As many bytes as both have; returns at once.
   void copy(const DeviceMemory& from, StreamHandle stream = nullptr);
+  // Sets every byte.
   void fill(unsigned char value);
 
  private:
@@ -97,12 +105,14 @@ struct TiledTensor {
 
   friend auto operator<=>(const TiledTensor&, const TiledTensor&) = default;
 };
+// Encodes the descriptor by cuTensorMapEncodeTiled; throws DriverError.
 TensorMapBits encode(const TiledTensor& tensor);
 
 // A loaded image and the one function in it that is launched.
 class LoadedKernel {
  public:
   LoadedKernel() = default;
+  // Loads the image into the current context and allows the kernel its shared memory.
   LoadedKernel(const std::string& image, const std::string& function,
                std::int64_t dynamic_shared_bytes);
   ~LoadedKernel();
@@ -114,6 +124,7 @@ class LoadedKernel {
   // before that has ended.
   void launch(std::array<unsigned, 3> grid, unsigned threads, const std::vector<void*>& arguments,
               StreamHandle stream = nullptr, bool overlaps = false) const;
+  // Resources of a thread, and how many blocks an SM holds at once.
   int registers() const;
   int local_bytes() const;
   int blocks_per_sm(int threads) const;
@@ -135,10 +146,12 @@ class Event {
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
+  // Marks the point that the stream has reached now.
   void record(StreamHandle stream = nullptr) const;
   bool happened() const;
   void wait() const;
-  double milliseconds_since(const Event& earlier) const;  // both waited for
+  // Both waited for.
+  double milliseconds_since(const Event& earlier) const;
 
  private:
   void* event_ = nullptr;

@@ -16,33 +16,40 @@ namespace lay::runtime {
 // Results are CUresult, handles are opaque.
 struct DriverApi {
   Library library;
+  // The driver itself: cuInit, cuDriverGetVersion, and names of errors.
   int (*init)(unsigned) = nullptr;
   int (*driver_version)(int*) = nullptr;
   int (*error_name)(int, const char**) = nullptr;
   int (*error_string)(int, const char**) = nullptr;
+  // Devices and what they say of themselves.
   int (*device_count)(int*) = nullptr;
   int (*device_get)(int*, int) = nullptr;
   int (*device_name)(char*, int, int) = nullptr;
   int (*device_attribute)(int*, int, int) = nullptr;
   int (*device_memory)(std::size_t*, int) = nullptr;
+  // The primary context of a device.
   int (*context_retain)(void**, int) = nullptr;
   int (*context_release)(int) = nullptr;
   int (*context_use)(void*) = nullptr;
   int (*context_synchronize)() = nullptr;
+  // Images, the functions in them, and their resources.
   int (*module_load)(void**, const void*) = nullptr;
   int (*module_unload)(void*) = nullptr;
   int (*module_function)(void**, void*, const char*) = nullptr;
   int (*function_set)(void*, int, int) = nullptr;
   int (*function_get)(int*, int, void*) = nullptr;
   int (*occupancy)(int*, void*, int, std::size_t) = nullptr;
+  // Device memory.
   int (*allocate)(Address*, std::size_t) = nullptr;
   int (*release)(Address) = nullptr;
   int (*upload)(Address, const void*, std::size_t) = nullptr;
   int (*download)(void*, Address, std::size_t) = nullptr;
   int (*duplicate)(Address, Address, std::size_t, void*) = nullptr;
   int (*fill)(Address, unsigned char, std::size_t) = nullptr;
+  // cuLaunchKernel: grid, block, bytes of shared memory, stream, parameters.
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                 void**, void**) = nullptr;
+  // Points in a stream, for times.
   int (*event_create)(void**, unsigned) = nullptr;
   int (*event_destroy)(void*) = nullptr;
   int (*event_record)(void*, void*) = nullptr;

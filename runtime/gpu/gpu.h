@@ -3,8 +3,7 @@
 //
 //   std::string why;
 //   if (std::unique_ptr<Gpu> gpu = Gpu::open(&why)) {
-//     GpuRun run = gpu->run(kernel, sizes, scalars, {x_bytes, y_bytes});   // host memory in, host
-//     memory out
+//     GpuRun run = gpu->run(kernel, sizes, scalars, {x_bytes, y_bytes});   in host memory
 //   }
 #pragma once
 
@@ -39,20 +38,25 @@ struct HostArguments {
   std::map<std::string, std::vector<std::byte>*> tensors;
 };
 
+// What came of running launches.
 struct GpuRun {
   Outcome outcome;
-  double milliseconds = 0;            // of all launches, between two events
-  const GpuKernel* kernel = nullptr;  // the last; null where nothing was launched
+  double milliseconds = 0;  // of all launches, between two events
+  // The last; null where nothing was launched.
+  const GpuKernel* kernel = nullptr;
 };
 
+// The first GPU of the machine, with its cache of loaded kernels and its workspace.
 class Gpu {
  public:
   // Null where there is no GPU, or nothing that compiles for it: then `why_not` says what is
   // missing.
   static std::unique_ptr<Gpu> open(std::string* why_not = nullptr);
 
+  // The device, and the description that kernels are planned for.
   const Device& device() const { return device_; }
   const Target& target() const { return target_; }  // with the device's own number of SMs
+  // What launches are checked against.
   LaunchLimits limits() const;
 
   // Emitted, compiled and loaded, the first time; null with the reason in `outcome`.
@@ -90,13 +94,15 @@ class Gpu {
  private:
   explicit Gpu(Target target) : target_(std::move(target)) {}
 
+  // Checks one launch and adds it to those that are bound.
   Outcome bind(const ir::Kernel& kernel, const GpuKernel& prepared,
                const LaunchArguments& arguments, BoundLaunches& to) const;
 
   Device device_;
   Target target_;
   Cache cache_;
-  std::map<std::string, GpuKernel> kernels_;  // by emitted text
+  // By emitted text.
+  std::map<std::string, GpuKernel> kernels_;
   mutable TensorMaps maps_;
   DeviceMemory workspace_;
 };

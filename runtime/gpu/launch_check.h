@@ -3,8 +3,8 @@
 // exception or an exit.
 //
 //   LaunchArguments arguments{{{m, 1000}, {n, 10}}, {2.0}, {{x, 40000}, {y, 40000}}};
-//   if (Outcome bad = check_launch(kernel, arguments, limits); !bad.ok()) ...  bad.message: "Y:
-//   needs 40000 bytes, has 4"
+//   if (Outcome bad = check_launch(kernel, arguments, limits); !bad.ok()) ...
+//   bad.message           "Y: needs 40000 bytes, has 4"
 #pragma once
 
 #include <array>
@@ -20,6 +20,7 @@
 
 namespace lay::runtime {
 
+// What is wrong with a launch; each has a code of its own (frontend/source/error_codes.cpp).
 enum class Status {
   ok,
   unknown_size,      // a size has no value
@@ -41,11 +42,14 @@ enum class Status {
   out_of_memory,     // of the device, for the workspace
   device_failed,     // the driver reported an error
 };
-std::string_view status_name(Status status);  // "guard-failed"
+// "guard-failed"
+std::string_view status_name(Status status);
 
+// A status and the sentence that explains it.
 struct Outcome {
   Status status = Status::ok;
-  std::string message;  // one lower-case sentence that names the argument; empty for ok
+  // One lower-case sentence that names the argument; empty for ok.
+  std::string message;
   bool ok() const { return status == Status::ok; }
 };
 
@@ -56,11 +60,13 @@ struct Region {
   std::int64_t bytes = 0;
 };
 
+// All that a launch is given.
 struct LaunchArguments {
   Binding sizes;  // of the kernel's sizes
-  std::vector<std::variant<std::int64_t, double>>
-      scalars;                  // in the order of the kernel's parameters that are no sizes
-  std::vector<Region> buffers;  // in the order of its global buffers; workspace included
+  // In the order of the kernel's parameters that are no sizes.
+  std::vector<std::variant<std::int64_t, double>> scalars;
+  // In the order of its global buffers; workspace included.
+  std::vector<Region> buffers;
 };
 
 // What the machine admits.
@@ -78,6 +84,8 @@ struct Checked {
   bool nothing_to_do = false;
   std::array<std::int64_t, 3> grid{1, 1, 1};
 };
+// Checks sizes, buffers, guards, scalars, overlap, grid and shared memory, in this order; the first
+// that fails is reported.
 Checked check_launch(const ir::Kernel& kernel, const LaunchArguments& arguments,
                      const LaunchLimits& limits, std::int64_t shared_bytes);
 

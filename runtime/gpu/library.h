@@ -7,6 +7,7 @@
 
 namespace lay::runtime {
 
+// A shared library that is loaded while the program runs.
 class Library {
  public:
   Library() = default;

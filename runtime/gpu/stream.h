@@ -23,12 +23,14 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   StreamHandle handle() const { return handle_; }
-  void wait() const;  // until all its work is done; a fault of a kernel comes out here
+  // Until all its work is done; a fault of a kernel comes out here.
+  void wait() const;
 
  private:
   StreamHandle handle_ = nullptr;
 };
 
+// Recorded work that is launched as a whole.
 class Graph {
  public:
   // What `record` gives to the stream, recorded and not run. What `record` throws ends the

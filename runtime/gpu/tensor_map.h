@@ -20,7 +20,8 @@ class TensorMaps {
 
  private:
   std::mutex mutex_;
-  std::map<TiledTensor, TensorMapBits> encoded_;  // forgotten all together when they are many
+  // Forgotten all together when they are many.
+  std::map<TiledTensor, TensorMapBits> encoded_;
 };
 
 }  // namespace lay::runtime

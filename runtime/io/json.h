@@ -9,10 +9,12 @@
 
 namespace lay::runtime {
 
+// Values as JSON text.
 std::string json_string(std::string_view text);
 std::string json_number(
     double value);  // what JSON cannot say ("nan", "inf", "-inf") becomes a string
-std::string json_number(float value);  // the fewest digits that read back to the same f32
+// The fewest digits that read back to the same f32.
+std::string json_number(float value);
 std::string json_array(const std::vector<std::string>& elements);
 
 // An object on one line: JsonObject().string("kind", "int").raw("value", "8").text() ==

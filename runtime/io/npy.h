@@ -25,11 +25,13 @@ struct NpyType {
   friend bool operator==(const NpyType&, const NpyType&) = default;
 };
 
+// An array as a .npy file holds it.
 struct NpyArray {
   NpyType type;
   std::vector<std::int64_t> shape;  // empty: a scalar
   bool fortran_order = false;
-  std::vector<std::byte> data;  // size(shape) * type.size
+  // size(shape) * type.size.
+  std::vector<std::byte> data;
 };
 
 // Throws DiagnosticError: `file` where it cannot be read, `npy` where it is not such an array (the

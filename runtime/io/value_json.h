@@ -17,7 +17,8 @@ namespace lay::runtime {
 
 std::string to_json(const Int& value);
 std::string to_json(const Tuple& value);
-std::string to_json(const Sizes& sizes);  // {"M":3,"N":2}
+// {"M":3,"N":2}
+std::string to_json(const Sizes& sizes);
 
 // Adds "kind" and what belongs to the kind; guards are not its subject.
 void describe(JsonObject& object, const sema::Value& value);

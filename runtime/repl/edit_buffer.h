@@ -17,6 +17,7 @@ namespace lay::runtime {
 // between two characters.
 class EditBuffer {
  public:
+  // The text, and the cursor as a byte offset in it.
   const std::string& text() const { return text_; }
   std::size_t cursor() const { return cursor_; }
   bool at_end() const { return cursor_ == text_.size(); }
@@ -55,11 +56,15 @@ class EditBuffer {
   // The offset of the neighbouring character, word end or line end.
   std::size_t before(std::size_t at) const;
   std::size_t after(std::size_t at) const;
+  // The ends of the word around the cursor: words are letters, digits and `_`.
   std::size_t word_begin() const;
   std::size_t word_end() const;
+  // The ends of the line that holds the byte.
   std::size_t start_of_line(std::size_t at) const;
   std::size_t end_of_line(std::size_t at) const;
+  // Deletes the bytes and keeps them for yank().
   void kill(std::size_t begin, std::size_t end);
+  // Moves into the line, at most to its end.
   void move_to_column(std::size_t line_start, std::size_t column);
 
   std::string text_;

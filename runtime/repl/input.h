@@ -44,8 +44,10 @@ class LineCollector {
 
  private:
   bool drops_answers_;
-  bool first_ = true;        // no line with text came yet
-  bool transcript_ = false;  // the first line had a prompt
+  // No line with text came yet.
+  bool first_ = true;
+  // The first line had a prompt.
+  bool transcript_ = false;
   bool open_ = false;
   std::string text_;
 };

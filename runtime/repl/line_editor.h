@@ -43,11 +43,12 @@ struct EditorLanguage {
   // Whether Enter breaks the line, because the text is unfinished.
   std::function<bool(std::string_view)> needs_more;
   std::function<Completions(std::string_view text, std::size_t cursor)> complete;
-  std::function<std::vector<Style>(std::string_view)>
-      highlight;                                          // in order; may be empty: no colours
+  // In order; may be empty: no colours.
+  std::function<std::vector<Style>(std::string_view)> highlight;
   std::function<std::string(std::string_view)> pasted{};  // what to insert; empty: all of it
 };
 
+// Reads from the file descriptor `in` and draws on `out`, both a terminal.
 class LineEditor {
  public:
   LineEditor(int in, int out, History& history, EditorLanguage language)
@@ -69,6 +70,7 @@ class LineEditor {
   Outcome enter();
   // Moves through the history, -1 to older entries; the text that was typed is kept as a draft.
   void history_step(int direction);
+  // Puts an entry of the history into the buffer.
   void show_entry(std::size_t index);
   // Inserts what all completions have in common, or lists them below.
   void complete();
@@ -79,6 +81,7 @@ class LineEditor {
 
   // Draws prompt and text again, with the cursor at this byte of the text.
   void refresh(std::size_t cursor);
+  // Moves below the text that was read.
   void finish_line();
 
   int in_, out_;
@@ -89,8 +92,9 @@ class LineEditor {
   std::string prompt_, continuation_;
   EditBuffer buffer_;
   bool gave_up_nothing_ = false;
-  std::string draft_;           // what was typed before walking into the history
-  std::size_t history_at_ = 0;  // history_.entries().size(): the draft
+  std::string draft_;  // what was typed before walking into the history
+  // history_.entries().size(): the draft.
+  std::size_t history_at_ = 0;
   std::size_t cursor_row_ = 0;  // of the screen, counted from the prompt's row
 };
 

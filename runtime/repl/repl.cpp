@@ -11,7 +11,7 @@
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/help.h"
-#include "runtime/commands/pictures.h"
+#include "runtime/commands/pictures/pictures.h"
 #include "runtime/commands/report.h"
 #include "runtime/execute/host.h"
 #include "runtime/io/file.h"
@@ -236,7 +236,7 @@ std::string Repl::show(const sema::Outcome& outcome) {
   if (options_.hints) hint(outcome.diagnostics);
   for (const auto& finding : outcome.findings)
     if (finding.origin == "prove" &&
-        finding.standing != sema::Standing::refuted)  // that is an error, reported already
+        finding.verdict != Verdict::refuted)  // that is an error, reported already
       std::cout << verdict_text(sources_, finding) << "\n";
   if (outcome.poisoned) std::cerr << "not evaluated: it needs a name whose own statement failed\n";
   defined_.insert(outcome.names.begin(), outcome.names.end());

@@ -22,16 +22,22 @@
 
 namespace lay::runtime {
 
+// How the session looks: on a terminal with all of it, from a pipe with none.
 struct ReplOptions {
-  bool numbered = false;          // name results r1, r2, ... and print the names
+  // Name results r1, r2, ... and print the names.
+  bool numbered = false;
   Colour colour = Colour::never;  // on standard output
-  Log log;                        // receives where each kernel ran
+  // Receives where each kernel ran.
+  Log log;
   // Returns the terminal's columns now, to which lines are clipped unless it is 0.
   std::function<int()> columns = {};
-  bool tables = true;  // print the table of a layout of rank 2
-  bool hints = false;  // name the page of an error code at its first error
+  // Print the table of a layout of rank 2.
+  bool tables = true;
+  // Name the page of an error code at its first error.
+  bool hints = false;
 };
 
+// A session: an evaluator, what was printed, and the commands that begin with ':'.
 class Repl {
  public:
   explicit Repl(ReplOptions options);
@@ -57,21 +63,25 @@ class Repl {
   int columns() const;
   // Prints a picture, or keeps it while `:show EXPR -o FILE` collects.
   void draw(const picture::Picture& picture);
+  // Commands, each with the text behind its name.
   void show_picture_of(const std::string& argument);
   void export_layout(const std::string& argument);
   void reset();
   // Evaluates statements and prints their results. Returns the text that `:save` writes, with the
   // name of the result; nothing if a statement failed.
   std::optional<std::string> evaluate(const std::string& text, const std::string& name = "");
+  // Adds a statement to those that `:save` writes.
   void keep(std::optional<std::string> statement);
   // Prints what a statement came to; returns the name of its result, if it got one.
   std::string show(const sema::Outcome& outcome);
+  // Names the help page of an error code, once for each code.
   void hint(const Diagnostics& diagnostics);
   void show_help(const std::string& name);
   void show_type(const std::string& expression);
   void show_names();
   void save(const std::string& file);
   void unknown_command(const std::string& name);
+  // Reports an error of a command, which counts as a failure.
   void complain(const std::string& code, const std::string& message);
   std::string next_name();
 
@@ -81,10 +91,14 @@ class Repl {
   Sources sources_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<sema::Evaluator> evaluator_;
-  std::vector<std::string> accepted_;                   // the statements that `:save` writes
-  std::vector<picture::Picture>* collected_ = nullptr;  // set while pictures go to a file
-  std::set<std::string> defined_;                       // the user's names, for `:names`
-  std::set<std::string> hinted_;                        // error codes whose page was named
+  // The statements that `:save` writes.
+  std::vector<std::string> accepted_;
+  // Set while pictures go to a file.
+  std::vector<picture::Picture>* collected_ = nullptr;
+  // The user's names, for `:names`
+  std::set<std::string> defined_;
+  // Error codes whose page was named.
+  std::set<std::string> hinted_;
 };
 
 }  // namespace lay::runtime

@@ -9,6 +9,7 @@
 
 namespace lay::runtime {
 
+// What a key means to the editor, whatever bytes the terminal sends for it.
 enum class Key {
   text,   // KeyPress::text is a printable character
   paste,  // KeyPress::text is all that was pasted, with newlines
@@ -40,6 +41,7 @@ enum class Key {
   unknown,
 };
 
+// A key, and the text of those that have one.
 struct KeyPress {
   Key key = Key::unknown;
   std::string text;
@@ -64,6 +66,7 @@ class RawMode {
 // by a pause of 50 ms.
 KeyPress read_key(int in);
 
+// Writes all of it, over interruptions and short writes.
 void write_all(int out, std::string_view text);
 
 // Columns of the terminal, 80 where it does not say.

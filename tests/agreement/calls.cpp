@@ -40,24 +40,24 @@ sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& size
   return call;
 }
 
-std::string difference(const sema::Array& got, const sema::Array& due) {
+std::string difference(const sema::Array& got, const sema::Array& expected) {
   for (std::int64_t i = 0; i < got.size(); ++i) {
-    if (got.real(i) == due.real(i)) continue;  // NaN differs from everything
-    return "element " + std::to_string(i) + " is " + std::to_string(got.real(i)) + ", due is " +
-           std::to_string(due.real(i));
+    if (got.real(i) == expected.real(i)) continue;  // NaN differs from everything
+    return "element " + std::to_string(i) + " is " + std::to_string(got.real(i)) + ", expected " +
+           std::to_string(expected.real(i));
   }
   return "";
 }
 
-std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call, const sema::Array& due,
-                    std::uint64_t seed) {
+std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call,
+                    const sema::Array& expected, std::uint64_t seed) {
   runtime::PackedCall packed = runtime::packed(call);
   const auto arguments = runtime::named_arguments(packed);
   const interpret::Report report =
       interpret::run_all({kernel}, arguments, {.write_once = true, .seed = seed});
   if (report.fault)
     return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
-  return difference(runtime::unpacked_outputs(call, packed)[0], due);
+  return difference(runtime::unpacked_outputs(call, packed)[0], expected);
 }
 
 }  // namespace lay::test

@@ -116,12 +116,13 @@ std::vector<double> plain(const sema::KernelCall& call, const Extents& sizes) {
 }
 
 // The first element that differs from the plain loops, or nothing.
-std::string difference(const Array& got, const std::vector<double>& due, const Extents& sizes) {
+std::string difference(const Array& got, const std::vector<double>& expected,
+                       const Extents& sizes) {
   for (std::int64_t i = 0; i < got.size(); ++i) {
-    const double value = got.real(i), want = due[static_cast<std::size_t>(i)];
+    const double value = got.real(i), want = expected[static_cast<std::size_t>(i)];
     if (value == want) continue;  // NaN differs from everything
     return "C[" + std::to_string(i / sizes.n) + "," + std::to_string(i % sizes.n) + "] is " +
-           std::to_string(value) + ", due is " + std::to_string(want);
+           std::to_string(value) + ", expected " + std::to_string(want);
   }
   return "";
 }
@@ -130,12 +131,12 @@ void agree(lay::test::Kernels& kernels, const Extents& sizes, bool with_gpu) {
   for (const sema::KernelPtr& kernel : kernels.all()) {
     for (const bool wide_a : {true, false}) {
       const sema::KernelCall call = make_call(kernel, sizes, wide_a, wide_a ? 0 : 3);
-      const std::vector<double> due = plain(call, sizes);
+      const std::vector<double> expected = plain(call, sizes);
       INFO(kernel->name << " of " << element_name(kernel->tensors[0].element) << ", " << sizes.m
                         << " x " << sizes.n << " x " << sizes.k
                         << (wide_a ? ", A wide" : ", B wide, rows padded"));
-      CHECK(difference(kernels.host().run(call).outputs[0], due, sizes) == "");
-      if (with_gpu) CHECK(difference(kernels.gpu().run(call).outputs[0], due, sizes) == "");
+      CHECK(difference(kernels.host().run(call).outputs[0], expected, sizes) == "");
+      if (with_gpu) CHECK(difference(kernels.gpu().run(call).outputs[0], expected, sizes) == "");
     }
   }
 }

@@ -43,11 +43,11 @@ bool same(const sema::KernelResult& a, const sema::KernelResult& b) {
 void agree(lay::test::Kernels& kernels, std::int64_t m, std::int64_t n, bool with_gpu) {
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const sema::KernelCall call = call_of(kernel, m, n);
-    const sema::KernelResult due = sema::run_reference(call);
+    const sema::KernelResult expected = sema::run_reference(call);
     INFO(kernel->name << " of " << element_name(kernel->tensors[0].element) << ", " << m << " x "
                       << n);
-    CHECK(same(kernels.host().run(call), due));
-    if (with_gpu) CHECK(same(kernels.gpu().run(call), due));
+    CHECK(same(kernels.host().run(call), expected));
+    if (with_gpu) CHECK(same(kernels.gpu().run(call), expected));
   }
 }
 

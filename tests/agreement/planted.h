@@ -14,8 +14,8 @@ struct Planted {
   size_t where = 0;
 };
 
-// Checks that the text as it is gives what is due, and that each fault alone is found.
-void find_planted(const std::string& text, const sema::KernelCall& call, const sema::Array& due,
-                  const std::vector<Planted>& faults);
+// Checks that the text as it is gives what is expected, and that each fault alone is found.
+void find_planted(const std::string& text, const sema::KernelCall& call,
+                  const sema::Array& expected, const std::vector<Planted>& faults);
 
 }  // namespace lay::test

@@ -40,9 +40,10 @@ TEST_CASE("ring: every schedule agrees with the reference, in any order of warps
     const ir::Kernel ring = ir::lower(plan, plan.variants.front());
     for (const Extents& sizes : {Extents{68, 76, 52}, {4, 8, 4}, {32, 64, 200}}) {
       const sema::KernelCall call = test::integer_call(kernel, sizes);
-      const sema::Array due = sema::run_reference(call).outputs[0];
+      const sema::Array expected = sema::run_reference(call).outputs[0];
       INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
-      for (const std::uint64_t seed : {0, 1}) CHECK(test::trouble(ring, call, due, seed) == "");
+      for (const std::uint64_t seed : {0, 1})
+        CHECK(test::trouble(ring, call, expected, seed) == "");
     }
     // Rows that are no whole 16 bytes.
     const sema::KernelCall call = test::integer_call(kernel, {33, 70, 45});
@@ -65,11 +66,11 @@ TEST_CASE("ring: faults are found", "[ring]") {
   const sema::KernelPtr& kernel = kernels.all().at(1);
   REQUIRE(kernel->name == "nn");
   const sema::KernelCall call = test::integer_call(kernel, {32, 64, 200});
-  const sema::Array due = sema::run_reference(call).outputs[0];
+  const sema::Array expected = sema::run_reference(call).outputs[0];
   const plan::Plan plan = plan_of(kernel);
   const std::string text = ir::print(ir::lower(plan, plan.variants.front()));
   test::find_planted(
-      text, call, due,
+      text, call, expected,
       {
           {"nobody waits for the tile", "wait filled[slot(use)] phase phase(use)", "",
            "uninitialised"},

@@ -22,9 +22,9 @@ void agree(lay::test::Kernels& kernels, const sema::KernelPtr& kernel,
            const lay::test::Extents& sizes, bool with_gpu) {
   INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
   const sema::KernelCall call = lay::test::integer_call(kernel, sizes);
-  const Array due = sema::run_reference(call).outputs[0];
+  const Array expected = sema::run_reference(call).outputs[0];
   CHECK(lay::test::difference((with_gpu ? kernels.gpu() : kernels.host()).run(call).outputs[0],
-                              due) == "");
+                              expected) == "");
 }
 
 void agree(lay::test::Kernels& kernels, const lay::test::Extents& sizes) {

@@ -52,7 +52,7 @@ std::string text_of(const sema::KernelPtr& kernel, std::size_t variant) {
 }
 
 std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call,
-                    const std::vector<sema::Array>& due, std::uint64_t seed) {
+                    const std::vector<sema::Array>& expected, std::uint64_t seed) {
   runtime::PackedCall packed = runtime::packed(call);
   const auto arguments = runtime::named_arguments(packed);
   const interpret::Report report =
@@ -60,8 +60,8 @@ std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call,
   if (report.fault)
     return std::string(interpret::fault_name(report.fault->code)) + ": " + report.fault->message;
   const auto got = runtime::unpacked_outputs(call, packed);
-  for (std::size_t i = 0; i < due.size(); ++i) {
-    if (const std::string found = difference(got[i], due[i]); !found.empty())
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (const std::string found = difference(got[i], expected[i]); !found.empty())
       return "output " + std::to_string(i) + ": " + found;
   }
   return "";
@@ -70,9 +70,9 @@ std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call,
 void agree(runtime::Executor& executor, const sema::KernelPtr& kernel, const Extents& sizes) {
   INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
   const sema::KernelCall call = integer_call(kernel, sizes);
-  const auto due = sema::run_reference(call).outputs, got = executor.run(call).outputs;
-  REQUIRE(got.size() == due.size());
-  for (std::size_t i = 0; i < due.size(); ++i) CHECK(difference(got[i], due[i]) == "");
+  const auto expected = sema::run_reference(call).outputs, got = executor.run(call).outputs;
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(difference(got[i], expected[i]) == "");
 }
 
 }  // namespace
@@ -137,13 +137,13 @@ TEST_CASE("staged: many tiles of a block agree in any order of warps", "[staged]
   test::Kernels kernels(file);
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const sema::KernelCall call = integer_call(kernel, {272, 208, 16});
-    const auto due = sema::run_reference(call).outputs;
+    const auto expected = sema::run_reference(call).outputs;
     for (const std::size_t variant : {0, 1}) {
       const ir::Kernel made = lowered(kernel, variant, 1);
       CHECK(ir::verify(made).empty());
       for (const std::uint64_t seed : {0, 1}) {
         INFO(kernel->name << ", variant " << variant << ", seed " << seed);
-        CHECK(trouble(made, call, due, seed) == "");
+        CHECK(trouble(made, call, expected, seed) == "");
       }
     }
   }
@@ -198,7 +198,7 @@ TEST_CASE("staged: faults of inputs that TMA brings are found", "[staged]") {
            "R_in1_stage[(warp + 1) % 4 * 16", "race"},
           {"another warp's rows come", "consumer % 2 * 128 + ahead / 2 * 64 + warp % 4 * 16",
            "consumer % 2 * 128 + ahead / 2 * 64 + (warp + 1) % 4 * 16", "element"},
-          {"the last pass is not brought", "+ 3 < 4", "+ 3 < 3", "deadlock", epilogue},
+          {"the last subtile is not loaded", "+ 3 < 4", "+ 3 < 3", "deadlock", epilogue},
           {"a buffer is filled before it has been read", "fence warp", "", "race",
            text.find("advance `arrive`")},
           {"the next pass' columns are those of this one",

@@ -38,8 +38,9 @@ void agree(lay::test::Kernels& kernels, const sema::KernelPtr& kernel, const Ext
            bool with_gpu) {
   INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
   const sema::KernelCall call = integer_call(kernel, sizes);
-  const Array due = sema::run_reference(call).outputs[0];
-  CHECK(difference((with_gpu ? kernels.gpu() : kernels.host()).run(call).outputs[0], due) == "");
+  const Array expected = sema::run_reference(call).outputs[0];
+  CHECK(difference((with_gpu ? kernels.gpu() : kernels.host()).run(call).outputs[0], expected) ==
+        "");
 }
 
 void agree(lay::test::Kernels& kernels, const Extents& sizes) {
@@ -198,17 +199,17 @@ ir::Kernel lowered_for_few(const sema::KernelPtr& kernel, int clusters) {
 
 }  // namespace
 
-TEST_CASE("tensor cores: teams that take the tiles in turns, in any order of warps", "[tensor]") {
+TEST_CASE("tensor cores: ping-pong consumers, in any order of warps", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
-  for (const char* name : {"in_turns", "in_turns_masked", "pairs_in_turns", "long_with_rest"}) {
+  for (const char* name : {"pingpong", "pingpong_masked", "pairs_pingpong", "long_with_rest"}) {
     for (const Extents& sizes : {Extents{264, 136, 208}, {520, 72, 16}}) {
       const sema::KernelCall call = integer_call(kernel_of(kernels, name), sizes);
-      const Array due = sema::run_reference(call).outputs[0];
+      const Array expected = sema::run_reference(call).outputs[0];
       for (const int clusters : {1, 3}) {
         INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k << ", clusters "
                   << clusters);
         const ir::Kernel lowered = lowered_for_few(kernel_of(kernels, name), clusters);
-        for (const std::uint64_t seed : {0, 1}) CHECK(trouble(lowered, call, due, seed) == "");
+        for (const std::uint64_t seed : {0, 1}) CHECK(trouble(lowered, call, expected, seed) == "");
       }
     }
   }
@@ -221,9 +222,9 @@ TEST_CASE("tensor cores: every other tile goes through K from its end", "[tensor
     for (const Extents& sizes : {Extents{264, 136, 208}, Extents{136, 72, 464}}) {
       INFO(name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
       const sema::KernelCall call = integer_call(kernel, sizes);
-      const Array due = sema::run_reference(call).outputs[0];
+      const Array expected = sema::run_reference(call).outputs[0];
       for (const std::uint64_t seed : {0, 1})
-        CHECK(trouble(lowered_for_few(kernel, 2), call, due, seed) == "");
+        CHECK(trouble(lowered_for_few(kernel, 2), call, expected, seed) == "");
     }
   }
   const sema::KernelPtr& kernel = kernel_of(kernels, "alternate_k_parts");
@@ -237,14 +238,14 @@ TEST_CASE("tensor cores: every other tile goes through K from its end", "[tensor
       });
 }
 
-TEST_CASE("tensor cores: faults of teams in turns are found", "[tensor]") {
+TEST_CASE("tensor cores: faults of ping-pong consumers are found", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
-  const sema::KernelPtr& kernel = kernel_of(kernels, "in_turns_masked");
+  const sema::KernelPtr& kernel = kernel_of(kernels, "pingpong_masked");
   const sema::KernelCall call = integer_call(kernel, {136, 136, 336});
-  const Array due = sema::run_reference(call).outputs[0];
+  const Array expected = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 2));
   find_planted(
-      text, call, due,
+      text, call, expected,
       {
           {"the stages of another's tile are not skipped", "advance use by steps",
            "advance use by 0", "deadlock"},
@@ -263,7 +264,7 @@ TEST_CASE("tensor cores: faults of teams in turns are found", "[tensor]") {
           {"the turn is passed on to oneself", "arrive turns[(consumer + 1) % 3]",
            "arrive turns[consumer]", "in-flight"},
           {"the turn is not passed on", "arrive turns[(consumer + 1) % 3]", "", "deadlock"},
-          {"a stage is given back by all teams", "drained mbarrier slots 4 count 1",
+          {"a stage is given back by all consumer groups", "drained mbarrier slots 4 count 1",
            "drained mbarrier slots 4 count 3", "deadlock"},
           {"everybody begins with the first tile", "if slot(turn) == consumer {",
            "if slot(turn) == 0 {", "deadlock"},
@@ -274,7 +275,7 @@ TEST_CASE("tensor cores: faults of warps that store their own rows are found", "
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   const sema::KernelPtr& kernel = kernel_of(kernels, "narrow_rest");
   const sema::KernelCall call = integer_call(kernel, {264, 144, 64});
-  const Array due = sema::run_reference(call).outputs[0];
+  const Array expected = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
   // Where whole spans are stored, where the rest is, and where that has been put into shared
   // memory.
@@ -282,7 +283,7 @@ TEST_CASE("tensor cores: faults of warps that store their own rows are found", "
                rest = text.find("wait_group bulk", epilogue + 1),
                put = text.find("fence proxy_async", rest);
   find_planted(
-      text, call, due,
+      text, call, expected,
       {
           {"what is being read is overwritten", "wait_group bulk pending 1 read", "", "in-flight",
            epilogue},
@@ -347,7 +348,7 @@ TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[
 
 TEST_CASE("tensor cores: where TMA stores nothing a warp writes whole lines", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
-  for (const char* name : {"cooperative", "of_s8", "split", "in_turns", "both_across"}) {
+  for (const char* name : {"cooperative", "of_s8", "split", "pingpong", "both_across"}) {
     INFO(name);
     const plan::Plan plan = plan::make_plan(kernel_of(kernels, name));
     for (const plan::Variant& variant : plan.variants) {
@@ -369,11 +370,12 @@ TEST_CASE("tensor cores: faults of an operand on its way to registers are found"
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   const sema::KernelPtr& kernel = kernel_of(kernels, "turned_to_registers");
   const sema::KernelCall call = integer_call(kernel, {264, 64, 336});
-  const Array due = sema::run_reference(call).outputs[0];
+  const Array expected = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
-  for (const std::uint64_t seed : {0, 1}) CHECK(trouble(ir::parse(text), call, due, seed) == "");
+  for (const std::uint64_t seed : {0, 1})
+    CHECK(trouble(ir::parse(text), call, expected, seed) == "");
   find_planted(
-      text, call, due,
+      text, call, expected,
       {
           {"registers are overwritten while they are multiplied", "wait_group wgmma pending 3", "",
            "in-flight"},
@@ -398,10 +400,10 @@ TEST_CASE("tensor cores: faults of sums that go on in registers are found", "[te
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
   const sema::KernelPtr& kernel = kernel_of(kernels, "promoted");
   const sema::KernelCall call = integer_call(kernel, {128, 128, 400});
-  const Array due = sema::run_reference(call).outputs[0];
+  const Array expected = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
   find_planted(
-      text, call, due,
+      text, call, expected,
       {
           {"they are added up before they are complete", "wait_group wgmma pending 0", "",
            "in-flight"},

@@ -86,13 +86,13 @@ Memory triple_loop(const Data& data, const Problem& p) {
 }
 
 // Empty if the two hold the same bits, else the first place where they do not.
-std::string difference(const Memory& got, const Memory& due, const View& view) {
-  for (std::size_t i = 0; i < due.size(); ++i)
-    if (std::memcmp(&got[i], &due[i], sizeof(float)) != 0) {
+std::string difference(const Memory& got, const Memory& expected, const View& view) {
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    if (std::memcmp(&got[i], &expected[i], sizeof(float)) != 0) {
       const auto offset = static_cast<std::int64_t>(i);
       return "C[" + std::to_string(offset / view.row_stride) + "," +
              std::to_string(offset % view.row_stride) + "] is " + std::to_string(got[i]) +
-             ", due is " + std::to_string(due[i]);
+             ", expected " + std::to_string(expected[i]);
     }
   return "";
 }
@@ -105,7 +105,7 @@ std::vector<std::variant<std::int64_t, double>> scalars_of(const ir::Kernel& ker
   return scalars;
 }
 
-std::string on_host(const ir::Kernel& kernel, const Problem& p, Data data, const Memory& due,
+std::string on_host(const ir::Kernel& kernel, const Problem& p, Data data, const Memory& expected,
                     const Machines& machines) {
   std::vector<interpret::Argument> arguments;
   for (const ir::Param& param : kernel.params) {
@@ -123,11 +123,11 @@ std::string on_host(const ir::Kernel& kernel, const Problem& p, Data data, const
   options.checks = machines.checks;
   options.write_once = machines.checks;
   const auto report = interpret::run(kernel, arguments, options);
-  return report.fault ? report.fault->message : difference(data.memory[2], due, data.views[2]);
+  return report.fault ? report.fault->message : difference(data.memory[2], expected, data.views[2]);
 }
 
-std::string on_gpu(const ir::Kernel& kernel, const Problem& p, const Data& data, const Memory& due,
-                   runtime::Gpu& gpu) {
+std::string on_gpu(const ir::Kernel& kernel, const Problem& p, const Data& data,
+                   const Memory& expected, runtime::Gpu& gpu) {
   std::vector<std::vector<std::byte>> memory;
   for (const Memory& each : data.memory) {
     const auto* bytes = reinterpret_cast<const std::byte*>(each.data());
@@ -135,9 +135,9 @@ std::string on_gpu(const ir::Kernel& kernel, const Problem& p, const Data& data,
   }
   const auto run = gpu.run(kernel, data.sizes, scalars_of(kernel, p), memory);
   if (!run.outcome.ok()) return run.outcome.message;
-  Memory got(due.size());
+  Memory got(expected.size());
   std::memcpy(got.data(), memory[2].data(), memory[2].size());
-  return difference(got, due, data.views[2]);
+  return difference(got, expected, data.views[2]);
 }
 
 // A variant asks for large enough sizes because it would be slow on small ones, not because it
@@ -161,7 +161,7 @@ Gemm::Gemm(sema::KernelPtr checked) : kernel(std::move(checked)), plan(plan::mak
 
 void check(const Gemm& gemm, const Problem& problem, const Machines& machines, Tally& tally) {
   const Data data(gemm, problem);
-  const Memory due = triple_loop(data, problem);
+  const Memory expected = triple_loop(data, problem);
   for (std::size_t i = 0; i < gemm.variants.size(); ++i) {
     const auto holds = [&](const Predicate& condition) {
       return is_preference(condition) || condition.evaluate(data.sizes) == true;
@@ -174,11 +174,11 @@ void check(const Gemm& gemm, const Problem& problem, const Machines& machines, T
                                  ": " + what);
     };
     if (machines.host) {
-      fail("host", on_host(gemm.variants[i], problem, data, due, machines));
+      fail("host", on_host(gemm.variants[i], problem, data, expected, machines));
       ++tally.on_host;
     }
     if (machines.gpu) {
-      fail("GPU", on_gpu(gemm.variants[i], problem, data, due, *machines.gpu));
+      fail("GPU", on_gpu(gemm.variants[i], problem, data, expected, *machines.gpu));
       ++tally.on_gpu;
     }
   }

@@ -224,8 +224,8 @@ class Bench {
     const sema::IndexId first = assignment.indices[0], second = assignment.indices[1];
     for (std::size_t i = 0; i < out.of[first].size(); i += options_.every) {
       for (std::size_t j = 0; j < out.of[second].size(); ++j) {
-        const float due = decoded(input, in.at(first, i, second, j), x.element);
-        if (decoded(output, out.at(first, i, second, j), y.element) != due) return false;
+        const float expected = decoded(input, in.at(first, i, second, j), x.element);
+        if (decoded(output, out.at(first, i, second, j), y.element) != expected) return false;
       }
     }
     return true;

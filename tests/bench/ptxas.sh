@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Builds every kernel of tests/bench for each generation and fails where ptxas remarks on one (spills, local memory,
-# serialised wgmma, ignored setmaxnreg): tests/bench/ptxas.sh [LAY] [ARCH...]
-# Needs NVRTC or nvcc, no GPU. What compiled before is read from the cache, so that a second run takes seconds.
+# Builds every kernel of tests/bench for each generation and fails where ptxas remarks on one
+# (spills, local memory, serialised wgmma, ignored setmaxnreg):
+#   tests/bench/ptxas.sh [LAY] [ARCH...]
+# Needs NVRTC or nvcc, no GPU. What compiled before is read from the cache, so that a second run
+# takes seconds.
 set -uo pipefail
 here=$(dirname "$0")
 lay=${1:-build/lay}

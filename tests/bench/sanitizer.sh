@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# compute-sanitizer over every family of kernels on small sizes: tests/bench/sanitizer.sh [LAY] [tools...]
-# What it said is in results/sanitizer.txt. The GPU is the one at hand; exits with 1 where a tool reports something or a
-# result is wrong.
+# compute-sanitizer over every family of kernels on small sizes:
+#   tests/bench/sanitizer.sh [LAY] [tools...]
+# What it said is in results/sanitizer.txt. The GPU is the one at hand; exits with 1
+# where a tool reports something or a result is wrong.
 set -uo pipefail
 here=$(dirname "$0")
 lay=${1:-build/lay}
@@ -14,7 +15,8 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 failed=0
 for tool in $tools; do
   echo "== $tool"
-  log=$(timeout "${SECONDS_A_TOOL:-60}" "$sanitizer" --tool "$tool" --error-exitcode 9 "$lay" run "$here/sanitizer.lay" --on gpu 2>&1)
+  log=$(timeout "${SECONDS_A_TOOL:-60}" "$sanitizer" --tool "$tool" --error-exitcode 9 \
+    "$lay" run "$here/sanitizer.lay" --on gpu 2>&1)
   code=$?
   grep -v 'note\[rounded\]\|^ *-->\|^ *[0-9]* |\|^ *|\|^$' <<<"$log" | head -n "${LINES_A_TOOL:-60}"
   echo "exit code $code"

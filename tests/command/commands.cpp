@@ -261,7 +261,7 @@ TEST_CASE("build writes the source and the manifest, whole or not at all") {
   CHECK(folder.lay({"build", "scale.lay"}).code == 2);
 }
 
-TEST_CASE("plan says what binds at given sizes, on a GPU that is named") {
+TEST_CASE("plan names the bottleneck at given sizes, on a GPU that is named") {
   Folder folder;
   put(folder / "turn.lay",
       "kernel turn<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1)\n{ Y[i,j] = X[j,i] }\n");
@@ -536,7 +536,7 @@ TEST_CASE("a script may give the names that lowered kernels have for variables o
         "kernel names<M, N, K>(i: " + t + " (M,K):(K,1), j: " + t +
             " (N,K):(K,1), v: f32 M:1, step: f32 N:1, s: f32, e: f32) -> pass: " + t +
             " (M,N):(N,1)\n{ pass[m,n] = sum[k](i[m,k] * j[n,k]) * v[m] * s + step[n] * e }\n"
-            "kernel turned<M, N>(access: " +
+            "kernel transposed<M, N>(access: " +
             t + " (M,N):(N,1)) -> element: " + t +
             " (N,M):(M,1)\n{ element[a,b] = access[b,a] }\n");
     const Finished ended = folder.lay({"check", "names.lay", "--dump", "ir"});

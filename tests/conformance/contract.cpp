@@ -85,8 +85,8 @@ bool slices(Facts& facts, const Composed& a, const Tuple& coordinate, const Outc
   const AnyLayout& r = std::get<AnyLayout>(outcome.result);
   for (int64_t i = 0; i < span_of(inner.sub.shape); ++i) {
     const Tuple at = add(add(a.offset, inner.offset), evaluate(facts, inner.sub, i));
-    const int64_t due = std::get<Swizzle>(a.outer)(at.value().value());
-    if (!(add(outcome.offset, evaluate(facts, r, i)) == Tuple(due))) return false;
+    const int64_t expected = std::get<Swizzle>(a.outer)(at.value().value());
+    if (!(add(outcome.offset, evaluate(facts, r, i)) == Tuple(expected))) return false;
   }
   return true;
 }
@@ -108,26 +108,26 @@ bool steps_down(const Layout& a) {
 // The values of R are the n elements of every word of A, each as often as the word occurs. Where A
 // steps down, whose words are counted from the far end, only their number is held against the law.
 bool splits(const Layout& a, int64_t n, const Layout& r) {
-  std::vector<int64_t> due;
+  std::vector<int64_t> expected;
   for (const int64_t word : values(a)) {
-    for (int64_t j = 0; j < n; ++j) due.push_back(word * n + j);
+    for (int64_t j = 0; j < n; ++j) expected.push_back(word * n + j);
   }
-  if (steps_down(a)) return size(r) == Int(due.size());
+  if (steps_down(a)) return size(r) == Int(expected.size());
   std::vector<int64_t> actual = values(r);
-  std::sort(due.begin(), due.end());
+  std::sort(expected.begin(), expected.end());
   std::sort(actual.begin(), actual.end());
-  return due == actual;
+  return expected == actual;
 }
 
 // The values of R are the parts (all of them) of the words that the elements of A lie in.
 std::optional<bool> gathers(const Layout& a, int64_t n, int64_t parts, const Layout& r) {
   if (steps_down(a)) return std::nullopt;
-  std::set<int64_t> due;
+  std::set<int64_t> expected;
   for (const int64_t element : values(a)) {
-    for (int64_t j = 0; j < parts; ++j) due.insert(element / n * parts + j);
+    for (int64_t j = 0; j < parts; ++j) expected.insert(element / n * parts + j);
   }
   const std::vector<int64_t> words = values(r);
-  return std::set<int64_t>(words.begin(), words.end()) == due;
+  return std::set<int64_t>(words.begin(), words.end()) == expected;
 }
 
 // From `from` bits to `to` bits: into the words of both, then into their elements.

@@ -96,9 +96,9 @@ bool has_values(Facts& facts, const std::vector<Piece>& pieces, bool zipped, con
       index[digit.piece] += left % digit.extent * (digit.tile ? 1 : pieces[digit.piece].tile);
       left /= digit.extent;
     }
-    Tuple due = 0;
-    for (size_t k = 0; k < pieces.size(); ++k) due = add(due, pieces[k].value(index[k]));
-    if (!same_value(evaluate(facts, r, i), due)) return false;
+    Tuple expected = 0;
+    for (size_t k = 0; k < pieces.size(); ++k) expected = add(expected, pieces[k].value(index[k]));
+    if (!same_value(evaluate(facts, r, i), expected)) return false;
   }
   return true;
 }

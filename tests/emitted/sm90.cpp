@@ -7,6 +7,17 @@
 
 using namespace lay::test;
 
+TEST_CASE("a planned Hopper GEMM as CUDA is the golden text") {
+  const auto kernel = kernels_of(source("examples/07_hopper_gemm.lay")).at(0);
+  const auto plan = lay::plan::make_plan(kernel);
+  for (const auto& problem : plan.problems) FAIL(problem.message);
+  REQUIRE(!plan.variants.empty());
+  const auto& scheduled = plan.variants.front();
+  REQUIRE(std::holds_alternative<lay::plan::Sm90Gemm>(scheduled.how));
+  check_golden(emitted(lay::ir::lower(plan, scheduled), "sm_90a").text,
+               source("tests/emitted/sm90_linear.cu"));
+}
+
 TEST_CASE(
     "much arithmetic is written once for all passes, whose accumulators come to the same "
     "registers") {

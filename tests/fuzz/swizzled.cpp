@@ -66,12 +66,13 @@ Layout random_base(Random& random) {
 }
 
 template <typename Run, typename Due>
-Outcome same_values(Report& report, int64_t count, const Run& run, const Due& due, bool possible) {
+Outcome same_values(Report& report, int64_t count, const Run& run, const Due& expected,
+                    bool possible) {
   try {
     const lay::AnyLayout r = run();
     report.text += " gives " + to_string(r);
     for (int64_t i = 0; i < count; ++i) {
-      if (at(r, i) != due(i)) return Outcome::wrong;
+      if (at(r, i) != expected(i)) return Outcome::wrong;
     }
     return Outcome::right;
   } catch (const Refusal& refusal) {

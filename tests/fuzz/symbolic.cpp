@@ -63,18 +63,19 @@ std::optional<Outcome> judge(const Expression& e, const Layout& result, const Bi
   std::vector<Layout> operands;
   for (const Layout& a : e.layouts) operands.push_back(literal(a, at));
   const Int number = e.number.substitute(World::replacement(at));
-  std::optional<Layout> due;
+  std::optional<Layout> expected;
   if (e.applies && !e.applies(plain, operands)) return std::nullopt;
   try {
-    due = e.run(plain, operands, number);
+    expected = e.run(plain, operands, number);
   } catch (const Refusal&) {
   }
   try {
     const Layout actual = literal(result, at);
-    if (!fits(actual) || (due && !fits(*due))) return std::nullopt;
+    if (!fits(actual) || (expected && !fits(*expected))) return std::nullopt;
     if (e.contract && !e.contract(operands, number, actual)) return Outcome::wrong;
     if (e.contract) return Outcome::right;
-    return due && Plain(*due).values() == Plain(actual).values() ? Outcome::right : Outcome::wrong;
+    return expected && Plain(*expected).values() == Plain(actual).values() ? Outcome::right
+                                                                           : Outcome::wrong;
   } catch (const Refusal&) {
     return Outcome::wrong;  // an extent below 1, an inexact quotient
   }
@@ -299,15 +300,15 @@ void run_integers(Random& random, World& world, int instantiations, Report& repo
     const Predicate claim = random.once_in(3)   ? divides(a, random.in(2, 6))
                             : random.once_in(3) ? equal(a, b)
                                                 : less_equal(b, a);
-    const lay::Decision decision = world.facts().decide(claim);
+    const lay::Conclusion decision = world.facts().decide(claim);
     const bool proved = decision.verdict == lay::Verdict::proved;
     for (int i = 0; i < instantiations; ++i) {
       const auto at = world.sample();
       if (!at) return;
       report.text = a.to_string() + " is " + simple.to_string() + ", " + claim.to_string() +
                     (proved ? " proved" : "") + " at " + world.to_string(*at);
-      const auto due = a.evaluate(*at);
-      const bool same = !due || simple.evaluate(*at) == due;
+      const auto expected = a.evaluate(*at);
+      const bool same = !expected || simple.evaluate(*at) == expected;
       count(same && (!proved || claim.evaluate(*at) != false) ? Outcome::right : Outcome::wrong);
     }
   } catch (const Refusal&) {  // an integer beyond 64 bits

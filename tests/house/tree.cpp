@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 void collect(const fs::path& folder, std::vector<std::string>& paths) {
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    if (name.starts_with(".") || (folder == repository() && name.starts_with("build"))) continue;
+    if (entry.path().filename().string().starts_with(".")) continue;
+    if (entry.is_directory() && fs::exists(entry.path() / "CMakeCache.txt")) continue;  // a build
     if (entry.is_directory())
       collect(entry.path(), paths);
     else if (entry.is_regular_file())

@@ -71,7 +71,7 @@ inline void check_right(const interpret::Report& report, const Product& product)
   CHECK(product.wrong() == 0);
 }
 
-// The run of the kernel with the mistake ended in the fault that is due.
+// The run of the kernel with the mistake ended in the fault that is expected.
 inline void check_found(const Mistake& mistake, const interpret::Report& report,
                         const Product& product) {
   if (!report.fault) FAIL("no fault, " << product.wrong() << " wrong elements");

@@ -66,7 +66,7 @@ std::vector<std::string> problems(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a warp multiplies matrices that ldmatrix has brought") {
+TEST_CASE("a warp multiplies matrices that ldmatrix has loaded") {
   const ir::Kernel kernel = ir::parse(kernel_text);
   for (const ir::Problem& p : verify(kernel))
     FAIL(p.code + ": " + p.message + " in " + p.statement);

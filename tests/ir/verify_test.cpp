@@ -336,7 +336,7 @@ TEST_CASE("what a text cannot say of copies and barriers is refused in a kernel 
   REQUIRE(found({copy, {}}).starts_with("id: "));
 }
 
-TEST_CASE("before earlier grids are done nobody touches global memory") {
+TEST_CASE("no thread touches global memory before the grid that it waits for is done") {
   const std::string prologue = "threads 256\n  prologue {\n", launch = "threads 256\n";
   REQUIRE(overlaps(parse(changed(launch, prologue + "    fence grid_dependency_wait\n  }\n"))));
   REQUIRE(problems(

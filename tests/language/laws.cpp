@@ -18,7 +18,7 @@ std::string text(const std::vector<int64_t>& numbers) {
 }  // namespace
 
 TEST_CASE("make_swizzle: the bits of one mask are XORed into those of the other, in order") {
-  std::string script, due;
+  std::string script, expected;
   for (int count = 1; count <= 3; ++count) {
     for (int from = 0; from + count <= 7; ++from) {
       for (int to = 0; to + count <= 7; ++to) {
@@ -32,11 +32,11 @@ TEST_CASE("make_swizzle: the bits of one mask are XORed into those of the other,
           for (int k = 0; k < count; ++k) moved ^= (x >> (from + k) & 1) << (to + k);
           values.push_back(moved);
         }
-        due += text(values) + "\n";
+        expected += text(values) + "\n";
       }
     }
   }
-  CHECK(run(script) == due);
+  CHECK(run(script) == expected);
 }
 
 TEST_CASE(
@@ -49,7 +49,7 @@ TEST_CASE(
        {Case{3, 4, 5, 2}, Case{4, 8, 8, 1}, Case{2, 5, 0, -3}, Case{6, 2, 1, 7}}) {
     const std::string layout = "(" + std::to_string(m) + "," + std::to_string(n) + "):(" +
                                std::to_string(dm) + "," + std::to_string(dn) + ")";
-    std::string script, due;
+    std::string script, expected;
     for (const std::string before : {"", "Sw<1,1,2> o 20 o "}) {
       script += "let L" + std::string(before.empty() ? "" : "s") + " = " + before + layout + "\n";
       for (int64_t i = 0; i < m; ++i) {
@@ -65,16 +65,16 @@ TEST_CASE(
             if (!before.empty()) value += 20, value ^= (value & 8) >> 2;
             values.push_back(value);
           }
-          due += text(values) + "\n";
+          expected += text(values) + "\n";
         }
       }
     }
-    CHECK(run(script) == due);
+    CHECK(run(script) == expected);
   }
 }
 
 TEST_CASE("iscan and escan: each prefix folded from the left, with and without its last element") {
-  std::string script = "def step(a, b) = 3 * a - b\n", due;
+  std::string script = "def step(a, b) = 3 * a - b\n", expected;
   for (int length = 1; length <= 6; ++length) {
     std::vector<int64_t> elements, with, without;
     int64_t running = 7;
@@ -86,7 +86,7 @@ TEST_CASE("iscan and escan: each prefix folded from the left, with and without i
     }
     script += "print iscan(" + text(elements) + ", 7, step)\nprint escan(" + text(elements) +
               ", 7, step)\n";
-    due += text(with) + "\n" + text(without) + "\n";
+    expected += text(with) + "\n" + text(without) + "\n";
   }
-  CHECK(run(script) == due);
+  CHECK(run(script) == expected);
 }

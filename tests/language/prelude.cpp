@@ -25,8 +25,8 @@ TEST_CASE("every definition of the prelude is found by its name") {
       names.push_back(name.text);
       const auto* entry = session.prelude().find(name.text);
       REQUIRE((entry && entry->value));
-      const Position due = sources.position(name.span), found = sources.position(entry->where);
-      CHECK((found.line == due.line && found.column == due.column));
+      const Position expected = sources.position(name.span), found = sources.position(entry->where);
+      CHECK((found.line == expected.line && found.column == expected.column));
       CHECK(sources.text(entry->where) == name.text);
     }
   }

@@ -191,18 +191,18 @@ TEST_CASE("cute reads what CuTe prints") {
 }
 
 TEST_CASE("claims are proved, refuted with sizes, or undecided") {
-  using lay::sema::Standing;
+  using lay::Verdict;
   using lay::sema::test::Script;
-  auto standing = [](const std::string& text) {
+  auto verdict = [](const std::string& text) {
     Script script(text);
     REQUIRE(!script.outcomes.back().findings.empty());
-    return script.outcomes.back().findings.back().standing;
+    return script.outcomes.back().findings.back().verdict;
   };
-  CHECK(standing("dim M\nprove M * 4 % 2 == 0") == Standing::proved);
-  CHECK(standing("dim M\nprove M != 3") == Standing::refuted);
+  CHECK(verdict("dim M\nprove M * 4 % 2 == 0") == Verdict::proved);
+  CHECK(verdict("dim M\nprove M != 3") == Verdict::refuted);
   CHECK(run("dim M\nprove M != 3").find("M = 3") != std::string::npos);
-  CHECK(standing("dim M, N\nprove injective((M,N):(N,1))") == Standing::proved);
-  CHECK(standing("dim M, N\nprove injective((M,N):(M,1))") == Standing::refuted);
+  CHECK(verdict("dim M, N\nprove injective((M,N):(N,1))") == Verdict::proved);
+  CHECK(verdict("dim M, N\nprove injective((M,N):(M,1))") == Verdict::refuted);
 }
 
 TEST_CASE("what lies past the end of a layout is noted") {

@@ -27,8 +27,8 @@ void check(const Layout& a, const Layout& b) {
     REQUIRE(refusal.witness);
     const Counterexample& w = *refusal.witness;
     REQUIRE(std::stoll(w.middle) == at(b, w.index));
-    REQUIRE(std::stoll(w.due) == at(a, at(b, w.index)));
-    REQUIRE(w.due != w.actual);
+    REQUIRE(std::stoll(w.expected) == at(a, at(b, w.index)));
+    REQUIRE(w.expected != w.got);
   }
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("composition: a left side of coordinates is fitted by its values as we
   CHECK(r.code == "composition-stride");
   REQUIRE(r.witness);
   CHECK(r.witness->index == 1);
-  CHECK(r.witness->due == "(2,1)");
+  CHECK(r.witness->expected == "(2,1)");
 }
 
 TEST_CASE("composition: units that differ do not meet") {

@@ -99,7 +99,7 @@ int64_t number(const Tuple& t) {
   return t.value().value();
 }
 
-// The words of derivation_words.cpp say these things.
+// The sentences of frontend/sema/explain/derivation_steps.cpp say these things.
 void check_claim(const trace::Join& s) {
   REQUIRE(s.joined == (s.low.extent.value() * number(s.low.stride) == number(s.high.stride)));
 }

@@ -106,13 +106,13 @@ TEST_CASE("verdicts") {
   CHECK(verdict(not_equal(M * 2, N * 4 + 1)) == Verdict::proved);
   CHECK(facts.ceil_div(M, 128).to_string() == "M/128");
   CHECK(facts.min(M, 8) == Int(8));
-  const Decision broken = facts.decide(divides(M, 96));
+  const Conclusion broken = facts.decide(divides(M, 96));
   CHECK(broken.verdict == Verdict::refuted);
-  CHECK(broken.witness == Sizes{{"M", 128}});
-  CHECK(facts.decide(less(M, N)).witness == Sizes{{"M", 128}, {"N", 1}});
-  const Decision far = facts.decide(less(M * N, int64_t{1} << 31));
+  CHECK(broken.sizes == Sizes{{"M", 128}});
+  CHECK(facts.decide(less(M, N)).sizes == Sizes{{"M", 128}, {"N", 1}});
+  const Conclusion far = facts.decide(less(M * N, int64_t{1} << 31));
   CHECK(far.verdict == Verdict::refuted);
-  CHECK(far.witness == Sizes{{"M", 46336}, {"N", 46346}});
+  CHECK(far.sizes == Sizes{{"M", 46336}, {"N", 46346}});
   CHECK_THROWS_AS(facts.assume(equal(M, 100)), Refusal);
   CHECK_THROWS_AS(facts.assume(less(lda, K)), Refusal);
 }
@@ -127,12 +127,12 @@ TEST_CASE("a counterexample that is far is the smallest all the same") {
     return Sizes{{"M", best.second}, {"N", best.first - best.second}};
   };
   for (const int64_t limit : {1'000'000, 12'345'678, 2'147'483'647}) {
-    CHECK(facts.decide(less(M * N, limit)).witness == least(limit));
+    CHECK(facts.decide(less(M * N, limit)).sizes == least(limit));
   }
-  CHECK(facts.decide(less_equal(M, 1'000'000)).witness == Sizes{{"M", 1'000'001}});
-  CHECK(facts.decide(less(M * N * K, 1'000'000)).witness ==
+  CHECK(facts.decide(less_equal(M, 1'000'000)).sizes == Sizes{{"M", 1'000'001}});
+  CHECK(facts.decide(less(M * N * K, 1'000'000)).sizes ==
         Sizes{{"M", 100}, {"N", 100}, {"K", 100}});
-  CHECK(facts.decide(either(less(N, 5000), less(M, 70000))).witness ==
+  CHECK(facts.decide(either(less(N, 5000), less(M, 70000))).sizes ==
         Sizes{{"M", 70000}, {"N", 5000}});
   CHECK(facts.decide(less(floor_div(M, 128) * N, 1'000'000)).verdict == Verdict::refuted);
 }
@@ -174,7 +174,7 @@ TEST_CASE("what is proved holds and what is refuted fails, by brute force") {
     const Predicate claim = random.in(0, 2) == 0 ? divides(a, random.in(2, 6))
                             : random.in(0, 1)    ? less_equal(b, a)
                                                  : equal(a, b);
-    const Decision decision = facts.decide(claim);
+    const Conclusion decision = facts.decide(claim);
     INFO(known.to_string() << " |- " << claim.to_string());
     proved += decision.verdict == Verdict::proved && !claim.is_always();
     bool broken = false;
@@ -183,8 +183,8 @@ TEST_CASE("what is proved holds and what is refuted fails, by brute force") {
         const Binding binding{{*M.dim_id(), x}, {*N.dim_id(), sum - x}};
         if (known.evaluate(binding) != true) continue;
         broken = claim.evaluate(binding) == false;
-        if (broken && decision.verdict == Verdict::refuted && decision.witness.size() == 2) {
-          CHECK(decision.witness == Sizes{{"M", x}, {"N", sum - x}});
+        if (broken && decision.verdict == Verdict::refuted && decision.sizes.size() == 2) {
+          CHECK(decision.sizes == Sizes{{"M", x}, {"N", sum - x}});
         }
       }
     }

@@ -13,7 +13,7 @@ namespace {
 
 struct System {
   std::vector<std::vector<int64_t>> rows;  // times the unknown strides
-  std::vector<int64_t> due;
+  std::vector<int64_t> expected;
 };
 
 // Whether integers solve all. Columns are subtracted from one another, which changes the unknowns
@@ -34,7 +34,7 @@ bool solvable(System s) {
         for (auto& other : s.rows) std::swap(other[first], other[k]);
       }
     }
-    int64_t rest = s.due[r];
+    int64_t rest = s.expected[r];
     for (size_t k = 0; k < first; ++k) rest -= row[k] * solved[k];
     if (first == unknowns || row[first] == 0) {
       if (rest != 0) return false;
@@ -55,9 +55,9 @@ bool choose(System& s, const std::vector<std::vector<int64_t>>& rows, const Choi
   if (next == choices.end()) return true;
   s.rows.push_back(rows[s.rows.size()]);
   for (const int64_t index : next->second) {
-    s.due.push_back(index);
+    s.expected.push_back(index);
     if (solvable(s) && choose(s, rows, choices, std::next(next))) return true;
-    s.due.pop_back();
+    s.expected.pop_back();
   }
   s.rows.pop_back();
   return false;

@@ -253,21 +253,21 @@ TEST_CASE("integer equations: solutions are solutions, and none are missed") {
     }
     if (exists) REQUIRE(solvable);
     if (!solvable) continue;
-    const int64_t x = random.in(-4, 4), y = random.in(-4, 4), due = random.in(-6, 6),
+    const int64_t x = random.in(-4, 4), y = random.in(-4, 4), expected = random.in(-6, 6),
                   modulus = random.in(1, 6);
     bool has_one = false;
     for (int64_t i = -kReach; i <= kReach; ++i) {
       for (int64_t j = -kReach; j <= kReach; ++j)
-        has_one |= holds(i, j) && (x * i + y * j - due) % modulus == 0;
+        has_one |= holds(i, j) && (x * i + y * j - expected) % modulus == 0;
     }
     IntegerEquations up_to = equations;
     const int64_t factors[] = {x, y};
-    const bool solves = up_to.require_modulo(factors, due, modulus);
+    const bool solves = up_to.require_modulo(factors, expected, modulus);
     if (has_one) REQUIRE(solves);
     if (solves) {
       // All of them, and no others.
       const auto is_one = [&](int64_t i, int64_t j) {
-        return holds(i, j) && (x * i + y * j - due) % modulus == 0;
+        return holds(i, j) && (x * i + y * j - expected) % modulus == 0;
       };
       const auto& one = up_to.particular();
       REQUIRE(is_one(one[0], one[1]));
@@ -301,18 +301,19 @@ TEST_CASE("linear forms: what equations leave of them is what the solutions give
       std::vector<int64_t> less = factors[i];
       for (size_t k = 0; k < kUnknowns; ++k) less[k] -= factors[j][k];
       const int64_t kind = i == j ? random.in(0, 1) : random.in(0, 2);
-      bool due = false;
+      bool expected = false;
       if (kind == 0)
-        holds = forms.require(i, value), due = equations.require(factors[i], value - constants[i]);
+        holds = forms.require(i, value),
+        expected = equations.require(factors[i], value - constants[i]);
       if (kind == 1) {
         holds = forms.require_modulo(i, value, modulus);
-        due = equations.require_modulo(factors[i], value - constants[i], modulus);
+        expected = equations.require_modulo(factors[i], value - constants[i], modulus);
       }
       if (kind == 2) {
         holds = forms.require_difference(i, j, value);
-        due = equations.require(less, value - constants[i] + constants[j]);
+        expected = equations.require(less, value - constants[i] + constants[j]);
       }
-      REQUIRE(holds == due);
+      REQUIRE(holds == expected);
     }
     ++(holds ? solved : none);
     if (!holds) continue;

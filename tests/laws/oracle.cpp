@@ -240,11 +240,11 @@ bool can_upcast(const Layout& a, int64_t n) {
 }
 
 bool downcasts(const Layout& a, int64_t n, const Layout& r) {
-  std::vector<int64_t> due;
+  std::vector<int64_t> expected;
   for (const int64_t word : Plain(a).values()) {
-    for (int64_t j = 0; j < n; ++j) due.push_back(word * n + j);
+    for (int64_t j = 0; j < n; ++j) expected.push_back(word * n + j);
   }
-  return congruent(a.shape, r.shape) && sorted(due) == sorted(Plain(r).values());
+  return congruent(a.shape, r.shape) && sorted(expected) == sorted(Plain(r).values());
 }
 
 bool can_downcast(const Layout& a) {

@@ -53,7 +53,7 @@ std::string shown(const AnyLayout& a) {
 void check_injective(const AnyLayout& a) {
   Facts facts;
   const auto repeat = first_repeat(texts(a));
-  const Judgement j = injective(facts, a);
+  const Conclusion j = injective(facts, a);
   INFO("injective " << shown(a) << ": " << j.failure.sentence);
   REQUIRE(j.verdict == (repeat ? Verdict::refuted : Verdict::proved));
   if (repeat) CHECK(j.failure.other == repeat->first);
@@ -74,15 +74,15 @@ void check_image(const AnyLayout& a, const Tuple& shape, bool coordinates) {
   }
   INFO(shown(a) << " into " << shape.to_string());
 
-  const Judgement in = inside(facts, a, shape);
+  const Conclusion in = inside(facts, a, shape);
   REQUIRE(in.verdict == (outside ? Verdict::refuted : Verdict::proved));
   if (outside) CHECK(in.failure.index == *outside);
 
-  const Judgement onto = surjective(facts, a, shape);
+  const Conclusion onto = surjective(facts, a, shape);
   REQUIRE(onto.verdict == (missing ? Verdict::refuted : Verdict::proved));
-  if (missing) CHECK(onto.failure.due == all[static_cast<size_t>(*missing)]);
+  if (missing) CHECK(onto.failure.expected == all[static_cast<size_t>(*missing)]);
 
-  const Judgement cover = covers(facts, a, shape);
+  const Conclusion cover = covers(facts, a, shape);
   INFO(cover.failure.sentence);
   REQUIRE(cover.verdict == (outside || repeat || missing ? Verdict::refuted : Verdict::proved));
   if (outside && (!repeat || *outside <= repeat->second)) {
@@ -91,7 +91,7 @@ void check_image(const AnyLayout& a, const Tuple& shape, bool coordinates) {
     CHECK(cover.failure.index == repeat->second);
     CHECK(cover.failure.other == repeat->first);
   } else if (missing) {
-    CHECK(cover.failure.due == all[static_cast<size_t>(*missing)]);
+    CHECK(cover.failure.expected == all[static_cast<size_t>(*missing)]);
   }
 }
 
@@ -105,7 +105,7 @@ void check_numbers(const AnyLayout& a, Random& random) {
   for (size_t i = all.size(); i-- > 0;) {
     if (all[i] * bits % (bytes * 8) != 0) first = static_cast<int64_t>(i);
   }
-  const Judgement multiple = aligned(facts, a, bytes, bits);
+  const Conclusion multiple = aligned(facts, a, bytes, bits);
   INFO("aligned to " << bytes << " bytes, elements of " << bits);
   REQUIRE(multiple.verdict == (first ? Verdict::refuted : Verdict::proved));
   if (first) CHECK(multiple.failure.index == *first);
@@ -116,7 +116,7 @@ void check_numbers(const AnyLayout& a, Random& random) {
     if (all[i] < -(int64_t{1} << (width - 1)) || all[i] >= (int64_t{1} << (width - 1)))
       first = static_cast<int64_t>(i);
   }
-  const Judgement fit = fits(facts, a, width);
+  const Conclusion fit = fits(facts, a, width);
   REQUIRE(fit.verdict == (first ? Verdict::refuted : Verdict::proved));
   if (first) CHECK(fit.failure.index == *first);
 }
@@ -131,12 +131,12 @@ void check_pair(const AnyLayout& a, const AnyLayout& b, int64_t offset) {
       if (of_a[i] == offset + of_b[j]) meet = {i, j};
     }
   }
-  const Judgement apart = disjoint(facts, a, b, offset);
+  const Conclusion apart = disjoint(facts, a, b, offset);
   REQUIRE(apart.verdict == (meet ? Verdict::refuted : Verdict::proved));
   if (meet) CHECK(apart.failure.index == static_cast<int64_t>(meet->first));
   if (meet) CHECK(apart.failure.other == static_cast<int64_t>(meet->second));
 
-  const Judgement same = same_function(facts, a, b);
+  const Conclusion same = same_function(facts, a, b);
   REQUIRE(same.verdict == (of_a == of_b ? Verdict::proved : Verdict::refuted));
   if (of_a != of_b && of_a.size() == of_b.size()) {
     const auto at = std::mismatch(of_a.begin(), of_a.end(), of_b.begin()).first - of_a.begin();
@@ -239,7 +239,7 @@ TEST_CASE("bijective onto coordinates: each of the shape that the values reach")
     const Tuple shape = coshape(facts, l);
     const bool holds =
         found.size() == values.size() && static_cast<int64_t>(values.size()) == size(shape).value();
-    const Judgement j = bijective(facts, l);
+    const Conclusion j = bijective(facts, l);
     INFO(l.to_string() << " onto " << shape.to_string() << ": " << j.failure.sentence);
     REQUIRE(j.verdict == (holds ? Verdict::proved : Verdict::refuted));
     proved += holds;
@@ -293,7 +293,7 @@ Layout random_symbolic(Random& random, const std::vector<Int>& dims) {
   return Layout(Tuple(shape), Tuple(stride));
 }
 
-using Ask = std::function<Judgement(Facts&, const AnyLayout&, const AnyLayout&, const Int&)>;
+using Ask = std::function<Conclusion(Facts&, const AnyLayout&, const AnyLayout&, const Int&)>;
 
 AnyLayout substituted(const AnyLayout& a, const std::map<DimId, Int>& by) {
   return std::visit([&](const auto& x) -> AnyLayout { return substitute(x, by); }, a);
@@ -320,7 +320,7 @@ void check_symbolic(const Ask& ask, const AnyLayout& a, const AnyLayout& b, cons
   if (even) facts.assume(divides(m, 2));
   const AnyLayout sa = substituted(a, own), sb = substituted(b, own);
   const Int sn = n.substitute(own);
-  const Judgement j = ask(facts, sa, sb, sn);
+  const Conclusion j = ask(facts, sa, sb, sn);
   INFO(to_string(sa) << " and " << to_string(sb) << ", " << sn.to_string() << ": "
                      << j.failure.sentence);
   bool any_holds = false, any_fails = false;
@@ -331,7 +331,7 @@ void check_symbolic(const Ask& ask, const AnyLayout& a, const AnyLayout& b, cons
       if (even && vm % 2 != 0) continue;
       const std::map<DimId, Int> at{{*m.dim_id(), vm}, {*k.dim_id(), vn}};
       Facts none;
-      const Judgement known =
+      const Conclusion known =
           ask(none, substituted(sa, at), substituted(sb, at), sn.substitute(at));
       REQUIRE(known.verdict != Verdict::undecided);
       (known.verdict == Verdict::proved ? any_holds : any_fails) = true;
@@ -394,7 +394,7 @@ TEST_CASE("symbolic claims that are proved") {
   const Layout deal(tuple(tuple(m, 4), tuple(2, 2)),
                     tuple(tuple(Tuple::basis(1, {0}), Tuple::basis(m, {0})),
                           tuple(Tuple::basis(1, {1}), Tuple::basis(2, {1}))));
-  const auto proved = [](const Judgement& j) {
+  const auto proved = [](const Conclusion& j) {
     INFO(j.failure.sentence);
     return j.verdict == Verdict::proved;
   };
@@ -461,6 +461,6 @@ TEST_CASE("propositions of layouts that nobody could walk through") {
     shape.push_back(2);
     stride.push_back((int64_t{1} << 40) + k * k * 7919);
   }
-  const Judgement j = injective(facts, Layout(Tuple(shape), Tuple(stride)));
+  const Conclusion j = injective(facts, Layout(Tuple(shape), Tuple(stride)));
   CHECK(j.verdict != Verdict::proved);  // 2^60 sums below 2^47
 }

@@ -51,15 +51,15 @@ TEST_CASE("a condition made ready is the condition, at points and over boxes") {
       const DimId m_id = *m.dim_id(), n_id = *n.dim_id();
       const int64_t m0 = random.in(1, 9), m1 = random.in(m0, 12), n0 = random.in(1, 9),
                     n1 = random.in(n0, 12);
-      const Everywhere over = ready.over({{m_id, n_id}, {{m0, m1}, {n0, n1}}});
-      decided += over != Everywhere::unknown;
+      const Tri over = ready.over({{m_id, n_id}, {{m0, m1}, {n0, n1}}});
+      decided += over != Tri::unknown;
       for (int64_t x = m0; x <= m1; ++x) {
         for (int64_t y = n0; y <= n1; ++y) {
           const Binding at{{m_id, x}, {n_id, y}};
-          const auto due = condition.evaluate(at);
+          const auto expected = condition.evaluate(at);
           INFO("M = " << x << ", N = " << y);
-          REQUIRE(ready.at(at) == due);
-          if (due && over != Everywhere::unknown) REQUIRE(*due == (over == Everywhere::yes));
+          REQUIRE(ready.at(at) == expected);
+          if (expected && over != Tri::unknown) REQUIRE(*expected == (over == Tri::yes));
         }
       }
     } catch (const Refusal&) {  // numbers beyond 64 bits, or a divisor that is 0

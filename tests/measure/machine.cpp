@@ -12,7 +12,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/recognise.h"
 #include "runtime/bench/compiled_kernel.h"
-#include "runtime/bench/epilogue.h"
+#include "runtime/bench/problem/epilogue.h"
 #include "runtime/commands/script.h"
 #include "runtime/gpu/launch_check.h"
 

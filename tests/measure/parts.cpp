@@ -6,7 +6,7 @@
 
 #include "frontend/algebra/memory/convert.h"
 #include "generated/tests/paths.h"
-#include "runtime/bench/operand.h"
+#include "runtime/bench/problem/operand.h"
 #include "runtime/bench/protocol.h"
 #include "runtime/bench/reference.h"
 #include "runtime/bench/result.h"

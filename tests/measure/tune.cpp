@@ -15,7 +15,7 @@
 #include "frontend/source/diagnostic.h"
 #include "frontend/syntax/format.h"
 #include "generated/tests/paths.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 #include "runtime/bench/tune/shape_class.h"
 #include "runtime/commands/policies.h"
 #include "runtime/commands/tuned.h"

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "frontend/picture/render.h"
-#include "runtime/commands/pictures.h"
+#include "runtime/commands/pictures/pictures.h"
 #include "tests/picture/drawn.h"
 
 using namespace lay;

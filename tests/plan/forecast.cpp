@@ -167,7 +167,7 @@ TEST_CASE("tiles that a mask leaves no product are neither loaded nor multiplied
   CHECK(of.multiply_adds == 10 * 256.0 * 256 * 1024);
 }
 
-TEST_CASE("blocks that share K, consumers in turns and swapped factors") {
+TEST_CASE("blocks that share K, ping-pong consumers and swapped operands") {
   const auto split = planned(
       kGemm +
           "schedule f for sm90 { tile = (64,64,64)\n mma = sm90.wgmma(n = 64, ab = bf16, acc = "
@@ -252,17 +252,17 @@ TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
 }
 
 TEST_CASE("permute kernels and single elements move everything once") {
-  const auto turned =
+  const auto pingpong =
       planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
               {{"M", 4096}, {"N", 4096}});
-  const Forecast of = turned.only(machine());
+  const Forecast of = pingpong.only(machine());
   CHECK(of.global_bytes == 2.0 * 4096 * 4096 * 4);
   CHECK(of.memory == Approx(2.0 * 4096 * 4096 * 4 * 1e-12));
   CHECK(of.multiply_adds == 0);
   CHECK(of.binds() == "L2");  // 1000 bytes a clock are as many a second as memory has
   Target target = machine();
   target.cache_rate = 4000;
-  CHECK(turned.only(target).binds() == "global memory");
+  CHECK(pingpong.only(target).binds() == "global memory");
   const auto tiny =
       planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
               {{"M", 8}, {"N", 8}});

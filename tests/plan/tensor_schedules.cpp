@@ -375,8 +375,7 @@ TEST_CASE(
   CHECK(of(176, 5).rest == 48);
 }
 
-TEST_CASE(
-    "consumers ask for no more registers than the launch has and the copying threads give up") {
+TEST_CASE("consumers ask for no more registers than the launch has and the producer gives up") {
   constexpr int all = 65536, unit = 8;
   for (const int consumers : {2, 3, 4, 5, 6, 7}) {
     for (const int columns : {32, 64, 128, 256}) {

@@ -22,9 +22,12 @@ extern const Handler cluster_sync;
 // mbarrier `detail` at slot a: each lane at work acts once.
 extern const Handler init;
 extern const Handler invalidate;
-extern const Handler arrive;               // at the block whose rank slot b holds, if there is one
-extern const Handler arrive_expect_bytes;  // slot b: the bytes
-extern const Handler wait;                 // slot b: the parity
+// At the block whose rank slot b holds, if there is one.
+extern const Handler arrive;
+// Slot b: the bytes.
+extern const Handler arrive_expect_bytes;
+// Slot b: the parity.
+extern const Handler wait;
 
 // fence mbarrier_init: what this warp has initialised may be used by others.
 extern const Handler announce;

@@ -211,9 +211,9 @@ void end_reads(Warp& warp, std::int64_t group) {
 }
 
 void wait_for_products(Warp& warp, const Instruction& at) {
-  const std::int64_t due = warp.committed_products - at.value;
-  if (!all_committed(warp, due)) {  // again, when they have
-    warp.awaited_products = due;
+  const std::int64_t awaited = warp.committed_products - at.value;
+  if (!all_committed(warp, awaited)) {  // again, when they have
+    warp.awaited_products = awaited;
     warp.statement = at.statement;
     warp.state = Warp::State::waiting;
     --warp.pc;

@@ -12,6 +12,7 @@
 namespace lay::interpret {
 
 // Bits: in memory. Value: in a slot.
+// A type's two forms: as bits in memory, and as a value that a slot holds.
 template <class BitsType, class ValueType, ValueType (*kDecode)(BitsType),
           BitsType (*kEncode)(ValueType)>
 struct Codec {
@@ -22,6 +23,7 @@ struct Codec {
 };
 
 namespace codec {
+// Integers of all widths are held in 64 bits.
 template <class Integer>
 std::int64_t widen(Integer value) {
   return static_cast<std::int64_t>(value);
@@ -30,6 +32,7 @@ template <class Integer>
 Integer narrow(std::int64_t value) {
   return static_cast<Integer>(value);
 }
+// f32 and f64 are the same in both forms.
 template <class T>
 T same(T value) {
   return value;
@@ -77,6 +80,7 @@ auto with_codec(ElementType type, F f) {
       return f(Codec<std::uint8_t, float, e4m3_to_f32, f32_to_e4m3>{});
     case ElementType::e5m2:
       return f(Codec<std::uint8_t, float, e5m2_to_f32, f32_to_e5m2>{});
+    // No buffer holds these: elements below a byte, and wider than 64 bits.
     case ElementType::s4:
     case ElementType::u4:
     case ElementType::e2m1:

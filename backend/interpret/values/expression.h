@@ -7,6 +7,8 @@
 
 namespace lay::interpret {
 
+// Compiles expressions to instructions. A value is computed once and kept in a slot of 32 lanes for
+// as long as nothing that it depends on can have changed.
 class ExpressionCompiler {
  public:
   ExpressionCompiler(Program& program, const Binding& sizes,
@@ -14,8 +16,10 @@ class ExpressionCompiler {
 
   // The slot that holds the value once the instructions emitted so far have run.
   int value(ir::ExprId id);
+  // buffer[coordinate] with the slots of its coordinates.
   Access access(const ir::Ref& ref, int first_mode = 0);
   int constant(std::int64_t value);
+  // A slot that nothing uses yet.
   int fresh() { return program_.slots++; }
 
   // Values computed inside a scope are forgotten at its end.
@@ -26,6 +30,7 @@ class ExpressionCompiler {
   // again.
   void statement(const ir::Stmt& stmt);
 
+  // From here on the variable's value is in that slot.
   void bind(ir::VarId var, int slot) { variables_[var.index] = slot; }
 
   int emit(Instruction instruction);  // its index
@@ -33,9 +38,11 @@ class ExpressionCompiler {
   const Binding& sizes() const { return sizes_; }
   // The number of a new entry in the statistics of banks and sectors; -1 where nothing is counted.
   int bank_count(int buffer);
+  // Throws a fault that is certain before anything runs.
   [[noreturn]] void refuse(FaultCode code, const std::string& what) const;
 
  private:
+  // Emits the instructions of one expression; the others are its kinds.
   int compute(ir::ExprId id);
   int constant(const Lanes& lanes);
   int literal(const ir::Constant& constant, ElementType type);
@@ -46,10 +53,12 @@ class ExpressionCompiler {
   int at(const ir::LayoutOffset& at);
   int apply(const ir::Apply& apply, ElementType type);
   int selection(const ir::Apply& apply, ElementType type);
+  // `and`, `or`: the right side runs only for the lanes that need it.
   int short_circuit(const ir::Apply& apply);
   int read(const ir::Read& read, ElementType type);
   void move(int dst, int src, ElementType type);
   bool total(ir::ExprId id) const { return traits_[id.index].total; }
+  // Finds for every expression whether it can fault and what it depends on.
   void find_traits();
 
   Program& program_;
@@ -60,14 +69,16 @@ class ExpressionCompiler {
     std::map<int, int> lasting, passing;
   };
   struct Traits {
-    bool total;    // evaluating it can neither fault nor touch memory
-    bool lasting;  // it depends on neither memory nor rings
+    // Evaluating it can neither fault nor touch memory.
+    bool total;
+    // It depends on neither memory nor rings.
+    bool lasting;
   };
   std::vector<Scope> scopes_{{}};
   std::vector<int> variables_;
   std::vector<Traits> traits_;
-  std::map<std::pair<std::int64_t, std::int64_t>, int>
-      constants_;  // by the bits of the first lanes
+  // By the bits of the first lanes.
+  std::map<std::pair<std::int64_t, std::int64_t>, int> constants_;
 };
 
 }  // namespace lay::interpret

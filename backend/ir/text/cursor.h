@@ -16,34 +16,40 @@ namespace lay::ir {
 
 enum class TokenKind : std::uint8_t { word, name, integer, real, string, sign, end };
 
+// One token and its place in the text.
 struct Token {
   TokenKind kind = TokenKind::end;
   std::string text;  // of names and strings without their quotes
   int line = 1, column = 1;
-  bool spaced = false;  // a blank stands before it: `1@0` is a basis element, `1  @3` an integer
-                        // and an origin
+  // A blank stands before it: `1@0` is a basis element, `1  @3` an integer and an origin.
+  bool spaced = false;
 };
 
 // Throws ParseError.
 std::vector<Token> lex(std::string_view text);
 
+// A place among the tokens. Each function that reads takes what it returns.
 class Cursor {
  public:
   explicit Cursor(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
+  // The token that stands here, or further on.
   const Token& peek(size_t ahead = 0) const;
   Token take();
   // A word or sign stands here; names in backquotes are no words.
   bool at(std::string_view text, size_t ahead = 0) const;
+  // Takes the word or sign if it stands here; `expect` fails where it does not.
   bool accept(std::string_view text);
   void expect(std::string_view text);
 
-  std::string name();      // a word or a name
-  std::string string();    // a string literal
-  std::int64_t integer();  // with its sign; exact in 64 bits
-  int small_integer();     // in the range of int
+  std::string name();    // a word or a name
+  std::string string();  // a string literal
+  // With its sign; exact in 64 bits.
+  std::int64_t integer();
+  int small_integer();  // in the range of int
 
-  [[noreturn]] void fail(const std::string& message) const;  // here
+  // Throws ParseError at the token that stands here, or at another one.
+  [[noreturn]] void fail(const std::string& message) const;
   [[noreturn]] void fail(const std::string& message, const Token& at) const;
 
   // The position after the parenthesis that closes the one that stands here.

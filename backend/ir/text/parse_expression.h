@@ -11,11 +11,13 @@
 
 namespace lay::ir {
 
+// Precedence climbing: one function for each level, loosest first.
 class ExpressionParser {
  public:
   ExpressionParser(Cursor& cursor, Builder& builder)
       : layouts(cursor), cursor_(cursor), builder_(builder) {}
 
+  // An expression, an element of a buffer, and a buffer's name.
   Term expression();
   Ref ref();
   BufferId buffer();
@@ -36,6 +38,7 @@ class ExpressionParser {
   Term unary();
   Term primary();
   Term call();
+  // `f32 1.0`: what is written behind a type.
   Term typed(ElementType type);
   Term literal(ElementType type);
   Term named();

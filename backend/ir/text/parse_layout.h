@@ -11,10 +11,12 @@
 
 namespace lay::ir {
 
+// The algebra's own operations make what is read, so that a text gives what it was printed from.
 class LayoutParser {
  public:
   explicit LayoutParser(Cursor& cursor) : cursor_(cursor) {}
 
+  // The sizes that are declared so far.
   std::map<std::string, Int> sizes;
 
   Int integer();          // "ceil_div(M,128)*K + 1"
@@ -25,6 +27,7 @@ class LayoutParser {
   Swizzle swizzle();
 
  private:
+  // Levels of precedence, loosest first.
   Tuple sum();
   Tuple product();
   Tuple negated();

@@ -14,6 +14,8 @@
 
 namespace lay::ir {
 
+// A recursive descent parser: one function for each rule of the text, named after what it reads. It
+// builds by Builder, as lowering does, so that both make the same kernels.
 class Parser {
  public:
   explicit Parser(std::string_view text)
@@ -21,6 +23,7 @@ class Parser {
   Kernel run();
 
  private:
+  // Declarations, which stand before the roles.
   void declaration();
   void sizes();
   void scalar();
@@ -33,6 +36,8 @@ class Parser {
   void role();
 
   using Node = decltype(Stmt::node);
+  // Statements: `body` reads a block in which variables are in scope, `from` is the origin of the
+  // statement around it.
   Block block();
   Block body(Origin& from, const std::vector<VarId>& vars);
   Stmt statement();
@@ -45,7 +50,9 @@ class Parser {
   Fill fill();
   Copy copy();
   void no_more_clauses(std::string_view kind);
+  // Clauses of copies, shared by several kinds.
   CopyVector vector();
+  // Kinds of copies with the same clauses.
   template <class Kind>
   Kind plain_copy();
   template <class Kind>
@@ -62,6 +69,7 @@ class Parser {
   Wait wait();
   Advance advance();
 
+  // Names that must be declared already.
   VarId var();
   BarrierId barrier_name();
   void barrier_slot(BarrierId& barrier, ExprId& slot);
@@ -69,6 +77,7 @@ class Parser {
   Origin origin();
   ElementType element();
   std::string declared();
+  // The value whose word stands here; `what` is expected otherwise: "a kind of fence".
   template <class Table>
   auto word(const Table& table, std::string_view what);
 

@@ -9,6 +9,7 @@
 
 namespace lay::ir {
 
+// Writes expressions so that the parser reads back the same ones.
 class ExpressionPrinter {
  public:
   explicit ExpressionPrinter(const Kernel& of);
@@ -20,6 +21,7 @@ class ExpressionPrinter {
   const Kernel& kernel;
 
  private:
+  // A text, and how tightly its outermost operator binds.
   struct Text;
   Text write(ExprId id) const;
   Text apply(const Apply& apply, ElementType type) const;

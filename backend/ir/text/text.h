@@ -11,6 +11,7 @@
 
 namespace lay::ir::text {
 
+// A table between the values of an enumeration and their words, looked up in both directions.
 template <class E, size_t N>
 struct Words {
   std::array<std::pair<E, std::string_view>, N> rows;
@@ -36,6 +37,7 @@ constexpr std::pair<E, std::string_view> row(E value, std::string_view word) {
   return {value, word};
 }
 
+// The tables, one for each enumeration of ir.h.
 inline constexpr auto kSpaces = words<Space>(
     row(Space::global, "global"), row(Space::shared, "shared"), row(Space::registers, "register"));
 inline constexpr auto kBarriers = words<BarrierKind>(

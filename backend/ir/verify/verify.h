@@ -27,10 +27,11 @@ struct Limits {
 };
 
 struct Problem {
-  std::string code;       // "variable-scope"
-  std::string message;    // one lower-case sentence
-  std::string statement;  // in the IR's text; empty for declarations
-  int line = 0;           // of the script
+  std::string code;     // "variable-scope"
+  std::string message;  // one lower-case sentence
+  // In the IR's text; empty for declarations.
+  std::string statement;
+  int line = 0;  // of the script
 };
 
 // In the order of the kernel; at most 100.

@@ -66,11 +66,12 @@ void Verifier::check_atom(const Mma& mma) {
                                 quoted_name(buffer_of(side).name) + " does not");
     }
     if (!registers || !is_thread_value(*layout)) return;
-    const std::int64_t due = size(layout->shape[1]).value();
+    const std::int64_t expected = size(layout->shape[1]).value();
     const auto* held = std::get_if<Layout>(&buffer_of(side).layout);
-    if (held == nullptr || !size(held->shape.is_tuple() ? held->shape[0] : held->shape).is(due)) {
+    if (held == nullptr ||
+        !size(held->shape.is_tuple() ? held->shape[0] : held->shape).is(expected)) {
       problem("mma", quoted_name(buffer_of(side).name) + " holds other than the " +
-                         std::to_string(due) + " values of a thread of \"" + found->name +
+                         std::to_string(expected) + " values of a thread of \"" + found->name +
                          "\" in its first mode");
     }
   };

@@ -109,9 +109,9 @@ void Verifier::expression(size_t index) {
   const auto wrong = [&](const std::string& what) {
     problem("expression-type", "`" + print(kernel_, id) + "` " + what);
   };
-  const auto of_type = [&](ElementType due) {
-    if (expr.type != due) {
-      wrong("is " + std::string(element_name(due)) + ", not " +
+  const auto of_type = [&](ElementType expected) {
+    if (expr.type != expected) {
+      wrong("is " + std::string(element_name(expected)) + ", not " +
             std::string(element_name(expr.type)));
     }
   };
@@ -178,11 +178,11 @@ void Verifier::use(ExprId id, std::string_view what) {
   visit(id, seen);
 }
 
-void Verifier::use(ExprId id, std::string_view what, ElementType due) {
+void Verifier::use(ExprId id, std::string_view what, ElementType expected) {
   use(id, what);
-  if (id && type(id) != due) {
+  if (id && type(id) != expected) {
     problem("type", std::string(what) + " is " + std::string(element_name(type(id))) + ", not " +
-                        std::string(element_name(due)));
+                        std::string(element_name(expected)));
   }
 }
 
@@ -237,9 +237,9 @@ int Verifier::rank(BufferId buffer) const {
 
 void Verifier::ref(const Ref& ref, bool written, int without) {
   const Buffer& buffer = buffer_of(ref);
-  const int due = std::max(0, rank(ref.buffer) - without);
-  if (static_cast<int>(ref.coordinate.size()) != due) {
-    problem("coordinate-rank", quoted_name(buffer.name) + " takes " + std::to_string(due) +
+  const int expected = std::max(0, rank(ref.buffer) - without);
+  if (static_cast<int>(ref.coordinate.size()) != expected) {
+    problem("coordinate-rank", quoted_name(buffer.name) + " takes " + std::to_string(expected) +
                                    " coordinates here, not " +
                                    std::to_string(ref.coordinate.size()));
   }

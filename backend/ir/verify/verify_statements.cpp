@@ -25,7 +25,7 @@ void Verifier::statement(const Stmt& stmt) {
   statement_ = outer;
 }
 
-void Verifier::bind(VarId var, ElementType due, Uniformity derived, std::int64_t divisor,
+void Verifier::bind(VarId var, ElementType expected, Uniformity derived, std::int64_t divisor,
                     bool known) {
   const Var& declared = kernel_.var(var);
   if (bound_[var.index])
@@ -34,10 +34,10 @@ void Verifier::bind(VarId var, ElementType due, Uniformity derived, std::int64_t
     problem("variable-name", "another " + quoted_name(declared.name) + " is in scope");
   }
   scope_.push_back(var);
-  if (declared.type != due) {
+  if (declared.type != expected) {
     problem("type", quoted_name(declared.name) + " is declared " +
                         std::string(element_name(declared.type)) + " and is " +
-                        std::string(element_name(due)));
+                        std::string(element_name(expected)));
   }
   if (declared.uniformity > derived) {
     problem("uniformity", quoted_name(declared.name) + " is declared " +

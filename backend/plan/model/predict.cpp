@@ -79,8 +79,8 @@ Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
 
 // The products, and what they move where so much of the output loads its operands together.
 template <class Gemm>
-void take_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm,
-                 const std::array<int, 2>& tile) {
+void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm,
+                const std::array<int, 2>& tile) {
   const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
   const Int batches = product(kernel, gemm.batch);
   const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * kernel.loaded(gemm.a.load).element_bytes();
@@ -149,7 +149,7 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
     if (!(is_a ? gemm.a : gemm.b).boxes) result.conflicts.push_back(traffic.write);
     result.conflicts.push_back(traffic.read);
   }
-  take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
+  add_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
   if (const auto rate = target.multiply_adds("thread", gemm.accumulator)) {
     const double products = static_cast<double>(gemm.tile[0]) * gemm.tile[1] * gemm.tile[2];
     result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1], products / *rate, target);
@@ -172,7 +172,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Targe
     result.conflicts.push_back({"write " + name, write.taken, write.least});
     result.conflicts.push_back({"read " + name, read.taken, read.least});
   }
-  take_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
+  add_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
   result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1],
                           product_clocks(gemm, gemm.groups[0] * gemm.groups[1], target), target);
   result.blocks = resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);
@@ -198,7 +198,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
     const auto of_store = conflicts(*gemm.store, kernel);
     result.conflicts.insert(result.conflicts.end(), of_store.begin(), of_store.end());
   }
-  take_totals(result, kernel, gemm, gemm.cluster_tile());
+  add_totals(result, kernel, gemm, gemm.cluster_tile());
   // Each block loads its slice of what several need, and gets the others' slices.
   result.tile = tile_work(kernel, gemm, gemm.tile[0] / static_cast<double>(gemm.cluster[1]),
                           gemm.tile[1] / static_cast<double>(gemm.cluster[0]),

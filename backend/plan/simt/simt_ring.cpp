@@ -15,8 +15,8 @@ constexpr int warpgroup = 128, most_of_a_box = 256, row_bits = 128;
 
 // Rows of the tile, one K step after the other, as they lie in memory: the layout that a box of TMA
 // has.
-void take_boxes(const SimtGemm& gemm, const sema::Kernel& kernel, OperandCopy& copy,
-                const std::optional<AnyLayout>& asked, Facts& facts, Conditions& conditions) {
+void choose_boxes(const SimtGemm& gemm, const sema::Kernel& kernel, OperandCopy& copy,
+                  const std::optional<AnyLayout>& asked, Facts& facts, Conditions& conditions) {
   const sema::Load& load = kernel.load(copy.load);
   const ElementType element = kernel.loaded(copy.load).element;
   const int outer = gemm.tile[copy.outer == gemm.m ? 0 : 1], k = gemm.tile[2];
@@ -40,9 +40,9 @@ void take_boxes(const SimtGemm& gemm, const sema::Kernel& kernel, OperandCopy& c
 
 }  // namespace
 
-bool take_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const Target& target,
-               Width width, const SimtSchedule& schedule, Conditions& conditions,
-               std::vector<Problem>& problems) {
+bool choose_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const Target& target,
+                 Width width, const SimtSchedule& schedule, Conditions& conditions,
+                 std::vector<Problem>& problems) {
   constexpr int since = 90;
   if (target.capability < since) {
     problems.push_back(
@@ -73,8 +73,8 @@ bool take_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const T
     return false;
   }
   if (width == Width::vectors) {
-    take_boxes(gemm, kernel, gemm.a, schedule.shared_a, facts, conditions);
-    take_boxes(gemm, kernel, gemm.b, schedule.shared_b, facts, conditions);
+    choose_boxes(gemm, kernel, gemm.a, schedule.shared_a, facts, conditions);
+    choose_boxes(gemm, kernel, gemm.b, schedule.shared_b, facts, conditions);
   }
   // Registers move in eights, and no more of them than the threads begin with (PTX ISA,
   // setmaxnreg).

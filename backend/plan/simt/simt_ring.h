@@ -11,8 +11,8 @@ namespace lay::plan {
 // tensor in `conditions`: where vectors are allowed, one that runs along m or n and is not
 // converted. The rest goes through the registers of the copying threads. Sets gemm.registers.
 // Problems: "schedule-capability", "schedule-threads".
-bool take_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const Target& target,
-               Width width, const SimtSchedule& schedule, Conditions& conditions,
-               std::vector<Problem>& problems);
+bool choose_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const Target& target,
+                 Width width, const SimtSchedule& schedule, Conditions& conditions,
+                 std::vector<Problem>& problems);
 
 }  // namespace lay::plan

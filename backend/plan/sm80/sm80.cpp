@@ -23,17 +23,17 @@ class Shaper {
   std::optional<Sm80Gemm> run();
 
  private:
-  bool take_tile();
-  bool take_operand(Sm80Operand& operand, sema::NodeId load, int axis);
-  bool take_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked);
-  bool take_order();
-  bool take_room();
+  bool choose_tile();
+  bool choose_operand(Sm80Operand& operand, sema::NodeId load, int axis);
+  bool choose_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked);
+  bool choose_order();
+  bool choose_room();
 
   const TensorShaping& at_;
   Sm80Gemm gemm_;
 };
 
-bool Shaper::take_tile() {
+bool Shaper::choose_tile() {
   const auto& shape = gemm_.mma.shape;
   gemm_.tile =
       at_.schedule.tile.value_or(std::array<int, 3>{8 * shape[0], 16 * shape[1], 2 * shape[2]});
@@ -58,7 +58,7 @@ bool Shaper::take_tile() {
   return check_tile(at_, gemm_, least, "warps");
 }
 
-bool Shaper::take_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
+bool Shaper::choose_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
   operand.load = load;
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
   const sema::Tensor& tensor = at_.kernel.loaded(load);
@@ -97,13 +97,13 @@ bool Shaper::take_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
   operand.fragment =
       fragment_from(atom, {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
                     operand.along_k, bits(tensor.element));
-  return take_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b);
+  return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b);
 }
 
 // The layout that was asked for holds each element once, and the elements of every access together.
-bool Shaper::take_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked) {
+bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked) {
   const int element = bits(at_.kernel.loaded(operand.load).element);
-  take_swizzle(operand, gemm_, element);
+  choose_swizzle(operand, gemm_, element);
   if (!asked) return true;
   const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
   const std::string name = axis == 0 ? "A" : "B";
@@ -129,7 +129,7 @@ bool Shaper::take_shared(Sm80Operand& operand, int axis, const std::optional<Any
   return true;
 }
 
-bool Shaper::take_order() {
+bool Shaper::choose_order() {
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}};
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, default_order, usual_rows,
                                  at_.schedule.at("rasterization"), at_.problems);
@@ -137,7 +137,7 @@ bool Shaper::take_order() {
   return order.has_value();
 }
 
-bool Shaper::take_room() {
+bool Shaper::choose_room() {
   if (const int bytes = shared_bytes(gemm_, at_.kernel); bytes > at_.target.block_shared) {
     return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
                      std::to_string(gemm_.stages) + " stages take " + std::to_string(bytes) +
@@ -161,12 +161,12 @@ std::optional<Sm80Gemm> Shaper::run() {
                           [](const sema::Atom& atom) {
                             return atom.kind == "warp" && !atom.a_shared && !atom.b_shared;
                           }};
-  if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_accumulators(at_, gemm_) ||
-      !take_operand(gemm_.a, at_.form.a, 0) || !take_operand(gemm_.b, at_.form.b, 1)) {
+  if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_accumulators(at_, gemm_) ||
+      !choose_operand(gemm_.a, at_.form.a, 0) || !choose_operand(gemm_.b, at_.form.b, 1)) {
     return std::nullopt;
   }
-  take_vectors(at_, gemm_);
-  if (!take_order() || !take_room()) return std::nullopt;
+  choose_vectors(at_, gemm_);
+  if (!choose_order() || !choose_room()) return std::nullopt;
   if (at_.width == Width::vectors && at_.conditions.aligned.empty()) return std::nullopt;
   return gemm_;
 }

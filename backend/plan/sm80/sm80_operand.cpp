@@ -70,7 +70,7 @@ Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int eleme
                     {gemm.mma.shape[axis], gemm.mma.shape[2]}, element_bits);
 }
 
-void take_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
   const auto tile = operand_tile(operand, gemm);
   const Layout plain(tuple(tile[0], tile[1]),
                      operand.along_k ? tuple(tile[1], 1) : tuple(1, tile[0]));

@@ -16,7 +16,7 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
 
 // Sets `shared`: rows along k or along the outer index, swizzled so that copies and fragments take
 // the fewest wavefronts.
-void take_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits);
+void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits);
 
 // Wavefronts of the worst access of a warp, and the least that an access of that width takes: of
 // copies to shared memory, and of fragments.

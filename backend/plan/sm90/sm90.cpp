@@ -29,24 +29,24 @@ class Shaper {
   std::optional<Sm90Gemm> run();
 
  private:
-  bool take_tile();
-  bool take_accumulate();
-  bool take_operand(TmaOperand& operand, sema::NodeId load, int axis);
+  bool choose_tile();
+  bool choose_accumulate();
+  bool choose_operand(TmaOperand& operand, sema::NodeId load, int axis);
   bool unreadable() const;
-  bool take_slice(TmaOperand& operand, int axis);
-  bool take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
-  void take_stores();
+  bool choose_slice(TmaOperand& operand, int axis);
+  bool choose_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
+  void choose_stores();
   int stages_beside(const std::optional<StagedStore>& store) const;
-  static void take_split(Sm90Gemm& gemm);
-  bool take_stages();
-  void take_buffers();
-  bool take_registers();
+  static void choose_split(Sm90Gemm& gemm);
+  bool choose_stages();
+  void choose_buffers();
+  bool choose_registers();
 
   const TensorShaping& at_;
   Sm90Gemm gemm_;
 };
 
-bool Shaper::take_tile() {
+bool Shaper::choose_tile() {
   const int k_of_atom = gemm_.mma.shape[2];
   gemm_.tile = at_.schedule.tile.value_or(
       std::array<int, 3>{2 * rows_of_atom, gemm_.mma.shape[1], 4 * k_of_atom});
@@ -75,7 +75,7 @@ bool Shaper::take_tile() {
 }
 
 // How much of K the tensor cores add up by themselves.
-bool Shaper::take_accumulate() {
+bool Shaper::choose_accumulate() {
   gemm_.promotion_interval = at_.schedule.promotion_interval.value_or(0);
   if (gemm_.promotion_interval == 0) return true;
   if (!is_float(gemm_.mma.accumulator)) {
@@ -94,7 +94,7 @@ bool Shaper::take_accumulate() {
 }
 
 // The part of the tile that one block loads where several blocks of the cluster need it.
-bool Shaper::take_slice(TmaOperand& operand, int axis) {
+bool Shaper::choose_slice(TmaOperand& operand, int axis) {
   const auto at = static_cast<std::size_t>(axis);
   const int outer = gemm_.tile[at], k = gemm_.tile[2], sharers = gemm_.cluster[1 - at];
   const int row = operand.span / at_.kernel.loaded(operand.load).element_bytes();
@@ -120,7 +120,7 @@ bool Shaper::take_slice(TmaOperand& operand, int axis) {
 }
 
 // The layout that was asked for is one that TMA writes and the atom reads.
-bool Shaper::take_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked) {
+bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked) {
   const int outer = gemm_.tile[static_cast<std::size_t>(axis)], k = gemm_.tile[2];
   const int element = bits(at_.kernel.loaded(operand.load).element);
   // The span divides the row of the tile, and the atom's part of it where that is what runs.
@@ -164,7 +164,7 @@ bool Shaper::unreadable() const {
                    "other strides are whole 16 bytes");
 }
 
-bool Shaper::take_operand(TmaOperand& operand, sema::NodeId load, int axis) {
+bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
   operand.load = load;
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
   const auto& what = at_.kernel.load(load);
@@ -186,15 +186,15 @@ bool Shaper::take_operand(TmaOperand& operand, sema::NodeId load, int axis) {
     operand.fragment = fragment_from(gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]},
                                      operand.along_k, bits(at_.kernel.loaded(load).element));
   }
-  return take_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&
-         take_slice(operand, axis);
+  return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&
+         choose_slice(operand, axis);
 }
 
 // How many stages there is room for beside what goes through shared memory that way.
 int Shaper::stages_beside(const std::optional<StagedStore>& store) const {
   Sm90Gemm with = gemm_;
   with.store = store;
-  take_split(with);
+  choose_split(with);
   with.stages = 0;
   const int without = shared_bytes(with, at_.kernel);
   with.stages = 1;
@@ -204,7 +204,7 @@ int Shaper::stages_beside(const std::optional<StagedStore>& store) const {
 // How outputs leave and inputs of their shape come: through shared memory where they can, in
 // narrower spans where that makes room for the stages that were asked for or, beside several of
 // them, for enough; else from and to the registers.
-void Shaper::take_stores() {
+void Shaper::choose_stores() {
   constexpr int widest = 128, narrowest = 32, enough = 4, least = 2;  // bytes; stages
   const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
   std::vector<sema::NodeId> loads = full_loads(at_.kernel, gemm_);
@@ -229,11 +229,11 @@ void Shaper::take_stores() {
     }
     const bool fits = most >= std::max(least, at_.schedule.stages.value_or(0));
     if (several && !fits) {
-      if (loads.empty()) return take_vectors(at_, gemm_);
+      if (loads.empty()) return choose_vectors(at_, gemm_);
       loads.pop_back();
       continue;
     }
-    if (!chosen) return take_vectors(at_, gemm_);
+    if (!chosen) return choose_vectors(at_, gemm_);
     gemm_.store = chosen;
     at_.conditions = needed;
     return;
@@ -241,7 +241,7 @@ void Shaper::take_stores() {
 }
 
 // Who adds up what, where blocks share K.
-void Shaper::take_split(Sm90Gemm& gemm) {
+void Shaper::choose_split(Sm90Gemm& gemm) {
   if (gemm.cluster[2] == 1) return;
   constexpr int least = 8, most = 64;
   const int width = gemm.store ? gemm.store->width : pass_width(gemm, least, most);
@@ -253,7 +253,7 @@ void Shaper::take_split(Sm90Gemm& gemm) {
   gemm.store->brought = std::min(each, gemm.store->brought);
 }
 
-bool Shaper::take_stages() {
+bool Shaper::choose_stages() {
   constexpr int enough_stages = 8, enough_bytes = 128 * 1024;  // on their way
   gemm_.stages = 0;
   const int without = shared_bytes(gemm_, at_.kernel);
@@ -263,7 +263,7 @@ bool Shaper::take_stages() {
   gemm_.stages =
       at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
   if (gemm_.stages >= 2 && gemm_.stages <= fit) {
-    if (gemm_.store) take_buffers();
+    if (gemm_.store) choose_buffers();
     return true;
   }
   return at_.wrong(
@@ -278,7 +278,7 @@ bool Shaper::take_stages() {
 // way while the products are made, up to all of a tile; then of the outputs, so that stores need
 // not be waited for: as many as a tile fills, or a part of them that divides that, for then each
 // store has its buffer in every tile.
-void Shaper::take_buffers() {
+void Shaper::choose_buffers() {
   const auto fits = [&](const StagedStore& more) {
     Sm90Gemm with = gemm_;
     with.store = more;
@@ -301,7 +301,7 @@ void Shaper::take_buffers() {
 // setmaxnreg). Beside its accumulators a thread holds a K tile's part of A, where the atom reads it
 // from registers, totals, where sums are added up in parts, and what it adds up of its own where
 // blocks share K, which also takes more addresses.
-bool Shaper::take_registers() {
+bool Shaper::choose_registers() {
   const int held =
       gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.promotion_interval ? 2 : 1);
   const int of_a = gemm_.fragment_registers();
@@ -353,13 +353,13 @@ std::optional<Sm90Gemm> Shaper::run() {
   gemm_.sms = at_.target.sms;
   gemm_.swap_ab = at_.schedule.swap_ab;
   gemm_.alternate_k = at_.schedule.alternate_k.value_or(false);
-  if (!take_atom(at_, gemm_, demand) || !take_tile() || !take_accumulate() ||
-      !take_operand(gemm_.a, at_.form.a, 0) || !take_operand(gemm_.b, at_.form.b, 1) ||
-      !take_accumulators(at_, gemm_)) {
+  if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_accumulate() ||
+      !choose_operand(gemm_.a, at_.form.a, 0) || !choose_operand(gemm_.b, at_.form.b, 1) ||
+      !choose_accumulators(at_, gemm_)) {
     return std::nullopt;
   }
-  take_stores();
-  take_split(gemm_);
+  choose_stores();
+  choose_split(gemm_);
   gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, persistent_order,
@@ -367,7 +367,7 @@ std::optional<Sm90Gemm> Shaper::run() {
                                  at_.schedule.at("rasterization"), at_.problems);
   if (!order) return std::nullopt;
   gemm_.order = *order;
-  if (!take_stages() || !take_registers()) return std::nullopt;
+  if (!choose_stages() || !choose_registers()) return std::nullopt;
   return gemm_;
 }
 

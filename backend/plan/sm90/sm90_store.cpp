@@ -80,7 +80,7 @@ class Accesses {
         const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % all);
         return std::pair{rows[at] + held_rows[value], columns[at] + held_columns[value]};
       };
-      take_worse(found, place, of_.vector);
+      keep_worse(found, place, of_.vector);
     }
     return found;
   }
@@ -94,14 +94,14 @@ class Accesses {
         const auto at = first + static_cast<std::size_t>(lane);
         return std::pair{rows[at], columns[at]};
       };
-      take_worse(found, place, of_.run);
+      keep_worse(found, place, of_.run);
     }
     return found;
   }
 
  private:
   template <class Place>
-  void take_worse(Wavefronts& found, const Place& place, int elements) const {
+  void keep_worse(Wavefronts& found, const Place& place, int elements) const {
     std::vector<std::int64_t> addresses;
     for (int lane = 0; lane < lanes_of_warp; ++lane) {
       const auto [m, n] = place(lane);
@@ -202,8 +202,8 @@ std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, 
 // How many columns at a time: whole spans of a swizzle of the widest elements, of which the last
 // time takes what is left. Where blocks share K, or half of the lanes would begin with values that
 // the last time does not have, as many each time.
-void take_widths(StagedStore& store, const Sm90Gemm& gemm,
-                 const std::vector<const StagedTensor*>& all, int most) {
+void choose_widths(StagedStore& store, const Sm90Gemm& gemm,
+                   const std::vector<const StagedTensor*>& all, int most) {
   const int columns = gemm.mma.shape[1];
   bool matrices = true, equal = gemm.cluster[2] > 1;
   for (const StagedTensor* each : all) {
@@ -221,7 +221,7 @@ void take_widths(StagedStore& store, const Sm90Gemm& gemm,
 }
 
 // In what rows of shared memory.
-void take_rows(StagedTensor& staged, const StagedStore& store, int element) {
+void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
   const int row = element * store.width;
   constexpr int together = 2 * row_of_stmatrix;  // columns that lanes name to stmatrix
   staged.span = std::min(widest_span, rows_of_atom * element);
@@ -235,8 +235,8 @@ void take_rows(StagedTensor& staged, const StagedStore& store, int element) {
 }
 
 // Who has which values. Nothing where the atom's accumulators are no matrices, or no passes.
-bool take_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
-                 Facts& facts) {
+bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
+                   Facts& facts) {
   if (staged.matrices) {
     const auto rows = rows_of_stmatrix(facts, atom, staged.along_n);
     if (rows) staged.lanes = *rows;
@@ -355,7 +355,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
       all.push_back(&each.staged);
     }
   }
-  take_widths(store, gemm, all, widest / most_bytes);
+  choose_widths(store, gemm, all, widest / most_bytes);
   if (store.width == 0) return std::nullopt;
   Conditions needed;
   bool by_warps = gemm.cluster[2] == 1;
@@ -367,8 +367,8 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     if (staged.along_n &&
         (store.width * element % tma_row != 0 || store.rest * element % tma_row != 0))
       staged.tma = false;
-    take_rows(staged, store, element);
-    if (!take_values(staged, store, atom, element, facts)) return false;
+    choose_rows(staged, store, element);
+    if (!choose_values(staged, store, atom, element, facts)) return false;
     by_warps = by_warps && staged.tma && staged.along_n;
     if (staged.tma) {
       add(needed, route.tma);
@@ -388,12 +388,12 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   }
   for (Route& each : outputs) store.outputs.push_back(std::move(each.staged));
   store.by_warps = by_warps;
-  const auto take_box = [&](StagedTensor& each) {
+  const auto choose_box = [&](StagedTensor& each) {
     const int rows = each.span / kernel.tensor(each.tensor).element_bytes();
     if (each.tma) each.box = {by_warps ? rows_of_warp : std::min(rows, rows_of_atom), store.width};
   };
-  for (StagedTensor& each : store.outputs) take_box(each);
-  for (StagedTensor& each : store.inputs) take_box(each);
+  for (StagedTensor& each : store.outputs) choose_box(each);
+  for (StagedTensor& each : store.inputs) choose_box(each);
   store.vectors = staged_vectors(kernel, gemm, atom, store.step(), width, facts, needed);
   add(conditions, needed);
   return store;

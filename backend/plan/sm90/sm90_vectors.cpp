@@ -10,7 +10,7 @@ namespace lay::plan {
 namespace {
 
 // Values -> place, as which elements are to be read, each once, and where those lie.
-void take_each_once(StagedVector& made, Facts& facts, const Layout& places) {
+void choose_each_once(StagedVector& made, Facts& facts, const Layout& places) {
   const Layout merged = coalesce(facts, places);
   const std::vector<Tuple> extents = leaves(merged.shape), strides = leaves(merged.stride);
   std::vector<Tuple> shape, held, read_shape, read;
@@ -62,7 +62,7 @@ std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90G
     // Whole numbers are read where they count: arithmetic on a 0 in their place may not be defined.
     if (!is_float(tensor.element) || (index != gemm.m && index != gemm.n)) continue;
     StagedVector made{id, index == gemm.m ? 0 : 1};
-    take_each_once(made, facts, composition(facts, along(atom[1], made.axis), Layout(step, 1)));
+    choose_each_once(made, facts, composition(facts, along(atom[1], made.axis), Layout(step, 1)));
     if (width == Width::vectors)
       made.together = read_together(tensor, load.tensor, made, facts, conditions);
     found.push_back(std::move(made));

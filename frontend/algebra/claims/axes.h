@@ -18,7 +18,8 @@ struct SymbolicMode {
 
 struct SymbolicAxis {
   std::vector<int> path;
-  std::vector<SymbolicMode> modes;  // last mode of the layout first: row-major is the commonest
+  // Last mode of the layout first: row-major is the commonest.
+  std::vector<SymbolicMode> modes;
 };
 
 std::vector<SymbolicAxis> axes_of(const Layout& a);

@@ -12,8 +12,8 @@ struct IndexPair {
 
 // yes: `pair` has the smallest second index whose value was there before, and the index where.
 // Modes of one axis.
-Answer collision(const std::vector<KnownMode>& modes, IndexPair& pair);
+Tri collision(const std::vector<KnownMode>& modes, IndexPair& pair);
 // Of all axes.
-Answer collision(const Known& known, IndexPair& pair);
+Tri collision(const Known& known, IndexPair& pair);
 
 }  // namespace lay

@@ -10,7 +10,7 @@
 namespace lay {
 namespace {
 
-KnownVerdict both_give(const AnyLayout& a, const AnyLayout& b, int64_t i, int64_t j, bool shifted) {
+Conclusion both_give(const AnyLayout& a, const AnyLayout& b, int64_t i, int64_t j, bool shifted) {
   Failure f;
   f.index = i;
   f.coordinate = coordinate_text(a, i);
@@ -23,6 +23,11 @@ KnownVerdict both_give(const AnyLayout& a, const AnyLayout& b, int64_t i, int64_
 }
 
 // a(i) == offset + b(j) as one equation for each axis of either.
+// Sums over bounded digits: a's modes with their strides, b's with the opposite sign, and
+//
+//     sum of digits*strides == offset_b - offset_a        for each axis
+//
+// has a solution exactly where the layouts share a value.
 class Meeting {
  public:
   Meeting(const Known& a, const Known& b) {
@@ -36,7 +41,7 @@ class Meeting {
     add(b, -1);
   }
 
-  Answer find() { return solvable(terms_, targets_, steps_); }
+  Tri find() { return solvable(terms_, targets_, steps_); }
 
   // Digit by digit from the top, those of a first. Nothing when the steps end.
   std::optional<std::pair<int64_t, int64_t>> smallest(const Known& a, const Known& b) {
@@ -58,13 +63,15 @@ class Meeting {
       terms_.push_back({mode.stride * sign, 0, mode.extent - 1, static_cast<size_t>(axis)});
     }
   }
+  // The least digit, from the top mode down, for which a solution is left: the smallest index of
+  // one layout that takes part in a meeting.
   std::optional<int64_t> narrow(const Known& known, size_t begin) {
     int64_t index = 0;
     for (size_t k = known.modes.size(); k-- > 0;) {
       Bounded& term = terms_[begin + k];
       const auto digit = least_holding(term.high, [&](int64_t n) {
         const int64_t high = std::exchange(term.high, n);
-        const Answer answer = find();
+        const Tri answer = find();
         term.high = high;
         return answer;
       });
@@ -81,11 +88,14 @@ class Meeting {
   int steps_ = kKnownSteps;
 };
 
-KnownVerdict by_values(const AnyLayout& a, const AnyLayout& b, int64_t offset, int64_t most) {
+// Walks through both layouts, where they are small: the last resort, for compositions that are no
+// layout under at most one swizzle.
+Conclusion by_values(const AnyLayout& a, const AnyLayout& b, int64_t offset, int64_t most) {
   const auto of_a = walked(a, most), of_b = walked(b, most);
   if (!of_a || !of_b) return {};
   std::unordered_map<int64_t, int64_t> first;
   for (size_t j = 0; j < of_b->size(); ++j) {
+    // The first j of a value is kept, so that the pair that is reported is the smallest.
     first.try_emplace(checked_add(offset, (*of_b)[j]), static_cast<int64_t>(j));
   }
   for (size_t i = 0; i < of_a->size(); ++i) {
@@ -97,6 +107,8 @@ KnownVerdict by_values(const AnyLayout& a, const AnyLayout& b, int64_t offset, i
 
 // Layouts that can be compared inside: plain ones, or under one swizzle and without an offset
 // between them.
+// A swizzle is a bijection: S(x) == S(y) where x == y. With an offset outside of it, S(x) == d +
+// S(y), nothing follows for x and y.
 bool alike(const KnownStripped& a, const KnownStripped& b, const Tuple& offset) {
   if (!a.swizzle && !b.swizzle) return true;
   return a.swizzle && b.swizzle && *a.swizzle == *b.swizzle && offset.is_literal(0);
@@ -104,6 +116,7 @@ bool alike(const KnownStripped& a, const KnownStripped& b, const Tuple& offset) 
 
 // Sums over both layouts stay in range.
 bool moderate(const Known& known) {
+  // Both layouts together then stay far below 2^126, up to which `solvable` may add.
   constexpr Wide most = Wide{1} << 100;
   for (size_t axis = 0; axis < known.paths.size(); ++axis) {
     const auto terms = known.terms(axis);
@@ -112,13 +125,14 @@ bool moderate(const Known& known) {
   return true;
 }
 
-KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tuple>& numbers,
-                    int64_t most) {
+Conclusion decide(const std::vector<AnyLayout>& layouts, const std::vector<Tuple>& numbers,
+                  int64_t most) {
   const AnyLayout &a = layouts[0], &b = layouts[1];
   const Tuple& offset = numbers[0];
   auto parts_a = known_stripped(a), parts_b = known_stripped(b);
   if (parts_a && parts_b && alike(*parts_a, *parts_b, offset) && moderate(parts_a->known) &&
       moderate(parts_b->known)) {
+    // The offset as the constant layout 1:0 shifted by it, which says along which axes it moves b.
     const auto shift = known_layout(Layout(1, 0), offset);
     Known shifted = parts_b->known;
     for (size_t k = 0; shift && k < shift->paths.size(); ++k) {
@@ -129,9 +143,9 @@ KnownVerdict decide(const std::vector<AnyLayout>& layouts, const std::vector<Tup
       shifted.offsets[axis ? *axis : shifted.paths.size() - 1] += shift->offsets[k];
     }
     Meeting meeting(parts_a->known, shifted);
-    const Answer answer = shift ? meeting.find() : Answer::unknown;
-    if (answer == Answer::no) return {Verdict::proved, {}};
-    if (answer == Answer::yes) {
+    const Tri answer = shift ? meeting.find() : Tri::unknown;
+    if (answer == Tri::no) return {Verdict::proved, {}};
+    if (answer == Tri::yes) {
       if (const auto pair = meeting.smallest(parts_a->known, shifted)) {
         return both_give(a, b, pair->first, pair->second, !offset.is_literal(0));
       }
@@ -156,6 +170,7 @@ bool apart_modulo(Facts& facts, const Stripped& a, const Stripped& b, const Int&
     }
     return reach;
   };
+  // The bounds 0 .. A and d .. d + B hold only where no mode that is left steps back.
   const auto forwards = [&](const Layout& layout) {
     for (const SymbolicAxis& axis : axes_of(layout)) {
       for (const SymbolicMode& mode : axis.modes) {
@@ -168,6 +183,7 @@ bool apart_modulo(Facts& facts, const Stripped& a, const Stripped& b, const Int&
   if (!forwards(a.layout) || !forwards(b.layout)) return false;
   const Int reach_a = left(a.layout), reach_b = left(b.layout);
   Int d = offset;
+  // Multiples of m do not matter for the offset either.
   if (!facts.proves(less(d, m))) d = facts.mod(d, m);
   return facts.proves(less(reach_a, d)) && facts.proves(less(d + reach_b, m));
 }
@@ -176,6 +192,7 @@ bool apart_modulo(Facts& facts, const Stripped& a, const Stripped& b, const Int&
 bool proved_apart(Facts& facts, const Stripped& a, const Stripped& b, const Int& offset) {
   const auto reach = [&](const Stripped& x) {
     Reach all{0, 0};
+    // Layouts of integers have one axis at most.
     for (const SymbolicAxis& axis : axes_of(x.layout)) all = reach_of(facts, axis);
     return all;
   };
@@ -183,6 +200,8 @@ bool proved_apart(Facts& facts, const Stripped& a, const Stripped& b, const Int&
   if (facts.proves(less(of_a.high, offset + of_b.low)) ||
       facts.proves(less(offset + of_b.high, of_a.low)))
     return true;
+  // Tiles of one tensor: columns j and j + 8 of (M,N):(N,1) are apart modulo N. Each stride of
+  // either is tried as the modulus, and either layout as the lower one.
   for (const Stripped* x : {&a, &b}) {
     for (const SymbolicAxis& axis : axes_of(x->layout)) {
       for (const SymbolicMode& mode : axis.modes) {
@@ -198,7 +217,7 @@ bool proved_apart(Facts& facts, const Stripped& a, const Stripped& b, const Int&
 
 }  // namespace
 
-Judgement disjoint(Facts& facts, const AnyLayout& a, const AnyLayout& b, const Tuple& offset) {
+Conclusion disjoint(Facts& facts, const AnyLayout& a, const AnyLayout& b, const Tuple& offset) {
   common_codomain(codomain_of(a), codomain_of(b));
   Claim claim{{a, b}, {offset}, std::nullopt, {}, decide};
   const auto parts_a = stripped(a), parts_b = stripped(b);
@@ -206,6 +225,7 @@ Judgement disjoint(Facts& facts, const AnyLayout& a, const AnyLayout& b, const T
   if (plain && !parts_a->layout.has_basis() && !parts_b->layout.has_basis() && offset.is_int() &&
       parts_a->offset.is_int() && parts_b->offset.is_int()) {
     const Int between = offset.value() + parts_b->offset.value() - parts_a->offset.value();
+    // At offset 0 both layouts have the value 0, so the claim is false for all sizes.
     if (between.is(0)) claim.needed = {Predicate(false)};
     GuardScope tried(facts);
     if (proved_apart(facts, *parts_a, *parts_b, between)) claim.enough = std::vector<Predicate>{};

@@ -9,6 +9,8 @@
 namespace lay {
 namespace {
 
+// The most values that are walked through for one claim on known numbers, and for one of the many
+// sizes that a search for a counterexample tries.
 constexpr int64_t kMostWalked = int64_t{1} << 20;
 constexpr int64_t kMostWalkedInSearch = int64_t{1} << 10;
 
@@ -47,7 +49,9 @@ bool makes_coordinates(const AnyLayout& a) {
 }
 
 // The claim at given sizes; nothing where an operand has no meaning there.
-std::optional<KnownVerdict> decided_at(const Claim& claim, const Binding& at, int64_t most_values) {
+// The claim with symbols has the meaning that it has at each of its sizes, which `claim.known`
+// decides.
+std::optional<Conclusion> decided_at(const Claim& claim, const Binding& at, int64_t most_values) {
   std::map<DimId, Int> sizes;
   for (const auto& [id, value] : at) sizes.emplace(id, value);
   try {
@@ -56,6 +60,8 @@ std::optional<KnownVerdict> decided_at(const Claim& claim, const Binding& at, in
     std::vector<Tuple> numbers;
     for (const Tuple& t : claim.numbers) numbers.push_back(substitute(t, sizes));
     return claim.known(layouts, numbers, most_values);
+    // At sizes that the facts allow but the operand does not, such as an inexact quotient, there is
+    // nothing to decide.
   } catch (const Refusal&) {
     return std::nullopt;
   }
@@ -74,24 +80,30 @@ Predicate conjunction(const std::vector<Predicate>& all) {
   return result;
 }
 
-Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, std::string>& dims) {
-  Judgement result;
+// Three ways, the cheapest first: sufficient conditions that the facts prove; necessary ones that
+// they refute; and sizes, from the smallest, at which the numbers refute it. A search that ends
+// because all sizes were tried proves it.
+Conclusion judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, std::string>& dims) {
+  Conclusion result;
   std::vector<Predicate> open;
   if (claim.enough) {
     for (const Predicate& p : *claim.enough) {
       const bool proved = facts.proves(p);
       if (!proved) open.push_back(p);
+      // What `explain` shows: the conditions, and which of them were proved.
       if (!p.is_always()) trace::report([&] { return trace::Condition{p, proved}; });
     }
-    if (open.empty()) return {Verdict::proved, false, {}, {}, {}};
+    if (open.empty()) return {Verdict::proved};
   }
   result.never = std::any_of(claim.needed.begin(), claim.needed.end(),
                              [&](const Predicate& p) { return facts.proves(negate(p)); });
+  // Yes or no at given sizes; nothing where it stays open, which the search passes over.
   const auto holds = [&](const Binding& at) -> std::optional<bool> {
     const auto verdict = decided_at(claim, at, kMostWalkedInSearch);
     if (!verdict || verdict->verdict == Verdict::undecided) return std::nullopt;
     return verdict->verdict == Verdict::proved;
   };
+  // Exact conditions are searched as predicates, which needs no layout at each of the sizes tried.
   Search search = claim.exact ? search_counterexample(Knowledge(facts), conjunction(*claim.enough))
                               : search_counterexample(Knowledge(facts), dims, holds);
   if (claim.exact && search.witness &&
@@ -100,12 +112,14 @@ Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, st
       search = std::move(smallest);
     }
   }
-  if (search.exhausted) return {Verdict::proved, false, {}, {}, {}};
+  if (search.exhausted) return {Verdict::proved};
   if (search.witness) {
     result.verdict = Verdict::refuted;
     result.sizes = *search.witness;
     if (auto verdict = decided_at(claim, search.at, kMostWalkedInSearch))
       result.failure = std::move(verdict->failure);
+    // There are finitely many sizes. If none of them makes it hold, no assumption can help:
+    // `never`.
     if (search.finite && !result.never) {
       const auto fails = [&](const Binding& at) -> std::optional<bool> {
         const auto verdict = holds(at);
@@ -116,6 +130,8 @@ Judgement judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, st
   } else if (result.never) {
     result.verdict = Verdict::refuted;
   }
+  // Refuted or undecided: what would decide it. The open conditions, if all of them can hold; else
+  // bounds under which the search ends.
   if (result.never) return result;
   for (const Predicate& p : open) {
     if (!p.is_never()) result.assume.push_back(p.to_string());
@@ -134,11 +150,11 @@ bool all_known(const Claim& claim) {
                      [](const Tuple& t) { return t.is_known(); });
 }
 
-Judgement judged(Facts& facts, const Claim& claim) {
+Conclusion judged(Facts& facts, const Claim& claim) {
   if (all_known(claim)) {
-    KnownVerdict verdict = claim.known(claim.layouts, claim.numbers, kMostWalked);
-    return {
-        verdict.verdict, verdict.verdict == Verdict::refuted, {}, std::move(verdict.failure), {}};
+    Conclusion result = claim.known(claim.layouts, claim.numbers, kMostWalked);
+    result.never = result.verdict == Verdict::refuted;  // there are no other sizes
+    return result;
   }
   std::map<DimId, std::string> dims;
   for (const AnyLayout& a : claim.layouts) collect_dims(a, dims);
@@ -148,8 +164,8 @@ Judgement judged(Facts& facts, const Claim& claim) {
 
 }  // namespace
 
-Judgement judge(Facts& facts, const Claim& claim) {
-  const Judgement result = judged(facts, claim);
+Conclusion judge(Facts& facts, const Claim& claim) {
+  const Conclusion result = judged(facts, claim);
   trace::report([&] {
     return trace::Judged{result.verdict, !all_known(claim), result.sizes, result.failure.sentence};
   });
@@ -162,6 +178,7 @@ std::optional<Stripped> stripped(const AnyLayout& a) {
   const auto* swizzle = std::get_if<Swizzle>(&c.outer);
   const auto* inner = std::get_if<Layout>(&c.inner);
   if (!swizzle || !inner) return std::nullopt;
+  // Sw<0,M,S> moves nothing: a layout with an offset.
   if (swizzle->b == 0) return Stripped{std::nullopt, c.offset, *inner};
   return Stripped{*swizzle, c.offset, *inner};
 }
@@ -172,6 +189,8 @@ std::optional<KnownStripped> known_stripped(const AnyLayout& a) {
   auto known = known_layout(parts->layout, parts->offset);
   if (!known) return std::nullopt;
   if (parts->swizzle) {
+    // A swizzle works on bits of integers that are not negative, so neither on coordinates nor
+    // below 0.
     const bool integers = known->paths.size() == 1 && known->paths[0].empty();
     if (!integers || known->offsets[0] + least_sum(known->terms(0)) < 0) return std::nullopt;
   }
@@ -205,14 +224,14 @@ std::string place_text(const AnyLayout& a, int64_t index) {
   return coordinate == plain ? "at " + plain : "at " + plain + ", coordinate " + coordinate;
 }
 
-KnownVerdict repeated_at(const AnyLayout& a, int64_t index, int64_t before) {
-  KnownVerdict verdict = fails_at(a, index, "as " + place_text(a, before));
+Conclusion repeated_at(const AnyLayout& a, int64_t index, int64_t before) {
+  Conclusion verdict = fails_at(a, index, "as " + place_text(a, before));
   verdict.failure.other = before;
   verdict.failure.other_coordinate = coordinate_text(a, before);
   return verdict;
 }
 
-KnownVerdict fails_at(const AnyLayout& a, int64_t index, const std::string& what) {
+Conclusion fails_at(const AnyLayout& a, int64_t index, const std::string& what) {
   Failure f;
   f.index = index;
   f.coordinate = coordinate_text(a, index);

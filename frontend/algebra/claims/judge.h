@@ -19,14 +19,14 @@ struct Claim {
   // Each holds wherever the claim does.
   std::vector<Predicate> needed;
   // With known operands. At most so many values are walked through.
-  std::function<KnownVerdict(const std::vector<AnyLayout>&, const std::vector<Tuple>&,
-                             int64_t most_values)>
+  std::function<Conclusion(const std::vector<AnyLayout>&, const std::vector<Tuple>&,
+                           int64_t most_values)>
       known;
   // Whether `enough` is also needed: then the smallest sizes that break it break the claim.
   bool exact = false;
 };
 
-Judgement judge(Facts& facts, const Claim& claim);
+Conclusion judge(Facts& facts, const Claim& claim);
 
 // A layout with the swizzle around it, if that is all there is around it.
 struct Stripped {
@@ -52,8 +52,8 @@ std::string coordinate_text(const AnyLayout& a, int64_t index);
 std::string place_text(const AnyLayout& a, int64_t index);
 
 // Refutations: a value that was there before, and one that is not as the claim has it.
-KnownVerdict repeated_at(const AnyLayout& a, int64_t index, int64_t before);
-KnownVerdict fails_at(const AnyLayout& a, int64_t index, const std::string& what);
+Conclusion repeated_at(const AnyLayout& a, int64_t index, int64_t before);
+Conclusion fails_at(const AnyLayout& a, int64_t index, const std::string& what);
 
 // The integer values in the order of the index; nothing if there are more than so many.
 std::optional<std::vector<int64_t>> walked(const AnyLayout& a, int64_t most_values);

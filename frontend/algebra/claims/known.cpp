@@ -8,6 +8,8 @@ namespace lay {
 namespace {
 
 // Whether one path leads through the other.
+// 1@0 and 1@0@0 are not independent: a step along the first is a step of all that the second is
+// part of.
 bool nested(const std::vector<int>& a, const std::vector<int>& b) {
   const size_t shared = std::min(a.size(), b.size());
   return a.size() != b.size() &&
@@ -23,6 +25,7 @@ bool any_nested(const std::vector<std::vector<int>>& paths) {
   return false;
 }
 
+// Returns the axis of a path, which is added where no mode steps along it: an offset may.
 size_t axis_for(Known& known, const std::vector<int>& path) {
   const auto found = known.axis_of(path);
   if (found) return *found;
@@ -31,6 +34,7 @@ size_t axis_for(Known& known, const std::vector<int>& path) {
   return known.paths.size() - 1;
 }
 
+// An offset that is a coordinate, (2,(0,3)), is 2 along path {0} and 3 along {1,1}.
 bool add_offset(Known& known, const Tuple& offset, std::vector<int>& path) {
   if (offset.is_tuple()) {
     for (int k = 0; k < offset.rank(); ++k) {

@@ -24,10 +24,13 @@ struct KnownMode {
 };
 
 struct Known {
-  Tuple shape;                          // for coordinates
+  // For coordinates.
+  Tuple shape;
   std::vector<std::vector<int>> paths;  // of the axes; the empty one for integers
-  std::vector<KnownMode> modes;         // in the order of the domain
-  std::vector<Wide> offsets;            // by axis: the value at index 0
+  // In the order of the domain.
+  std::vector<KnownMode> modes;
+  // By axis: the value at index 0.
+  std::vector<Wide> offsets;
   int64_t size = 1;
 
   // The terms of an axis, times the sign, from 0 to extent - 1.
@@ -41,23 +44,6 @@ struct Known {
 // Nothing if the layout holds symbols or if one axis lies inside another. The extents multiply to a
 // 64-bit number, so sums of extents times strides stay below 2^126.
 std::optional<Known> known_layout(const Layout& a, const Tuple& offset = 0);
-
-// Where a proposition fails, in numbers. Which fields count depends on the proposition.
-struct Failure {
-  std::optional<int64_t> index;  // the coordinate at which it fails, as a 1-D index
-  std::string coordinate;        // and in full
-  std::optional<int64_t> other;  // a second one: of the same layout, or of the other operand
-  std::string other_coordinate;  //
-  std::string value, due;        // what comes out there, and what should
-  std::string sentence;          // all of it in words
-};
-
-// What is known about known layouts: proved; refuted with the smallest failure; undecided when the
-// steps end.
-struct KnownVerdict {
-  Verdict verdict = Verdict::undecided;
-  Failure failure;
-};
 
 inline constexpr int kKnownSteps = 20'000;
 

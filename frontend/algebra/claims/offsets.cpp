@@ -20,7 +20,7 @@ bool keeps_multiples(const Swizzle& s, int64_t step) {
 }
 
 // Where the value is no 64-bit integer, and cannot be named.
-KnownVerdict beyond_at(const AnyLayout& a, int64_t index) {
+Conclusion beyond_at(const AnyLayout& a, int64_t index) {
   Failure f;
   f.index = index;
   f.coordinate = coordinate_text(a, index);
@@ -29,18 +29,22 @@ KnownVerdict beyond_at(const AnyLayout& a, int64_t index) {
 }
 
 // Values that are multiples of `step` elements: every stride is one, and the offset.
-KnownVerdict decide_aligned(const std::vector<AnyLayout>& layouts,
-                            const std::vector<Tuple>& numbers, int64_t most) {
+// A multiple at 0 and after one step of each mode are enough and needed, since values are their
+// sums.
+Conclusion decide_aligned(const std::vector<AnyLayout>& layouts, const std::vector<Tuple>& numbers,
+                          int64_t most) {
   const AnyLayout& a = layouts[0];
   const int64_t step = numbers[0].value().value();
   const std::string what = "no multiple of " + std::to_string(step);
   const auto parts = known_stripped(a);
+  // A swizzle that changes no bit below log2(step) keeps multiples of step.
   if (parts && (!parts->swizzle || keeps_multiples(*parts->swizzle, step))) {
     const Known& known = parts->known;
     for (const Wide offset : known.offsets) {
       if (offset % step != 0) return fails_at(a, 0, what);
     }
     for (const KnownMode& mode : known.modes) {
+      // mode.radix is the index of one step of the mode alone.
       if (mode.stride % step != 0) return fails_at(a, mode.radix, what);
     }
     return {Verdict::proved, {}};
@@ -53,17 +57,20 @@ KnownVerdict decide_aligned(const std::vector<AnyLayout>& layouts,
   return {Verdict::proved, {}};
 }
 
-KnownVerdict decide_fits(const std::vector<AnyLayout>& layouts, const std::vector<Tuple>& numbers,
-                         int64_t most) {
+Conclusion decide_fits(const std::vector<AnyLayout>& layouts, const std::vector<Tuple>& numbers,
+                       int64_t most) {
   const AnyLayout& a = layouts[0];
   const int64_t bits = numbers[0].value().value();
+  // Signed: -2^(bits-1) .. 2^(bits-1) - 1.
   const Wide end = Wide{1} << (bits - 1);
   const std::string what = "outside " + std::to_string(bits) + " bits";
   const auto parts = known_stripped(a);
   if (parts) {
+    // The range is then a whole number of blocks, each of which the swizzle keeps.
     const bool whole_blocks = !parts->swizzle || end % swizzle_block(*parts->swizzle) == 0;
     for (size_t axis = 0; whole_blocks && axis < parts->known.paths.size(); ++axis) {
       const auto first = first_outside(parts->known, axis, -end, end - 1);
+      // With 64 bits the value itself cannot be computed, let alone printed.
       if (first && bits < 64) return fails_at(a, *first, what);
       if (first) return beyond_at(a, *first);
     }
@@ -80,7 +87,7 @@ KnownVerdict decide_fits(const std::vector<AnyLayout>& layouts, const std::vecto
 
 }  // namespace
 
-Judgement aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int element_bits) {
+Conclusion aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int element_bits) {
   if (bytes.is_literal() && bytes.value() < 1) {
     throw refusal("argument-kind", "an alignment is at least one byte, not " + bytes.to_string());
   }
@@ -105,12 +112,14 @@ Judgement aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int elemen
       claim.enough->push_back(either(equal(mode.extent, 1), divides(mode.stride.value(), step)));
     }
     claim.needed = *claim.enough;
+    // Offset and strides being multiples is needed as well: they are values, and differences of
+    // values.
     claim.exact = true;
   }
   return judge(facts, claim);
 }
 
-Judgement fits(Facts& facts, const AnyLayout& a, int bits) {
+Conclusion fits(Facts& facts, const AnyLayout& a, int bits) {
   if (bits < 1 || bits > 64) throw refusal("argument-kind", "an integer has 1 to 64 bits here");
   Claim claim{{a}, {bits}, std::nullopt, {}, decide_fits};
   const auto parts = stripped(a);

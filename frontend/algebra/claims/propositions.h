@@ -28,50 +28,39 @@
 
 namespace lay {
 
-// What a claim comes to. Refuted: it fails at `sizes` (none for known operands), as `failure` says
-// in numbers and words; `never` if the facts allow no sizes at which it holds. Undecided: each of
-// `assume`, taken together, decides it.
-struct Judgement {
-  Verdict verdict = Verdict::undecided;
-  bool never = false;
-  Sizes sizes;
-  Failure failure;
-  std::vector<std::string> assume;
-};
-
 // No two coordinates have one value. Failure: the smallest coordinate whose value was there before,
 // and where.
-Judgement injective(Facts& facts, const AnyLayout& a);
+Conclusion injective(Facts& facts, const AnyLayout& a);
 
 // Every value lies in 0 .. n-1; for basis strides inside the shape n. Failure: the smallest
 // coordinate outside.
-Judgement inside(Facts& facts, const AnyLayout& a, const Tuple& n);
+Conclusion inside(Facts& facts, const AnyLayout& a, const Tuple& n);
 
 // Every number in 0 .. n-1 is a value, every coordinate of the shape n for basis strides. Failure:
 // the smallest that is none.
-Judgement surjective(Facts& facts, const AnyLayout& a, const Tuple& n);
+Conclusion surjective(Facts& facts, const AnyLayout& a, const Tuple& n);
 
 // The values are 0 .. |a|-1, each once; the coordinates of coshape(a) for basis strides. Failure:
 // the smallest coordinate whose value lies outside or was there before.
-Judgement bijective(Facts& facts, const AnyLayout& a);
+Conclusion bijective(Facts& facts, const AnyLayout& a);
 
 // Every element of the shape is a value exactly once: a thread-value layout that deals out a tile.
 // Integers count the shape's elements by 1-D index. Failure: the smallest coordinate whose element
 // lies outside or was there before; if there is none, the smallest element left out.
-Judgement covers(Facts& facts, const AnyLayout& a, const Tuple& shape);
+Conclusion covers(Facts& facts, const AnyLayout& a, const Tuple& shape);
 
 // a(i) != offset + b(j) for all i and j. Failure: the smallest i, then the smallest j.
-Judgement disjoint(Facts& facts, const AnyLayout& a, const AnyLayout& b, const Tuple& offset = 0);
+Conclusion disjoint(Facts& facts, const AnyLayout& a, const AnyLayout& b, const Tuple& offset = 0);
 
 // Every value, counting elements of `element_bits` bits, lies on a multiple of `bytes` bytes.
 // Failure: the smallest coordinate that does not.
-Judgement aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int element_bits = 8);
+Conclusion aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int element_bits = 8);
 
 // Every value fits a signed integer of so many bits, 1 to 64.
-Judgement fits(Facts& facts, const AnyLayout& a, int bits);
+Conclusion fits(Facts& facts, const AnyLayout& a, int bits);
 
 // |a| == |b| and a(i) == b(i) for 0 <= i < |a|. Failure: the smallest i that differs.
-Judgement same_function(Facts& facts, const AnyLayout& a, const AnyLayout& b);
+Conclusion same_function(Facts& facts, const AnyLayout& a, const AnyLayout& b);
 
 // The conditions that are enough for a layout of integer strides to be injective, without what is
 // proved; {never} where none are known. Law: sorted so that each stride exceeds the largest value

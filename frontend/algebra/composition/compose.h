@@ -27,13 +27,17 @@ struct Digit {
 
 // Why a mode of the right side does not go through.
 struct Misfit {
-  std::string code;      // composition-stride, composition-shape, composition-carry, undecided
-  int right_mode = 0;    // top-level mode of the right side
+  // composition-stride, composition-shape, composition-carry, undecided.
+  std::string code;
+  // top-level mode of the right side.
+  int right_mode = 0;
   size_t left_mode = 0;  // of the coalesced left side
   Int extent;            // of that mode of the left side
-  Int count, step;       // the mode s:d of the right side when it gets there
-  std::string missing;   // undecided: what would decide
-  bool chosen = false;   // a case was taken where another was possible
+  // The mode s:d of the right side when it gets there.
+  Int count, step;
+  std::string missing;  // undecided: what would decide
+  // A case was taken where another was possible.
+  bool chosen = false;
 };
 
 // The case taken where s steps may fill a mode of the left side or stay inside it: the preferred
@@ -77,7 +81,7 @@ struct CompositionTable {
   Tuple profile;          // b's shape
   Directions directions;  // of a's strides
   std::vector<Column> columns;
-  std::vector<int64_t> due;
+  std::vector<int64_t> expected;
 };
 // Nothing unless a and b are literal and b has at most 2^20 elements.
 std::optional<CompositionTable> tabulate(const Layout& a, const Layout& b);
@@ -92,8 +96,8 @@ std::optional<Layout> compose_by_table(const Layout& a, const Layout& b);
 // mode has no form), and the smallest index at which it is wrong.
 struct TableMismatch {
   int64_t index;
-  Tuple due;
-  Tuple actual;
+  Tuple expected;
+  Tuple got;
   Layout claimed;
 };
 std::optional<TableMismatch> nearest_mismatch(const CompositionTable& table);

@@ -10,6 +10,7 @@
 namespace lay {
 namespace {
 
+// More modes than that go to the general rule, which has no limit.
 constexpr size_t kMaxModes = 32;
 
 struct PlainMode {
@@ -39,7 +40,9 @@ bool collect(const Tuple& shape, const Tuple& stride, PlainModes& modes) {
   return true;
 }
 
-// Coalesced, the last mode first turned around in place: as extended_modes.
+// Coalesced, with the last mode reversed in place first, as extended_modes does.
+//     (4,2,3):(1,4,16)     is (8,3):(1,16): 2:4 goes on where 4:1 ends
+//     (4,1):(1,99)         keeps 1:99 as its last mode, along which values go on for ever
 bool extend(const PlainModes& all, PlainModes& merged) {
   for (size_t i = all.count; i-- > 0;) {
     const PlainMode mode = all.at[i];
@@ -47,9 +50,12 @@ bool extend(const PlainModes& all, PlainModes& merged) {
       merged.push(mode.extent, mode.stride);
       continue;
     }
+    // All modes but the last, of which `merged` holds at least one by now.
     if (mode.extent == 1) continue;
     PlainMode& after = merged.at[merged.count - 1];
     int64_t reached, extent;
+    // From the last mode back: this one joins the one after it where extent*stride is that one's
+    // stride.
     if (__builtin_mul_overflow(mode.extent, mode.stride, &reached)) return false;
     if (reached != after.stride) {
       merged.push(mode.extent, mode.stride);
@@ -111,6 +117,8 @@ class KnownComposer {
 
  private:
   // The stride of a mode of extent 1, which is never used: CuTe's.
+  // ceil_div(step, extent) through every mode but the last, as for a mode that goes over all of
+  // them.
   int64_t leftover_step(int64_t step) const {
     for (size_t i = 0; i + 1 < left_.count; ++i) {
       const int64_t c = left_.at[i].extent;
@@ -131,10 +139,20 @@ class KnownComposer {
     return emit(extent, step, left_.at[mode].stride, modes);
   }
 
+  // One leaf s:d through the modes of the left side, lowest first. At each mode of extent c it
+  //
+  //     stays inside    (s-1)*d < c: all of its steps are taken here, at d times the mode's stride
+  //     goes over       c divides d: no step of it shows here; d/c goes on to the next mode
+  //     fills it        d divides c and n = c/d divides s: n steps here, s/n steps of 1 go on
+  //
+  // and in any other case a step would end inside the mode and carry at an uneven place.
   bool leaf(int64_t s, int64_t d, PlainModes& modes) {
     if (d == 0) return modes.push(s, 0);
+    // Its negative is no 64-bit number.
     if (d == INT64_MIN) return false;
     sign_ = d < 0 ? -1 : 1;
+    // Below 0 a layout is its mirror image: -i goes where i does, with the sign turned, so a leaf
+    // that steps down is computed upwards and negated by `emit`.
     d *= sign_;
     const PlainMode& last = left_.at[left_.count - 1];
     if (last.stride == INT64_MIN) return false;
@@ -154,6 +172,7 @@ class KnownComposer {
       if (s % n != 0 || !use(i, n, d, modes)) return false;
       s /= n;
       d = 1;
+      // The last mode takes whatever is left: it has no end.
       if (s == 1) return true;
     }
     return emit(s, d, last.stride, modes);

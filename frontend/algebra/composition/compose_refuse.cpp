@@ -6,6 +6,8 @@
 namespace lay {
 namespace {
 
+// A repair is tried by its table of values, up to so many elements: a refusal must not take longer
+// than the check before it.
 constexpr int64_t kMaxRepair = 4096;
 
 std::optional<Counterexample> counterexample(Facts& facts, const Layout& a, const Layout& b) {
@@ -15,8 +17,8 @@ std::optional<Counterexample> counterexample(Facts& facts, const Layout& a, cons
   return Counterexample{wrong->index,
                         b.shape.is_leaf() ? "" : idx2crd(facts, wrong->index, b.shape).to_string(),
                         evaluate(facts, b, wrong->index).to_string(),
-                        wrong->due.to_string(),
-                        wrong->actual.to_string(),
+                        wrong->expected.to_string(),
+                        wrong->got.to_string(),
                         wrong->claimed.to_string()};
 }
 
@@ -36,6 +38,8 @@ std::optional<std::string> repair_right(const Layout& a, const Layout& b, const 
   const bool alone = b.shape.is_leaf();
   const Layout mode = alone ? b : b[misfit.right_mode];
   if (mode.shape.is_tuple()) return std::nullopt;
+  // Candidates: the next multiple of c above d, which goes over the mode, then every step below d
+  // down to 1, at most 64 of them.
   const int64_t d = mode.stride.value().value(), c = misfit.extent.value();
   if (d < 1 || d > INT64_MAX - c) return std::nullopt;
   std::vector<int64_t> steps{(d / c + 1) * c};
@@ -49,6 +53,7 @@ std::optional<std::string> repair_right(const Layout& a, const Layout& b, const 
 }
 
 // The mode with another number of steps, nearest first.
+// The mode leaves a round unfinished: up to 64 steps less or more may finish it.
 std::optional<std::string> repair_count(const Layout& a, const Layout& b, const Misfit& misfit) {
   const bool alone = b.shape.is_leaf();
   const Layout mode = alone ? b : b[misfit.right_mode];
@@ -59,6 +64,7 @@ std::optional<std::string> repair_count(const Layout& a, const Layout& b, const 
       if (count < 2) continue;
       const Layout changed(count, mode.stride);
       const Layout right = alone ? changed : replace(b, misfit.right_mode, changed);
+      // Tried, not guessed: what is offered composes.
       if (compose_by_table(a, right)) return "the right side as " + right.to_string();
     }
   }
@@ -95,6 +101,7 @@ Refusal refuse_composition(Facts& facts, const Layout& a, const Layout& b, const
   r.operands = {a.to_string(), b.to_string()};
   r.mode = misfit.right_mode;
   word(r, misfit);
+  // With symbols the failure is shown at the smallest sizes at which it happens.
   if (!a.is_known() || !b.is_known()) {
     if (misfit.code == "undecided") return r;
     r.message = "no layout was found for this composition";
@@ -115,6 +122,7 @@ Refusal refuse_composition(Facts& facts, const Layout& a, const Layout& b, const
   r.witness = counterexample(facts, a, b);
   if (!r.witness) r.message = "no layout was found for this composition";
   const auto n_a = known_product(a.shape), n_b = known_product(b.shape);
+  // One mode of the same size has nothing to carry out of.
   if (n_a && !b.has_basis() && !flat_modes(a)[0].stride.is_literal(0)) {
     r.works.push_back("the left side as " + Layout(*n_a, flat_modes(a)[0].stride).to_string());
   }

@@ -13,10 +13,15 @@ class Meeter {
   Meeter(Facts& facts, const Int& extent, const Int& count, const Int& step, Undecided undecided)
       : facts_(facts), c_(extent), s_(count), d_(step), undecided_(undecided) {}
 
+  // The three cases of compose_known.cpp, asked of the facts. Where none is proved, guards may
+  // decide, in an order that prefers what callers most often mean.
   Meeting meet() {
     if (facts_.proves(stays_inside())) return Meeting::inside;
+    // divides(d, c): d is a multiple of c. d is at least c then, but for d == 0, which is handled
+    // before.
     if (facts_.proves(divides(d_, c_)) && facts_.proves(less_equal(c_, d_))) return Meeting::over;
     if (facts_.proves(divides(c_, d_))) return meet_dividing();
+    // With numbers there is nothing to assume: the table of values decides (compose_table.cpp).
     if (known()) return refuse("composition-stride", {});
     return undecided_ == Undecided::open ? meet_open() : meet_undecided();
   }
@@ -46,6 +51,7 @@ class Meeter {
     return some ? Meeting::open : refuse("composition-stride", {});
   }
 
+  // d divides c, so n = c/d steps fill the mode: through where n divides s, inside where s <= n.
   Meeting meet_dividing() {
     const Int n = divided(c_, d_);
     if (facts_.proves(divides(s_, n))) return Meeting::through;
@@ -54,12 +60,16 @@ class Meeter {
       return guard(either(less_equal(s_, n), divides(s_, n))) ? Meeting::open
                                                               : refuse("composition-shape", {});
     }
+    // Both inside and through could hold for other sizes: the caller may come back with the other
+    // choice.
     chosen = n.is_literal();
     if (n.is_literal() && undecided_ == Undecided::stays && guard(less_equal(s_, n)))
       return Meeting::inside;
     if (n.is_literal() && guard(divides(s_, n))) return Meeting::through;
+    // A literal s is a tile, M/d the rest of a problem: the tile lies inside the mode.
     if (s_.is_literal() && guard(less_equal(s_, n))) return Meeting::inside;
     const Predicate fills = divides(s_, n), fits = less_equal(s_, n);
+    // One of the two is ruled out: only the other is asked for.
     if (facts_.proves(negate(fills)) && guard(fits)) return Meeting::inside;
     if (facts_.proves(less_equal(n, s_)) && guard(fills)) return Meeting::through;
     if (facts_.proves(negate(fills)) && facts_.proves(negate(fits)))
@@ -67,6 +77,9 @@ class Meeter {
     return refuse("undecided", fills);
   }
 
+  // Neither of c and d is known to divide the other. Literal numbers say which case a user means: a
+  // literal s and d a tile inside c, a literal c a mode that symbolic steps go over, a literal d a
+  // vector that fills a symbolic mode.
   Meeting meet_undecided() {
     if (s_.is_literal() && d_.is_literal() && guard(stays_inside())) return Meeting::inside;
     if (c_.is_literal() && !d_.is_literal() && guard(divides(d_, c_))) return Meeting::over;
@@ -104,6 +117,8 @@ Int leftover_step(const std::vector<Mode>& left, Int step) {
 
 }  // namespace
 
+// As `coalesce`, but that the last mode stays, even of extent 1: beyond the size values go on along
+// it.
 std::vector<Mode> extended_modes(const Facts& facts, const Layout& a) {
   std::vector<Mode> merged;  // last mode first
   const std::vector<Mode> modes = flat_modes(a);
@@ -132,10 +147,13 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
     trace::report(
         [&] { return trace::Meets{meeting, left.back(), s, d, part.modes.back(), {}, {}, {}}; });
   };
+  // A broadcast: every coordinate goes to the value at 0.
   if (step.is(0)) {
     take_rest(count, step, Meeting::still, 0);
     return part;
   }
+  // One mode has no end to carry at; and a single coordinate, whose stride is never used, goes
+  // nowhere.
   if (left.size() == 1 || is_one(facts, count)) {
     take_rest(count, step, Meeting::last, scaled(leftover_step(left, step), last));
     return part;
@@ -166,11 +184,14 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
       report(std::nullopt);
       return part;
     }
+    //     4:8 through (8,6):(1,100)     goes over 8, and steps by 8/8 = 1 through 6:100
     if (meeting == Meeting::over) {
       report(std::nullopt);
       d = divided(d, c);
       continue;
     }
+    // Any case: min(s, n) steps here and ceil_div(s, n) further on, by ceil_div(d, c). One of the
+    // two is 1 unless the steps fill the mode.
     if (meeting == Meeting::open) {
       const Int most = facts.ceil_div(c, d), here = facts.min(s, most);
       const Mode rest{facts.ceil_div(s, most), facts.ceil_div(d, c)};
@@ -182,6 +203,7 @@ Part compose_mode(Facts& facts, const std::vector<Mode>& left, const Int& count,
       if (is_one(facts, s)) return part;
       continue;
     }
+    //     6:2 through (4,5):(1,10)      2 steps of 2 fill 4, and 3 steps of 1 go on through 5:10
     const Int n = meeting == Meeting::inside ? s : divided(c, d);
     part.modes.push_back({n, scaled(d, left[i].stride)});
     part.digits.push_back({i, n, d});

@@ -20,6 +20,8 @@ class IndexFunction {
     }
   }
 
+  // The digits of the index, lowest mode first; `%` and `/` round towards 0, which makes a negative
+  // index the mirror image of the positive one.
   void add(int64_t index, int64_t* value) const {
     for (size_t i = 0; i + 1 < modes_.size(); ++i) {
       step(modes_[i], index % modes_[i].extent, value);
@@ -48,8 +50,8 @@ class IndexFunction {
 
 bool is_multiple(const int64_t* value, int64_t times, const int64_t* of, size_t width) {
   for (size_t k = 0; k < width; ++k) {
-    int64_t due;
-    if (__builtin_mul_overflow(times, of[k], &due) || value[k] != due) return false;
+    int64_t expected;
+    if (__builtin_mul_overflow(times, of[k], &expected) || value[k] != expected) return false;
   }
   return true;
 }
@@ -57,10 +59,11 @@ bool is_multiple(const int64_t* value, int64_t times, const int64_t* of, size_t 
 bool is_sum(const int64_t* value, const int64_t* base, int64_t times, const int64_t* step,
             size_t width) {
   for (size_t k = 0; k < width; ++k) {
-    int64_t due;
-    if (__builtin_mul_overflow(times, step[k], &due) || __builtin_add_overflow(base[k], due, &due))
+    int64_t expected;
+    if (__builtin_mul_overflow(times, step[k], &expected) ||
+        __builtin_add_overflow(base[k], expected, &expected))
       return false;
-    if (value[k] != due) return false;
+    if (value[k] != expected) return false;
   }
   return true;
 }
@@ -83,19 +86,24 @@ std::optional<Tuple> as_stride(const int64_t* step, const Directions& directions
 
 // The first mode of a coalesced layout is as long as its values go on evenly: if that length does
 // not divide, there is no layout. So the modes found are the only ones.
+//     0 4 8 1 5 9     modes 3:4 and 2:1
+//     0 4 8 1 5       3 does not divide 5: no layout
 std::optional<std::vector<Mode>> fit(const Column& f, const Directions& directions) {
   const size_t width = f.width;
   std::vector<Mode> modes;
   size_t step = 1, count = f.count();
   if (count == 0 || !is_zero(f.at(0), width)) return std::nullopt;
   while (count > 1) {
+    // The value at the first coordinate of the mode is its stride.
     const int64_t* d = f.at(step);
     size_t n = 2;
+    // As long as the values go on evenly they belong to this mode: a shorter one would coalesce.
     while (n < count && is_multiple(f.at(n * step), static_cast<int64_t>(n), d, width)) ++n;
     const auto stride = as_stride(d, directions);
     if (count % n != 0 || !stride) return std::nullopt;
     for (size_t i = 0; i < count; ++i) {
       const size_t digit = i % n;
+      // And everywhere above, a step of the digit must add the same.
       if (!is_sum(f.at(i * step), f.at((i - digit) * step), static_cast<int64_t>(digit), d, width))
         return std::nullopt;
     }
@@ -121,6 +129,7 @@ std::vector<int64_t> sums(const std::vector<Column>& columns, size_t width) {
 }
 
 // Even steps where a column has no form; the column then holds them.
+// The layout that one would guess from the first two values: it is shown as what would be wrong.
 std::vector<Mode> straighten(Column& column, const Directions& directions) {
   const size_t width = column.width, count = column.count();
   std::vector<int64_t> step(column.numbers.begin() + static_cast<std::ptrdiff_t>(width),
@@ -174,6 +183,9 @@ std::optional<std::vector<Mode>> fit(const std::vector<int64_t>& values) {
   return fit(Column{values, 1}, Directions{{{}}});
 }
 
+// a(b(i)) for every i, and for each leaf of b the values along it. A layout of b's profile exists
+// exactly where every column has a form and their sums are the values: the columns are the result's
+// modes, since the others are at 0 there.
 std::optional<CompositionTable> tabulate(const Layout& a, const Layout& b) {
   if (!a.is_known() || !b.is_known()) return std::nullopt;
   const std::vector<Tuple> extents = leaves(b.shape), steps = leaves(b.stride);
@@ -185,7 +197,8 @@ std::optional<CompositionTable> tabulate(const Layout& a, const Layout& b) {
   CompositionTable table{b.shape, directions_of(a), {}, {}};
   const size_t width = table.directions.paths.size();
   table.columns.assign(extents.size(), Column{{}, width});
-  table.due.assign(static_cast<size_t>(size_b) * width, 0);
+  table.expected.assign(static_cast<size_t>(size_b) * width, 0);
+  // An integer goes through all of a; a step along a path goes through that mode of a alone.
   for (const std::vector<int>& path : directions_of(b).paths) {
     const IndexFunction f(get(a, path), table.directions);
     std::vector<Column> indices;  // where the leaves of b go in this mode of a
@@ -198,7 +211,7 @@ std::optional<CompositionTable> tabulate(const Layout& a, const Layout& b) {
       if (here || steps[k].is_literal(0)) table.columns[k] = f.column(indices[k]);
     }
     const std::vector<int64_t> index = sums(indices, 1);
-    for (size_t i = 0; i < index.size(); ++i) f.add(index[i], &table.due[i * width]);
+    for (size_t i = 0; i < index.size(); ++i) f.add(index[i], &table.expected[i * width]);
   }
   return table;
 }
@@ -210,7 +223,7 @@ std::optional<Layout> fit(const CompositionTable& table) {
     if (!fitted) return std::nullopt;
     modes.push_back(std::move(*fitted));
   }
-  if (sums(table.columns, table.directions.paths.size()) != table.due) return std::nullopt;
+  if (sums(table.columns, table.directions.paths.size()) != table.expected) return std::nullopt;
   size_t next = 0;
   return in_profile(table.profile, modes, next);
 }
@@ -230,12 +243,12 @@ std::optional<TableMismatch> nearest_mismatch(const CompositionTable& table) {
     modes.push_back(std::move(*fitted));
   }
   const std::vector<int64_t> actual = sums(columns, width);
-  const auto differs = std::mismatch(actual.begin(), actual.end(), table.due.begin());
+  const auto differs = std::mismatch(actual.begin(), actual.end(), table.expected.begin());
   if (differs.first == actual.end()) return std::nullopt;
   const size_t index = static_cast<size_t>(differs.first - actual.begin()) / width;
   size_t next = 0;
   return TableMismatch{
-      static_cast<int64_t>(index), as_value(&table.due[index * width], table.directions),
+      static_cast<int64_t>(index), as_value(&table.expected[index * width], table.directions),
       as_value(&actual[index * width], table.directions), in_profile(table.profile, modes, next)};
 }
 

@@ -71,6 +71,8 @@ class Composer {
   Layout leaf(const Int& count, const Tuple& stride, int right_mode) {
     Path& path = path_of(stride.path());
     trace::report([&] { return trace::Walk{count, stride, right_mode}; });
+    // The sign of a symbol is not looked at here: `compose_downwards` tries a whole right side
+    // mirrored.
     const bool down = stride.value().is_literal() && stride.value().value() < 0;
     Part part =
         compose_mode(facts_, path.left, count, down ? -stride.value() : stride.value(), undecided_);
@@ -79,6 +81,7 @@ class Composer {
     path.last_mode = right_mode;
     if (!count.is(1) && !stride.value().is(0)) (down ? path.steps_down : path.steps_up) = true;
     if (part.misfit) {
+      // The first misfit is kept, and the walk goes on, so that `explain` shows every mode.
       if (!misfit_) misfit_ = part.misfit, misfit_->right_mode = right_mode;
       return Layout(count, 0);
     }
@@ -104,6 +107,8 @@ class Composer {
     }
   }
 
+  // Each leaf alone stays inside the mode, or fills it. Two leaves that both step through it may
+  // together reach its end: (2,2):(1,3) through (4,..) reaches 1 + 3 = 4.
   void check_carry(const Path& path, size_t mode) {
     Int reach = 0;
     const Used* last = nullptr;
@@ -114,6 +119,7 @@ class Composer {
       last = &used;
       ++users;
     }
+    // One leaf alone was checked by compose_mode.
     if (users < 2) return;
     const bool stays = facts_.try_require(less(reach, path.left[mode].extent), "composition");
     trace::report([&] { return carry(path, mode, reach, stays); });
@@ -157,6 +163,7 @@ Layout simplified(const Facts& facts, const Layout& a) {
 }
 
 // Several modes that all step down: what is below 0 mirrors what is above.
+// A leaf that steps down by a symbol, or several leaves of which none steps up.
 bool steps_down(const Facts& facts, const Layout& b) {
   bool down = false;
   for (const Mode& mode : flat_modes(b)) {
@@ -176,6 +183,7 @@ Layout mirrored(const Layout& a) {
 }
 
 // -(a o -b), where that has a form.
+// Below 0 the left side is its mirror image, a(-i) == -a(i), so all of b can be turned upwards.
 std::optional<Layout> compose_downwards(Facts& facts, const Layout& a, const Layout& b) {
   trace::Derivation* const listener = trace::listener;
   trace::Derivation attempted;
@@ -196,6 +204,8 @@ std::optional<Layout> compose_downwards(Facts& facts, const Layout& a, const Lay
 Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   check_units(a, b);
   // A right side that says nothing of its units rearranges what the left side takes.
+  // A reshape such as (4,2):(2,1) rearranges coordinates that the left side takes; what the result
+  // takes then is what the left side took.
   const bool rearranges = b.units == Units{};
   const Units units{rearranges ? a.units.domain : b.units.domain, a.units.codomain};
   // Modes are parts of the right side's modes; those of a tile without names, of the one mode that
@@ -207,6 +217,7 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
     else if (a.names)
       result.names = same_names(result.shape, only_name(a));
   };
+  // The fast way says nothing of its steps, so it is not taken while `explain` listens.
   if (!trace::heard()) {
     if (auto known = compose_known(a, b)) {
       give_units_and_names(*known);
@@ -223,7 +234,10 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
   trace::Derivation* const listener = trace::listener;
   trace::Derivation
       told;  // of the first attempt that meets what no case avoids, where none succeeds
+  // Each attempt raises guards of its own, which go with it where it fails. `open` comes last: its
+  // result has minima and quotients for extents.
   for (const Undecided undecided : {Undecided::fills, Undecided::stays, Undecided::open}) {
+    // Where no case was chosen another attempt would meet the same misfit.
     if (misfit && (known || (!misfit->chosen && misfit->code != "undecided"))) break;
     trace::Derivation attempted;
     std::optional<Layout> result;
@@ -244,6 +258,8 @@ Layout composition(Facts& facts, const Layout& a, const Layout& b) {
     return operation.gives(std::move(*result));
   }
   if (listener) listener->append(std::move(told));
+  // With numbers the rule is not complete: (6,4):(4,1) o 4:7 carries unevenly, yet its four values
+  // may be a layout. The table of values says.
   auto fitted = compose_by_table(a, b);
   if (known) trace::report([&] { return trace::Tabulated{fitted || few_values(b), fitted}; });
   if (!fitted) throw refuse_composition(facts, a, b, *misfit);

@@ -28,6 +28,7 @@ void require_within(Facts& facts, const Layout& a, const Swizzle& s) {
 }
 
 // What no value of s o offset o inner reaches: a swizzle permutes blocks of a power of two.
+// A swizzle XORs bits below the highest one: values below 2^k stay below 2^k.
 Int end_of_values(const Swizzle& s, const Composed& b, const Int& reach) {
   if (s.b == 0 || !reach.is_literal() || !b.offset.is_known() || !b.offset.is_int()) return reach;
   const Int last = max(0, reach - 1 + b.offset.value());
@@ -42,12 +43,16 @@ AnyLayout composition(Facts& facts, const Layout& a, const Composed& b) {
   if (s.b == 0 && b.offset.is_literal(0)) return composition(facts, a, inner);
   trace::Operation operation("composition", a, b);
   const Int reach = cosize(facts, inner);
+  // a o (s o offset o inner) is s' o a(offset) o (a o inner) where a maps each bit that s moves to
+  // a bit of its own: then XOR before a is XOR of the images behind it.
   const Swizzle moved = move_swizzle(facts, a, s, end_of_values(s, b, reach));
   const Tuple offset = evaluate(facts, a, b.offset);
   // The offset goes through a by itself only where no carry can come between it and the inner
   // layout.
   if (!b.offset.is_literal(0)) {
     const trace::Quiet quiet;
+    // a(offset + x) == a(offset) + a(x) for all x below `reach`: what composing a with
+    // (2,reach):(offset,1) requires, whose refusal says what is lacking.
     const Layout both(tuple(2, reach), tuple(b.offset, 1));
     static_cast<void>(composition(facts, a, both));
   }
@@ -87,6 +92,8 @@ Composed composition(Facts& facts, const Swizzle& a, const Composed& b) {
 
 AnyLayout composition(Facts& facts, const Composed& a, const Composed& b) {
   trace::Operation operation("composition", a, b);
+  // Composition is associative: of a o (layout o swizzle) the layout is composed with a first, and
+  // the swizzle stays outermost on the right.
   if (const Swizzle* last = std::get_if<Swizzle>(&b.inner)) {
     require_no_offset(a, b.offset, b);
     const Layout& before = std::get<Layout>(b.outer);

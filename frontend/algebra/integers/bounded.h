@@ -18,22 +18,23 @@
 #include <span>
 #include <vector>
 
+#include "frontend/algebra/support/verdict.h"
+
 namespace lay {
 
-__extension__ typedef __int128
-    Wide;  // sums of extents times strides, and differences of two such sums
-
-enum class Answer : uint8_t { yes, no, unknown };
+// Sums of extents times strides, and differences of two such sums.
+__extension__ typedef __int128 Wide;
 
 struct Bounded {
   int64_t stride;
   int64_t low, high;
-  size_t axis = 0;  // equations of different axes hold together
+  // Equations of different axes hold together.
+  size_t axis = 0;
 };
 
 // Is there a solution with the target of every axis? `steps` is used up; unknown when none are
 // left.
-Answer solvable(std::span<const Bounded> terms, std::span<const Wide> targets, int& steps);
+Tri solvable(std::span<const Bounded> terms, std::span<const Wide> targets, int& steps);
 
 // The least sum and the greatest.
 Wide least_sum(std::span<const Bounded> terms);
@@ -46,9 +47,9 @@ std::optional<int64_t> least_holding(int64_t high, const Holds& holds) {
   int64_t low = 0;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    const Answer answer = holds(middle);
-    if (answer == Answer::unknown) return std::nullopt;
-    if (answer == Answer::yes) {
+    const Tri answer = holds(middle);
+    if (answer == Tri::unknown) return std::nullopt;
+    if (answer == Tri::yes) {
       high = middle;
     } else {
       low = middle + 1;

@@ -29,6 +29,7 @@ std::mutex& shift_lock() {
   return *lock;
 }
 
+// One symbol for an atom, whatever the bound: x' is x less its lower bound, which is at least 0.
 Int shift_symbol(const Atom* atom) {
   static auto* symbols = new std::map<const Atom*, Int>;
   std::lock_guard guard(shift_lock());
@@ -52,12 +53,15 @@ bool is_product(const Term& term) {
 
 // Whether putting in lower + d' can help: only where a product is subtracted from something, and
 // where the result stays short.
+// M*N - M with M, N >= 1: the products alone give no bound, since M*N >= 1 and -M has none. With M
+// = 1 + m, N = 1 + n it is m*n + n, whose terms all are at least 0.
 bool worth_shifting(const Polynomial& p) {
   int64_t terms = 0;
   bool multiplies = false, subtracts = false;
   for (const Term& term : p.terms) {
     int degree = 0;
     for (const Factor& factor : term.factors) degree += factor.exponent;
+    // A product of k shifted factors has 2^k terms.
     if (degree > 8) return false;
     terms += int64_t{1} << degree;
     multiplies |= is_product(term);
@@ -75,6 +79,7 @@ Int shift(const Knowledge& known, const Polynomial& p) {
       Int value = as_int(*factor.atom);
       const auto lower = range_of(known, *factor.atom).lower;
       if (lower && *lower != 0) value = shift_symbol(factor.atom) + *lower;
+      // The product is multiplied out by Int, which also cancels terms against those of others.
       for (int i = 0; i < factor.exponent; ++i) product *= value;
     }
     sum += product;
@@ -86,11 +91,14 @@ Int shift(const Knowledge& known, const Polynomial& p) {
 std::optional<int64_t> least(const Knowledge& known, const Term& term) {
   if (term.factors.empty()) return term.coefficient;
   const bool up = term.coefficient > 0;
+  // A single factor may be negative: its bound times the coefficient is a bound. Of several factors
+  // the least product is that of the least values only where none is below 0.
   const bool alone = term.factors.size() == 1 && term.factors[0].exponent == 1;
   int64_t product = term.coefficient;
   for (const Factor& factor : term.factors) {
     const Range range = range_of(known, *factor.atom);
     if (!alone && (!range.lower || *range.lower < 0)) return std::nullopt;
+    // A negative coefficient makes the term least where the factors are greatest.
     const std::optional<int64_t>& bound = up ? range.lower : range.upper;
     if (!bound) return std::nullopt;
     for (int i = 0; i < factor.exponent; ++i) product = checked_mul(product, *bound);
@@ -98,6 +106,8 @@ std::optional<int64_t> least(const Knowledge& known, const Term& term) {
   return product;
 }
 
+// The sum of the least values of the terms. They need not be reached together: a bound, not a
+// minimum.
 std::optional<int64_t> lower_of(const Knowledge& known, const Int& a) {
   if (a.is_literal()) return a.value();
   Polynomial p = a.polynomial();
@@ -110,21 +120,25 @@ std::optional<int64_t> lower_of(const Knowledge& known, const Int& a) {
     if (!bound) return std::nullopt;
     sum = checked_add(sum, *bound);
   }
+  // The value is an integer at least sum/denominator; rounding down is safe.
   return floor_div(Int(sum), Int(denominator)).value();
 }
 
+// The greatest value of a is the negative of the least one of -a.
 std::optional<int64_t> upper_of(const Knowledge& known, const Int& a) {
   const auto bound = lower_of(known, -a);
   return bound ? std::optional(checked_sub(0, *bound)) : std::nullopt;
 }
 
 Range quotient_range(const Knowledge& known, const Atom& atom) {
+  // a // b by a symbol b >= 1 and with a >= 0 lies between 0 and a.
   if (!atom.b.is_literal() || atom.b.value() <= 0) {
     const auto above = lower_of(known, atom.a), below = lower_of(known, atom.b);
     if (above && *above >= 0 && below && *below >= 1) return {0, upper_of(known, atom.a)};
     return {};
   }
   Range range{lower_of(known, atom.a), upper_of(known, atom.a)};
+  // Floored division by a positive number is monotone.
   if (range.lower) range.lower = floor_div(Int(*range.lower), atom.b).value();
   if (range.upper) range.upper = floor_div(Int(*range.upper), atom.b).value();
   return range;
@@ -144,6 +158,10 @@ Range range_of(const Knowledge& known, const Atom& atom) {
   const Range a{lower_of(known, atom.a), upper_of(known, atom.a)},
       b{lower_of(known, atom.b), upper_of(known, atom.b)};
   // Of two bounds the smaller, or the greater; `either` says that one alone will do.
+  //     lower of min(a,b)    min of both lower bounds, both needed
+  //     upper of min(a,b)    either upper bound alone bounds it
+  //
+  // and for max the other way round. A selection may be either of its arms.
   const auto pick = [](std::optional<int64_t> x, std::optional<int64_t> y, bool smaller,
                        bool either) {
     if (!x || !y) return either ? (x ? x : y) : std::optional<int64_t>();

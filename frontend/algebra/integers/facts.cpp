@@ -11,6 +11,8 @@
 namespace lay {
 namespace {
 
+// The budget of one proof, in steps of prove.cpp. An operation asks for some dozens of proofs, so
+// it bounds the time of an operation as well.
 constexpr int kSteps = 600;
 
 Refusal never_holds(const Predicate& predicate, std::string_view origin, Sizes sizes) {
@@ -25,6 +27,7 @@ struct Ceiling {
 };
 
 // The ceiling of a quotient by a symbol, by its normal form -floor(-above / below).
+// So that ceil_div(ceil_div(a, b), c) becomes ceil_div(a, b*c), which holds for positive b and c.
 std::optional<Ceiling> as_ceiling(const Int& a) {
   if (a.is_literal()) return std::nullopt;
   const Polynomial& p = a.polynomial();
@@ -59,6 +62,8 @@ void Facts::declare(const Int& symbol, int64_t lower, std::optional<int64_t> upp
 }
 
 void Facts::assume(const Predicate& fact) {
+  // The whole procedure is asked whether the fact can hold; `suppose` asks only for a proof that it
+  // cannot.
   if (decide(negate(fact)).verdict == Verdict::proved || !keep(fact)) {
     throw refusal("contradiction", "this assumption contradicts what is known: " +
                                        fact.to_string() + " never holds");
@@ -69,6 +74,8 @@ bool Facts::suppose(const Predicate& fact) {
   return !proves(negate(fact)) && keep(fact);
 }
 
+// Facts are added to the knowledge as a whole, since a new one may settle what was left open of an
+// old one.
 bool Facts::keep(const Predicate& fact) {
   assumptions_.push_back(fact);
   knowledge_.reset();
@@ -80,39 +87,48 @@ bool Facts::keep(const Predicate& fact) {
 
 bool Facts::proves(const Predicate& predicate) const {
   if (predicate.is_always()) return true;
+  // From a contradiction everything follows; it says that this path is never taken.
   if (predicate.is_never()) return knowledge().contradiction;
   int steps = kSteps;
   return prove(knowledge(), predicate, steps);
 }
 
-Decision Facts::decide(const Predicate& predicate) const {
+Conclusion Facts::decide(const Predicate& predicate) const {
   ask();
   if (proves(predicate)) return {Verdict::proved, {}};
   if (predicate.is_never()) return {Verdict::refuted, {}};
+  // No proof: sizes at which it fails are a refutation, and a finite range of sizes without such a
+  // proof.
   Search search = search_counterexample(knowledge(), predicate);
-  if (search.witness) return {Verdict::refuted, std::move(*search.witness)};
+  if (search.witness) return {Verdict::refuted, {}, std::move(*search.witness)};
   if (search.exhausted) return {Verdict::proved, {}};
   return {proves(negate(predicate)) ? Verdict::refuted : Verdict::undecided, {}};
 }
 
 void Facts::require(const Predicate& predicate, std::string_view origin) {
   if (!try_require(predicate, origin))
-    throw never_holds(predicate, origin, decide(predicate).witness);
+    throw never_holds(predicate, origin, decide(predicate).sizes);
 }
 
+// Proved: nothing to do. Refuted: false. Otherwise the predicate becomes a guard, with the smallest
+// sizes that break it, and counts as a fact from then on.
 bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
   ask();
   if (proves(predicate)) return true;
   if (predicate.is_never() || proves(negate(predicate))) return false;
+  // Each guard that stands makes every later search longer. They share one budget, so that a
+  // program of many operations does not slow down with every guard.
   size_t guards = 0;
   for (const Scope& scope : scopes_) guards += scope.guards.size();
   Search breaks =
       search_counterexample(knowledge(), predicate, 1.0 / static_cast<double>(1 + guards));
   if (breaks.exhausted) return true;
+  // No sizes at which it holds: a guard would refuse every launch.
   if (breaks.finite && search_counterexample(knowledge(), negate(predicate)).exhausted)
     return false;
   if (knowledge().with(predicate).contradiction) return false;
   const auto is_positive = [&](const Int& a) { return proves(less(0, a)); };
+  // Solved for a symbol, as a person would write it: "M >= 9", not "0 <= M - 9".
   Guard guard{path(), solved(predicate, is_positive), std::string(origin),
               breaks.witness ? std::move(*breaks.witness) : Sizes{}};
   trace::report([&] { return trace::Guarded{guard}; });
@@ -120,6 +136,7 @@ bool Facts::try_require(const Predicate& predicate, std::string_view origin) {
   return true;
 }
 
+// The same guard once a scope.
 void Facts::raise(const Guard& guard) {
   std::vector<Guard>& scope = scopes_.back().guards;
   if (std::find(scope.begin(), scope.end(), guard) != scope.end()) return;
@@ -127,6 +144,7 @@ void Facts::raise(const Guard& guard) {
   knowledge_.reset();
 }
 
+// A guard counts only on its path: it is broken where the path is taken and the predicate is not.
 bool Facts::rules_out(const Guard& guard) const {
   return proves(negate(guard.predicate)) && proves(guard.path);
 }
@@ -156,6 +174,7 @@ Int Facts::ceil_div(const Int& a, const Int& b) {
   return lay::ceil_div(a, b);
 }
 
+//     M % 8 with M = 8*m known is 0; i % 8 with 0 <= i < 8 is i
 Int Facts::mod(const Int& a, const Int& b) {
   if (a.is_literal() && b.is_literal()) return lay::mod(a, b);
   if (!b.is_literal()) require(not_equal(b, 0), "a remainder");
@@ -241,6 +260,7 @@ Int Facts::simplify(const Int& a) const {
         return std::nullopt;
       case AtomKind::floor_div:
         if (proves(divides(x, y))) return divided(x, y);
+        // floor((k*y + y - 1) / y) is k: the normal form of a ceiling of a multiple.
         if (proves(divides(x - y + 1, y))) return divided(x - y + 1, y);
         if (proves(less_equal(0, x)) && proves(less(x, y))) return Int(0);
         if (proves(less(x, 0)) && proves(less_equal(-y, x))) return Int(-1);
@@ -251,6 +271,7 @@ Int Facts::simplify(const Int& a) const {
   const auto rule = [&](const Atom& atom) -> std::optional<Int> {
     if (atom.kind == AtomKind::dim) {
       const auto known = knowledge().replaced.find(atom.id);
+      // Only numbers are put in. M = 8*m is known as well, but m is a symbol that no user has seen.
       const bool is_number = known != knowledge().replaced.end() && known->second.is_literal();
       return is_number ? std::optional(known->second) : std::nullopt;
     }
@@ -263,12 +284,14 @@ std::vector<Guard> Facts::simplify(const std::vector<Guard>& guards) const {
   std::vector<Guard> kept;
   for (const Guard& guard : guards) {
     if (std::find(kept.begin(), kept.end(), guard) != kept.end()) continue;
+    // What is known now and was not when the guard was raised may have made it needless.
     if (!proves(guard.predicate) && !proves(either(negate(guard.path), guard.predicate)))
       kept.push_back(guard);
   }
   return kept;
 }
 
+// With facts put in: M, where M % 8 == 0 is known, is 8*m, and its divisor is 8.
 int64_t Facts::divisor(const Int& a) const {
   try {
     const Polynomial p = as_polynomial(knowledge().normal(a));
@@ -301,6 +324,8 @@ Predicate Facts::path() const {
   return all;
 }
 
+// Inside one arm of a condition its condition is a fact, and guards that are raised there hold on
+// that path only.
 Under::Under(Facts& facts, const Predicate& condition)
     : facts_(facts), depth_(facts.path_.size()), possible_(!facts.proves(negate(condition))) {
   facts_.path_.push_back(condition);
@@ -329,6 +354,7 @@ const std::vector<Guard>& GuardScope::guards() const {
 }
 
 // What the other guards of the scope imply is not handed on.
+// Each guard is taken away in turn, and stays away if the others prove it.
 void GuardScope::keep() {
   std::vector<Guard>& own = facts_.scopes_[depth_].guards;
   for (size_t i = 0; own.size() > 1 && i < own.size();) {

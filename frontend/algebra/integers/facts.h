@@ -6,7 +6,7 @@
 //     Int M = facts.dim("M");                              // an integer >= 1
 //     facts.assume(divides(M, 128));
 //     facts.decide(divides(M, 64)).verdict                 proved
-//     facts.decide(divides(M, 96))                         refuted, witness M = 128 (the smallest
+//     facts.decide(divides(M, 96))                         refuted, sizes M = 128 (the smallest
 //     size that breaks it) GuardScope scope(facts); facts.require(divides(M, 96),
 //     "divide_exactly");     neither always nor never: becomes a guard
 //     scope.guards()[0].predicate.to_string()              "M % 96 == 0"
@@ -25,30 +25,20 @@
 
 #include "frontend/algebra/integers/int.h"
 #include "frontend/algebra/integers/predicate.h"
+#include "frontend/algebra/support/verdict.h"
 
 namespace lay {
 
 struct Knowledge;  // knowledge.h
 
-enum class Verdict { proved, refuted, undecided };
-
-// The sizes of a counterexample, in the order in which the dims were made.
-using Sizes = std::vector<std::pair<std::string, int64_t>>;
-
-// proved: holds for all values that the facts allow. refuted: does not hold for `witness`, the
-// smallest such sizes by sum, then lexicographically (the smallest found by doubling, where the
-// budget ends before). undecided: neither was found within the budget.
-struct Decision {
-  Verdict verdict;
-  Sizes witness;
-};
-
 // A condition that must hold where the value that carries it is used: path => predicate.
 struct Guard {
-  Predicate path;  // the undecided conditions under which it was raised
+  // The undecided conditions under which it was raised.
+  Predicate path;
   Predicate predicate;
   std::string origin;  // the operation that raised it
-  Sizes breaks;        // the smallest sizes that break it, where found
+  // The smallest sizes that break it, where found.
+  Sizes breaks;
 
   // "M % 96 == 0", or "N > 4 => M % 96 == 0" written in Lay as "not (N > 4) or M % 96 == 0".
   std::string to_string() const;
@@ -72,7 +62,8 @@ class Facts {
   bool suppose(const Predicate& fact);
   const std::vector<Predicate>& assumptions() const { return assumptions_; }
 
-  Decision decide(const Predicate& predicate) const;
+  // Decides the predicate; a refutation holds its smallest `sizes`.
+  Conclusion decide(const Predicate& predicate) const;
   // decide(...) == proved, without a search for a witness.
   bool proves(const Predicate& predicate) const;
 
@@ -124,7 +115,8 @@ class Facts {
   friend struct Knowledge;
 
   const Knowledge& knowledge() const;
-  bool keep(const Predicate& fact);  // false if what is known then contradicts itself
+  // False if what is known then contradicts itself.
+  bool keep(const Predicate& fact);
 
   std::map<DimId, std::pair<int64_t, std::optional<int64_t>>> bounds_;
   std::vector<Predicate> assumptions_;

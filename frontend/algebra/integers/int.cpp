@@ -21,7 +21,9 @@ namespace {
 Int min_or_max(AtomKind kind, const Int& a, const Int& b) {
   const bool minimum = kind == AtomKind::min;
   const Int difference = a - b;
+  // M + 1 and M + 3: which is smaller does not depend on M.
   if (difference.is_literal()) return (difference.value() <= 0) == minimum ? a : b;
+  // min(a,b) and min(b,a) are one atom.
   const bool in_order = compare(a, b) <= 0;
   return intern_atom(Atom{kind, 0, {}, in_order ? a : b, in_order ? b : a, nullptr, 0, 1});
 }
@@ -39,6 +41,8 @@ class Rewriter {
  public:
   explicit Rewriter(const Rewriting& rule) : rule_(rule) {}
 
+  // Polynomial by polynomial from the outside; sums and products are made anew, which brings them
+  // into normal form.
   Int operator()(const Int& a) {
     if (a.is_literal()) return a;
     Int sum = 0;
@@ -61,6 +65,7 @@ class Rewriter {
   }
 
   Int rewritten_now(const Atom& atom) {
+    // The rule sees the whole atom before its parts: M//8 may be replaced as one.
     if (const auto replaced = rule_(atom)) return *replaced;
     if (atom.kind == AtomKind::dim) return as_int(atom);
     const Int a = (*this)(atom.a), b = (*this)(atom.b);
@@ -150,6 +155,7 @@ Int max(const Int& a, const Int& b) {
   return min_or_max(AtomKind::max, a, b);
 }
 
+// Both arms alike: the condition does not matter.
 Int select(const Predicate& condition, const Int& a, const Int& b) {
   if (condition.is_always() || a == b) return a;
   if (condition.is_never()) return b;
@@ -171,6 +177,7 @@ std::optional<int64_t> evaluate(const Int& a, const AtomValues& value_of) {
     if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
   }
   const int64_t denominator = a.polynomial().denominator;
+  // An exact quotient has no value at sizes where it does not divide.
   return sum % denominator == 0 ? std::optional(sum / denominator) : std::nullopt;
 }
 
@@ -186,6 +193,7 @@ std::optional<int64_t> evaluate(const Atom& atom, const IntValues& value) {
 std::optional<int64_t> evaluate(AtomKind kind, int64_t a, int64_t b) {
   if (kind == AtomKind::min) return std::min(a, b);
   if (kind == AtomKind::max) return std::max(a, b);
+  // INT64_MIN / -1 is 2^63.
   if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
   return floor_of(a, b);
 }

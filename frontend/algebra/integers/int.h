@@ -79,10 +79,11 @@ class Int {
   }
 
  private:
-  friend Int intern(Polynomial polynomial);  // polynomial.h
+  // polynomial.h.
+  friend Int intern(Polynomial polynomial);
   int64_t value_ = 0;
-  std::shared_ptr<const Polynomial>
-      polynomial_;  // one object for equal ones, as long as somebody holds it
+  // One object for equal ones, as long as somebody holds it.
+  std::shared_ptr<const Polynomial> polynomial_;
 };
 
 Int operator+(const Int& a, const Int& b);
@@ -120,7 +121,7 @@ Int divided(const Int& a, const Int& b);
 // A total order of normal forms, for printing and canonical sorting; it says nothing about values.
 int compare(const Int& a, const Int& b);
 
-// ---------------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // The structure of a symbolic Int, for those who turn it into code: value = sum(terms) /
 // denominator, exactly.
 
@@ -132,22 +133,27 @@ struct Factor {
 };
 
 struct Term {
-  int64_t coefficient;          // nonzero
-  std::vector<Factor> factors;  // sorted; empty for the constant term
+  int64_t coefficient;  // nonzero
+  // Sorted; empty for the constant term.
+  std::vector<Factor> factors;
 };
 
 struct Polynomial {
-  int64_t denominator = 1;  // > 0, without a common factor with all coefficients
-  std::vector<Term> terms;  // sorted: higher degree first, the constant last
-  int depth = 0;            // of nested atoms
-  int weight = 0;           // atoms written out: the length of the text, roughly
+  // > 0, without a common factor with all coefficients.
+  int64_t denominator = 1;
+  // Sorted: higher degree first, the constant last.
+  std::vector<Term> terms;
+  int depth = 0;  // of nested atoms
+  // Atoms written out: the length of the text, roughly.
+  int weight = 0;
 };
 
 struct Atom {
   AtomKind kind;
-  DimId id = 0;                                           // of a dim
-  std::string name;                                       // of a dim
-  Int a, b;                                               // the arguments of the others
+  DimId id = 0;      // of a dim
+  std::string name;  // of a dim
+  // The arguments of the others.
+  Int a, b;
   std::shared_ptr<const struct PredicateNode> condition;  // of a selection
   int depth = 0;
   int weight = 1;

@@ -13,6 +13,7 @@ namespace {
 }
 
 // r with c = q*k + r and -q/2 < r <= q/2, for q > 0.
+// Nearest to 0: floor((7*M)/8) is M + floor(-M/8), whose normal form is that of M - ceil_div(M,8).
 int64_t nearest_remainder(int64_t c, int64_t q) {
   const int64_t r = c - q * floor_of(c, q);
   return r > q - r ? r - q : r;
@@ -30,6 +31,7 @@ bool leads_with_negative_half(const Polynomial& rest, int64_t q) {
 }
 
 // Moves whole multiples of q out of the non-constant terms of `rest` into `whole`.
+//     floor((9*M + N + 3)/8)  =  M + floor((M + N + 3)/8)
 void pull_multiples(Polynomial& rest, int64_t q, Polynomial& whole) {
   std::vector<Term> kept;
   for (Term& term : rest.terms) {
@@ -42,6 +44,7 @@ void pull_multiples(Polynomial& rest, int64_t q, Polynomial& whole) {
   rest.terms = std::move(kept);
 }
 
+// The constant term stands last, as terms are sorted by falling degree.
 int64_t take_constant(Polynomial& p) {
   if (p.terms.empty() || !p.terms.back().factors.empty()) return 0;
   const int64_t c = p.terms.back().coefficient;
@@ -51,6 +54,10 @@ int64_t take_constant(Polynomial& p) {
 
 // floor((rest + c) / q) for a rest without constant term whose leading coefficient is positive.
 Int floor_atom(Polynomial rest, int64_t c, int64_t q) {
+  //     floor((4*M + 6)/8)  =  floor((2*M + 3)/4)
+  //
+  // What all coefficients share with the divisor is taken out; of the constant the part that is no
+  // multiple cannot change the floor.
   int64_t common = q;
   for (const Term& term : rest.terms) common = gcd(common, term.coefficient);
   for (Term& term : rest.terms) term.coefficient /= common;
@@ -62,6 +69,7 @@ Int floor_atom(Polynomial rest, int64_t c, int64_t q) {
       rest.terms[0].factors.size() == 1) {
     const Factor& factor = rest.terms[0].factors[0];
     const Atom& atom = *factor.atom;
+    // floor((floor(a/p) + c) / q) is floor((a + p*c) / (p*q)): nested quotients by numbers are one.
     if (factor.exponent == 1 && atom.kind == AtomKind::floor_div && atom.b.is_literal()) {
       return whole + floor_div(atom.a + atom.b * c, atom.b * q);
     }
@@ -76,6 +84,8 @@ Int floor_of_parts(Polynomial rest, int64_t c, int64_t q) {
   Polynomial whole;
   pull_multiples(rest, q, whole);
   if (rest.terms.empty()) return intern(std::move(whole)) + floor_of(c, q);
+  // One of rest and -rest has a leading coefficient above 0, and floor(-x/q) is -floor((x +
+  // q-1)/q): so each quotient has one form.
   if (rest.terms[0].coefficient > 0)
     return intern(std::move(whole)) + floor_atom(std::move(rest), c, q);
   rest = scale(std::move(rest), -1);
@@ -85,6 +95,7 @@ Int floor_of_parts(Polynomial rest, int64_t c, int64_t q) {
          floor_atom(std::move(rest), checked_add(checked_sub(0, c), q - 1), q);
 }
 
+// a/b with a over a denominator d is the numerator over b*d.
 Int floor_by_literal(const Int& a, int64_t b) {
   if (b < 0) return floor_by_literal(-a, checked_sub(0, b));
   if (b == 1) return a;
@@ -107,6 +118,7 @@ Quotient divide_polynomials(const Int& a, const Int& b) {
   const Term& leading = b.polynomial().terms[0];
   Quotient result{0, 0};
   Int rest = a;
+  // Long division by the leading term; the limit is for quotients of very many terms.
   for (int step = 0; step < 200 && !rest.is(0); ++step) {
     const Polynomial p = as_polynomial(rest);
     if (p.denominator != 1) break;
@@ -138,6 +150,7 @@ std::optional<std::vector<Term>> divided_by(const std::vector<Term>& terms, cons
 
 }  // namespace
 
+// M*N - M is N - 1 times M: of a comparison with 0 a positive factor can go.
 Polynomial without_common(Polynomial p, const IsPositive& is_positive) {
   if (p.terms.empty()) return p;
   const std::vector<Factor> candidates = p.terms[0].factors;
@@ -149,6 +162,10 @@ Polynomial without_common(Polynomial p, const IsPositive& is_positive) {
   return p;
 }
 
+//     (6*M*N) / (4*M)  ->  3*N and 2
+//
+// Exact for quotients that round down as well: floor(c*x / c*y) is floor(x/y) for any c that is not
+// 0.
 void cancel_common(Int& a, Int& b) {
   Polynomial p = as_polynomial(a), q = as_polynomial(b);
   p = scale(std::move(p), b.polynomial().denominator);
@@ -187,12 +204,14 @@ Int floor_div(const Int& a, const Int& b) {
   Int above = a, below = b;
   cancel_common(above, below);
   if (below.is_literal()) return floor_div(above, below);
+  //     floor((M*N + 3) / N)  =  M + floor(3/N)
   const Quotient split = divide_polynomials(above, below);
   if (split.remainder.is(0)) return split.quotient;
   return split.quotient +
          intern_atom(Atom{AtomKind::floor_div, 0, {}, split.remainder, below, nullptr, 0, 1});
 }
 
+// A ceiling has no atom of its own: two forms of one value would not cancel.
 Int ceil_div(const Int& a, const Int& b) {
   if (b.is(0)) divided_by_zero(a);
   return -floor_div(-a, b);

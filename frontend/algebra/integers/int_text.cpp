@@ -31,6 +31,7 @@ int64_t constant_of(const Int& a) {
 }
 
 // The text of a quotient atom. A floor with q - 1 added is written as the ceiling that it is.
+//     (M + 7)//8    is written as ceil_div(M,8)
 std::string quotient_text(const Atom& atom, bool alone) {
   if (atom.b.is_literal() && constant_of(atom.a) == atom.b.value() - 1) {
     return "ceil_div(" + (atom.a - (atom.b - 1)).to_string() + "," + atom.b.to_string() + ")";
@@ -58,6 +59,7 @@ std::string atom_text(const Atom& atom, bool alone) {
 
 // A quotient by a symbol is kept as floor(-a / b) where it came from a ceiling: it is written as
 // -ceil_div(a,b).
+// For a symbolic divisor there is no q - 1 to recognise a ceiling by, but a leading minus above.
 bool is_negated_ceiling(const Atom& atom) {
   return atom.kind == AtomKind::floor_div && !atom.b.is_literal() && leads_negative(atom.a);
 }
@@ -121,6 +123,7 @@ std::optional<std::pair<const Atom*, int64_t>> subtracted_quotient(const Term& t
 }
 
 // Recognises k*(a - q*floor(a/q)) inside the polynomial and writes it as k*(a % q).
+//     M - 8*(M//8)    is written as M % 8
 bool take_remainder(Int& rest, std::vector<Piece>& pieces) {
   if (rest.is_literal() || rest.polynomial().denominator != 1) return false;
   for (const Term& term : rest.polynomial().terms) {
@@ -167,6 +170,8 @@ bool take_ceiling(Int& rest, std::vector<Piece>& pieces) {
   return false;
 }
 
+// Remainders and ceilings first, as each takes several terms out of the polynomial; what is left is
+// written term by term.
 std::vector<Piece> pieces_of(const Int& a) {
   std::vector<Piece> pieces;
   Int rest = a;
@@ -189,6 +194,7 @@ std::vector<Piece> pieces_of(const Int& a) {
 std::string Int::to_string() const {
   if (is_literal()) return std::to_string(value_);
   std::vector<Piece> pieces = pieces_of(*this);
+  // "N - M", not "-M + N".
   std::stable_partition(pieces.begin(), pieces.end(),
                         [](const Piece& piece) { return !piece.negative; });
   std::string text = (pieces[0].negative ? "-" : "") + pieces[0].text;
@@ -199,6 +205,7 @@ std::string Int::to_string() const {
 
 std::string Int::to_factor_string() const {
   std::string text = to_string();
+  // A number, a name or one call needs no parentheses as a factor.
   const bool simple = std::all_of(text.begin(), text.end(),
                                   [](unsigned char c) { return std::isalnum(c) || c == '_'; });
   const bool one_call = !is_literal() && text.find("div(") != std::string::npos &&

@@ -45,6 +45,7 @@ long double dot(const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
 }
 
 // x less the multiple of y that leaves it shortest. False if that is x.
+//     times = <x,y> / <y,y>, rounded: the integer multiple of y nearest to x's part along y
 bool shorten_by(std::vector<int64_t>& x, const std::vector<int64_t>& y) {
   const long double times = std::round(dot(x, y) / dot(y, y));
   if (times == 0 || std::abs(times) > 0x1p62L) return false;
@@ -64,6 +65,7 @@ IntegerEquations::IntegerEquations(size_t unknowns) : particular_(unknowns, 0) {
 // Along each free vector the sum changes by `steps`; Euclid's algorithm on them leaves one that
 // changes it by their common divisor, and the others leave it alone: which, or as many as there are
 // where all leave it alone.
+// Each round reduces every step modulo the least one, so the least one shrinks or all others are 0.
 size_t IntegerEquations::gather(std::vector<int64_t>& steps) {
   while (true) {
     size_t least = steps.size(), count = 0;
@@ -95,8 +97,11 @@ void IntegerEquations::shorten() {
   }
 }
 
-bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
-  const int64_t missing = within(checked_sub(due, product(factors, particular_)));
+// All solutions so far are particular + integer combinations of the free vectors. One more equation
+// is solved among the free vectors: Euclid's algorithm on its products with them leaves one vector
+// that changes the sum, by their greatest common divisor.
+bool IntegerEquations::require(std::span<const int64_t> factors, int64_t expected) {
+  const int64_t missing = within(checked_sub(expected, product(factors, particular_)));
   std::vector<int64_t> steps;
   for (const auto& vector : free_) steps.push_back(within(product(factors, vector)));
   const size_t one = gather(steps);
@@ -109,9 +114,9 @@ bool IntegerEquations::require(std::span<const int64_t> factors, int64_t due) {
 }
 
 // t*step + u*modulus == missing: one t in each `period` of them.
-bool IntegerEquations::require_modulo(std::span<const int64_t> factors, int64_t due,
+bool IntegerEquations::require_modulo(std::span<const int64_t> factors, int64_t expected,
                                       int64_t modulus) {
-  const int64_t missing = within(checked_sub(due, product(factors, particular_)));
+  const int64_t missing = within(checked_sub(expected, product(factors, particular_)));
   std::vector<int64_t> steps;
   for (const auto& vector : free_) steps.push_back(within(product(factors, vector)));
   const size_t one = gather(steps);

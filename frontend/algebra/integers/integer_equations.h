@@ -21,11 +21,11 @@ class IntegerEquations {
  public:
   explicit IntegerEquations(size_t unknowns);
 
-  // sum of factors[k]*x[k] == due. False if no integers solve it together with those before it;
-  // then this object is spent.
-  bool require(std::span<const int64_t> factors, int64_t due);
+  // sum of factors[k]*x[k] == expected. False if no integers solve it together with those before
+  // it; then this object is spent.
+  bool require(std::span<const int64_t> factors, int64_t expected);
   // The same up to a multiple of `modulus`, which is above 0.
-  bool require_modulo(std::span<const int64_t> factors, int64_t due, int64_t modulus);
+  bool require_modulo(std::span<const int64_t> factors, int64_t expected, int64_t modulus);
   // sum of factors[k]*x[k], if the equations leave one value for it.
   bool determines(std::span<const int64_t> factors, int64_t& value) const;
 

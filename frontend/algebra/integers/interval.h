@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontend/algebra/integers/int.h"
+#include "frontend/algebra/support/verdict.h"
 
 namespace lay {
 
@@ -33,13 +34,10 @@ Interval floor_divide(const Interval& a, const Interval& b);
 Interval divide_exactly(const Interval& a, int64_t by);
 Interval hull(const Interval& a, const Interval& b);
 
-// A condition over a box: it holds everywhere, nowhere, or may do either. Where it has no value (an
-// inexact quotient, a division by 0) it counts as either.
-enum class Everywhere : uint8_t { yes, no, unknown };
-
-Everywhere opposite(Everywhere e);
-Everywhere at_least(const Interval& a, int64_t bound);
-Everywhere is_zero(const Interval& a);
-Everywhere is_multiple(const Interval& a, const Interval& by);
+// Conditions over a box: yes, it holds at every point; no, at none; unknown, it may do either.
+// Where it has no value (an inexact quotient, a division by 0) the answer is unknown.
+Tri at_least(const Interval& a, int64_t bound);
+Tri is_zero(const Interval& a);
+Tri is_multiple(const Interval& a, const Interval& by);
 
 }  // namespace lay

@@ -13,6 +13,7 @@ namespace {
 
 // The quotient symbol of d = m*q + r: one for each (d, m), so that repeated decisions make no new
 // symbols.
+// A new symbol at every decision would make texts and orders differ between runs of one session.
 Int quotient_symbol(DimId d, const Int& modulus) {
   static auto* symbols = new std::map<std::pair<DimId, std::string>, Int>;
   static auto* lock = new std::mutex;
@@ -44,6 +45,8 @@ struct Linear {
   Int rest;
 };
 
+// The dims that an integer can be solved for. Where a dim also stands in a product or a quotient,
+// solving would put it into itself.
 std::vector<Linear> linear_dims(const Int& a) {
   std::vector<Linear> found;
   if (a.is_literal() || a.polynomial().denominator != 1) return found;
@@ -87,6 +90,8 @@ int64_t inverse_modulo(int64_t a, int64_t m) {
 }
 
 // k*(x - q*floor(x/q)) - k*r == 0 says x % q == r: gives (x - r, q).
+// x % q == r is the polynomial x - q*floor(x/q) - r, so it is recognised by its shape and learnt as
+// "q divides x - r".
 std::optional<std::pair<Int, Int>> as_remainder(const Int& difference) {
   if (difference.is_literal()) return std::nullopt;
   for (const Term& term : difference.polynomial().terms) {
@@ -110,6 +115,9 @@ Knowledge::Knowledge(const Facts& facts) {
   for (const Predicate& fact : facts.assumptions_) split_conjunction(fact, stated);
   for (const Predicate& fact : facts.path_) split_conjunction(fact, stated);
   const Predicate path = facts.path();
+  // Guards count as facts, for what is computed after them is used only where they hold. Those of
+  // an outer scope count inside an attempt, whose guards are handed on to it; a scope of its own
+  // does not see them.
   for (auto scope = facts.scopes_.rbegin(); scope != facts.scopes_.rend(); ++scope) {
     for (const Guard& guard : scope->guards) {
       if (guard.path == path || guard.path.is_always()) split_conjunction(guard.predicate, stated);
@@ -125,6 +133,7 @@ Knowledge Knowledge::with(const Predicate& fact) const {
   split_conjunction(fact, more.stated);
   split_conjunction(fact, more.pending_);
   more.learn_pending();
+  // Of the sample points those stay at which the new fact holds as well.
   more.memory_ = std::make_shared<Memory>(Samples(memory().samples, fact));
   return more;
 }
@@ -137,6 +146,7 @@ Knowledge::Memory& Knowledge::memory() const {
 // A fact learned late may make an earlier one useful: what was not turned into replacements or
 // bounds is gone over again.
 void Knowledge::learn_pending() {
+  // Chains of facts that settle one another are short: what three rounds leave open stays open.
   for (int round = 0; round < 3 && !pending_.empty(); ++round) {
     const std::vector<Predicate> facts = std::move(pending_);
     pending_.clear();
@@ -183,6 +193,7 @@ void Knowledge::learn(const Predicate& fact) {
       learn(Predicate::of(n.left));
       return learn(normal(Predicate::of(n.right)));
     case PredicateKind::not_divides:
+      // An odd number is 1 more than an even one; modulo other numbers several remainders are left.
       if (n.b.is(2)) return learn_divides(n.a - 1, 2);
       other.push_back(fact);
       pending_.push_back(fact);
@@ -194,6 +205,8 @@ void Knowledge::learn(const Predicate& fact) {
   }
 }
 
+// A dim that is known by others is put in everywhere, so that it stands in no normal form from now
+// on. Its own bounds become bounds of what it is.
 void Knowledge::replace(DimId id, const Int& by) {
   const Bounds range = bounds_of(id);
   const std::map<DimId, Int> one{{id, by}};
@@ -210,6 +223,7 @@ void Knowledge::replace(DimId id, const Int& by) {
 }
 
 // A dim with one value left is that value.
+// M <= 1 with M >= 1: M is 1, and is put in everywhere.
 void Knowledge::settle(DimId id) {
   const Bounds range = bounds_of(id);
   contradiction |= range.upper && *range.upper < range.lower;
@@ -226,6 +240,7 @@ void Knowledge::learn_equal(const Int& difference) {
   if (const auto quotient = as_no_remainder(difference))
     return learn_divides(quotient->first, quotient->second);
   for (const Linear& linear : linear_dims(difference)) {
+    // A dim that occurs once and linearly, with a rest without it, is solved for.
     if (linear.coefficient == 1) return replace(linear.dim, -linear.rest);
     if (linear.coefficient == -1) return replace(linear.dim, linear.rest);
     if (linear.rest.is_literal()) {
@@ -236,6 +251,7 @@ void Knowledge::learn_equal(const Int& difference) {
       return;
     }
   }
+  // No dim can be solved for: an equation is two inequalities.
   nonnegative.push_back(difference);
   nonnegative.push_back(-difference);
   pending_.push_back(equal(difference, 0));
@@ -247,6 +263,8 @@ void Knowledge::learn_divides(const Int& a, const Int& by) {
     return;
   }
   for (const Linear& linear : linear_dims(a)) {
+    // m divides c*M + rest: M is r modulo m' = m / gcd(c, m), so M becomes m'*q + r with a new
+    // symbol q, whose bounds follow. From then on every polynomial in M shows what divides it.
     if (by.is_literal() && linear.rest.is_literal() && by.value() > 0) {
       const int64_t common = gcd(linear.coefficient, by.value());
       if (linear.rest.value() % common != 0) {
@@ -264,6 +282,7 @@ void Knowledge::learn_divides(const Int& a, const Int& by) {
       replace(linear.dim, q * m + r);
       return settle(*q.dim_id());
     }
+    // M % T == 0 with a symbol T: M = q*T, if T is at least 1.
     if (!by.is_literal() && linear.rest.is(0) && linear.coefficient == 1 &&
         !mentions(by, linear.dim)) {
       int steps = 200;
@@ -273,6 +292,7 @@ void Knowledge::learn_divides(const Int& a, const Int& by) {
       }
     }
   }
+  // A divisor of the number n is at most |n|.
   if (const auto id = by.dim_id(); id && a.is_literal() && !a.is(0))
     learn_nonnegative(max(a, -a) - by);
   divisible.emplace_back(a, by);
@@ -288,6 +308,7 @@ void Knowledge::learn_nonnegative(const Int& a) {
     if (!linear.rest.is_literal()) continue;
     Bounds& range = bounds.try_emplace(linear.dim).first->second;
     if (linear.coefficient > 0) {
+      // c*M + r >= 0: M >= -r/c, rounded inwards.
       range.lower = std::max(range.lower, ceil_of(-linear.rest.value(), linear.coefficient));
     } else {
       const int64_t upper = floor_of(linear.rest.value(), -linear.coefficient);
@@ -311,6 +332,7 @@ void Knowledge::learn_not_equal(const Int& difference) {
     if (!linear.rest.is_literal() || linear.rest.value() % linear.coefficient != 0) continue;
     const int64_t excluded = -(linear.rest.value() / linear.coefficient);
     Bounds& range = bounds.try_emplace(linear.dim).first->second;
+    // M != 1 with M >= 1 is M >= 2; inside the range an excluded value changes no bound.
     if (excluded == range.lower) ++range.lower;
     if (range.upper && excluded == *range.upper) --*range.upper;
     settle(linear.dim);

@@ -24,12 +24,16 @@ struct Knowledge {
     std::optional<int64_t> upper;
   };
 
-  std::map<DimId, Int> replaced;               // by expressions in dims that are not replaced
-  std::map<DimId, Bounds> bounds;              // of dims not replaced; {1, none} if not listed
-  std::vector<Int> nonnegative;                // f >= 0
-  std::vector<std::pair<Int, Int>> divisible;  // f % m == 0
-  std::vector<Predicate> other;                // the rest, known as they stand
-  std::vector<Predicate> stated;               // every fact as it was said
+  // By expressions in dims that are not replaced.
+  std::map<DimId, Int> replaced;
+  std::map<DimId, Bounds> bounds;  // of dims not replaced; {1, none} if not listed
+  std::vector<Int> nonnegative;    // f >= 0
+  // F % m == 0.
+  std::vector<std::pair<Int, Int>> divisible;
+  // The rest, known as they stand.
+  std::vector<Predicate> other;
+  // Every fact as it was said.
+  std::vector<Predicate> stated;
   bool contradiction = false;
 
   explicit Knowledge(const Facts& facts);
@@ -58,7 +62,8 @@ struct Knowledge {
   void replace(DimId id, const Int& by);
   void settle(DimId id);
   std::vector<Predicate> pending_;
-  mutable std::shared_ptr<Memory> memory_;  // made when asked for
+  // Made when asked for.
+  mutable std::shared_ptr<Memory> memory_;
 };
 
 struct Knowledge::Memory {
@@ -84,6 +89,7 @@ std::optional<int64_t> lower_bound(const Knowledge& known, const Int& a);
 
 // The smallest sizes that the facts allow and at which the claim fails. `exhausted`: the facts
 // allow finitely many sizes, all were tried, and none fails. `finite`: the facts bound every size.
+// What a search for sizes found.
 struct Search {
   std::optional<Sizes> witness;
   bool exhausted = false;

@@ -12,6 +12,8 @@ namespace lay {
 namespace {
 
 constexpr int kRounds = 64;
+// Rows are shortened from kLong on, so that products of two entries stay far from 64 bits; sums
+// below kSafe need no check for overflow.
 constexpr int64_t kLong = int64_t{1} << 24, kSafe = int64_t{1} << 62;
 
 // A number whose magnitude is one too.
@@ -27,6 +29,8 @@ LinearForms::LinearForms(size_t unknowns, size_t forms)
       width_(unknowns + forms),
       numbers_(width_ * (unknowns + 1)),
       most_(unknowns + 1, 1) {
+  // Row 0 is the particular solution, rows 1, 2, ... are the free vectors; at first every unknown
+  // is free. A row holds its unknowns, then the values of the forms there.
   for (size_t k = 0; k < unknowns; ++k) row(k + 1)[k] = 1;
 }
 
@@ -52,6 +56,8 @@ int64_t LinearForms::largest(size_t r) const {
   return std::max(checked_sub(0, *least), *most);
 }
 
+// Adds without a check for each number where a bound on the whole row shows that nothing overflows;
+// the bound is made exact once before it is given up.
 void LinearForms::add(size_t to, int64_t times, size_t from) {
   int64_t *x = row(to), reached;
   const int64_t* y = row(from);
@@ -74,6 +80,7 @@ void LinearForms::add(size_t to, int64_t times, size_t from) {
   most_[to] = largest(to);
 }
 
+// The last row takes its place: the order of free rows does not matter.
 void LinearForms::remove(size_t r) {
   if (r + 1 < most_.size()) {
     std::copy_n(row(most_.size() - 1), width_, row(r));
@@ -96,6 +103,7 @@ size_t LinearForms::gather(size_t form) {
     }
     if (count <= 1) return least;
     for (size_t r = 1; r < most_.size(); ++r) {
+      // One step of Euclid's algorithm on all rows at once, by the least of them.
       const int64_t times = row(r)[at] / row(least)[at];
       if (r != least && times != 0) add(r, -times, least);
     }
@@ -107,14 +115,17 @@ bool LinearForms::require(size_t form, int64_t value) {
   const size_t one = gather(form);
   if (one == 0) return missing == 0;
   const int64_t step = row(one)[unknowns_ + form];
+  // Only multiples of `step` can be added to the form's value.
   if (missing % step != 0) return false;
   add(0, missing / step, one);
+  // The vector that changed the form is used up; all others leave it as it is.
   remove(one);
   shorten();
   return true;
 }
 
 bool LinearForms::require_difference(size_t form, size_t less, int64_t value) {
+  // The difference takes the place of the form for a while, and is then undone.
   for (size_t r = 0; r < most_.size(); ++r) {
     int64_t& number = row(r)[unknowns_ + form];
     number = within(checked_sub(number, row(r)[unknowns_ + less]));
@@ -142,6 +153,8 @@ bool LinearForms::require_modulo(size_t form, int64_t value, int64_t modulus) {
   if (times > period / 2) times -= period;
   if (times < -(period / 2)) times += period;
   add(0, times, one);
+  // Only each `period`-th multiple of the vector keeps the form's value modulo `modulus`: the
+  // vector becomes period times itself.
   if (period > 1) add(one, period - 1, one);
   shorten();
   return true;
@@ -156,6 +169,8 @@ long double LinearForms::dot(size_t r, size_t by) const {
 }
 
 // A row less the multiple of another that leaves its unknowns shortest. False if that is the row.
+// The step of the Gauss lattice reduction, rounded to the nearest multiple: a heuristic that needs
+// no exactness, since any integer combination spans the same lattice.
 bool LinearForms::shorten_by(size_t r, size_t by) {
   const long double times = std::round(dot(r, by) / dot(by, by));
   if (times == 0 || std::abs(times) > 0x1p61L) return false;

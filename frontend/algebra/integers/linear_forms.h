@@ -57,9 +57,10 @@ class LinearForms {
   long double dot(size_t r, size_t by) const;
 
   size_t unknowns_, width_;
-  std::vector<int64_t>
-      numbers_;  // the particular unknowns, and its forms; the same for each of the free
-  std::vector<int64_t> most_;  // in each row none is of larger magnitude
+  // The particular unknowns, and its forms; the same for each of the free.
+  std::vector<int64_t> numbers_;
+  // In each row none is of larger magnitude.
+  std::vector<int64_t> most_;
 };
 
 }  // namespace lay

@@ -11,6 +11,8 @@
 namespace lay {
 namespace {
 
+// Limits of an integer. They are met only where sizes are left open in many cases, and stop an
+// operation before it takes long.
 constexpr size_t kMaxTerms = 1000;
 constexpr int kMaxDepth = 48;
 constexpr int kMaxExponent = 64;
@@ -42,6 +44,7 @@ size_t hash(const Polynomial& p) {
   return h;
 }
 
+// Atoms are interned, so comparing monomials compares addresses first.
 bool same(const Polynomial& a, const Polynomial& b) {
   return a.denominator == b.denominator &&
          std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(),
@@ -70,6 +73,8 @@ bool same(const PredicateNode& a, const PredicateNode& b) {
 }
 
 // Keeps its nodes for ever.
+// Polynomials refer to atoms by address, without counting: an atom is small, and there are as many
+// as a program has symbols and quotients.
 class AtomStore {
  public:
   const Atom* intern(Atom atom) {
@@ -100,6 +105,8 @@ class LiveStore {
     auto [begin, end] = index_.equal_range(h);
     for (auto it = begin; it != end; ++it) {
       if (!same(*it->second.first, node)) continue;
+      // A node whose last holder is letting go of it cannot be revived: a new one is made beside
+      // it.
       if (auto live = it->second.second.lock()) return live;
     }
     auto* raw = new Node(std::move(node));
@@ -139,6 +146,7 @@ int degree(const Term& term) {
   return d;
 }
 
+// (4*M + 8)/12 is (M + 2)/3.
 void cancel(Polynomial& p) {
   int64_t common = p.denominator;
   for (const Term& term : p.terms) common = gcd(common, term.coefficient);
@@ -147,6 +155,7 @@ void cancel(Polynomial& p) {
   for (Term& term : p.terms) term.coefficient /= common;
 }
 
+// In place: `used` terms are merged and nonzero but perhaps the last, which may still cancel.
 void sort_and_merge(std::vector<Term>& terms) {
   std::sort(terms.begin(), terms.end(),
             [](const Term& a, const Term& b) { return compare_monomials(a, b) < 0; });
@@ -202,6 +211,8 @@ Polynomial as_polynomial(const Int& a) {
   return p;
 }
 
+// The one way to an Int with symbols: terms sorted, equal monomials merged, common divisors taken
+// out of numerator and denominator. So equal polynomials are one node, and == compares addresses.
 Int intern(Polynomial p) {
   sort_and_merge(p.terms);
   cancel(p);
@@ -223,6 +234,7 @@ Int intern(Polynomial p) {
 }
 
 Int intern_atom(Atom atom) {
+  // `depth` bounds the recursion of everything that walks through an integer, `weight` the time.
   atom.depth = atom.weight = 1;
   const auto add_part = [&](const Int& part) {
     if (part.is_literal()) return;
@@ -250,6 +262,7 @@ std::shared_ptr<const PredicateNode> intern_node(PredicateNode node) {
   return the<LiveStore<PredicateNode>>().intern(std::move(node));
 }
 
+// By content, not by address, so that texts and normal forms are the same on every run.
 int compare(const Atom& a, const Atom& b) {
   if (&a == &b) return 0;
   if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
@@ -259,6 +272,7 @@ int compare(const Atom& a, const Atom& b) {
   return compare(a.condition.get(), b.condition.get());
 }
 
+// Graded: the greatest degree first, then by atoms; so the constant term is last.
 int compare_monomials(const Term& a, const Term& b) {
   if (const int da = degree(a), db = degree(b); da != db) return da > db ? -1 : 1;
   for (size_t i = 0; i < std::min(a.factors.size(), b.factors.size()); ++i) {
@@ -319,6 +333,8 @@ Polynomial scale(Polynomial a, int64_t by) {
   return a;
 }
 
+// Exponents are subtracted; nothing where one would fall below 0. Coefficients are left to the
+// caller.
 std::optional<Term> divide_monomial(const Term& a, const Term& b) {
   Term quotient{a.coefficient, {}};
   size_t matched = 0;

@@ -24,6 +24,7 @@ const std::shared_ptr<const PredicateNode>& constant(bool value) {
 }
 
 // The sign of a - b, where the difference is a literal.
+// M + 1 and M + 3 are ordered whatever M is: their normal forms differ by a literal.
 std::optional<int> literal_order(const Int& a, const Int& b) {
   if (a.is_literal() && b.is_literal())
     return a.value() < b.value() ? -1 : a.value() > b.value() ? 1 : 0;
@@ -33,6 +34,7 @@ std::optional<int> literal_order(const Int& a, const Int& b) {
   return d.value() < 0 ? -1 : d.value() > 0 ? 1 : 0;
 }
 
+// Everything divides 0, and 1 divides everything, also where the other side is a symbol.
 std::optional<bool> literal_divides(const Int& a, const Int& by) {
   if (a.is(0) || by.is(1) || by.is(-1)) return true;
   if (!a.is_literal() || !by.is_literal() || by.is(0)) return std::nullopt;
@@ -93,6 +95,8 @@ std::optional<bool> evaluate(const Predicate& p, const IntValues& value) {
   const PredicateNode& n = p.node();
   if (p.is_always() || p.is_never()) return p.is_always();
   if (n.left) {
+    // An undefined right side does not matter where the left side settles it: `M == 0 or N % M ==
+    // 0`.
     const bool settles = n.kind == PredicateKind::either;
     const auto left = evaluate(Predicate::of(n.left), value);
     return left == settles ? left : evaluate(Predicate::of(n.right), value);
@@ -114,7 +118,9 @@ std::optional<bool> evaluate(PredicateKind kind, int64_t a, int64_t b) {
     default:
       break;
   }
+  // 0 divides nothing, and "is not divided by 0" is no fact either.
   if (b == 0) return std::nullopt;
+  // INT64_MIN % -1 traps on some machines, though its value is 0.
   const bool exact = b == -1 || a % b == 0;
   return exact == (kind == PredicateKind::divides);
 }
@@ -203,6 +209,7 @@ Predicate either(const Predicate& a, const Predicate& b) {
   return join(PredicateKind::either, a, b);
 }
 
+// By De Morgan's rules down to comparisons, so that no predicate holds a negation.
 Predicate negate(const Predicate& p) {
   const PredicateNode& n = p.node();
   switch (n.kind) {

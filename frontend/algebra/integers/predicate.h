@@ -19,6 +19,7 @@
 
 namespace lay {
 
+// Comparisons of two integers, divisibility, and combinations of two conditions.
 enum class PredicateKind : uint8_t {
   always,
   never,
@@ -36,6 +37,7 @@ struct PredicateNode;
 
 class Predicate {
  public:
+  // The condition that always holds; or one that always or never does.
   Predicate();  // always
   explicit Predicate(bool value);
 
@@ -48,6 +50,7 @@ class Predicate {
   // Lay text: "M % 96 == 0", "K <= lda", "M == N or K == 1".
   std::string to_string() const;
 
+  // At given sizes; nothing where a number has no value there.
   std::optional<bool> evaluate(const Binding& binding) const;
   Predicate substitute(const std::map<DimId, Int>& replacement) const;
   void collect_dims(std::map<DimId, std::string>& dims) const;
@@ -60,17 +63,21 @@ class Predicate {
 
  private:
   explicit Predicate(std::shared_ptr<const PredicateNode> node) : node_(std::move(node)) {}
-  std::shared_ptr<const PredicateNode> node_;  // one object for equal ones
+  // One object for equal ones.
+  std::shared_ptr<const PredicateNode> node_;
 };
 
+// What a condition is made of; equal conditions share one node.
 struct PredicateNode {
   PredicateKind kind;
   Int a, b;                                   // of comparisons: a op b; of divisibility: a % b == 0
   std::shared_ptr<const PredicateNode> left;  // of both and either: Predicate::of(node.left)
   std::shared_ptr<const PredicateNode> right;
-  int weight = 1;  // comparisons and atoms written out; more than 1,000 throws Refusal "limit"
+  // Comparisons and atoms written out; more than 1,000 throws Refusal "limit"
+  int weight = 1;
 };
 
+// The ways to make a condition. Differences that are literals are decided at once.
 Predicate equal(const Int& a, const Int& b);
 Predicate not_equal(const Int& a, const Int& b);
 Predicate less(const Int& a, const Int& b);
@@ -81,7 +88,8 @@ inline Predicate greater(const Int& a, const Int& b) {
 inline Predicate greater_equal(const Int& a, const Int& b) {
   return less_equal(b, a);
 }
-Predicate divides(const Int& a, const Int& by);  // a % by == 0
+// A % by == 0.
+Predicate divides(const Int& a, const Int& by);
 Predicate both(const Predicate& a, const Predicate& b);
 Predicate either(const Predicate& a, const Predicate& b);
 Predicate negate(const Predicate& a);

@@ -9,11 +9,13 @@
 namespace lay {
 namespace {
 
+// How many facts, cases or bounds of quotients one proof puts in on one path.
 constexpr int kMaxDepth = 4;
 
 bool nonnegative(const Knowledge& known, const Int& a, int& steps, int depth);
 bool proved(const Knowledge& known, const Predicate& p, int& steps, int depth);
 
+// An integer of this many atoms costs one step more.
 constexpr int kWeightOfStep = 16;
 
 // In steps: long integers take longer.
@@ -21,6 +23,7 @@ int cost_of(const Int& a) {
   return a.is_literal() ? 1 : 1 + a.polynomial().weight / kWeightOfStep;
 }
 
+// The denominator is positive: a and its numerator have one sign.
 Int numerator(const Int& a) {
   return a * as_polynomial(a).denominator;
 }
@@ -72,6 +75,7 @@ bool nonnegative_by_cases(const Knowledge& known, const Int& a, const Atom& atom
                                                         : less_equal(atom.b, atom.a);
   const auto holds = [&](const Predicate& condition, const Int& value) {
     const Knowledge more = known.with(condition);
+    // A case that contradicts what is known never happens.
     return more.contradiction ||
            nonnegative(more, more.normal(replace_atom(a, &atom, value)), steps, depth + 1);
   };
@@ -89,6 +93,9 @@ bool nonnegative_by_quotient(const Knowledge& known, const Int& a, int& steps, i
       if (atom.kind != AtomKind::floor_div) continue;
       const auto split = split_by(n, &atom);
       if (!split || !nonnegative(known, atom.b - 1, steps, depth + 1)) continue;
+      // n = cofactor*A + rest is an integer over `slack`, so n >= 0 follows from n > -slack, and
+      // that from q*n > -q*slack, that is q*n + q*slack - 1 >= 0. With q*A >= x - q + 1 or q*A <= x
+      // nothing of the floor is left.
       const Int q = atom.b, scaled_rest = q * split->rest + q * slack - 1;
       if (nonnegative(known, split->cofactor, steps, depth + 1)) {
         if (nonnegative(known, split->cofactor * (atom.a - q + 1) + scaled_rest, steps, depth + 1))
@@ -102,6 +109,7 @@ bool nonnegative_by_quotient(const Knowledge& known, const Int& a, int& steps, i
   return false;
 }
 
+// A product of factors that are at least 0.
 bool nonnegative_monomial(const Knowledge& known, const Term& term) {
   return std::all_of(term.factors.begin(), term.factors.end(), [&](const Factor& factor) {
     const auto bound = lower_bound(known, as_int(*factor.atom));
@@ -110,8 +118,11 @@ bool nonnegative_monomial(const Knowledge& known, const Term& term) {
 }
 
 // A fact f >= 0 with a >= f, or a = a' + k*monomial*f such that a negative term of a goes.
+//     known: N - M >= 0.   To show: K*N - K*M + 3 >= 0
+//     K times the fact takes the term -K*M away; 3 >= 0 is left.
 bool nonnegative_by_facts(const Knowledge& known, const Int& a, int& steps, int depth) {
   for (const Int& fact : known.nonnegative) {
+    // The fact itself, or it and a constant above 0.
     if (const Int more = a - fact; more.is_literal() && more.value() >= 0) return true;
   }
   const Int n = numerator(a);
@@ -121,6 +132,8 @@ bool nonnegative_by_facts(const Knowledge& known, const Int& a, int& steps, int 
       const Int f = numerator(fact);
       for (const Term& other : f.polynomial().terms) {
         if (other.coefficient >= 0 || other.factors.empty()) continue;
+        // term and other are both negative: times*f has the same negative term as n, so that n -
+        // times*f has it no more. Multiplied out to keep integer coefficients.
         auto monomial = divide_monomial(term, other);
         if (!monomial || !nonnegative_monomial(known, *monomial)) continue;
         monomial->coefficient = -term.coefficient;
@@ -145,9 +158,12 @@ bool nonnegative_without_common(const Knowledge& known, const Int& a, int& steps
 
 bool search_nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
   if (const auto bound = lower_bound(known, a); bound && *bound >= 0) return true;
+  // A point that the facts allow and at which it is negative refutes the claim: no search for a
+  // proof can succeed.
   if (known.memory().samples.some_negative(a)) return false;
   if (nonnegative_without_common(known, a, steps, depth)) return true;
   if (depth >= kMaxDepth) return false;
+  // Cases come first, for each of them is exact.
   if (const Atom* atom = find_atom(a, {AtomKind::min, AtomKind::max, AtomKind::select})) {
     return nonnegative_by_cases(known, a, *atom, steps, depth);
   }
@@ -170,6 +186,7 @@ bool nonnegative(const Knowledge& known, const Int& a, int& steps, int depth) {
   Knowledge::Memory::Sign& sign = signs.try_emplace(key).first->second;
   sign.integer = a;
   if (holds) sign.proved_to = std::max(sign.proved_to, depth);
+  // A failure for lack of steps says nothing of a later try with more of them.
   if (!holds && steps >= 0) sign.failed_from = std::min(sign.failed_from, depth);
   return holds;
 }
@@ -185,9 +202,11 @@ std::pair<std::vector<Term>, int64_t> without_constant(const Polynomial& p) {
   return {terms, constant};
 }
 
+// 8*M + 3 is no multiple of 4: all terms are multiples of g = gcd(8, 4), the constant is not.
 bool never_zero_modulo(const Int& a, int64_t modulus) {
   const Polynomial p = as_polynomial(a);
   const auto [terms, constant] = without_constant(p);
+  // Modulus 0 asks whether it is 0 at all: then the coefficients alone count.
   int64_t common = checked_mul(modulus, p.denominator);
   for (const Term& term : terms) common = gcd(common, term.coefficient);
   return common != 0 && constant % common != 0;
@@ -198,6 +217,7 @@ constexpr int64_t kMaxResidues = 4096;
 
 // The value of a polynomial modulo a number depends on its atoms modulo that number only: tries
 // them all. True if it is 0 for each.
+// M*(M + 1) is even. Coefficients do not show it; the two residues of M do.
 bool zero_for_all_residues(const Polynomial& p, int64_t modulus) {
   std::vector<const Atom*> atoms;
   for (const Term& term : p.terms) {
@@ -215,6 +235,7 @@ bool zero_for_all_residues(const Polynomial& p, int64_t modulus) {
     for (const Term& term : p.terms) {
       int64_t product = term.coefficient % modulus;
       for (const Factor& factor : term.factors) {
+        // `which` as a number to the base `modulus`: digit k is the residue of atom k.
         int64_t rest = which;
         for (const Atom* atom : atoms) {
           if (atom == factor.atom) break;
@@ -236,8 +257,10 @@ bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, 
     Int above = a, below = by;
     cancel_common(above, below);
     if (below.is_literal()) return divisible(known, above, below, steps, depth);
+    // A number is divided by a symbol only at some sizes.
     if (above.is_literal()) return false;
     const Int quotient = floor_div(above, below);
+    // Long division without a remainder is a proof; a remainder is none of the contrary.
     return as_polynomial(quotient).denominator == 1 && quotient * below == above;
   }
   if (by.is(0)) return false;
@@ -252,6 +275,8 @@ bool divisible(const Knowledge& known, const Int& a, const Int& by, int& steps, 
   if (depth >= kMaxDepth || p.denominator != 1) return false;
   for (const auto& [f, m] : known.divisible) {
     if (!m.is_literal() || f.is_literal() || f.polynomial().denominator != 1) continue;
+    // m divides f. A multiple of f is taken from a such that a term of a goes, if the multiple is
+    // one of `by` too; what is left must be divisible.
     const Term& leading = f.polynomial().terms[0];
     for (const Term& term : p.terms) {
       if (term.coefficient % leading.coefficient != 0) continue;
@@ -276,6 +301,7 @@ bool indivisible(const Knowledge& known, const Int& a, const Int& by, int& steps
   Int above = a, below = by;
   if (!a.is(0)) cancel_common(above, below);
   if (below.is_literal()) return never_zero_modulo(above, below.value());
+  // 0 < a < by: between two multiples.
   return nonnegative(known, a - 1, steps, depth) && nonnegative(known, by - a - 1, steps, depth);
 }
 
@@ -292,6 +318,8 @@ bool proved(const Knowledge& known, const Predicate& p, int& steps, int depth) {
       return true;
     case PredicateKind::never:
       return false;
+    // An equation is proved as two inequalities: the normal form has settled those that are
+    // identities.
     case PredicateKind::equal:
       return stated(known, p) || (nonnegative(known, n.a - n.b, steps, depth) &&
                                   nonnegative(known, n.b - n.a, steps, depth));
@@ -315,6 +343,7 @@ bool proved(const Knowledge& known, const Predicate& p, int& steps, int depth) {
       if (known.memory().samples.some_break(p)) return false;
       if (proved(known, left, steps, depth) || proved(known, right, steps, depth)) return true;
       if (depth >= kMaxDepth) return false;
+      // a or b: b wherever not a.
       const Knowledge more = known.with(negate(left));
       return proved(more, more.normal(right), steps, depth + 1);
     }
@@ -337,6 +366,7 @@ bool prove(const Knowledge& known, const Predicate& predicate, int& steps) {
     holds = proved(known, known.normal(predicate), steps, 0);
   } catch (const Refusal&) {  // a number on the way did not fit or did not divide: not proved
   }
+  // What was decided is kept with the knowledge, until that changes.
   if (holds || steps >= 0) decided.try_emplace(&predicate.node(), predicate, holds);
   return holds;
 }

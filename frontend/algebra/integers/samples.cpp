@@ -10,10 +10,13 @@ namespace {
 
 using Bounds = Knowledge::Bounds;
 
+// Points tried, and points kept: each claim is evaluated at up to eight of them.
 constexpr int kTried = 96;
 constexpr size_t kKept = 8;
 
 // Numbers without a pattern, the same on every run: of the try and of the dim.
+// A mix of shifts and odd multipliers, as in splitmix64: every bit of the input reaches every bit
+// of the result.
 uint64_t scattered(uint64_t which, DimId id) {
   uint64_t x =
       (which + 1) * 0x9E3779B97F4A7C15ull + static_cast<uint64_t>(id) * 0xD1B54A32D192ED03ull;
@@ -24,6 +27,8 @@ uint64_t scattered(uint64_t which, DimId id) {
 // All at their least, then each somewhat above it: mostly a little, sometimes much.
 int64_t value_for(const Bounds& range, uint64_t which, DimId id) {
   const uint64_t x = scattered(which, id);
+  // Up to 1, 2, 4, ..., 64 above the least value: small sizes break claims about remainders, larger
+  // ones claims about order.
   const int64_t most = int64_t{1} << (x % 7);
   const int64_t above =
       which == 0 ? 0 : static_cast<int64_t>((x >> 8) % static_cast<uint64_t>(most + 1));
@@ -45,6 +50,7 @@ Dims dims_of_facts(const Knowledge& known) {
 }
 
 // False where a dim that others determine has no value here.
+// Dims that are functions of others, which are never replaced themselves.
 bool settle(const Knowledge& known, Binding& at) {
   for (const auto& [id, by] : known.replaced) {
     const auto value = by.evaluate(at);
@@ -54,6 +60,7 @@ bool settle(const Knowledge& known, Binding& at) {
   return true;
 }
 
+// All facts at this point, as they were stated and as they were learnt.
 bool allows(const Knowledge& known, const Binding& at) {
   return std::all_of(known.stated.begin(), known.stated.end(),
                      [&](const Predicate& fact) { return fact.evaluate(at) == true; }) &&
@@ -74,11 +81,14 @@ Samples::Samples(const Knowledge& known) {
     for (const auto& [id, name] : dims) {
       if (known.replaced.count(id) == 0) at[id] = value_for(known.bounds_of(id), which, id);
     }
+    // Random values seldom meet an equation; dims that are replaced are computed from the others,
+    // which makes equations and divisibilities hold by themselves.
     if (settle(known, at) && allows(known, at))
       points_.push_back({points_.size(), std::move(at), {}});
   }
 }
 
+// No new points are drawn: it is asked for at every case of a proof.
 Samples::Samples(const Samples& samples, const Predicate& fact) : bounds_(samples.bounds_) {
   for (Point& point : samples.points_) {
     if (samples.value(fact, point) == true) points_.push_back(point);

@@ -16,6 +16,7 @@
 namespace lay {
 namespace {
 
+// A budget in atoms evaluated, so that a search takes about as long whatever the claim is made of.
 constexpr double kAtoms = 400000;  // looked at in one search
 
 // Boxes looked at: fewer where there are more sizes, or more to work out, since each then takes
@@ -43,10 +44,13 @@ Candidates candidates_of(const Knowledge& known, DimId id, const std::string& na
   const Int& by = found->second;
   if (by.is_literal()) return {id, name, by.value(), 1, by.value()};
   const Polynomial& p = by.polynomial();
+  // The dim was replaced by step*q + rest with one other symbol: its values are first, first +
+  // step, ...
   const bool progression =
       p.denominator == 1 && p.terms[0].factors.size() == 1 && p.terms[0].factors[0].exponent == 1 &&
       p.terms[0].factors[0].atom->kind == AtomKind::dim && p.terms[0].coefficient > 0 &&
       (p.terms.size() == 1 || (p.terms.size() == 2 && p.terms[1].factors.empty()));
+  // Any value is tried, and those that the facts do not allow are passed over by `holds`.
   if (!progression) return {id, name, 1, 1, std::nullopt};
   const int64_t step = p.terms[0].coefficient;
   const Knowledge::Bounds range = known.bounds_of(p.terms[0].factors[0].atom->id);
@@ -57,6 +61,7 @@ Candidates candidates_of(const Knowledge& known, DimId id, const std::string& na
 }
 
 // The dims and, again and again, those of the facts that share one with them.
+// A claim about M with the fact M <= N needs N as well, and what N is compared with.
 std::map<DimId, std::string> connected_dims(const Knowledge& known,
                                             std::map<DimId, std::string> dims) {
   for (bool grew = true; grew;) {
@@ -75,6 +80,7 @@ std::map<DimId, std::string> connected_dims(const Knowledge& known,
 }
 
 // The facts that speak about one of the dims.
+// Facts about other dims hold or fail whatever is chosen here.
 std::vector<Predicate> facts_about(const Knowledge& known,
                                    const std::map<DimId, std::string>& dims) {
   std::vector<Predicate> about;
@@ -111,9 +117,10 @@ class Space {
 
   // Interval arithmetic shows that no point of the box is allowed and breaks the claim.
   bool certainly_holds(const Box& box) const {
-    if (predicate_ && predicate_->over(box) == Everywhere::yes) return true;
+    // The claim holds everywhere in the box, or one fact nowhere.
+    if (predicate_ && predicate_->over(box) == Tri::yes) return true;
     return std::any_of(facts_.begin(), facts_.end(),
-                       [&](const SizePredicate& fact) { return fact.over(box) == Everywhere::no; });
+                       [&](const SizePredicate& fact) { return fact.over(box) == Tri::no; });
   }
 
   Binding binding(const std::vector<int64_t>& values) const {
@@ -177,6 +184,7 @@ class BestFirst {
     Region all;
     for (const Candidates& axis : space_.axes) {
       const int64_t last = axis.last ? *axis.last : INT64_MAX;
+      // No values at all: the claim holds, as there are no sizes.
       if (last < axis.first) return {std::nullopt, true, false, {}};
       all.corner.push_back(axis.first);
       all.sum = checked_add(all.sum, axis.first);
@@ -184,6 +192,8 @@ class BestFirst {
       all.to.push_back((axis.first < 0 ? INT64_MAX : last - axis.first) / axis.step);
     }
     open_.push(std::move(all));
+    // A corner is tested when its region comes to the front of the queue, so corners are tested in
+    // the order of their sums: the first that breaks is the smallest.
     for (int step = steps_for(space_.axes.size(), space_.atoms(), share_);
          step > 0 && !open_.empty(); --step) {
       Region region = open_.top();
@@ -194,6 +204,7 @@ class BestFirst {
       region.tested = true;
       if (!is_settled(region)) split(region);
     }
+    // Nothing left open: a proof, if no point was left undecided.
     return {std::nullopt, open_.empty() && space_.decided_all, false, {}};
   }
 
@@ -202,6 +213,7 @@ class BestFirst {
     if (region.from == region.to) return true;
     for (size_t i = 0; i < space_.axes.size(); ++i) {
       const Candidates& axis = space_.axes[i];
+      // `to` of an axis without an end is as far as 64 bits go, which the box takes as no end.
       const bool endless = !axis.last && region.to[i] == (INT64_MAX - axis.first) / axis.step;
       box_.ranges[i] = {region.corner[i],
                         endless ? INT64_MAX : axis.first + region.to[i] * axis.step};
@@ -215,12 +227,15 @@ class BestFirst {
     size_t longest = 0;
     double most = -1;
     for (size_t i = 0; i < region.from.size(); ++i) {
+      // Relative to where it begins: 1..64 is split before 1000..1100.
       const double length = static_cast<double>(region.to[i] - region.from[i]) /
                             static_cast<double>(region.from[i] + 1);
       if (region.to[i] > region.from[i] && length > most) most = length, longest = i;
     }
     const int64_t from = region.from[longest], to = region.to[longest];
     const int64_t middle =
+        // Intervals 0, 1, 2..3, 4..7, ...: interval arithmetic is as sharp on large sizes as on
+        // small ones.
         std::min(from + (to - from) / 2, from > INT64_MAX / 4 ? to - 1 : 2 * from + 1);
     Region above = region;
     above.tested = false;
@@ -242,6 +257,7 @@ class BestFirst {
 };
 
 // first + steps*step on every axis where `moving` says so.
+// `moving` is one axis, or as many as there are for all of them.
 std::vector<int64_t> point_at(const Space& space, int64_t steps, size_t moving) {
   std::vector<int64_t> values;
   for (size_t i = 0; i < space.axes.size(); ++i) {
@@ -255,6 +271,8 @@ std::vector<int64_t> point_at(const Space& space, int64_t steps, size_t moving) 
 // The least k in (low, high] for which it breaks, given that it breaks at high; exact where
 // breaking is monotone.
 template <typename Breaks>
+// M*N >= 2^31 breaks from some k on for ever; a claim about remainders breaks here and there, and
+// then any k is as good.
 int64_t least(int64_t low, int64_t high, const Breaks& breaks) {
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
@@ -268,6 +286,7 @@ int64_t least(int64_t low, int64_t high, const Breaks& breaks) {
 // far.
 Search search_far(Space& space) {
   const size_t all = space.axes.size();
+  // All sizes together, then each alone: the products of index arithmetic grow either way.
   for (size_t tried = 0; tried <= all; ++tried) {
     const size_t moving = tried == 0 ? all : tried - 1;
     for (int64_t steps = 1; steps < (int64_t{1} << 40); steps *= 2) {
@@ -284,6 +303,7 @@ Search search_far(Space& space) {
           changed[i] = axis.first + k * axis.step;
           return changed;
         };
+        // From the point found, each size comes back by itself as far as the claim stays broken.
         values = with(least(-1, own, [&](int64_t k) { return space.breaks(with(k)); }));
       }
       if (space.breaks(values)) return {space.sizes(values), false, false, space.binding(values)};

@@ -8,6 +8,8 @@ namespace lay {
 namespace {
 
 // Numbers: no value where one does not fit 64 bits, a quotient is inexact or a divisor is 0.
+// The two domains in which a predicate is evaluated: numbers at one point, and intervals over a
+// box. One walk over the steps serves both.
 struct Points {
   using Value = std::optional<int64_t>;
   const Binding& binding;
@@ -38,6 +40,8 @@ struct Points {
   }
 };
 
+// Intervals: sound, not sharp. What occurs twice varies independently (M - M is not 0), which is
+// why comparisons are made on the difference in normal form.
 struct Boxes {
   using Value = Interval;
   const Box& box;
@@ -60,8 +64,8 @@ struct Boxes {
   Value max(const Value& a, const Value& b) const {
     return {std::max(a.lower, b.lower), std::max(a.upper, b.upper)};
   }
-  Value select(Everywhere condition, const Value& a, const Value& b) const {
-    return condition == Everywhere::unknown ? hull(a, b) : condition == Everywhere::yes ? a : b;
+  Value select(Tri condition, const Value& a, const Value& b) const {
+    return condition == Tri::unknown ? hull(a, b) : condition == Tri::yes ? a : b;
   }
 };
 
@@ -77,6 +81,8 @@ SizePredicate::SizePredicate(const Predicate& predicate) {
   known_.clear();
 }
 
+// Atoms come before those that use them, each once: a predicate is evaluated at thousands of
+// points.
 size_t SizePredicate::ready(const Atom& atom) {
   if (const auto found = known_.find(&atom); found != known_.end()) return found->second;
   Step step{atom.kind, atom.id, {}, {}};
@@ -111,6 +117,8 @@ size_t SizePredicate::ready(const PredicateNode& node) {
   } else {
     condition.a = ready(node.a);
     condition.b = ready(node.b);
+    // Interval arithmetic on b - a, in which equal terms have cancelled, is sharper than on a and
+    // b.
     if (is_comparison(node.kind)) condition.difference = ready(node.b - node.a);
   }
   conditions_.push_back(std::move(condition));
@@ -166,7 +174,7 @@ std::optional<bool> SizePredicate::at(const Binding& binding) const {
   return holds(whole_, values_of(Points{binding}));
 }
 
-Everywhere SizePredicate::over(const Box& box) const {
+Tri SizePredicate::over(const Box& box) const {
   return holds(whole_, values_of(Boxes{box}));
 }
 
@@ -178,6 +186,7 @@ std::optional<bool> SizePredicate::holds(size_t condition,
     return c.kind == PredicateKind::always;
   if (both || c.kind == PredicateKind::either) {
     const auto left = holds(c.left, values);
+    // `and` is settled by false, `or` by true; where the left side has no value neither is settled.
     return left == !both ? left : holds(c.right, values);
   }
   const Binding none;
@@ -185,15 +194,15 @@ std::optional<bool> SizePredicate::holds(size_t condition,
   return a && b ? evaluate(c.kind, *a, *b) : std::nullopt;
 }
 
-Everywhere SizePredicate::holds(size_t condition, const std::vector<Interval>& values) const {
+Tri SizePredicate::holds(size_t condition, const std::vector<Interval>& values) const {
   const Condition& c = conditions_[condition];
   const Box none;
   const auto value = [&](const Sum& sum) { return sum_of(Boxes{none}, sum, values); };
   switch (c.kind) {
     case PredicateKind::always:
-      return Everywhere::yes;
+      return Tri::yes;
     case PredicateKind::never:
-      return Everywhere::no;
+      return Tri::no;
     case PredicateKind::equal:
       return is_zero(value(c.difference));
     case PredicateKind::not_equal:
@@ -208,14 +217,15 @@ Everywhere SizePredicate::holds(size_t condition, const std::vector<Interval>& v
       return opposite(is_multiple(value(c.a), value(c.b)));
     case PredicateKind::both:
     case PredicateKind::either: {
-      const Everywhere settles = c.kind == PredicateKind::both ? Everywhere::no : Everywhere::yes;
-      const Everywhere left = holds(c.left, values);
+      // The answer of one side that is that of the whole.
+      const Tri settles = c.kind == PredicateKind::both ? Tri::no : Tri::yes;
+      const Tri left = holds(c.left, values);
       if (left == settles) return settles;
-      const Everywhere right = holds(c.right, values);
-      return right == settles ? settles : left == right ? left : Everywhere::unknown;
+      const Tri right = holds(c.right, values);
+      return right == settles ? settles : left == right ? left : Tri::unknown;
     }
   }
-  return Everywhere::unknown;
+  return Tri::unknown;
 }
 
 }  // namespace lay

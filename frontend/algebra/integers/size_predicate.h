@@ -13,6 +13,7 @@
 
 namespace lay {
 
+// A condition as a list of steps, evaluated at points and over boxes by the same code.
 class SizePredicate {
  public:
   explicit SizePredicate(const Predicate& predicate);
@@ -20,11 +21,12 @@ class SizePredicate {
   // Predicate::evaluate.
   std::optional<bool> at(const Binding& binding) const;
   // What interval arithmetic shows; comparisons as one difference, so that equal parts cancel.
-  Everywhere over(const Box& box) const;
+  Tri over(const Box& box) const;
   // What one look takes.
   size_t atoms() const { return atoms_.size(); }
 
  private:
+  // The polynomials of int.h, with atoms by their place in the list.
   struct Power {
     size_t atom;
     int exponent;
@@ -37,22 +39,26 @@ class SizePredicate {
     std::vector<Product> products;
     int64_t denominator = 1;
   };
+  // One atom: a dim, or a function of sums.
   struct Step {
     AtomKind kind;
     DimId id;              // of a dim
     Sum a, b;              // the arguments of the others
     size_t condition = 0;  // of a selection
   };
+  // A node of the predicate.
   struct Condition {
     PredicateKind kind;
     Sum a, b, difference;  // b - a of comparisons
     size_t left = 0, right = 0;
   };
 
+  // Adds what is not there yet and returns its place.
   size_t ready(const Atom& atom);
   Sum ready(const Int& a);
   size_t ready(const PredicateNode& node);
 
+  // Domain: numbers at a point, or intervals over a box (size_predicate.cpp).
   template <typename Domain>
   auto values_of(const Domain& domain) const;
   template <typename Domain>
@@ -60,13 +66,13 @@ class SizePredicate {
               const std::vector<typename Domain::Value>& values) const;
   std::optional<bool> holds(size_t condition,
                             const std::vector<std::optional<int64_t>>& values) const;
-  Everywhere holds(size_t condition, const std::vector<Interval>& values) const;
+  Tri holds(size_t condition, const std::vector<Interval>& values) const;
 
   std::vector<Step> atoms_;
   std::vector<Condition> conditions_;
   size_t whole_ = 0;
-  std::unordered_map<const void*, size_t>
-      known_;  // while it is made ready: atoms and conditions by address
+  // While it is made ready: atoms and conditions by address.
+  std::unordered_map<const void*, size_t> known_;
 };
 
 }  // namespace lay

@@ -16,6 +16,8 @@ struct Comparison {
   bool shorter = false;  // symbols were taken out
 };
 
+//     8 <= M*N - 3*N     with N > 0 known: no common symbol, terms M*N and -3*N
+//     4*M < 4*N + 8      common 4: above M, below N, constant -8
 Comparison comparison_of(const Int& a, const Int& b, const IsPositive& is_positive) {
   const Polynomial whole =
       as_polynomial(a - b);  // over its denominator, which is above 0: the sign is that of the sum
@@ -41,7 +43,9 @@ Comparison comparison_of(const Int& a, const Int& b, const IsPositive& is_positi
 }
 
 // above - below <= most.
+// Both sides with positive coefficients: M <= N + 3, not M - N <= 3.
 Predicate at_most(const Int& above, const Int& below, int64_t most) {
+  // -N <= -9 reads as 9 <= N.
   if (above.is(0)) return less_equal(checked_sub(0, most), below);
   return less_equal(above, below + most);
 }
@@ -65,17 +69,20 @@ Predicate compared(PredicateKind kind, int64_t constant, const Predicate& p) {
 Predicate solved_comparison(const Predicate& p, const IsPositive& is_positive) {
   const PredicateKind kind = p.kind();
   const Comparison c = comparison_of(p.node().a, p.node().b, is_positive);
+  // Nothing to solve: it stays as it was written.
   if (c.terms != 1 && c.common <= 1 && !c.shorter) return p;
   if (c.terms == 0) return compared(kind, c.constant, p);
   const Int above = intern(c.above), below = intern(c.below);
   const int64_t rest = checked_sub(0, c.constant);  // common * (above - below) is compared with it
   switch (kind) {
     case PredicateKind::less:
+      // x < r for integers is x <= r - 1, and common*x <= r is x <= floor(r/common).
       return at_most(above, below, floor_of(checked_sub(rest, 1), c.common));
     case PredicateKind::less_equal:
       return at_most(above, below, floor_of(rest, c.common));
     case PredicateKind::equal:
     case PredicateKind::not_equal: {
+      // 4*M == 6 has no integer solution.
       const bool divides = rest % c.common == 0;
       const Predicate same = !divides      ? Predicate(false)
                              : above.is(0) ? equal(below, checked_sub(0, rest / c.common))

@@ -9,7 +9,7 @@
 namespace lay {
 namespace {
 
-constexpr size_t kMostToNarrow = 300;
+// Once a form with few candidates is known, others with more pairs of indices are not looked at.
 constexpr size_t kMostAfterEnough = 64;
 
 }  // namespace
@@ -17,8 +17,11 @@ constexpr size_t kMostAfterEnough = 64;
 void Candidates::add(Pair pair, const Indices& choices, int64_t index,
                      IntegerEquations::Left left) {
   steps_ -= static_cast<int64_t>(1 + left.steps.size());
+  // Forms that are multiples of one another are one class: divided by their common factor, with the
+  // first step above 0.
   int64_t factor = 0;
   for (const int64_t step : left.steps) factor = gcd(factor, step);
+  // The equations already say what this pair differs by.
   if (factor == 0) return;
   const auto first =
       std::find_if(left.steps.begin(), left.steps.end(), [](int64_t step) { return step != 0; });
@@ -59,6 +62,7 @@ void Candidates::gather(Class& own) {
       own.pairs.push_back(added->pair);
     } else {
       const size_t before = own.numbers.size();
+      // Each further pair of the class must have the same number, or the candidate goes.
       std::erase_if(own.numbers, [&](int64_t number) {
         steps_ -= 8 + static_cast<int64_t>(std::min(count(added->choices), count(to)));
         return !any_together(added->choices, to,
@@ -70,6 +74,7 @@ void Candidates::gather(Class& own) {
   }
 }
 
+// As in constraint search: to branch on what has fewest values left keeps the tree narrow.
 std::optional<Candidates::Form> Candidates::fewest(size_t enough, size_t most) {
   std::vector<Class> all = classes();
   const Class* least = nullptr;

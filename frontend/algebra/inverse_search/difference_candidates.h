@@ -24,7 +24,7 @@ class Candidates {
 
   Candidates(const UpperTable& rest, int64_t& steps) : rest_(rest), steps_(steps) {}
 
-  // The first gives one of `choices`, or `index` on top of what is due; `left` is what the
+  // The first gives one of `choices`, or `index` on top of what is expected; `left` is what the
   // equations leave of what the second gives more.
   void add(Pair pair, const Indices& choices, int64_t index, IntegerEquations::Left left);
 
@@ -48,8 +48,10 @@ class Candidates {
     Pair pair;
     Indices choices;
     int64_t index;
-    std::vector<int64_t> form;  // coprime, the first that is not 0 above it
-    int64_t base, factor;       // the difference is base - factor*form
+    // Coprime, the first that is not 0 above it.
+    std::vector<int64_t> form;
+    // The difference is base - factor*form.
+    int64_t base, factor;
     size_t order;
   };
 

@@ -23,6 +23,9 @@ class Branches {
            const std::function<bool(UpperTable)>& take)
       : rest_(rest), n_(n), steps_(steps), few_(few), take_(take) {}
 
+  // Entries with one part above the new mode differ by digits of it and of the modes below alone,
+  // so their differences are equations without the strides above. For entries with one index these
+  // are required at once; those with several stay open.
   bool run() {
     group();
     State state{forms(), {}, {}, rest_.decided};
@@ -64,6 +67,7 @@ class Branches {
     std::vector<Difference> decided;
   };
 
+  // Entries are sorted by value: those with one part are neighbours.
   void group() {
     form_.assign(rest_.at.size(), kNone);
     size_t forms = 0, slots = 0;
@@ -97,6 +101,8 @@ class Branches {
       for (size_t i = group.begin; i < group.end; ++i) {
         if (i == group.first) continue;
         const int64_t* to = rest_.of(i);
+        // Column 0 holds constants, the others are factors of unknown strides of the modes below;
+        // the digit of the new mode is value modulo n, whose difference is that of the values.
         for (size_t k = 1; k < rest_.width; ++k) factors[k - 1] = checked_sub(from[k], to[k]);
         factors.back() = checked_sub(rest_.at[i], rest_.at[group.first]);
         forms.set(form_[i], checked_sub(from[0], to[0]), factors);
@@ -114,6 +120,8 @@ class Branches {
 
   // The choices of one part go together where the equations leave one number for what they differ
   // by. False if they cannot.
+  // An entry whose difference is one number shares a choice with the first of its part: of the
+  // indices of both those stay that differ by it.
   bool join_all(State& state) {
     size_t kept = 0;
     for (const Open& open : state.open) {
@@ -134,6 +142,8 @@ class Branches {
   // Requires what all numbers have in common that an entry may differ by from the first of its
   // part: one number, or one up to a multiple.
   enum class Narrowed : uint8_t { no, yes, to_none };
+  // Of the differences that indices allow and equations do not contradict: none ends the branch;
+  // one becomes an equation; several that are equal modulo m become an equation modulo m.
   Narrowed narrow(State& state, const Open& open) {
     const Slot& slot = state.slots[open.slot];
     const Indices& to = rest_.choices[open.entry];
@@ -152,6 +162,7 @@ class Branches {
         if (factor != 1 && checked_sub(base, difference) % factor != 0) continue;
         if (one) modulus = gcd(modulus, checked_sub(difference, *one));
         if (!one) one = difference;
+        // The equations know as much: the form steps by multiples of `factor` anyway.
         if (modulus == factor) return Narrowed::no;
       }
     }
@@ -186,7 +197,11 @@ class Branches {
   bool decide(State state) {
     ask();
     if (!narrow_all(state)) return false;
+    // Everything is decided: the table above the mode goes to the caller, which adds boundaries to
+    // it.
     if (state.open.empty()) return take_(rest_above(state));
+    // Nothing follows any more: one difference is tried with each of its candidates, the one with
+    // fewest.
     Candidates candidates(rest_, steps_);
     steps_ -= static_cast<int64_t>(kStepsToBegin + state.open.size() * (8 + state.forms.free()));
     for (size_t k = 0; k < state.open.size(); ++k) {
@@ -204,6 +219,7 @@ class Branches {
       candidates.add({before, entry}, rest_.choices[before], 0, std::move(left));
     }
     const auto fewest = candidates.fewest(few_, kMostToGather);
+    // Too many ways: the differences stay open, and the boundaries above may settle them.
     if (!fewest || fewest->differences.size() > few_) return take_(rest_above(state));
     const auto [first, second] = fewest->pair;
     const bool one = !fewest->choices;

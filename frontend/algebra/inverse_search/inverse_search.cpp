@@ -15,6 +15,7 @@
 namespace lay {
 namespace {
 
+// Limits in numbers of entries and in steps, of which one is a look at an entry.
 constexpr int kMostRestarts = 64;
 constexpr int64_t kStepsToSolve = 64;  // what a set of equations costs, in looks at an entry
 constexpr int64_t kStepsToChoose = 1 << 22, kStepsToTry = 1 << 18;
@@ -26,6 +27,7 @@ constexpr size_t kMoreEntries = 8;  // of those that turn out to be needed
 // Which extents are tried at a radix boundary.
 enum class Extents : uint8_t { likely, all };
 
+// One stage: how many boundaries, of which extents, in how many steps.
 struct Pass {
   Extents extents;
   size_t boundaries;
@@ -42,6 +44,7 @@ constexpr int64_t kStepsForChains = int64_t{1} << 23;
 constexpr int64_t kStepsOfTrial = 1 << 18;
 
 // A literal layout with integer strides at an index.
+// The last mode has no end: its digit is whatever is left of the index.
 int64_t at(const std::vector<Mode>& modes, int64_t index) {
   int64_t value = 0;
   for (size_t k = 0; k < modes.size(); ++k) {
@@ -53,6 +56,7 @@ int64_t at(const std::vector<Mode>& modes, int64_t index) {
   return value;
 }
 
+// Any index of the value will do: where a is not injective, there are several.
 bool gives_back(const ValueTable::Entry& entry, const std::vector<Mode>& inverse) {
   const int64_t index = at(inverse, entry.at);
   return std::binary_search(entry.choices.begin(), entry.choices.end(), index);
@@ -75,6 +79,8 @@ std::vector<size_t> few_of(const std::vector<size_t>& entries) {
 
 class Searcher {
  public:
+  // Entries with one index give equations at once; the others give choices. Some of each are looked
+  // at first.
   Searcher(const ValueTable& table, Effort effort) : table_(table), effort_(effort) {
     std::vector<size_t> unique, others;
     for (size_t i = 0; i < table.count(); ++i) {
@@ -87,6 +93,8 @@ class Searcher {
   }
 
   InverseSearch run() {
+    // From cheap to dear. A pass over all extents that ended by itself is a proof, as every layout
+    // with so many boundaries was ruled out.
     for (const Pass& pass : kPasses) {
       if (repeats_) break;  // only the chains decide between indices
       const auto found = with_restarts(pass, [&] { return descend(whole(), 1); });
@@ -107,6 +115,7 @@ class Searcher {
     for (int restart = 0; restart <= kMostRestarts; ++restart) {
       incomplete_ = restart_ = false;
       may_restart_ = restart < kMostRestarts;
+      // Each attempt begins with the entries that the last one was found to lack.
       extents_.clear();
       if (auto found = attempt()) return found;
       if (!restart_) break;
@@ -116,6 +125,7 @@ class Searcher {
 
   std::optional<Layout> by_chains() {
     std::optional<Layout> found;
+    // Before the chains, which take long where values have several indices: an eighth of the steps.
     if (repeats_ && !std::exchange(probed_, true)) {
       int64_t steps = pass_.steps / 8;
       if ((found = probe(1, kMostProbed, steps))) return found;
@@ -139,6 +149,7 @@ class Searcher {
   std::optional<Layout> probe(int64_t product, size_t boundaries, int64_t& steps) {
     std::vector<int64_t> likely{common_};
     likely.insert(likely.end(), table_.steps().begin(), table_.steps().end());
+    // What is left of a step of a above the boundaries chosen so far.
     for (int64_t& boundary : likely) boundary /= gcd(boundary, product);
     std::sort(likely.begin(), likely.end());
     likely.erase(std::unique(likely.begin(), likely.end()), likely.end());
@@ -168,7 +179,7 @@ class Searcher {
     return std::nullopt;
   }
 
-  // What is due of the entries that are looked at.
+  // The expected values of the entries that are looked at.
   UpperTable whole() const {
     UpperTable rest;
     for (const size_t i : looked_at_)
@@ -177,10 +188,12 @@ class Searcher {
   }
 
   // The left inverse that goes on from the extents chosen so far.
+  // Depth first: try to end with a last mode, else add one more boundary.
   std::optional<Layout> descend(const UpperTable& rest, int64_t product) {
     if (const auto found = end_here(rest)) return found;
     const int64_t reach = table_.largest() / product;
     if (reach < 2 || restart_) return std::nullopt;
+    // The pass says nothing of layouts with more boundaries.
     if (extents_.size() == pass_.boundaries) {
       incomplete_ = true;
       return std::nullopt;
@@ -191,6 +204,7 @@ class Searcher {
       }
       return std::nullopt;
     }
+    // All extents: their number is that of the largest value over the product so far.
     for (int64_t extent = 2; extent <= reach && !restart_; ++extent) {
       if (pass_.steps < 0) {
         incomplete_ = true;
@@ -220,6 +234,8 @@ class Searcher {
       return std::nullopt;
     }
     try {
+      // Nothing where the equations below the new boundary contradict one another: no stride of
+      // this mode fits, whatever lies above.
       const auto next = above(rest, extent, pass_.steps);
       if (!next || is_repeated(rest, *next, extent, product)) return std::nullopt;
       extents_.push_back(extent);
@@ -237,6 +253,8 @@ class Searcher {
   bool is_repeated(const UpperTable& rest, const UpperTable& next, int64_t extent,
                    int64_t product) const {
     if (extents_.empty()) return false;
+    // All values are multiples of product*extent: digits below are 0, and any order of the divisors
+    // serves.
     if (common_ % product == 0 && common_ / product % extent == 0) return true;
     int64_t continued;
     return rest.stride && next.stride &&
@@ -257,6 +275,7 @@ class Searcher {
   // The layout with the extents chosen so far, where values differ as decided.
   std::optional<Layout> solve(const std::vector<Difference>& decided) {
     try {
+      // One unknown a mode, its stride.
       IntegerEquations equations(extents_.size() + 1);
       pass_.steps -= kStepsToSolve;
       const auto add = [&](size_t i) {
@@ -270,6 +289,7 @@ class Searcher {
         for (size_t k = 0; k < factors.size(); ++k) factors[k] -= less[k];
         if (!equations.require(factors, d.difference)) return std::nullopt;
       }
+      // The few entries first, which contradict most sets of extents; then all.
       for (const size_t i : looked_at_) {
         if (!add(i)) return std::nullopt;
       }
@@ -283,6 +303,8 @@ class Searcher {
       if (repeats_) {
         if (auto whole = choose_anew()) return whole;
       }
+      // A layout that serves the few but not all: the entries that it misses are looked at from now
+      // on.
       if (may_restart_) restart_ = look_at_more(likely);
     } catch (const Refusal&) {  // numbers beyond 64 bits
       incomplete_ = true;
@@ -292,6 +314,7 @@ class Searcher {
 
   // The layout with the extents chosen so far, whatever was decided of values with several indices.
   std::optional<Layout> choose_anew() {
+    // As many entries as the memory for their forms allows, evenly over the table.
     const size_t most = kNumbersToChoose / (extents_.size() + 2), step = 1 + table_.count() / most;
     std::set<size_t> entries = looked_at_;
     for (size_t i = 0; i < table_.count(); i += step) entries.insert(i);
@@ -316,6 +339,7 @@ class Searcher {
       (gives_back(table_[i], inverse) ? others : missed).push_back(i);
     }
     const std::vector<size_t>& more = missed.empty() ? others : missed;
+    // Some of the missed entries, evenly: one near the other often fails for the same reason.
     const size_t step =
         1 + more.size() / (pass_.chains ? looked_at_.size() / 8 + kMoreEntries : kMoreEntries);
     for (size_t k = 0; k < more.size(); k += step) looked_at_.insert(more[k]);
@@ -337,6 +361,7 @@ class Searcher {
     int64_t product = 1;
     for (size_t k = 0; k < extents_.size(); ++k)
       modes.push_back({extents_[k], strides[k]}), product *= extents_[k];
+    // The last extent only has to reach the largest value.
     modes.push_back({table_.largest() / product + 1, strides.back()});
     return from_modes(modes, {});
   }
@@ -376,6 +401,7 @@ std::optional<Counterexample> first_lost(const Layout& a, const ValueTable& tabl
     const bool is_given = gives_back(entry, inverse), is_below = at(inverse, entry.at) < 0;
     for (const int64_t choice : entry.choices) {
       if (is_given && (choice < 0) == is_below) continue;
+      // Negative choices are indices of negated values; the smallest index is reported.
       if (!first || std::abs(choice) < *first) first = std::abs(choice);
     }
   }
@@ -385,8 +411,8 @@ std::optional<Counterexample> first_lost(const Layout& a, const ValueTable& tabl
   Counterexample w;
   w.index = *first;
   if (!a.shape.is_leaf()) w.coordinate = idx2crd(facts, *first, a.shape).to_string();
-  w.due = std::to_string(*first);
-  w.actual = std::to_string(value < 0 ? -at(inverse, -value) : at(inverse, value));
+  w.expected = std::to_string(*first);
+  w.got = std::to_string(value < 0 ? -at(inverse, -value) : at(inverse, value));
   w.claimed = r.to_string();
   return w;
 }

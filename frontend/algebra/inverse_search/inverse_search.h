@@ -21,7 +21,8 @@ enum class Effort : uint8_t { trial, whole };
 
 struct InverseSearch {
   std::optional<Layout> found;
-  bool exhausted = false;  // every layout was ruled out: there is none
+  // Every layout was ruled out: there is none.
+  bool exhausted = false;
 };
 
 // Searches a left inverse of a literal layout. Bounded in steps: where they are used up, neither

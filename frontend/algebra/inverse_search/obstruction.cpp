@@ -22,6 +22,10 @@ class LastMode {
  public:
   LastMode(const UpperTable& rest, int64_t& steps) : rest_(rest), steps_(steps) {}
 
+  // A last mode has one stride for all entries: index == (value above the boundaries)*stride +
+  // (what the digits below give). So each pair of neighbours is an equation, and which of them
+  // contradict says where a boundary must lie: between two neighbours whose equation fails, for
+  // only a boundary there makes their parts differ.
   Obstruction obstruction() {
     steps_ -= kStepsToBegin;
     IntegerEquations equations(rest_.width);
@@ -49,6 +53,7 @@ class LastMode {
       all.emplace_back(last, i);
       last = i;
     }
+    // Near pairs first: a short pair that is apart leaves fewer places for the boundary.
     std::stable_sort(all.begin(), all.end(), [&](const auto& x, const auto& y) {
       return distance(rest_, x) < distance(rest_, y);
     });
@@ -74,6 +79,8 @@ class LastMode {
     Indices left = rest_.choices[0];
     for (size_t i = 1; i < rest_.at.size(); ++i) {
       steps_ -= static_cast<int64_t>(rest_.width * (1 + equations.free().size()));
+      // Where the equations determine the step from one entry to the next, the indices must follow
+      // it: `left` are the choices of the entry that a chain of steps still reaches.
       steps[i] = line.between(i - 1, i).left_by(equations);
       if (!steps[i]) {
         candidates.add({i - 1, i}, rest_.choices[i - 1], 0, line.all_left_by(equations));
@@ -82,6 +89,7 @@ class LastMode {
       }
       steps_ -= static_cast<int64_t>(count(left));
       left = together(rest_.choices[i], left, checked_sub(0, *steps[i]));
+      // No choice is left: somewhere in the window up to i there is a boundary.
       if (!left || !left->empty()) continue;
       const std::pair<size_t, size_t> window{begin_of_window(steps, i), i};
       if (!nearest || distance(rest_, window) < distance(rest_, *nearest)) nearest = window;
@@ -89,6 +97,8 @@ class LastMode {
     }
     if (nearest) return Neighbours{*nearest};
     if (candidates.none()) return std::nullopt;
+    // No contradiction yet, but open differences: each is tried, and all of them must fail for
+    // there to be an obstruction.
     const auto form = *candidates.fewest(kEnough, SIZE_MAX);
     const auto [first, second] = form.pair;
     Neighbours all = form.pairs;

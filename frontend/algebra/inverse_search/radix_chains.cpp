@@ -14,6 +14,8 @@
 namespace lay {
 namespace {
 
+// Chains of one small prime are tried first: tiles are powers of two, and most else is a multiple
+// of a small prime.
 constexpr int64_t kFirstPrimes[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47};
 constexpr size_t kMostBoundaries = 63;
 constexpr int64_t kFirstSteps = 1 << 18, kMostSteps = int64_t{1} << 40;
@@ -22,6 +24,7 @@ constexpr size_t kMostFailed = 1 << 18;
 constexpr size_t kMostLikely = 24;
 
 // A number for all that the boundaries above depend on.
+// Chains in different orders come to the same table above; what failed there once fails again.
 Digest digest_of(const UpperTable& rest, int64_t last) {
   Digest digest;
   digest.mix(last);
@@ -47,7 +50,9 @@ RadixChains::End RadixChains::run(const Serves& serves, int64_t& steps, Start& s
   return likely_.empty() ? run_plain(steps) : run_in_turn(steps, start);
 }
 
+// Each value has one index: nothing is to be decided, and one order of plans is enough.
 RadixChains::End RadixChains::run_plain(int64_t& steps) {
+  // One prime: at most 63 boundaries, each forced. A sixty-fourth of the steps each.
   for (const int64_t prime : kFirstPrimes) {
     if (attempt({Extents::one_prime, prime, kMostBoundaries, 1}, steps / 64)) return End::served;
   }
@@ -60,6 +65,8 @@ RadixChains::End RadixChains::run_plain(int64_t& steps) {
 // Where there is much to decide no one plan is best: each in turn with few steps, and then with
 // more.
 RadixChains::End RadixChains::run_in_turn(int64_t& steps, Start& start) {
+  // Few likely boundaries, chains of one prime, and chains of all primes with 8, 2 or 1 ways to
+  // decide open differences at a time.
   std::vector<SearchPlan> plans;
   for (const size_t boundaries : {1, 2, 3, 5}) plans.push_back({Extents::likely, 0, boundaries, 8});
   for (const int64_t prime : kFirstPrimes)
@@ -81,6 +88,7 @@ RadixChains::End RadixChains::run_in_turn(int64_t& steps, Start& start) {
     plans[which].is_done = steps_ >= 0;
     return std::nullopt;
   };
+  // A search that was restarted begins with the plan that served before.
   if (start.steps > 0) {
     if (const auto end = try_one(start.plan, 4 * start.steps)) return *end;
   }
@@ -117,6 +125,7 @@ bool RadixChains::descend(UpperTable rest, int64_t product) {
     ended_ = true;
     return false;
   }
+  // A last mode gives all that is expected here: the chain is complete.
   if (apart.empty()) {
     decided.insert(decided.end(), rest.decided.begin(), rest.decided.end());
     if ((*serves_)(extents_, decided)) return true;
@@ -146,6 +155,7 @@ bool RadixChains::descend(UpperTable rest, int64_t product) {
     if (go_on(rest, extent, product)) return true;
   }
   ended_ |= steps_ < 0;
+  // Only what was searched whole may be remembered as failed.
   if (digest && !ended_ && failed_.size() < kMostFailed) failed_.insert(*digest);
   ended_ |= ended;
   return false;
@@ -164,11 +174,13 @@ std::vector<int64_t> RadixChains::next_likely(const UpperTable& rest, int64_t pr
 }
 
 bool RadixChains::go_on(const UpperTable& rest, int64_t extent, int64_t product) {
+  // Cheap tests first: one pass over the table.
   if (is_ruled_out(rest, extent, steps_)) return false;
   if (plan_.extents == Extents::primes && is_dominated(rest, extent, product)) return false;
   const size_t depth = extents_.size();
   bool served = false;
   try {
+    // One mode more, and the table that is left above it.
     const auto go = [&](UpperTable next) {
       extents_.push_back(extent);
       const bool serves = descend(without_idle(std::move(next)), product * extent);
@@ -185,6 +197,8 @@ bool RadixChains::go_on(const UpperTable& rest, int64_t extent, int64_t product)
 
 // Whether a chain that goes on by another extent, or others in another order, does what one by
 // `extent` would.
+// Below a common divisor of all values the order of primes does not matter: only ascending ones are
+// tried.
 bool RadixChains::is_dominated(const UpperTable& rest, int64_t extent, int64_t product) {
   if (!extents_.empty() && extent < extents_.back() && common_ % product == 0 &&
       common_ / product % extent == 0) {

@@ -44,8 +44,8 @@ namespace lay {
 // first.
 class RadixChains {
  public:
-  // `whole`: what is due above the boundary 1. `common` divides all values; `likely` are boundaries
-  // to try first.
+  // `whole`: what is expected above the boundary 1. `common` divides all values; `likely` are
+  // boundaries to try first.
   RadixChains(UpperTable whole, int64_t common, std::vector<int64_t> likely);
 
   // Calls `serves` with the extents of each chain whose equations hold, and what was decided of
@@ -70,7 +70,8 @@ class RadixChains {
     Extents extents;
     int64_t prime;
     size_t most_boundaries;
-    size_t few;  // a difference that may be so few numbers is decided before the next boundary
+    // A difference that may be so few numbers is decided before the next boundary.
+    size_t few;
     bool is_done = false;
   };
 
@@ -86,7 +87,8 @@ class RadixChains {
   int64_t common_;
   std::vector<int64_t> likely_;
   SearchPlan plan_{};
-  std::set<Digest> failed_;  // rests above which nothing serves
+  // Rests above which nothing serves.
+  std::set<Digest> failed_;
   std::vector<int64_t> extents_;
   const Serves* serves_ = nullptr;
   int64_t steps_ = 0;

@@ -12,11 +12,14 @@ constexpr size_t kMostToCount = 256;
 
 // The entry with fewest indices that go with the equations so far is given each of them, and then
 // the next.
+// Backtracking over LinearForms: each decision is one more equation, on a copy of those so far.
 class Strides {
  public:
   Strides(const ValueTable& table, std::span<const size_t> entries, int64_t& steps)
       : table_(table), entries_(entries), steps_(steps) {}
 
+  // With the extents known the strides solve linear equations, digits(value) . strides == index:
+  // one equation for each value with one index, a choice of equations for each of the others.
   std::optional<std::vector<int64_t>> find(const std::vector<int64_t>& extents) {
     LinearForms forms(extents.size() + 1, entries_.size());
     std::vector<int64_t> digits(extents.size() + 1);
@@ -51,16 +54,20 @@ class Strides {
       steps_ -= static_cast<int64_t>(1 + forms.free() / 4);
       const auto& choices = table_[entries_[i]].choices;
       const int64_t factor = forms.factor(i);
+      // The equations determine the entry's index: it must be one of its choices.
       if (factor == 0) {
         if (!std::binary_search(choices.begin(), choices.end(), forms.value(i)))
           return std::nullopt;
         continue;
       }
+      // An entry with very many choices will not be the one with fewest.
       if (fewest && choices.size() > kMostToCount) continue;
       std::vector<int64_t> own;
       for (const int64_t index : choices) {
         if (fewest && own.size() >= left.size()) break;
         --steps_;
+        // The index steps by multiples of `factor` over all solutions: other choices are out of
+        // reach.
         if (checked_sub(index, forms.value(i)) % factor == 0) own.push_back(index);
       }
       if (fewest && own.size() >= left.size()) continue;
@@ -69,6 +76,7 @@ class Strides {
       left = std::move(own);
     }
     if (!fewest) return std::vector(forms.particular(), forms.particular() + forms.unknowns());
+    // Backtracking over the entry with fewest choices left.
     for (const int64_t index : left) {
       if (steps_ < 0) return std::nullopt;
       LinearForms next = forms;

@@ -9,8 +9,11 @@ namespace {
 
 constexpr int64_t kZero = 0;
 
-// Whether no stride of a mode of extent `n` (0: of a last mode) gives what is due, where nothing
-// else is unknown: what most extents fail by, and soon.
+// Whether no stride of a mode of extent `n` (0: of a last mode) gives what is expected, where
+// nothing else is unknown: what most extents fail by, and soon.
+// Two entries whose part above the mode is the same, value/n, differ by their digits alone:
+// (difference of indices) == stride * (difference of values). The first such pair gives the stride,
+// and every other pair must agree.
 bool is_contradicted(const UpperTable& rest, int64_t n, int64_t& steps) {
   std::optional<int64_t> stride;
   size_t first = 0;
@@ -25,11 +28,11 @@ bool is_contradicted(const UpperTable& rest, int64_t n, int64_t& steps) {
       continue;
     }
     const int64_t distance = rest.at[i] - rest.at[first];
-    int64_t due, reached;
-    if (__builtin_sub_overflow(rest.numbers[i], rest.numbers[first], &due)) return false;
-    if (!stride && due % distance != 0) return true;
-    if (!stride) stride = due / distance;
-    if (__builtin_mul_overflow(*stride, distance, &reached) || reached != due) return true;
+    int64_t expected, reached;
+    if (__builtin_sub_overflow(rest.numbers[i], rest.numbers[first], &expected)) return false;
+    if (!stride && expected % distance != 0) return true;
+    if (!stride) stride = expected / distance;
+    if (__builtin_mul_overflow(*stride, distance, &reached) || reached != expected) return true;
   }
   return false;
 }
@@ -38,25 +41,26 @@ bool is_contradicted(const UpperTable& rest, int64_t n, int64_t& steps) {
 
 Line& Line::between(size_t first, size_t second) {
   const int64_t *from = rest_.of(first), *to = rest_.of(second);
+  // Constants go to the right side of the equation, and the unknown strides stay on the left.
   for (size_t k = 1; k < rest_.width; ++k) factors_[k - 1] = checked_sub(to[k], from[k]);
   factors_.back() = checked_sub(rest_.at[first], rest_.at[second]);
-  due_ = checked_sub(from[0], to[0]);
+  expected_ = checked_sub(from[0], to[0]);
   return *this;
 }
 
 bool Line::holds(IntegerEquations& equations, int64_t difference) const {
-  return equations.require(factors_, checked_sub(due_, difference));
+  return equations.require(factors_, checked_sub(expected_, difference));
 }
 
 std::optional<int64_t> Line::left_by(const IntegerEquations& equations) const {
   int64_t value;
   if (!equations.determines(factors_, value)) return std::nullopt;
-  return checked_sub(due_, value);
+  return checked_sub(expected_, value);
 }
 
 IntegerEquations::Left Line::all_left_by(const IntegerEquations& equations) const {
   IntegerEquations::Left left = equations.left_of(factors_);
-  left.value = checked_sub(due_, left.value);
+  left.value = checked_sub(expected_, left.value);
   return left;
 }
 
@@ -84,6 +88,7 @@ std::optional<UpperTable> above(const UpperTable& rest, int64_t n, int64_t& step
   return found;
 }
 
+// An unknown that no entry depends on any more would only make every later equation longer.
 UpperTable without_idle(UpperTable rest) {
   std::vector<size_t> kept{0};
   for (size_t k = 1; k < rest.width; ++k) {
@@ -109,6 +114,7 @@ size_t count(const Indices& indices) {
   return indices ? indices->size() : 1;
 }
 
+// Both lists ascend: one pass of a merge.
 Indices together(const Indices& first, const Indices& second, int64_t difference) {
   std::vector<int64_t> both;
   const std::span<const int64_t> from = listed(first), to = listed(second);
@@ -123,6 +129,7 @@ Indices together(const Indices& first, const Indices& second, int64_t difference
   return std::make_shared<const std::vector<int64_t>>(std::move(both));
 }
 
+// The shorter list is walked, the longer one searched.
 bool any_together(const Indices& first, const Indices& second, int64_t difference) {
   std::span<const int64_t> few = listed(first), many = listed(second);
   if (few.size() > many.size()) {

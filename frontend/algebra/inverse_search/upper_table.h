@@ -35,7 +35,7 @@ struct UpperTable {
   std::vector<int64_t> numbers;   // `width` for each
   std::optional<int64_t> stride;  // of the mode below the boundary, where that is known
 
-  // 0, where 0 is due; above the boundary 1.
+  // 0, where 0 is expected; above the boundary 1.
   UpperTable() : at{0}, values{0}, choices{nullptr}, numbers{0} {}
   void add(int64_t value, std::vector<int64_t> indices);
   const int64_t* of(size_t i) const { return numbers.data() + i * width; }
@@ -59,8 +59,8 @@ std::vector<int64_t> differences(const Indices& first, const Indices& second);
 // All functions below count their steps down and throw Refusal "overflow" for numbers beyond 64
 // bits.
 
-// Whether no mode of extent `n` above the boundary gives what is due of those that are chosen, by
-// what is cheap to see.
+// Whether no mode of extent `n` above the boundary gives what is expected of those that are chosen,
+// by what is cheap to see.
 bool is_ruled_out(const UpperTable& rest, int64_t n, int64_t& steps);
 
 // The modes above the boundary begin with extent `n`: calls `take` with the rest above that mode,
@@ -94,7 +94,7 @@ class Line {
  private:
   const UpperTable& rest_;
   std::vector<int64_t> factors_;
-  int64_t due_ = 0;
+  int64_t expected_ = 0;
 };
 
 }  // namespace lay

@@ -23,7 +23,8 @@ class ValueTable {
   static std::optional<ValueTable> of(const Layout& a);
 
   struct Entry {
-    int64_t at;                        // positive, ascending
+    // Positive, ascending.
+    int64_t at;
     std::span<const int64_t> choices;  // ascending
     bool is_unique() const { return choices.size() == 1; }
   };
@@ -34,7 +35,8 @@ class ValueTable {
   // Of extents above 1 and strides that are not 0; the others have no part in an index of a value
   // but 0.
   struct Step {
-    int64_t extent, stride, place;  // index/place % extent is its digit
+    // index/place % extent is its digit.
+    int64_t extent, stride, place;
   };
   const std::vector<Step>& modes() const { return modes_; }
   // The magnitudes of a's strides, and of what its modes cover.

@@ -31,6 +31,7 @@ struct Pair {
 
 // f on every mode s:d, rebuilt in the same nesting.
 template <typename OneMode>
+// A mode may become several, (2,3) in place of 6: names of modes follow by `refined_names`.
 Layout each_mode(const Layout& a, const OneMode& one) {
   const std::function<Pair(const Tuple&, const Tuple&)> all = [&](const Tuple& shape,
                                                                   const Tuple& stride) -> Pair {
@@ -59,6 +60,9 @@ Pair report_cast(Casting how, const Pair& from, Pair to, const Int& factor) {
 
 // One mode s:d with d >= 0 in words of n elements: the mode, and how far into a word its elements
 // reach.
+//     8:1 in words of 4      2:1, elements reach 3 into a word
+//     8:2 in words of 4      4:1, they reach 2
+//     8:4 in words of 4      8:1, they reach 0: every element begins a word
 struct Words {
   Casting how;
   Tuple extent;
@@ -68,7 +72,9 @@ struct Words {
 
 // The distinct words floor(i*d/n) of a literal mode whose step neither divides n nor is divided by
 // it, where they are those of a layout.
+//     4:3 in words of 2      elements 0 3 6 9, words 0 1 3 4: (2,2):(1,3)
 std::optional<Words> listed_words(int64_t s, int64_t d, int64_t n) {
+  // i*d stays below 2^63 for all i.
   if (s > most_listed || d > INT64_MAX / s) return std::nullopt;
   std::vector<int64_t> words{0};
   int64_t reach = 0;
@@ -94,6 +100,8 @@ std::optional<Words> rounds_of_words(Facts& facts, const Int& s, int64_t d, int6
   return Words{Casting::rounds, words.shape, words.stride, one->reach};
 }
 
+// The stride is a multiple of the word, or a part of one, or with numbers whatever the list of
+// words says.
 std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const Int& n) {
   if (d.is(0) || s.is(1)) return Words{Casting::still, s, 0};
   const auto part_of_a_word = [&]() -> Words {
@@ -106,6 +114,7 @@ std::optional<Words> in_words(Facts& facts, const Int& s, const Int& d, const In
     return s.is_literal() ? listed_words(s.value(), d.value(), n.value())
                           : rounds_of_words(facts, s, d.value(), n.value());
   }
+  // Symbols that are not known to divide either way: whole words first, as a row pitch usually has.
   if (facts.try_require(divides(d, n), "upcast")) return Words{Casting::divided, s, divided(d, n)};
   if (facts.try_require(divides(n, d), "upcast")) return part_of_a_word();
   return std::nullopt;
@@ -115,6 +124,7 @@ Unit of_type(const Unit& unit, ElementType type) {
   return bits(unit) > 0 || unit.counts == Counts::none ? elements_of(type) : unit;
 }
 
+// Casting by 2^k moves all bits of a swizzle by k places.
 int64_t power_of_two(const char* name, const Swizzle& s, int64_t n) {
   if (n < 1 || !std::has_single_bit(static_cast<uint64_t>(n))) {
     throw refusal("swizzle-power", std::string(name) + " of " + s.to_string() + " by " +
@@ -138,6 +148,7 @@ struct Ratio {
   int64_t down;
 };
 
+//     16 -> 32 bits: up 2, down 1     6 -> 8 bits: up 4, down 3
 Ratio ratio_of(int from_bits, int to_bits) {
   if (from_bits < 1 || to_bits < 1)
     throw refusal("factor", "recast needs element widths of at least one bit");
@@ -154,11 +165,15 @@ struct Upcast {
   std::string why;  // where there is none
 };
 
+// Word of a sum = sum of words, floor((x + y)/n) == floor(x/n) + floor(y/n), holds where what is
+// left of x and y together stays below n. So modes may each end inside a word, if together they do
+// not reach its end.
 Upcast try_upcast(Facts& facts, const Layout& a, const Int& n) {
   std::map<std::vector<int>, std::pair<Int, int>>
       inside;  // how far modes together reach into a word, and how many do
   std::string why;
   Layout result = each_mode(a, [&](const Int& extent, const Tuple& stride) -> Pair {
+    // A mode that steps down is cast as its mirror image.
     const bool down = negative(stride.value());
     const auto words = in_words(facts, extent, down ? -stride.value() : stride.value(), n);
     if (!words) {
@@ -177,6 +192,7 @@ Upcast try_upcast(Facts& facts, const Layout& a, const Int& n) {
     return report_cast(words->how, {extent, stride}, {words->extent, step}, n);
   });
   for (const auto& [path, used] : inside) {
+    // One mode alone stays within a word by construction.
     if (!why.empty() || used.second < 2 || facts.try_require(less(used.first, n), "upcast"))
       continue;
     why = "together its modes reach " + used.first.to_string() +
@@ -188,6 +204,8 @@ Upcast try_upcast(Facts& facts, const Layout& a, const Int& n) {
 
 // The first element whose word is not the sum of what its modes step to, where each steps evenly
 // through its words.
+// For each mode the word that each digit steps to; where the sum over the modes is not the word of
+// the sum, that coordinate shows why there is no layout.
 std::optional<Counterexample> wrong_word(Facts& facts, const Layout& a, int64_t n) {
   if (a.has_basis()) return std::nullopt;
   const std::vector<Mode> modes = flat_modes(a);
@@ -227,8 +245,8 @@ std::optional<Counterexample> wrong_word(Facts& facts, const Layout& a, int64_t 
     Counterexample w;
     w.index = index;
     if (!a.shape.is_leaf()) w.coordinate = idx2crd(facts, index, a.shape).to_string();
-    w.due = std::to_string(element / n);
-    w.actual = std::to_string(word);
+    w.expected = std::to_string(element / n);
+    w.got = std::to_string(word);
     return w;
   }
   return std::nullopt;
@@ -258,6 +276,7 @@ Refusal refuse_upcast(const Facts& known, const Layout& a, const Int& n, const s
                         return Tuple::basis(ceil_div(d.value(), n) * n, d.path());
                       }));
   if (try_upcast(facts, padded, n).words) r.works.push_back("the layout as " + padded.to_string());
+  // At most 64 narrower words are tried.
   for (int64_t fewer = n.value() - 1; fewer > 1 && fewer > n.value() - 64; --fewer) {
     if (!try_upcast(facts, a, fewer).words) continue;
     r.works.push_back("upcast by " + std::to_string(fewer));
@@ -272,6 +291,7 @@ namespace {
 
 // Words of n elements, or nths of one, are no longer what the layout counted: recast says what they
 // are.
+// Cast by a number, not from type to type: what the result counts has no name.
 Layout in_other_words(Layout a) {
   a.units.codomain = {};
   return a;
@@ -292,6 +312,8 @@ namespace {
 
 // The leaf that holds neighbours: of stride 1 or -1, if possible of more than one element; else one
 // of a single element, whose stride is never used.
+// downcast makes n neighbours of each element, so one mode must hold neighbours: that of stride 1
+// grows n times longer, and all other strides n times larger.
 std::optional<size_t> neighbours(const Facts& facts, const Layout& a) {
   const std::vector<Mode> modes = flat_modes(a);
   std::optional<size_t> found;
@@ -307,6 +329,8 @@ std::optional<size_t> neighbours(const Facts& facts, const Layout& a) {
 
 // A word of n elements at the first place: nothing in the layout with its strides scaled steps
 // through them.
+// The strides times n place the words right, but nothing steps from one element of a word to the
+// next.
 Counterexample first_word(const Layout& a, const Int& n) {
   Facts facts;
   const auto scaled = [&](const Tuple& stride) {
@@ -314,8 +338,8 @@ Counterexample first_word(const Layout& a, const Int& n) {
   };
   Counterexample w;
   if (!a.shape.is_leaf()) w.coordinate = idx2crd(facts, 0, a.shape).to_string();
-  w.due = "0 .. " + (n - 1).to_string();
-  w.actual = "0";
+  w.expected = "0 .. " + (n - 1).to_string();
+  w.got = "0";
   w.claimed = Layout(a.shape, transform(a.stride, scaled)).to_string();
   return w;
 }
@@ -335,6 +359,7 @@ Refusal refuse_downcast(Facts& facts, const Layout& a, const Int& n) {
   }
   if (!r.help.empty()) return r;
   if (a.is_known() && n.is_literal()) r.witness = first_word(a, n);
+  // A mode 1:1 in front holds the elements of one word.
   const Layout widened =
       prepend(a.shape.is_leaf() ? Layout(tuple(a.shape), tuple(a.stride)) : a, Layout(1, 1));
   if (neighbours(Facts(), widened)) r.works.push_back("the layout as " + widened.to_string());
@@ -426,6 +451,7 @@ Composed recast(Facts& facts, const Composed& a, ElementType from, ElementType t
   return result;
 }
 
+// Each part by itself: offset, inner layout and outer function count the same words.
 Composed upcast(Facts& facts, const Composed& a, const Int& n) {
   if (!a.offset.is_int())
     throw refusal("not-integer", "upcast of " + a.to_string() + ": the offset is a coordinate");

@@ -11,10 +11,12 @@ Layout coalesce(Facts& facts, const Layout& a) {
   std::vector<Mode> merged;  // last mode first
   const std::vector<Mode> modes = flat_modes(a);
   for (auto mode = modes.rbegin(); mode != modes.rend(); ++mode) {
+    // A mode of one coordinate is always at 0.
     if (is_one(facts, mode->extent)) {
       trace::report([&] { return trace::Drop{*mode}; });
       continue;
     }
+    //     (4,6):(2,8) -> 24:2, since 4*2 == 8: the right mode goes on where the left one ends
     const bool joins =
         !merged.empty() && steps_into(facts, mode->extent, mode->stride, merged.back().stride);
     if (!merged.empty()) trace::report([&] { return trace::Join{*mode, merged.back(), joins}; });
@@ -36,6 +38,7 @@ namespace {
 template <typename Operation>
 Layout by_profile(const char* name, const Layout& a, const Tuple& profile,
                   const Operation& operation) {
+  // A leaf of the profile stands for a whole mode, however nested that is.
   if (profile.is_leaf()) return operation(a);
   if (profile.rank() > a.rank() || (a.shape.is_leaf() && profile.rank() > 1)) {
     Refusal r = refusal("rank", std::string(name) + ": the profile " + profile.to_string() +
@@ -56,6 +59,7 @@ Layout by_profile(const char* name, const Layout& a, const Tuple& profile,
 namespace {
 
 // The profile with the modes that the shape has.
+// The repair that a refusal offers.
 Tuple fitted(const Tuple& profile, const Tuple& shape) {
   if (profile.is_leaf()) return profile;
   if (shape.is_leaf()) return 1;

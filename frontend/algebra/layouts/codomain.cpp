@@ -7,6 +7,8 @@
 namespace lay {
 namespace {
 
+// A side is a part of the shape that one axis of the layout moves along, or that none does. `radix`
+// turns its coordinate into a 1-D index of the shape.
 void add_sides(const Known& known, const Tuple& shape, std::vector<int>& path, int64_t& radix,
                std::vector<Side>& sides) {
   const auto axis = known.axis_of(path);
@@ -27,6 +29,7 @@ void add_sides(const Known& known, const Tuple& shape, std::vector<int>& path, i
 std::optional<int64_t> first_reaching(const Known& known, size_t axis, int64_t sign, Wide target) {
   std::vector<Bounded> terms = known.terms(axis, sign);
   const Wide offset = known.offsets[axis] * sign;
+  // With all digits at their greatest the target is not reached.
   if (offset + greatest_sum(terms) < target) return std::nullopt;
   std::vector<int64_t> radices;
   for (const KnownMode& mode : known.modes) {
@@ -34,11 +37,13 @@ std::optional<int64_t> first_reaching(const Known& known, size_t axis, int64_t s
   }
   int64_t index = 0;
   for (size_t k = terms.size(); k-- > 0;) {
+    // From the top digit down, the least for which the target can still be reached: that makes the
+    // least index.
     const auto digit = least_holding(terms[k].high, [&](int64_t n) {
       const int64_t high = std::exchange(terms[k].high, n);
       const bool reached = offset + greatest_sum(terms) >= target;
       terms[k].high = high;
-      return reached ? Answer::yes : Answer::no;
+      return reached ? Tri::yes : Tri::no;
     });
     terms[k].low = terms[k].high = *digit;
     index += *digit * radices[k];
@@ -58,6 +63,7 @@ Missing first_missing_along(const Known& known, size_t axis, int64_t extent) {
   std::vector<Bounded> terms = known.terms(axis);
   const Wide begin =
       -(known.offsets[axis] + least_sum(terms));  // the value 0, counted from the least value
+  // Mirrored modes give the same values, counted from the least one.
   for (Bounded& term : terms) term.stride = term.stride < 0 ? -term.stride : term.stride;
   std::sort(terms.begin(), terms.end(),
             [](const Bounded& a, const Bounded& b) { return a.stride < b.stride; });
@@ -66,20 +72,21 @@ Missing first_missing_along(const Known& known, size_t axis, int64_t extent) {
     if (term.stride > dense + 1) break;
     dense += Wide{term.stride} * term.high;
   }
-  if (begin < 0) return {Answer::yes, 0};
+  if (begin < 0) return {Tri::yes, 0};
+  // Within the dense part the first gap is just behind it.
   if (begin <= dense + 1) {
     const Wide missing = dense + 1 - begin;
-    return missing < extent ? Missing{Answer::yes, static_cast<int64_t>(missing)}
-                            : Missing{Answer::no};
+    return missing < extent ? Missing{Tri::yes, static_cast<int64_t>(missing)} : Missing{Tri::no};
   }
+  // Beyond the dense part value by value, each a sum of bounded integers.
   int steps = kKnownSteps;
   for (int64_t value = 0; value < extent; ++value) {
     const Wide target = begin + value;
-    const Answer answer = solvable(terms, {&target, 1}, --steps);
-    if (answer == Answer::no) return {Answer::yes, value};
-    if (answer == Answer::unknown) return {answer};
+    const Tri answer = solvable(terms, {&target, 1}, --steps);
+    if (answer == Tri::no) return {Tri::yes, value};
+    if (answer == Tri::unknown) return {answer};
   }
-  return {Answer::no};
+  return {Tri::no};
 }
 
 }  // namespace
@@ -112,20 +119,21 @@ std::optional<int64_t> first_outside(const Known& known, const std::vector<Side>
 }
 
 Missing first_missing(const Known& known, const std::vector<Side>& sides) {
-  Missing first{Answer::no};
+  Missing first{Tri::no};
   for (const Side& side : sides) {
-    Missing along{side.extent > 1 ? Answer::yes : Answer::no, 1};
+    Missing along{side.extent > 1 ? Tri::yes : Tri::no, 1};
     if (side.axis) along = first_missing_along(known, *side.axis, side.extent);
-    if (along.answer == Answer::unknown) return along;
-    if (along.answer == Answer::no) continue;
+    if (along.answer == Tri::unknown) return along;
+    if (along.answer == Tri::no) continue;
     along.index *= side.radix;
-    if (first.answer == Answer::no || along.index < first.index) first = along;
+    if (first.answer == Tri::no || along.index < first.index) first = along;
   }
   return first;
 }
 
 int64_t swizzle_block(const Swizzle& s) {
   int64_t block = 1;
+  // The power of two above the highest bit that is changed.
   while (block <= s.target_mask()) block *= 2;
   return block;
 }

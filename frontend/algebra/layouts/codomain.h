@@ -28,7 +28,7 @@ std::optional<int64_t> first_outside(const Known& known, const std::vector<Side>
 
 // The smallest index of the shape that is no value.
 struct Missing {
-  Answer answer;  // yes: `index` is missing
+  Tri answer;  // yes: `index` is missing
   int64_t index = 0;
 };
 Missing first_missing(const Known& known, const std::vector<Side>& sides);

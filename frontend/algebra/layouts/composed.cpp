@@ -29,6 +29,7 @@ Refusal below_zero(const Swizzle& swizzle, int64_t x) {
 }
 
 // A swizzle of a literal below 0 has no meaning; of a symbol, being at least 0 is an obligation.
+// Bits of a negative number go on for ever to the left: a swizzle is defined from 0 up.
 Int apply(Facts& facts, const Swizzle& swizzle, const Int& x) {
   if (x.is_literal() && x.value() < 0) throw below_zero(swizzle, x.value());
   facts.require(less_equal(0, x), "a swizzle");
@@ -48,6 +49,8 @@ Int known_size(const Tuple& shape) {
   return n;
 }
 
+// All values by doubling: the values with one more mode are those so far, once for each of its
+// steps with the step added. One addition a value.
 std::vector<int64_t> values_of(const Layout& a) {
   const Int n = known_size(a.shape);
   if (!a.is_known()) throw refusal("symbolic", "the values of " + a.to_string() + " are not known");
@@ -57,6 +60,7 @@ std::vector<int64_t> values_of(const Layout& a) {
   int64_t low = 0, high = 0;  // of all sums: below, they cannot overflow
   for (size_t k = 0; k < extents.size(); ++k) {
     const int64_t span = checked_mul(extents[k].value().value() - 1, strides[k].value().value());
+    // The least and the greatest sum are checked once; all others lie between.
     (span < 0 ? low : high) = checked_add(span < 0 ? low : high, span);
   }
   std::vector<int64_t> values(static_cast<size_t>(n.value()));
@@ -103,6 +107,7 @@ AnyLayout simplified(AnyLayout a) {
   return Layout(*inner);
 }
 
+// outer(offset + inner(coordinate)), as CuTe defines a composed layout.
 Tuple evaluate(Facts& facts, const Composed& a, const Tuple& coordinate) {
   const Tuple middle =
       std::visit(Overloaded{

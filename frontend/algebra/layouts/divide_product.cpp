@@ -17,6 +17,7 @@ bool keeps(const Tiler& tiler) {
 
 using OneMode = Layout (*)(Facts&, const Layout&, const Tiler&);
 
+// A tuple of tiles: tile i for mode i, and modes behind the last tile stay.
 Layout by_mode(Facts& facts, const char* name, const Layout& a, const std::vector<Tiler>& tiles,
                OneMode one) {
   if (static_cast<int>(tiles.size()) > a.rank() || (a.shape.is_leaf() && tiles.size() > 1)) {
@@ -38,6 +39,7 @@ Layout by_mode(Facts& facts, const char* name, const Layout& a, const std::vecto
 }
 
 // The modes of a tuple side by side; a tuple of one stays whole, as in CuTe.
+//     ((2,4),(3,))  stays ((2,4),(3,)); ((2,4),(3,5)) opens to ((2,4),3,5)
 Tuple opened(const Tuple& t) {
   return t.rank() == 1 ? tuple(t) : t;
 }
@@ -64,6 +66,9 @@ Layout open_both(const Layout& zipped) {
 
 // Rounding up goes mode by mode, so that it depends on which modes are one. Unless nothing is
 // rounded, that modes which may be one are not is guarded.
+// (M,8):(1,ldc): for ldc == M the two modes are one of 8*M, which a tile of 32 divides otherwise
+// than mode by mode. Where the tile divides M the result is the same, so only one of both is
+// required.
 void require_form(Facts& facts, const Layout& merged, const Predicate& exact) {
   const std::vector<Mode> modes = flat_modes(merged);
   for (size_t i = 0; i + 1 < modes.size(); ++i) {
@@ -79,11 +84,14 @@ void require_form(Facts& facts, const Layout& merged, const Predicate& exact) {
 
 // Where copies of the block go. CuTe looks as far as |a|*cosize(t); a block with gaps may need more
 // room for as many.
+// logical_product(a, t) = (a, places o t): copy k of the block begins at places(t(k)), so `places`
+// needs cosize(t) of them.
 Layout places_for(Facts& facts, const Layout& a, const Layout& t) {
   const Int copies = cosize(facts, t);
   {
     GuardScope scope = GuardScope::attempt(facts);
     Layout places = complement(facts, a, size(a) * copies);
+    // CuTe's bound is enough for blocks without gaps.
     if (facts.proves(less_equal(copies, size(places)))) {
       scope.keep();
       return places;
@@ -97,6 +105,8 @@ Layout places_for(Facts& facts, const Layout& a, const Layout& t) {
 Layout tile_starts(Facts& facts, const Layout& a, const Layout& tile) {
   trace::Operation operation("tile_starts", a, tile);
   const Layout merged = coalesce(facts, a);
+  // logical_divide(a, t) = a o (t, complement(t, |a|)): inside a tile by the first mode, from tile
+  // to tile by the second.
   Layout starts = complement(facts, tile, merged.shape);
   if (!merged.is_known())
     require_form(facts, merged, equal(size(filter_zeros(tile)) * size(starts), size(merged)));
@@ -149,6 +159,8 @@ namespace {
 
 // The product of block and tiler with equal ranks, the modes of one side in front of those of the
 // other.
+// blocked: ((block, tile), ...), each block stays whole. raked: ((tile, block), ...), the copies
+// interleave.
 Layout paired_product(Facts& facts, const Layout& a, const Layout& t, int front) {
   const bool single = a.shape.is_leaf() && t.shape.is_leaf();
   const int rank = std::max(a.rank(), t.rank());
@@ -195,8 +207,8 @@ void show_overhang(const Tuple& extents, const Tuple& target, Refusal& r) {
     Counterexample w;
     w.index = crd2idx(facts, coordinate, whole).value();
     if (!target.is_leaf()) w.coordinate = coordinate.to_string();
-    w.due = "nothing";
-    w.actual = "an element of a block";
+    w.expected = "nothing";
+    w.got = "an element of a block";
     r.mode = k;
     r.witness = std::move(w);
     return;
@@ -213,6 +225,7 @@ Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tu
     r.mode = shape.rank();
     throw r;
   }
+  // Missing modes of the block have one element: they are repeated along the whole shape.
   const Layout block = append(a, Layout(1, 0), shape.rank());
   const Tuple extents = shape.is_leaf() ? Tuple(size(block)) : product_each(block.shape);
   const Tuple target = shape.is_leaf() ? shape : product_each(shape);
@@ -229,6 +242,8 @@ Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape, const Tu
     throw r;
   }
   const Tuple blocks = ceil_div(facts, target, extents);
+  // Blocks follow one another in the order asked for, modes of the shape by default from left to
+  // right.
   Layout steps = make_ordered_layout(blocks, order);
   if (block.names) {
     std::vector<Tuple> names;

@@ -14,6 +14,7 @@ struct Direction {
   Layout part, indices;
 };
 
+//     (4,2,3):(1@0,1@1,4@0)   along {0}: part (4,3):(1,4), indices (4,3):(1,8)
 Direction direction_of(const Layout& a, const std::vector<int>& path) {
   std::vector<Tuple> extents, steps, weights;
   Int weight = 1;
@@ -47,6 +48,8 @@ Layout inverted(Facts& facts, const Layout& a,
                 const std::function<Layout(Facts&, const Layout&)>& inverse) {
   std::vector<int> path;
   Layout result = by_direction(a, coshape(facts, a), path, [&](const Direction& d) {
+    // part's inverse takes the coordinate to a place among these modes, `indices` takes that to a's
+    // index.
     return composition(facts, d.indices, inverse(facts, d.part));
   });
   result.units = {a.units.codomain, a.units.domain};

@@ -9,6 +9,7 @@ namespace lay {
 namespace {
 
 // What a mode covers is a number.
+// Beyond 64 bits no stride can continue it.
 bool fits(const Mode& mode) {
   int64_t covered;
   const Int& stride = mode.stride.value();
@@ -18,9 +19,14 @@ bool fits(const Mode& mode) {
 
 // Follows the strides 1, s0, s0*s1, ... through the modes. `decide`: a stride that may or may not
 // be the next one is taken not to be, and that is guarded.
+//     (4,8):(8,1)     stride 1: mode 1, whose index step is 4; stride 8: mode 0, index step 1
+//                     right inverse (8,4):(4,1)
+//
+// R(v) is the index of the value v for every v below the first gap.
 Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
   const Layout merged = coalesce(facts, a);
   const std::vector<Mode> modes = flat_modes(merged);
+  // A step of mode i is place[i] in the 1-D index.
   std::vector<Int> place{1};  // the product of the extents before each mode
   for (const Mode& mode : modes) place.push_back(place.back() * mode.extent);
   std::vector<Mode> result;
@@ -31,8 +37,10 @@ Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
   }
   Int next = 1;
   const auto find_next = [&] {
+    // The next stride must be `next` exactly, or values begin to be missing.
     const auto steps_on = [&](size_t i) { return steps_into(facts, 1, modes[i].stride, next); };
     const auto known = std::find_if(rest.begin(), rest.end(), steps_on);
+    // Inside other operations a shorter inverse is as good, and no guard is raised for it.
     if (!decide) return known;
     if (known != rest.end()) {
       // Of two modes that step on the first is taken: one before this one must not, unless this one
@@ -110,6 +118,8 @@ struct ByRule {
   std::optional<Refusal> refusal;  // where a condition never holds; an inverse is then a guess
 };
 
+//     (4,8):(1,16)    strides 1 and 16: digits of v are v % 16 and v // 16
+//                     left inverse (16,8):(1,4), of which 4 .. 15 are never asked for
 ByRule invert_by_rule(Facts& facts, const Layout& a, const Layout& merged) {
   const std::vector<Mode> modes = flat_modes(merged);
   std::vector<Int> before{1};
@@ -123,11 +133,13 @@ ByRule invert_by_rule(Facts& facts, const Layout& a, const Layout& merged) {
   for (const size_t i : by_stride(facts, modes)) {
     const Int& stride = modes[i].stride.value();
     if (stride.is(0)) continue;
+    // v % stride is a digit of its own only where the stride is a multiple of the one below it.
     if (!facts.try_require(divides(stride, last), "left_inverse")) {
       if (!by_rule.refusal) by_rule.refusal = refuse_left_inverse(a, last, stride, true);
       if (!merged.is_known()) return by_rule;
       guessed = true;
     }
+    // The modes below must not reach this stride, or two indices would have one value.
     if (!by_rule.refusal && !facts.try_require(less_equal(last * extent, stride), "left_inverse")) {
       by_rule.refusal = refuse_left_inverse(a, last * extent, stride, false);
     }
@@ -149,6 +161,7 @@ struct Signs {
   bool up = false, down = false;
 };
 
+// A symbolic stride counts as one that steps up.
 Signs signs_of(const Layout& a) {
   Signs signs;
   for (const Mode& mode : flat_modes(a)) {
@@ -160,8 +173,8 @@ Signs signs_of(const Layout& a) {
 }
 
 Layout mirrored(const Layout& a) {
-  const auto turned = [](const Tuple& stride) { return Tuple(-stride.value()); };
-  return Layout(a.shape, transform(a.stride, turned), a.units, a.names);
+  const auto negated = [](const Tuple& stride) { return Tuple(-stride.value()); };
+  return Layout(a.shape, transform(a.stride, negated), a.units, a.names);
 }
 
 Layout magnitudes(const Layout& a) {
@@ -171,6 +184,7 @@ Layout magnitudes(const Layout& a) {
 }
 
 // Strides apart, where that gives the layout an inverse.
+// `spread` moves strides apart until nothing overlaps; it is offered only if that has an inverse.
 void repair(const Layout& a, Refusal& r) {
   const auto apart = spread(a);
   const auto table = apart ? ValueTable::of(*apart) : std::nullopt;
@@ -188,6 +202,7 @@ void repair(const Layout& a, Refusal& r) {
 Layout invert(Facts& facts, const Layout& a, Effort effort);
 
 // Of the sizes at which a search is made: what one takes besides its elements, and what all may.
+// A refusal with symbols searches at small sizes: together at most so many elements.
 constexpr int64_t kTrial = 32, kMostInTrials = 1 << 13;
 
 // Where the rule gives no more than a guess. A trial refuses only what has no inverse; what it
@@ -195,6 +210,7 @@ constexpr int64_t kTrial = 32, kMostInTrials = 1 << 13;
 Layout search(Facts& facts, const Layout& a, const std::optional<Layout>& guess, Refusal r,
               Effort effort) {
   const auto table = ValueTable::of(a);
+  // The rule's conditions are sufficient, not necessary: its result may be right all the same.
   if (table && guess && is_left_inverse(*table, *guess)) return *guess;
   const InverseSearch search = table ? search_left_inverse(*table, effort) : InverseSearch();
   if (search.found) {
@@ -226,12 +242,15 @@ std::optional<Layout> guess_by_magnitudes(Facts& facts, const Layout& a) {
 
 Layout invert(Facts& facts, const Layout& a, Effort effort) {
   const Signs signs = signs_of(a);
+  // Values go up and down: the rule orders strides by size and knows no signs, so its result is a
+  // guess.
   if (signs.up && signs.down) {
     Refusal r =
         refusal("left-inverse", "left_inverse of " + a.to_string() + ": strides go up and down");
     r.operands = {a.to_string()};
     return search(facts, a, guess_by_magnitudes(facts, a), std::move(r), effort);
   }
+  // All strides step down: the mirror image is inverted, and mirrored back.
   if (signs.down) return mirrored(invert(facts, mirrored(a), effort));  // R(-v) == -R(v)
   ByRule by_rule = invert_by_rule(facts, a, coalesce(facts, a));
   return by_rule.refusal ? search(facts, a, by_rule.inverse, *by_rule.refusal, effort)
@@ -248,6 +267,7 @@ Layout left_inverse(Facts& facts, const Layout& a) {
   return operation.gives(std::move(inverse));
 }
 
+// The modes of stride 0, as steps in the domain: along them the layout does not change.
 Layout nullspace(const Layout& a) {
   const std::vector<Mode> modes = flat_modes(a);
   const std::vector<Mode> steps = flat_modes(make_layout(a.shape));

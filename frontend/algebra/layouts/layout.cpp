@@ -7,6 +7,7 @@
 namespace lay {
 namespace {
 
+// Symbols are at least 1 by the facts of dims, so only literals are looked at.
 void check_shape(const Tuple& shape) {
   if (shape.is_tuple()) {
     for (const Tuple& mode : shape.modes()) check_shape(mode);
@@ -29,6 +30,7 @@ void check_strides(const Tuple& stride, bool& basis, bool& integer) {
   }
   if (stride.is_underscore()) throw refusal("underscore", "an underscore is no stride of a layout");
   basis |= stride.is_basis();
+  // Stride 0 goes nowhere, which is right among coordinates as well.
   integer |= !stride.is_basis() && !stride.is_literal(0);
 }
 
@@ -68,6 +70,8 @@ Layout substitute(const Layout& a, const std::map<DimId, Int>& replacement) {
                 a.names);
 }
 
+//     (4,8):(8,1) at (2,3):         2*8 + 3*1 = 19
+//     (4,8):(1@1,1@0) at (2,3):     (3,2)
 Tuple evaluate(Facts& facts, const Layout& a, const Tuple& coordinate) {
   Tuple value = crd2idx(facts, coordinate, a.shape, a.stride);
   if (!a.has_basis()) return value;
@@ -78,6 +82,7 @@ Tuple evaluate(Facts& facts, const Layout& a, const Tuple& coordinate) {
   return value;
 }
 
+// One part that is certainly outside is enough; one that is not known leaves the whole open.
 Verdict inside(const Facts& facts, const Tuple& coordinate, const Tuple& shape) {
   if (coordinate.is_underscore()) return Verdict::proved;
   if (coordinate.is_leaf()) {

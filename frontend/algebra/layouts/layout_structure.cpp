@@ -26,6 +26,7 @@ Layout on_both(const Layout& a, const Layout& b, const Units& units, const Opera
   return result;
 }
 
+// 1@0, 1@1@2, ...: a coordinate maps to itself.
 Tuple identity_strides(const Tuple& shape, std::vector<int>& path) {
   if (shape.is_leaf()) return Tuple::basis(1, path);
   std::vector<Tuple> modes;
@@ -39,6 +40,7 @@ Tuple identity_strides(const Tuple& shape, std::vector<int>& path) {
 
 // What is not known is no objection. Modes may take what differs, threads and values, and nothing
 // is said of both; what they give is added.
+//     (thread, value): threads beside values give a layout that takes neither alone
 Unit common_domain(const Unit& a, const Unit& b) {
   if (a.counts == Counts::none) return b;
   return a == b || b.counts == Counts::none ? a : Unit{};
@@ -62,6 +64,7 @@ const std::vector<Tiler>* tuple_of(const Tiler& tiler) {
 
 // Tiles and rests of one mode, gathered: ((tiles), rest...). `one` is what a mode of one place has
 // here.
+//     ((2,3),(4,5)) by a tiler of two modes:  ((2,4),(3,5))
 Tuple gather(const Tuple& t, const Tiler& guide, const Tuple& one) {
   const std::vector<Tiler>* modes = tuple_of(guide);
   if (!modes) {
@@ -141,6 +144,7 @@ Layout make_ordered_layout(const Tuple& shape, const Tuple& order) {
   return Layout(shape, compact_order(shape, order));
 }
 
+// Compact, in the order of a's strides; what a repeats, by stride 0, it repeats too.
 Layout make_layout_like(const Layout& a) {
   const Tuple compact = compact_order(filter_zeros(a).shape, a.stride);
   const Tuple stride =
@@ -150,6 +154,8 @@ Layout make_layout_like(const Layout& a) {
   return Layout(a.shape, stride, {}, a.names);
 }
 
+// Registers for a's elements: mode 0, the values of an instruction, is compact and first; the other
+// modes follow in the order of a's strides.
 Layout make_fragment_like(const Layout& a) {
   if (a.shape.is_leaf() || a.rank() < 2) return make_layout(a.shape);
   // Mode 0 of stride 0 is one value and takes one place; the others are laid out behind it.
@@ -186,6 +192,7 @@ Tuple coshape(Facts& facts, const Layout& a) {
   const std::vector<Tuple> extents = leaves(a.shape), strides = leaves(a.stride);
   Tuple corner = 0;
   for (size_t k = 0; k < extents.size(); ++k) {
+    // Sums of |stride|*(extent - 1) along each direction: the greatest difference of two values.
     const Int reach = (extents[k].value() - 1) * magnitude(facts, strides[k].value());
     const std::vector<int>& path = strides[k].path();
     // A direction with one place still has a place in the corner: the value 0 would lose its path.
@@ -259,6 +266,7 @@ Layout filter_zeros(const Layout& a) {
   return filter_zeros(a, a.stride);
 }
 
+// Extents become 1 where the profile is 0; strides stay, so that nothing else changes.
 Layout filter_zeros(const Layout& a, const Tuple& profile) {
   const std::function<Tuple(const Tuple&, const Tuple&)> one = [&](const Tuple& shape,
                                                                    const Tuple& zeros) -> Tuple {

@@ -12,6 +12,7 @@ bool steps_into(const Facts& facts, const Int& extent, const Tuple& stride, cons
   }
   const Int reached = extent * stride.value();
   if (reached == next.value()) return true;
+  // Two unequal numbers: nothing to prove.
   if (reached.is_literal() && next.value().is_literal()) return false;
   return facts.proves(equal(reached, next.value()));
 }
@@ -23,6 +24,7 @@ std::vector<Mode> flat_modes(const Layout& a) {
   return modes;
 }
 
+// No modes are 1:0, and one mode is no tuple of one.
 Layout from_modes(const std::vector<Mode>& modes, const Units& units) {
   if (modes.empty()) return Layout(1, 0, units);
   if (modes.size() == 1) return Layout(modes[0].extent, modes[0].stride, units);
@@ -46,6 +48,8 @@ void require_integer_strides(const char* operation, const Layout& a) {
   }
 }
 
+// A selection sort: with symbols the order is partial, and `std::sort` needs a total one. Modes
+// that are not comparable stay in the order of the layout.
 std::vector<size_t> by_stride(const Facts& facts, const std::vector<Mode>& modes) {
   std::vector<size_t> rest, order;
   for (size_t i = 0; i < modes.size(); ++i) rest.push_back(i);

@@ -41,12 +41,14 @@ struct Tiler {
   std::string to_string() const;
 };
 
-// --- Making layouts
-// -------------------------------------------------------------------------------------------------
+// --- Making layouts ------------------------------------------------------------------------------
 
-Layout make_layout(const Tuple& shape);             // compact, left-most fastest
-Layout make_layout_right(const Tuple& shape);       // compact, right-most fastest
-Layout make_layout(std::span<const Layout> modes);  // one mode for each layout
+// Compact, left-most fastest.
+Layout make_layout(const Tuple& shape);
+// Compact, right-most fastest.
+Layout make_layout_right(const Tuple& shape);
+// One mode for each layout.
+Layout make_layout(std::span<const Layout> modes);
 Layout make_ordered_layout(const Tuple& shape, const Tuple& order);
 // Compact with a's shape, in the order of a's strides; stride 0 stays.
 Layout make_layout_like(const Layout& a);
@@ -56,8 +58,7 @@ Layout make_fragment_like(const Layout& a);
 // Law: L(c) == c.
 Layout make_identity_layout(const Tuple& shape);
 
-// --- Inspection
-// -----------------------------------------------------------------------------------------------------
+// --- Inspection ----------------------------------------------------------------------------------
 
 Layout get(const Layout& a, std::span<const int> path);
 Int size(const Layout& a);
@@ -67,8 +68,7 @@ Int cosize(Facts& facts, const Layout& a);
 // The exclusive upper corner of the values: cosize, or a tuple for basis strides.
 Tuple coshape(Facts& facts, const Layout& a);
 
-// --- Structure: the function is kept, up to the order of modes
-// ------------------------------------------------------
+// --- Structure: the function is kept, up to the order of modes -----------------------------------
 
 Layout select(const Layout& a, std::span<const int> modes);
 Layout take(const Layout& a, int begin, int end);
@@ -89,8 +89,7 @@ Layout zip(const Layout& a, const Layout& b);
 // = zip2_by(logical_divide(A,T), T).
 Layout zip2_by(const Layout& a, const Tiler& guide);
 
-// --- Slicing
-// --------------------------------------------------------------------------------------------------------
+// --- Slicing -------------------------------------------------------------------------------------
 
 // The sublayout under `_` and the value of the fixed part. Law: sub(c) + offset == a(coordinate
 // with c for the underscores).
@@ -111,8 +110,7 @@ Tuple get_hier_coord(Facts& facts, const Layout& a, const Int& value);
 Tuple get_flat_coord(Facts& facts, const Layout& a, const Int& value);
 Int get_1d_coord(Facts& facts, const Layout& a, const Int& value);
 
-// --- Simplification
-// -------------------------------------------------------------------------------------------------
+// --- Simplification ------------------------------------------------------------------------------
 
 // Law: |R| == |a|, depth(R) <= 1, R(i) == a(i) for 0 <= i < |a|. Adjacent modes s0:d0, s1:s0*d0
 // merge, modes of extent 1 go. (192,M):(1,192) gives 192*M:1. What is not proved stays as it is:
@@ -128,8 +126,7 @@ Layout filter_zeros(const Layout& a, const Tuple& profile);
 Layout filter(Facts& facts, const Layout& a);
 Layout filter(Facts& facts, const Layout& a, const Tuple& profile);
 
-// --- Composition
-// ----------------------------------------------------------------------------------------------------
+// --- Composition ---------------------------------------------------------------------------------
 
 // Law: compatible(b.shape, R.shape), and R(c) == a(b(c)) for every coordinate c of b; beyond its
 // size, a's last mode goes on. Refuses what is no layout of b's profile: "composition-stride" (a
@@ -170,8 +167,7 @@ Swizzle move_swizzle(Facts& facts, const Layout& a, const Swizzle& s,
 // size(shape) == |a|.
 Layout with_shape(Facts& facts, const Layout& a, const Tuple& shape);
 
-// --- Complement and inverses
-// ----------------------------------------------------------------------------------------
+// --- Complement and inverses ---------------------------------------------------------------------
 
 // Law: R has ascending positive strides; no value of R but 0 is a difference of two values of a, so
 // that a and R side by side are injective where a is (modes of stride 0 aside); and the cosize or
@@ -220,18 +216,22 @@ Layout logical_divide(Facts& facts, const Layout& a, const Tiler& t);
 // complement(tile, shape(coalesce(a))): where the tiles of a divide begin. Symbols: where it rounds
 // up, that modes which may coalesce do not is guarded.
 Layout tile_starts(Facts& facts, const Layout& a, const Layout& tile);
-Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);  // ((tile),(rest))
-Layout tiled_divide(Facts& facts, const Layout& a,
-                    const Tiler& t);  // ((tile),rest...); a rest of one mode stays whole
-Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);  // (tile...,rest...), likewise
+// ((tile),(rest))
+Layout zipped_divide(Facts& facts, const Layout& a, const Tiler& t);
+// ((tile),rest...); a rest of one mode stays whole.
+Layout tiled_divide(Facts& facts, const Layout& a, const Tiler& t);
+// (tile...,rest...), likewise.
+Layout flat_divide(Facts& facts, const Layout& a, const Tiler& t);
 // (a, complement(a, |a|*cosize(t)) o t), with cosize(a) for |a| where a has gaps and the complement
 // is too short for t.
 Layout logical_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout zipped_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout tiled_product(Facts& facts, const Layout& a, const Tiler& t);
 Layout flat_product(Facts& facts, const Layout& a, const Tiler& t);
-Layout blocked_product(Facts& facts, const Layout& a, const Layout& t);  // mode i is (a_i, t_i)
-Layout raked_product(Facts& facts, const Layout& a, const Layout& t);    // mode i is (t_i, a_i)
+// Mode i is (a_i, t_i)
+Layout blocked_product(Facts& facts, const Layout& a, const Layout& t);
+// Mode i is (t_i, a_i)
+Layout raked_product(Facts& facts, const Layout& a, const Layout& t);
 // a repeated to fill the shape, blocks in left-most order or in `order`. Requires that a's shape
 // divides the target.
 Layout tile_to_shape(Facts& facts, const Layout& a, const Tuple& shape);
@@ -245,8 +245,7 @@ Composed flat_divide(Facts& facts, const Composed& a, const Tiler& t);
 Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape);
 Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, const Tuple& order);
 
-// --- Element width
-// --------------------------------------------------------------------------------------------------
+// --- Element width -------------------------------------------------------------------------------
 
 // n neighbouring elements become one word. Law: mode by mode (stride d, extent s) R counts the
 // distinct words floor(i*d/n), i < s, in order, and the words of the modes add up to those of their
@@ -264,7 +263,8 @@ Layout downcast(Facts& facts, const Layout& a, const Int& n);
 // where types are given.
 Layout recast(Facts& facts, const Layout& a, int from_bits, int to_bits);
 Layout recast(Facts& facts, const Layout& a, ElementType from, ElementType to);
-Swizzle upcast(const Swizzle& s, int64_t n);  // n a power of two: Refusal "swizzle-power"
+// N a power of two: Refusal "swizzle-power"
+Swizzle upcast(const Swizzle& s, int64_t n);
 Swizzle downcast(const Swizzle& s, int64_t n);
 Swizzle recast(const Swizzle& s, int from_bits, int to_bits);
 Swizzle recast(const Swizzle& s, ElementType from, ElementType to);

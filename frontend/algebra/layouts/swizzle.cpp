@@ -30,6 +30,7 @@ Swizzle::Swizzle(int64_t bits, int64_t base, int64_t shift) : b(bits), m(base), 
     throw refusal("swizzle", text + " shifts bits onto themselves", "|S| is at least B");
 }
 
+//     Sw<3,4,3>: source bits 7 8 9, target bits 4 5 6; with a negative S they change places
 int64_t Swizzle::source_mask() const {
   return ((int64_t{1} << b) - 1) << (m + std::max<int64_t>(0, s));
 }
@@ -46,6 +47,7 @@ int64_t Swizzle::operator()(int64_t x) const {
 Int Swizzle::operator()(const Int& x) const {
   if (x.is_literal()) return (*this)(x.value());
   Int result = x;
+  // With symbols, bit by bit: z ^ y = z + y - 2*y*z, so the target bit grows by y - 2*y*z.
   for (int64_t k = 0; k < b; ++k) {
     const int64_t source = m + std::max<int64_t>(0, s) + k,
                   target = m - std::min<int64_t>(0, s) + k;

@@ -19,6 +19,7 @@ bool is_zero(const Tuple& offset) {
   return offset.is_literal(0);
 }
 
+// Shifted down, a run of ones is 2^k - 1.
 bool contiguous(uint64_t mask) {
   return mask == 0 || std::has_single_bit((mask >> std::countr_zero(mask)) + 1);
 }
@@ -32,6 +33,7 @@ Swizzle in_unit(Swizzle s, const Unit& unit) {
 // keeps the law. Literal.
 std::optional<Swizzle> moved_swizzle_known(Facts& facts, const Layout& a, const Swizzle& s,
                                            int64_t span) {
+  // If a maps bits to bits, the images of the two masks are the masks of the swizzle behind it.
   const int64_t y = evaluate(facts, a, s.source_mask()).value().value();
   const int64_t z = evaluate(facts, a, s.target_mask()).value().value();
   const auto report = [&](const std::optional<Swizzle>& to) {
@@ -47,6 +49,7 @@ std::optional<Swizzle> moved_swizzle_known(Facts& facts, const Layout& a, const 
   if (std::abs(low_from - low_to) < s.b) return report(std::nullopt);
   const Swizzle moved =
       in_unit(Swizzle(s.b, std::min(low_from, low_to), low_from - low_to), a.units.codomain);
+  // Masks alone do not prove it, since a may carry: every x is checked.
   for (int64_t x = 0; x < span; ++x) {
     const int64_t value = evaluate(facts, a, x).value().value();
     if (value < 0 || !(evaluate(facts, a, s(x)).value().is(moved(value))))
@@ -57,6 +60,7 @@ std::optional<Swizzle> moved_swizzle_known(Facts& facts, const Layout& a, const 
 
 // Beyond this index, and for multiples of it, s leaves the bits as they are: s(x + k*reach) == s(x)
 // + k*reach.
+// 2^t above all bits of s: what is above adds up without touching them.
 int64_t reach_of(const Swizzle& s) {
   return int64_t{1} << std::bit_width(static_cast<uint64_t>(s.source_mask() | s.target_mask()));
 }
@@ -68,6 +72,7 @@ struct Reaches {
   std::vector<Int> steps;
 };
 
+//     (8,M):(1,ldc) at 64: within (8,8):(1,ldc), which needs a literal ldc, and M's part above
 std::optional<Reaches> split_at(Facts& facts, const Layout& a, int64_t reach) {
   Reaches split;
   const std::vector<Mode> modes = flat_modes(coalesce(facts, a));
@@ -118,6 +123,7 @@ std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzl
 // The swizzle that does the same to indices below n: bits that none of them has need not be read.
 Swizzle reading_below(const Swizzle& s, const Int& n) {
   if (s.b == 0 || !n.is_literal()) return s;
+  // Indices below n have so many bits: source bits above them are always 0.
   const int64_t bits = std::bit_width(static_cast<uint64_t>(n.value() - 1)),
                 low = std::countr_zero(static_cast<uint64_t>(s.source_mask()));
   return in_unit(Swizzle(std::clamp<int64_t>(bits - low, 0, s.b), s.m, s.s), s.unit);
@@ -133,6 +139,8 @@ Composed inverse(Facts& facts, const Composed& a, const Layout& inverted, const 
 }
 
 // The unit in which a swizzle and what stands beside it count; the one of both that is known.
+// A swizzle of bytes beside a layout of f16 elements: the refusal shows it recast, where both
+// widths are powers of two.
 Unit met(const Swizzle& s, const Unit& other, const std::string& beside) {
   if (may_meet(s.unit, other)) return s.unit.counts == Counts::none ? other : s.unit;
   Refusal r = refusal("units", s.to_string() + " counts " + s.unit.to_string() + " and " + beside +
@@ -167,6 +175,8 @@ Composed on_inner(const Composed& a, const Operation& operation) {
 
 }  // namespace
 
+// Both are linear over bits: a o b XORs the sources of both onto the targets, as long as neither
+// reads what the other writes. Equal bits cancel, hence the XOR of the masks.
 Swizzle composition(const Swizzle& a, const Swizzle& b) {
   trace::Operation operation("composition", a, b);
   const Unit unit = met(a, b.unit, b.to_string() + " counts");
@@ -201,6 +211,7 @@ Composed composition(Facts& facts, const Layout& a, const Swizzle& b) {
   static_cast<void>(met(b, a.units.domain, "the layout takes"));
   if (const auto moved = moved_swizzle(facts, a, b, size(a)))
     return operation.gives(Composed{*moved, 0, a});
+  // A swizzle that reads beyond the layout's end does less there than it says.
   const Swizzle narrow = reading_below(b, size(a));
   if (narrow.b == 0) return operation.gives(Composed{in_unit(narrow, a.units.codomain), 0, a});
   if (narrow.b < b.b) {
@@ -231,6 +242,7 @@ namespace {
 
 // The most indices, no more than `most` and a multiple of `step`, at which a literal layout begins
 // with a layout: whole modes and a part of one. 0: none.
+//     (4,6):(6,1), most 16, step 8: 4*4 = 16 indices begin with (4,4):(6,1)
 Int begin_of(const Layout& a, int64_t most, int64_t step) {
   int64_t whole = 1, found = 0;
   for (const Mode& mode : flat_modes(a)) {
@@ -249,12 +261,16 @@ Int begin_of(const Layout& a, int64_t most, int64_t step) {
 // where it is not known; and below the lowest bit that it reads it moves nothing.
 Composed right_inverse(Facts& facts, const Composed& a) {
   const Swizzle& s = outer_swizzle("right_inverse", a);
+  // (S o L)^-1 = L^-1 o S, since S is its own inverse; S must not lead out of L^-1's domain.
   const Layout whole = right_inverse(facts, a.layout());
+  // The lowest source bit: below it the swizzle moves nothing.
   const Int below = s.source_mask() & -s.source_mask(), block = swizzle_block(s);
   if (facts.proves(less_equal(size(whole), below))) return inverse(facts, a, whole, s);
   if (facts.try_require(divides(size(whole), block), "right_inverse"))
     return inverse(facts, a, whole, s);
   const auto begin = [&](const Int& count) { return composition(facts, whole, Layout(count, 1)); };
+  // As many indices as are whole blocks, or those that the swizzle leaves alone, whichever are
+  // more.
   if (whole.is_known()) {
     const Int blocks = begin_of(whole, size(whole).value(), block.value());
     if (less(below, blocks).is_always()) return inverse(facts, a, begin(blocks), s);
@@ -294,6 +310,7 @@ Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, cons
                   [&](const Layout& inner) { return tile_to_shape(facts, inner, shape, order); });
 }
 
+// What is fixed becomes an offset, evaluated with 0 for all that stays open.
 Slice slice_and_offset(Facts& facts, const Tuple& coordinate, const Layout& a) {
   const Tuple zeros = transform(coordinate, [](const Tuple& leaf) -> Tuple {
     return leaf.is_underscore() ? Tuple(0) : leaf;
@@ -337,6 +354,8 @@ std::optional<Int> walked_index(const Layout& a, const Int& value) {
 }
 
 // Compact layouts of any size by division; others by their values.
+// A compact layout is undone by dividing by its strides: idx2crd with strides in place of extents'
+// products.
 Int index_of_value(Facts& facts, const Layout& a, const Int& value) {
   if (a.has_basis())
     throw refusal("not-integer", "the values of " + a.to_string() + " are coordinates already");
@@ -350,6 +369,7 @@ Int index_of_value(Facts& facts, const Layout& a, const Int& value) {
                         facts.try_require(less(value, size(a)), "a coordinate of a value");
     if (inside) return index;
   }
+  // Not known to be compact: the division is checked by mapping its result back.
   const Tuple back = evaluate(facts, a, index);
   if (facts.try_require(equal(back, Tuple(value)), "a coordinate of a value")) return index;
   if (const auto walked = walked_index(a, value)) return *walked;

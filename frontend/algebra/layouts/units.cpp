@@ -23,11 +23,13 @@ std::string Unit::to_string() const {
   return {};
 }
 
+// 0 for what lies in no memory: threads, values, coordinates.
 int bits(const Unit& unit) {
   if (unit.counts == Counts::elements) return bits(unit.element);
   return unit.counts == Counts::bytes ? 8 : 0;
 }
 
+// Elements of one byte, s8 or e4m3, count as bytes do.
 bool may_meet(const Unit& a, const Unit& b) {
   if (a.counts == Counts::none || b.counts == Counts::none || a == b) return true;
   const bool bytes = a.counts == Counts::bytes || b.counts == Counts::bytes;
@@ -41,6 +43,8 @@ Unit codomain_of(const AnyLayout& a) {
 }
 
 Unit common_codomain(const Unit& a, const Unit& b) {
+  // A layout that says nothing fits everything: units are checked where both sides say what they
+  // count.
   if (a.counts == Counts::none) return b;
   if (may_meet(a, b)) return a;
   const bool memory = bits(a) != 0 && bits(b) != 0;

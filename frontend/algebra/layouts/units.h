@@ -19,7 +19,8 @@ struct Unit {
   friend bool operator==(const Unit& a, const Unit& b) {
     return a.counts == b.counts && (a.counts != Counts::elements || a.element == b.element);
   }
-  std::string to_string() const;  // "elements of f16", "bytes"
+  // "elements of f16", "bytes"
+  std::string to_string() const;
 };
 
 inline Unit elements_of(ElementType element) {

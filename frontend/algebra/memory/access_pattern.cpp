@@ -9,6 +9,7 @@
 namespace lay {
 namespace {
 
+// Elements of one access that are counted.
 constexpr int64_t kMost = int64_t{1} << 20;
 
 [[noreturn]] void leaves_tile(int64_t thread, int64_t value, const std::string& element,
@@ -19,6 +20,8 @@ constexpr int64_t kMost = int64_t{1} << 20;
 }
 
 // The tile's elements at the coordinates that basis strides make.
+// An odometer over the access's modes: coordinates follow by additions, and each is checked against
+// the tile's side and turned into the element's number, left-most fastest.
 std::vector<int64_t> elements_at(const Layout& access, const Tuple& tile, int64_t threads) {
   const auto known = known_layout(access);
   if (!known)
@@ -39,6 +42,7 @@ std::vector<int64_t> elements_at(const Layout& access, const Tuple& tile, int64_
       const KnownMode& mode = known->modes[k];
       at[mode.axis] = checked_add(at[mode.axis], mode.stride);
       if (++digits[k] < mode.extent) break;
+      // The digit returns to 0, and the next one takes a step.
       at[mode.axis] -= mode.stride * mode.extent;
       digits[k] = 0;
     }
@@ -48,6 +52,7 @@ std::vector<int64_t> elements_at(const Layout& access, const Tuple& tile, int64_
 
 // One access of a warp after the other: f(warp, first value, byte address of each lane).
 template <typename F>
+// A warp's instruction is one vector of each lane: `values / vector` instructions a warp.
 void for_each_access(const AccessPattern& pattern, const Placement& where, int64_t vector,
                      int lanes, const F& f) {
   std::vector<int64_t> addresses;
@@ -56,6 +61,7 @@ void for_each_access(const AccessPattern& pattern, const Placement& where, int64
       addresses.clear();
       for (int64_t thread = first; thread < std::min(first + lanes, pattern.threads); ++thread) {
         const int64_t offset = where.offsets[static_cast<size_t>(pattern.element(thread, value))];
+        // Elements below a byte: the byte that they lie in.
         addresses.push_back(checked_mul(offset, where.bits) / 8);
       }
       if (!f(first / lanes, value, addresses)) return;
@@ -67,6 +73,8 @@ int bytes_of(int64_t vector, int bits) {
   return std::max(1, static_cast<int>(vector * bits / 8));
 }
 
+// The vector asked for, which must be contiguous and aligned under this layout; else the widest
+// that is.
 int64_t chosen_vector(const AccessPattern& pattern, const Placement& where,
                       std::optional<int64_t> vector) {
   if (!vector) return widest_vector(pattern, where);
@@ -98,6 +106,7 @@ AccessPattern access_pattern(const AnyLayout& access, const Tuple& tile) {
   if (total.value() > kMost)
     throw refusal("too-many", "an access of more than 2^20 elements is not counted");
   AccessPattern pattern;
+  // Mode 0 counts threads, all others together the values of one.
   pattern.threads = size(shape->is_tuple() ? (*shape)[0] : *shape).value();
   pattern.values = total.value() / pattern.threads;
   const auto* plain = std::get_if<Layout>(&access);
@@ -105,6 +114,7 @@ AccessPattern access_pattern(const AnyLayout& access, const Tuple& tile) {
     pattern.elements = elements_at(*plain, tile, pattern.threads);
     return pattern;
   }
+  // By 1-D indices: the access gives numbers of elements of the tile, left-most fastest.
   pattern.elements = values(access);
   for (int64_t i = 0; i < total.value(); ++i) {
     const int64_t element = pattern.elements[static_cast<size_t>(i)];
@@ -133,6 +143,7 @@ Placement placement_of(const AnyLayout& layout, int bits) {
   return where;
 }
 
+// A large tile of which an access touches little: only those elements are evaluated.
 Placement placement_of(const AnyLayout& layout, int bits, AccessPattern& touched) {
   std::vector<int64_t> distinct = touched.elements;
   std::sort(distinct.begin(), distinct.end());
@@ -150,18 +161,21 @@ Placement placement_of(const AnyLayout& layout, int bits, AccessPattern& touched
     if (offset.value().value() < 0) before_memory(layout, element, offset.value().value());
     where.offsets.push_back(offset.value().value());
   }
+  // From numbers in the tile to places in the list of distinct elements, which alone are evaluated.
   for (int64_t& element : touched.elements) {
     element = std::lower_bound(distinct.begin(), distinct.end(), element) - distinct.begin();
   }
   return where;
 }
 
+// A power of two that divides the values of a thread, up to 16 bytes (PTX ISA: ld and st .v4.b32).
 int64_t widest_possible(const AccessPattern& pattern, int bits) {
   int64_t vector = 1;
   while (pattern.values % (2 * vector) == 0 && 2 * vector * bits <= 8 * kWidestAccess) vector *= 2;
   return vector;
 }
 
+// Every vector of every thread begins at a multiple of its length and is contiguous in memory.
 bool moves_as_one(const AccessPattern& pattern, const Placement& where, int64_t vector) {
   if (vector < 1 || pattern.values % vector != 0 || vector > 8 * kWidestAccess / where.bits)
     return vector == 1;
@@ -180,6 +194,7 @@ bool moves_as_one(const AccessPattern& pattern, const Placement& where, int64_t 
   return true;
 }
 
+// Halved until every vector moves as one; 1 always does.
 int64_t widest_vector(const AccessPattern& pattern, const Placement& where) {
   int64_t vector = widest_possible(pattern, where.bits);
   while (!moves_as_one(pattern, where, vector)) vector /= 2;
@@ -204,6 +219,7 @@ Service shared_service(const AccessPattern& pattern, const Placement& where,
                       sum.worst_phases = phase_wavefronts(addresses, bytes, memory);
                     }
                     sum.worst = std::max(sum.worst, one.worst);
+                    // A search asks only whether a candidate is better than the best so far.
                     return sum.taken <= enough;
                   });
   return sum;
@@ -231,6 +247,7 @@ Service global_service(const AccessPattern& pattern, const Placement& where,
   return sum;
 }
 
+// No layout takes less: each phase of each instruction takes a wavefront at least.
 int64_t fewest_wavefronts(const AccessPattern& pattern, int bits, std::optional<int64_t> vector,
                           const SharedMemory& memory) {
   const int64_t width = vector ? *vector : widest_possible(pattern, bits);

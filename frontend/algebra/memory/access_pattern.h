@@ -44,7 +44,8 @@ Placement placement_of(const AnyLayout& layout, int bits);
 // any size.
 Placement placement_of(const AnyLayout& layout, int bits, AccessPattern& touched);
 
-inline constexpr int kWidestAccess = 16;  // bytes of one lane
+// Bytes of one lane.
+inline constexpr int kWidestAccess = 16;
 
 // The widest vector that the number of values and the width of an access let be, under any layout.
 int64_t widest_possible(const AccessPattern& pattern, int bits);
@@ -62,9 +63,10 @@ struct Service {
   int64_t taken = 0, least = 0;
   int worst = 0;
   int64_t bytes = 0;  // distinct ones, access by access
-  int64_t worst_warp = 0,
-          worst_value = 0;        // the first of the worst accesses: its warp and the first value
-  std::vector<int> worst_phases;  // wavefronts of each of its phases; shared memory only
+  // The first of the worst accesses: its warp and the first value.
+  int64_t worst_warp = 0, worst_value = 0;
+  // Wavefronts of each of its phases; shared memory only.
+  std::vector<int> worst_phases;
 
   int64_t conflicts() const { return taken - least; }
 };

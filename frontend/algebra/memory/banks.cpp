@@ -12,6 +12,7 @@ void keep_distinct(std::vector<int64_t>& units) {
 }
 
 // The units of so many bytes that the accesses touch, each once.
+// Sectors, words or bytes: a wide access may touch several, and neighbours share one.
 void touched(std::span<const int64_t> addresses, int bytes, int unit, std::vector<int64_t>& units) {
   units.clear();
   for (const int64_t address : addresses) {
@@ -24,6 +25,8 @@ void touched(std::span<const int64_t> addresses, int bytes, int unit, std::vecto
 
 }  // namespace
 
+// 32 lanes * 16 bytes are 512, four times what 32 banks of 4 bytes give at once: four phases of 8
+// lanes. Up to 4 bytes a lane there is one phase.
 int SharedMemory::phases(int bytes) const {
   return std::max(1, bytes * lanes / (banks * bank_bytes));
 }
@@ -48,6 +51,7 @@ class Divisor {
 
 // What a count needs for a while. A search counts millions of accesses, so that each thread keeps
 // its own.
+// Allocating for each phase would take longer than counting it.
 struct Scratch {
   std::vector<int64_t> first, more;
   std::vector<int> of_bank;
@@ -65,11 +69,14 @@ class BankCount {
     first_.resize(static_cast<size_t>(memory.banks));
   }
 
+  // Lanes that read one word share it (a broadcast); different words of one bank take turns. So a
+  // phase takes as many wavefronts as the bank with the most different words.
   int most(std::span<const int64_t> addresses, int bytes) {
     std::fill(first_.begin(), first_.end(), -1);
     more_.clear();
     bool any = false;
     for (const int64_t address : addresses) {
+      // A lane that is switched off.
       if (address < 0) continue;
       any = true;
       for (int64_t word = word_.quotient(address), last = word_.quotient(address + bytes - 1);
@@ -88,6 +95,8 @@ class BankCount {
  private:
   size_t bank(int64_t word) const { return static_cast<size_t>(banks_.rest(word)); }
 
+  // The first word of each bank was counted by `first_`; only words that met another one are
+  // sorted.
   int most_beyond_first() {
     if (more_.empty()) return 0;
     keep_distinct(more_);
@@ -112,6 +121,7 @@ template <class F>
 void each_phase(std::span<const int64_t> addresses, int bytes, const SharedMemory& memory,
                 const F& f) {
   const size_t phases = static_cast<size_t>(memory.phases(bytes));
+  // Phases are groups of neighbouring lanes: with 16-byte accesses lanes 0 .. 7, 8 .. 15, ...
   const size_t lanes = std::max<size_t>(1, static_cast<size_t>(memory.lanes) / phases);
   BankCount count(memory);
   for (size_t begin = 0; begin < addresses.size(); begin += lanes) {
@@ -138,6 +148,7 @@ Wavefronts wavefronts(std::span<const int64_t> addresses, int bytes, const Share
   return sum;
 }
 
+// `least`: the distinct bytes, packed into whole sectors.
 Sectors sectors(std::span<const int64_t> addresses, int bytes, const GlobalMemory& memory) {
   std::vector<int64_t> units;
   Sectors sum;

@@ -33,7 +33,8 @@ struct SharedMemory {
 
 struct Wavefronts {
   int taken = 0;
-  int least = 0;  // one for each phase in which a lane takes part
+  // One for each phase in which a lane takes part.
+  int least = 0;
   int worst = 0;  // of one phase: an n-way conflict where n > 1
 };
 

@@ -23,6 +23,7 @@ const Swizzle* swizzle_of(const AnyLayout& a) {
 
 // Elements that stay neighbours under both: below the bits that one swizzle moves and the other
 // does not.
+// A swizzle keeps runs of 2^M elements in one piece.
 std::optional<int64_t> swizzle_limit(const AnyLayout& a, const AnyLayout& b) {
   const Swizzle *x = swizzle_of(a), *y = swizzle_of(b);
   if (x && y && *x == *y) return std::nullopt;
@@ -36,6 +37,7 @@ std::optional<int64_t> swizzle_limit(const AnyLayout& a, const AnyLayout& b) {
 }
 
 // a o part, where that is a layout whatever the sizes.
+// An attempt: a composition that needs guards would make the vector depend on sizes.
 std::optional<Layout> values_along(Facts& facts, const Layout& a, const Layout& part) {
   const trace::Quiet trial;
   GuardScope scope = GuardScope::attempt(facts);
@@ -52,9 +54,12 @@ std::optional<Layout> values_along(Facts& facts, const Layout& a, const Layout& 
 
 Layout max_common_layout(Facts& facts, const Layout& a, const Layout& b) {
   common_codomain(a.units.codomain, b.units.codomain);
+  // a o (inverse of b) maps offsets of b to offsets of a: where it is the identity, 0 1 2 ..., both
+  // lay out the same elements side by side.
   const Layout inverse = known_right_inverse(facts, b);
   const std::vector<Mode> modes = flat_modes(inverse);
   // The longest prefix of b's inverse that a maps to a layout at all.
+  // A shorter prefix composes where the whole does not.
   for (size_t count = modes.size(); count > 0; --count) {
     const Layout prefix = from_modes(
         {modes.begin(), modes.begin() + static_cast<std::ptrdiff_t>(count)}, inverse.units);
@@ -94,6 +99,8 @@ Int max_alignment(Facts& facts, const Layout& a) {
   // must be a multiple.
   Int run = 1;
   std::vector<bool> used(modes.size(), false);
+  //     (4,8):(8,1)    mode 1 is a run of 8, mode 0 goes on: aligned to 32, its whole size
+  //     (4,8):(9,1)    the run of 8 and the stride 9: gcd 1
   for (bool found = true; found;) {
     found = false;
     for (size_t i = 0; i < modes.size() && !found; ++i) {
@@ -115,6 +122,7 @@ Int max_alignment(const Swizzle& s) {
   return int64_t{1} << s.m;
 }
 
+//    (15,14) among 6 workers: 3 along mode 0, 2 along mode 1, (3,2):(1,15)
 Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n) {
   if (n.is_literal() && n.value() < 1) {
     throw refusal("extent",
@@ -124,6 +132,7 @@ Layout domain_distribute(Facts& facts, const Tuple& shape, const Int& n) {
   Int rest = n, before = 1;
   for (const Tuple& leaf : leaves(shape)) {
     const Int& extent = leaf.value();
+    // Each mode takes what divides both its extent and the workers that are left.
     Int share = std::gcd(facts.divisor(extent), facts.divisor(rest));
     if (facts.proves(divides(extent, rest)))
       share = rest;

@@ -17,6 +17,8 @@ struct Format {
   std::uint64_t overflow;  // what lies beyond the largest becomes
 };
 
+// IEEE 754 binary16, bfloat16, the OCP 8-bit floats (e4m3 without infinity; both saturate), and
+// TF32 as its 19 significant bits.
 constexpr Format kF16{5, 10, 0x7bff, 0x7c00, 0x7fff, 0x7c00};
 constexpr Format kBf16{8, 7, 0x7f7f, 0x7f80, 0x7fff, 0x7f80};
 constexpr Format kE4m3{4, 3, 0x7e, 0, 0x7f, 0x7e};
@@ -33,9 +35,13 @@ std::uint64_t encode(const Format& format, double value) {
   if (std::isinf(value)) return sign | format.overflow;
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
+  // The bias is 2^(E-1) - 1, and exponent field 1 is the smallest normal one: 2^(1 - bias).
   const int least =
       2 - (1 << (format.exponent_bits - 1));  // exponent of the smallest normal number
+  // Below the smallest normal number the exponent stays, and the significand loses bits:
+  // subnormals.
   const int exponent = std::max(std::ilogb(magnitude), least);
+  // Far beyond the largest; near it the comparison of bits below decides, after rounding.
   if (exponent > -least + 2) return sign | format.overflow;
   const double rounded = std::nearbyint(std::scalbn(magnitude, format.significand_bits - exponent));
   const std::uint64_t bits =
@@ -91,6 +97,8 @@ std::uint64_t low_bits(std::int64_t value, int width) {
 
 }  // namespace
 
+// Infinities and NaNs have an exponent field of ones, which 2^112 does not reach: it is set by
+// hand.
 float f16_to_f32(std::uint16_t bits) {
   // The fields land where f32 has them; 2^112 is the difference of the biases and makes subnormals
   // normal.
@@ -118,6 +126,7 @@ std::uint16_t f32_to_f16(float value) {
   const std::uint32_t raw = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = raw >> 16 & 0x8000u;
   const std::uint32_t magnitude = raw & 0x7fffffffu;
+  // A NaN: all bits of its exponent set, and more.
   if (magnitude > 0x7f800000u) return 0x7fff;
   if (magnitude >= 0x477ff000u) return narrow<std::uint16_t>(sign | 0x7c00u);  // 65520 and beyond
   if (magnitude <
@@ -125,6 +134,8 @@ std::uint16_t f32_to_f16(float value) {
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return narrow<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
   }
+  // 13 bits are dropped. Adding 0xfff and the last bit kept rounds to nearest even; the carry may
+  // go into the exponent, which is right. 0x38000000 is the difference of the biases.
   const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
   return narrow<std::uint16_t>(sign | (rounded - 0x38000000u) >> 13);
 }
@@ -143,6 +154,7 @@ std::uint8_t f32_to_e5m2(float value) {
   return narrow<std::uint8_t>(encode(kE5m2, static_cast<double>(value)));
 }
 
+// 13 bits are dropped, rounded to nearest even, as cvt.rn.tf32 does by name.
 float f32_to_tf32(float value) {
   const std::uint32_t raw = std::bit_cast<std::uint32_t>(value);
   if ((raw & 0x7fffffffu) > 0x7f800000u) return std::bit_cast<float>(0x7fffe000u);
@@ -167,6 +179,7 @@ double decode(ElementType type, std::uint64_t bits) {
     default:
       break;
   }
+  // Shifted up and down again, which extends the sign.
   const int unused = 64 - std::min(lay::bits(type), 64);
   if (is_signed(type))
     return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
@@ -194,6 +207,8 @@ std::uint64_t encode(ElementType type, double value) {
   }
 }
 
+// Rounding to odd: the last bit kept is 1 if anything was dropped, so that a second rounding to a
+// narrower format never meets a false tie.
 double to_odd(std::uint64_t value) {
   constexpr int significand = std::numeric_limits<double>::digits;
   const int dropped = static_cast<int>(std::bit_width(value)) - significand;
@@ -217,6 +232,7 @@ double from_integer(ElementType type, std::uint64_t value) {
                                   : decode(type, encode(type, to_odd(value)));
 }
 
+// To nearest even, saturating; a NaN is 0.
 std::int64_t round_to_integer(ElementType type, double value) {
   if (std::isnan(value)) return 0;
   const Range bounds = range(type);

@@ -15,6 +15,7 @@
 
 namespace lay {
 
+// b8 .. b128 are bits without a meaning; e2m1, e2m3 and e3m2 the OCP microscaling floats.
 enum class ElementType : uint8_t {
   pred,
   s4,
@@ -55,9 +56,11 @@ struct ElementRow {
   bool is_signed;
 };
 
+// Rows in the order of the enumeration.
 std::span<const ElementRow> element_rows();
 const ElementRow& element_row(ElementType type);
 std::string_view element_name(ElementType type);
+// The type of a name; nothing for another word.
 std::optional<ElementType> parse_element(std::string_view name);
 int bits(ElementType type);
 bool is_float(ElementType type);

@@ -13,6 +13,7 @@ namespace lay {
 namespace {
 
 constexpr int64_t kMostSteps = int64_t{1} << 27;  // elements looked at, over all candidates
+// 4! orders; of more modes only the two that run left to right and right to left.
 constexpr int kMostModes = 4;
 constexpr size_t kMostAccesses = 8;
 
@@ -58,14 +59,19 @@ std::vector<Layout> packed(const Tuple& tile) {
 }
 
 // Elements that fill every bank once, at least one.
+// Offsets that are equal modulo a row lie in one bank.
 int64_t row_of(const LayoutSearch& search) {
   return std::max<int64_t>(
       1, int64_t{8} * search.memory.banks * search.memory.bank_bytes / search.bits);
 }
 
+// Every swizzle whose target bits lie within a row of banks and whose source bits lie inside the
+// layout: others change no bank, or nothing at all. From the largest M down, so that of equals the
+// one that keeps the longest runs comes first.
 void add_swizzles(const LayoutSearch& search, const Layout& base,
                   std::vector<Candidate>& candidates) {
   Facts facts;
+  // Bits that offsets of the base have.
   const int64_t inside = bit_length(cosize(facts, base).value() - 1);
   const int64_t row = bit_length(row_of(search) - 1);
   for (int64_t b = 1; b <= row; ++b) {
@@ -79,6 +85,7 @@ void add_swizzles(const LayoutSearch& search, const Layout& base,
 }
 
 // Every stride beyond the fastest mode grows by what the padding adds to each of its runs.
+//     (8,32):(32,1) with padding 4: (8,32):(36,1), row after row begins 4 elements later
 std::optional<Layout> padded(const Layout& base, int64_t padding) {
   const std::vector<Tuple> extents = leaves(base.shape), strides = leaves(base.stride);
   int64_t run = 0;  // of the fastest mode with more than one element
@@ -103,6 +110,7 @@ void add_paddings(const LayoutSearch& search, const Layout& base,
   }
 }
 
+// Plain orders first: a swizzle or padding must gain something to be chosen.
 std::vector<Candidate> candidates_of(const LayoutSearch& search) {
   const std::vector<Layout> bases =
       search.base ? std::vector<Layout>{*search.base} : packed(search.tile);
@@ -143,6 +151,7 @@ class Placements {
  public:
   explicit Placements(int bits) { now_.bits = plain_.bits = bits; }
 
+  // Candidates of one base follow one another, so that the base is evaluated once.
   const Placement& of(const Candidate& candidate) {
     if (!base_ || !(*base_ == candidate.base)) {
       base_ = candidate.base;
@@ -165,6 +174,7 @@ int64_t memory_of(const Placement& where) {
 }
 
 // Wavefronts, accesses, memory, kind: less is better.
+// What counts, in this order: the time, then instructions, then memory, then how simple it is.
 using Key = std::tuple<int64_t, int64_t, int64_t, Kind>;
 
 // The widest vectors that there can be, whatever the layout, and the fewest accesses.
@@ -201,6 +211,7 @@ void report_best(const LayoutSearch& search, const FoundLayout& best) {
 }
 
 // Of each access, the fewest wavefronts of those behind it.
+// Suffix sums, for the bound in `served`.
 std::vector<int64_t> fewest_behind(const LayoutSearch& search) {
   std::vector<int64_t> behind(search.accesses.size(), 0);
   for (size_t i = behind.size(); i-- > 1;) {
@@ -212,6 +223,8 @@ std::vector<int64_t> fewest_behind(const LayoutSearch& search) {
 
 // The accesses under a candidate; nothing if a vector asked for is not in one piece, or all take
 // more than `enough`.
+// Branch and bound: an access is counted only as long as it and the least that those behind it take
+// stay below the best candidate.
 std::optional<std::vector<Service>> served(const LayoutSearch& search,
                                            const std::vector<int64_t>& behind,
                                            const Placement& where, int64_t enough) {
@@ -250,6 +263,8 @@ std::vector<int64_t> neighbours(const WantedAccess& access, const Tuple& tile) {
 }
 
 // Vectors of both would give an element two different neighbours.
+// A row-wise access pairs (i,j) with (i,j+1), a column-wise one with (i+1,j): an element has one
+// neighbour in memory on its side of a vector of two.
 bool clash(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] >= 0 && b[i] >= 0 && a[i] != b[i]) return true;
@@ -259,6 +274,9 @@ bool clash(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
 
 // The fewest wavefronts of all accesses together: each as wide as it can be, or element by element
 // where its vectors clash with those of another that are wide.
+// Each access could be as wide as possible if it were alone. Vectors of a row-wise and a
+// column-wise access cannot both be contiguous, so of each clashing pair one goes element by
+// element: the least over all choices is a bound for every layout.
 int64_t fewest_together(const LayoutSearch& search) {
   const size_t n = search.accesses.size();
   std::vector<int64_t> wide, narrow;
@@ -278,6 +296,7 @@ int64_t fewest_together(const LayoutSearch& search) {
     }
   }
   int64_t least = INT64_MAX;
+  // Every set of accesses that are wide: at most 2^8 of them.
   for (size_t chosen = 0; chosen < (size_t{1} << n); ++chosen) {
     int64_t sum = 0;
     bool possible = true;
@@ -291,6 +310,7 @@ int64_t fewest_together(const LayoutSearch& search) {
   return least;
 }
 
+// Asked before the search: candidates times the elements looked at for each.
 void check_length(const LayoutSearch& search, size_t candidates) {
   int64_t each = size(search.tile).value();
   for (const WantedAccess& a : search.accesses)
@@ -310,7 +330,7 @@ void check_base(const Layout& base) {
                                   " are not known, and the search counts with them");
   }
   Facts facts;
-  const Judgement j = injective(facts, base);
+  const Conclusion j = injective(facts, base);
   if (j.verdict != Verdict::refuted) return;
   throw refusal("not-injective", base.to_string() + " gives two elements of the tile one place: " +
                                      j.failure.sentence);
@@ -318,6 +338,8 @@ void check_base(const Layout& base) {
 
 }  // namespace
 
+// Every candidate is counted, best first where the order is known: plain layouts, then swizzles of
+// each base. The search ends early where the bound is reached.
 FoundLayout find_layout(const LayoutSearch& search) {
   if (search.base) check_base(*search.base);
   const std::vector<Candidate> candidates = candidates_of(search);
@@ -331,6 +353,7 @@ FoundLayout find_layout(const LayoutSearch& search) {
   const std::vector<int64_t> behind = fewest_behind(search);
   for (const Candidate& candidate : candidates) {
     ask();
+    // The bound is reached with the fewest accesses and no byte of padding.
     if (key && candidate.kind != Kind::plain && *key <= ideal)
       break;  // none that follows comes before it
     ++best.candidates;

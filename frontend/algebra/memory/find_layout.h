@@ -25,14 +25,16 @@ namespace lay {
 struct WantedAccess {
   std::string name;  // "write", "read"
   AccessPattern pattern;
-  std::optional<int64_t> vector;  // elements; the widest that the layout lets be if not given
+  // Elements; the widest that the layout lets be if not given.
+  std::optional<int64_t> vector;
 };
 
 struct LayoutSearch {
   Tuple tile;
   int bits = 32;
   std::vector<WantedAccess> accesses;
-  std::optional<Layout> base;  // the only layout to swizzle or pad
+  // The only layout to swizzle or pad.
+  std::optional<Layout> base;
   bool swizzles = true, paddings = true;
   SharedMemory memory;
 };
@@ -40,12 +42,13 @@ struct LayoutSearch {
 struct FoundLayout {
   AnyLayout layout = Layout();
   std::optional<Swizzle> swizzle;
-  int64_t padding = 0;            // elements
-  int64_t size = 0;               // elements of memory, gaps included
+  int64_t padding = 0;  // elements
+  // Elements of memory, gaps included.
+  int64_t size = 0;
   std::vector<Service> services;  // of the accesses
   int64_t wavefronts = 0;
-  int64_t fewest = 0;  // no layout of the tile takes fewer: each phase takes one, and no element
-                       // has two neighbours
+  // No layout of the tile takes fewer: each phase takes one, and no element has two neighbours.
+  int64_t fewest = 0;
   int64_t candidates =
       0;  // that were looked at: all of the family unless none that is left can be better
   std::string family;  // in words

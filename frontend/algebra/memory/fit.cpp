@@ -35,9 +35,11 @@ class ModeFit {
       stride_ = value;
       return std::nullopt;
     }
+    // The closed leaves repeat below the open one: entry c is that of `below`, `times` strides on.
     const int64_t below = c % closed_, times = c / closed_;
     const Wide expected = Wide{seen_[static_cast<size_t>(below)]} + Wide{stride_} * times;
     if (expected == value) return std::nullopt;
+    // A leaf can end only where the closed ones are complete and divide the mode.
     if (below != 0 || extent_ % c != 0) return expected;
     leaves_.push_back({times, stride_});
     closed_ = c;
@@ -47,6 +49,7 @@ class ModeFit {
 
   int64_t at(int64_t c) const { return seen_[static_cast<size_t>(c)]; }
 
+  // The open leaf ends with the mode.
   std::vector<Leaf> leaves() const {
     std::vector<Leaf> all = leaves_;
     if (extent_ > 1) all.push_back({extent_ / closed_, stride_});
@@ -63,6 +66,8 @@ class ModeFit {
 };
 
 // The table under one swizzle, which is its own inverse.
+// S is its own inverse: the table is S(offset + L(i)) for a layout L where S(table) - S(table[0])
+// is L, so each swizzle is taken off first and what is left fitted as a plain layout.
 class TableFit {
  public:
   TableFit(const OffsetTable& table, const Swizzle& swizzle) : table_(table), swizzle_(swizzle) {
@@ -72,6 +77,7 @@ class TableFit {
   }
 
   // Goes on to entry `end`; false where an entry breaks it.
+  // Entries in the order of the index; each takes a step of an odometer over the modes.
   bool run(int64_t end) {
     for (; next_ < end; ++next_) {
       const auto expected = step();
@@ -136,6 +142,8 @@ class TableFit {
       for (ModeFit& mode : modes_) mode.take(0);
       return std::nullopt;
     }
+    // Entries on one axis define that mode; they come before any entry that has this digit together
+    // with others.
     if (moving == 1) return modes_[axis].take(here);
     for (size_t k = 0; k < digits_.size(); ++k) sum += modes_[k].at(digits_[k]);
     return sum == here ? std::nullopt : std::optional(sum);
@@ -160,6 +168,7 @@ std::vector<Swizzle> swizzles_for(const std::vector<int64_t>& values) {
   std::vector<Swizzle> all;
   if (*std::min_element(values.begin(), values.end()) < 0) return all;
   const int bits = std::min(62, bit_length(*std::max_element(values.begin(), values.end())));
+  // Source and target bits are 2*B different bits of a value.
   for (int b = 1; 2 * b <= bits; ++b) {
     for (int s = b; s + b <= bits; ++s) {
       for (int m = 0; m + s + b <= bits; ++m) {
@@ -185,6 +194,7 @@ FittedLayout fit_table(const OffsetTable& table) {
   int64_t looks = 0;
   for (const Swizzle& swizzle : swizzles_for(table.values)) {
     TableFit fit(table, swizzle);
+    // Those that fail within the first entries are tried to the last one, whatever was looked at.
     const bool begins = fit.run(std::min(n, kFirstEntries));
     if (begins && looks > kMostLooks) {
       if (best.layout) break;
@@ -198,6 +208,7 @@ FittedLayout fit_table(const OffsetTable& table) {
         best = {std::nullopt, fit.next(), fit.expected()};
       continue;
     }
+    // Of several that fit: the fewest modes, then the fewest bits moved.
     const Key own{fit.leaf_count(), swizzle.b, std::abs(swizzle.s), swizzle.m};
     if (key && !(own < *key)) continue;
     key = own;

@@ -29,7 +29,8 @@ struct OffsetTable {
 
 struct FittedLayout {
   std::optional<AnyLayout> layout;
-  int64_t broken = 0;  // without a layout: the first entry that breaks every candidate
+  // Without a layout: the first entry that breaks every candidate.
+  int64_t broken = 0;
   std::optional<int64_t>
       expected;  // what the one that gets so far would give there, if it fits 64 bits
 };

@@ -15,12 +15,13 @@ std::vector<std::pair<std::string, std::string>> Refusal::notes() const {
     std::string at = std::to_string(witness->index);
     if (!witness->coordinate.empty()) at += ", coordinate " + witness->coordinate;
     at += ": ";
-    if (!witness->middle.empty())
-      at += "the right side gives " + witness->middle + ", which the left side maps to ";
-    at += witness->due;
-    at += witness->claimed.empty() ? " is due, and " + witness->actual + " would come"
-                                   : (witness->middle.empty() ? " is due, but " : ", but ") +
-                                         witness->claimed + " would give " + witness->actual;
+    if (!witness->middle.empty()) {
+      at += "the right side gives " + witness->middle + ", which the left side maps to " +
+            witness->expected + ", but " + witness->claimed + " would give " + witness->got;
+    } else {
+      at += "expected " + witness->expected + ", got " + witness->got;
+      if (!witness->claimed.empty()) at += " from " + witness->claimed;
+    }
     notes.emplace_back("at", at);
   }
   for (const std::string& repair : works) notes.emplace_back("works", repair);

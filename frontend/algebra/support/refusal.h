@@ -16,14 +16,14 @@
 
 namespace lay {
 
-// Where a law fails: the smallest index, its coordinate, what is due there and what would come out.
-// Texts are Lay.
+// Where a law fails: the smallest index, its coordinate, the value that the law expects there and
+// the one that it gets. Texts are Lay.
 struct Counterexample {
   int64_t index = 0;
   std::string coordinate;
   std::string middle;  // what the right operand gives there (composition)
-  std::string due;
-  std::string actual;
+  std::string expected;
+  std::string got;
   std::string claimed;  // the layout that would be wrong
 };
 
@@ -34,15 +34,20 @@ struct OperandNote {
 };
 
 struct Refusal : std::exception {
-  std::string code;                   // "composition-carry"
-  std::string message;                // one lower-case sentence with the values
+  std::string code;  // "composition-carry"
+  // One lower-case sentence with the values.
+  std::string message;
   std::vector<std::string> operands;  // their texts
-  std::optional<int> mode;            // the mode that fails
+  // The mode that fails.
+  std::optional<int> mode;
   std::vector<OperandNote> labels;
   std::optional<Counterexample> witness;
-  Sizes sizes;                     // the smallest sizes that break a symbolic claim
-  std::vector<std::string> works;  // repairs that were tried and work
-  std::string help;                // a next step, where there is no tried repair
+  // The smallest sizes that break a symbolic claim.
+  Sizes sizes;
+  // Repairs that were tried and work.
+  std::vector<std::string> works;
+  // A next step, where there is no tried repair.
+  std::string help;
 
   // All of it as (kind, text): "at" for the witness and sizes, "works" for repairs, "help".
   std::vector<std::pair<std::string, std::string>> notes() const;

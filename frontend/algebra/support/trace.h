@@ -12,7 +12,8 @@
 //
 // A rule reports a step where it takes it; nothing here computes, so that a derivation cannot
 // disagree with the result. Steps are facts, worded in one place
-// (frontend/sema/derivation_text.cpp). While nobody listens a report costs the test of one pointer.
+// (frontend/sema/explain/derivation_steps.cpp). While nobody listens a report costs the test of one
+// pointer.
 // A shortcut that skips a rule must ask `trace::heard()` and take the rule.
 
 #include <optional>
@@ -57,19 +58,19 @@ struct Guarded {
   Guard guard;
 };
 
-// --- coalesce
-// -------------------------------------------------------------------------------------------------------
+// --- coalesce ------------------------------------------------------------------------------------
 
-struct Drop {  // a mode of extent 1
+// A mode of extent 1.
+struct Drop {
   Mode mode;
 };
-struct Join {  // two neighbours: joined where low.extent*low.stride == high.stride
+// Two neighbours: joined where low.extent*low.stride == high.stride.
+struct Join {
   Mode low, high;
   bool joined;
 };
 
-// --- composition: count steps of `step` through the modes of the left side
-// ------------------------------------------
+// --- composition: count steps of `step` through the modes of the left side -----------------------
 
 // The left side as the rules see it: coalesced, the last mode goes on for ever. `path`: the mode of
 // A that it is.
@@ -77,12 +78,14 @@ struct LeftSide {
   std::vector<int> path;
   std::vector<Mode> modes;
 };
-struct Walk {  // a mode of the right side
+// A mode of the right side.
+struct Walk {
   Int count;
   Tuple step;
   int right_mode;
 };
 
+// How count steps of `step` meet a mode of `extent`.
 enum class Meeting {
   inside,   // (count-1)*step < extent: it stays inside
   over,     // extent divides step: it steps over the whole mode
@@ -92,138 +95,157 @@ enum class Meeting {
   open,     // inside, through or over: which is not known
   misfit,   // none of these
 };
+// One mode of the right side at one mode of the left.
 struct Meets {
   Meeting meeting;
   Mode left;
   Int count, step;            // when it gets there
   std::optional<Mode> piece;  // what it becomes here
   std::string code, missing;  // of a misfit: the refusal, what would decide
-  std::optional<Mode> rest;   // open: the steps that go on
+  // Open: the steps that go on.
+  std::optional<Mode> rest;
 };
-struct Carry {  // several modes of the right side move in one of the left: together they stay below
-                // its extent, or not
+// Several modes of the right side move in one of the left: together they stay below its extent, or
+// not.
+struct Carry {
   Mode left;
   std::vector<Int> reaches;
   Int reach;
   bool stays;
 };
-struct Tabulated {  // the rules found no form; where there are not too many values all were
-                    // compared
+// The rules found no form; where there are not too many values all were compared.
+struct Tabulated {
   bool compared;
   std::optional<Layout> found;
 };
 
-// --- complement and inverses
-// ----------------------------------------------------------------------------------------
+// --- complement and inverses ---------------------------------------------------------------------
 
-struct Gap {  // modes by ascending stride: below this one `covered` values are reached, and `gap`
-              // copies of them fit
+// Modes by ascending stride: below this one `covered` values are reached, and `gap` copies of them
+// fit.
+struct Gap {
   Mode mode;
   Int covered, gap;
 };
-struct Interlaced {  // modes that step within what those below cover: one block of `covered`
-                     // values, gap:1 beside it
+// Modes that step within what those below cover: one block of `covered` values, gap:1 beside it.
+struct Interlaced {
   Mode mode;
   std::optional<Int> covered;  // none: beyond 64 bits
   Int gap;
 };
-struct Rest {  // above all modes: `rest` copies of `covered` reach the cotarget
+// Above all modes: `rest` copies of `covered` reach the cotarget.
+struct Rest {
   Tuple cotarget;
   Int covered, rest;
 };
-struct Follow {  // right inverse: the mode of A whose stride continues; nothing where none does
+// Right inverse: the mode of A whose stride continues; nothing where none does.
+struct Follow {
   Int wanted;
   std::optional<Mode> mode;
   Int place;  // what one step of it is as an index
 };
-struct Undo {  // left inverse: the modes by ascending stride, `last` is the stride below
+// Left inverse: the modes by ascending stride, `last` is the stride below.
+struct Undo {
   Mode mode;
   Int last, place;
 };
 
-struct Searched {  // the rule does not hold; a search of all digits found this
+// The rule does not hold; a search of all digits found this.
+struct Searched {
   Layout found;
 };
 
-// --- element widths and swizzles
-// ------------------------------------------------------------------------------------
+// --- element widths and swizzles -----------------------------------------------------------------
 
+// How one mode is cast: its stride divided, its extent shrunk, its words listed, whole rounds of
+// words, a mode that stays at 0; and for downcasts the mode that grows, or a stride that is scaled.
 enum class Casting { divided, shrunk, listed, rounds, still, grown, scaled };
+// One mode by `factor` elements a word.
 struct Cast {
   Casting how;
   Mode from;
   Layout to;
   Int factor;
 };
-struct Image {  // a swizzle's bits seen through a layout
+// A swizzle's bits seen through a layout.
+struct Image {
   Layout through;
   Swizzle from;
   int64_t source, target;
   std::optional<Swizzle> to;
 };
 
-struct Rescaled {  // a swizzle on elements of another width
+// A swizzle on elements of another width.
+struct Rescaled {
   Swizzle from, to;
   int64_t factor;
 };
-struct Xors {  // a swizzle after a layout
+// A swizzle after a layout.
+struct Xors {
   Swizzle swizzle;
 };
-struct Together {  // two swizzles of one shift
+// Two swizzles of one shift.
+struct Together {
   Swizzle a, b;
 };
 
-// --- values
-// ---------------------------------------------------------------------------------------------------------
+// --- values --------------------------------------------------------------------------------------
 
-struct At {  // the natural coordinate, and the inner product with the strides
+// The natural coordinate, and the inner product with the strides.
+struct At {
   Layout layout;
   Tuple coordinate, natural, value;
 };
-struct Kept {  // of a slice: what stands under `_`, and the value of the rest
+// A slice: its part under `_`, and the value of the rest.
+struct Kept {
   Tuple coordinate;
   Layout sub;
   Tuple offset;
 };
-struct Moved {  // by the offset of a composed layout
+// By the offset of a composed layout.
+struct Moved {
   Tuple offset, from, value;
 };
-struct Bits {  // a swizzle on a known number
+// A swizzle on a known number.
+struct Bits {
   Swizzle swizzle;
   int64_t from, to;
 };
 
-// --- vectors and searches
-// -------------------------------------------------------------------------------------------
+// --- vectors and searches ------------------------------------------------------------------------
 
-struct Common {  // A along a part of B's right inverse, and how many of those elements follow one
-                 // another in A
+// A along a part of B's right inverse, and how many of those elements follow one another in A.
+struct Common {
   Layout through, values;
   Int count;
 };
-struct Limited {  // a swizzle that the other layout does not have keeps so many neighbours together
+// A swizzle that the other layout does not have keeps so many neighbours together.
+struct Limited {
   Swizzle by;
   int64_t elements;
 };
-struct Bound {  // an access to memory under any layout: so many accesses of `vector` elements, at
-                // least so many wavefronts
+// An access to memory under any layout: so many accesses of `vector` elements, at least so many
+// wavefronts.
+struct Bound {
   std::string access;
   int64_t vector, accesses, fewest;
 };
-struct Tried {  // a layout, better than those before it: its wavefronts for each access
+// A layout, better than those before it: its wavefronts for each access.
+struct Tried {
   AnyLayout layout;
   std::vector<std::pair<std::string, int64_t>> wavefronts;
   int64_t sum;
 };
-struct Looked {  // a search for a layout ends
+// A search for a layout ends.
+struct Looked {
   std::string family;
   int64_t candidates, wavefronts, fewest;
 };
 
-// --- propositions
-// ---------------------------------------------------------------------------------------------------
+// --- propositions --------------------------------------------------------------------------------
 
-struct Condition {  // one of those that are together enough for the claim
+// One of those that are together enough for the claim.
+struct Condition {
   Predicate condition;
   bool proved;
 };
@@ -235,14 +257,17 @@ struct Judged {
   std::string failure;
 };
 
+// Everything that can be reported.
 using Step =
     std::variant<Begin, End, Guarded, Drop, Join, LeftSide, Walk, Meets, Carry, Tabulated, Gap,
                  Interlaced, Rest, Follow, Undo, Searched, Cast, Image, Rescaled, Xors, Together,
                  At, Kept, Moved, Bits, Common, Limited, Bound, Tried, Looked, Condition, Judged>;
 
+// The steps of one operation and of those inside it, in order.
 struct Derivation {
   std::vector<Step> entries;
-  bool cut = false;  // there were more steps than are kept
+  // There were more steps than are kept.
+  bool cut = false;
 
   void add(Step step);
   void append(Derivation other);
@@ -251,13 +276,16 @@ struct Derivation {
   size_t skipped_ = 0;  // operations begun and not kept
 };
 
+// Who listens on this thread: null while nobody does, which is nearly always.
 inline constinit thread_local Derivation* listener = nullptr;
 
+// Whether somebody listens.
 inline bool heard() {
   return listener != nullptr;
 }
 
 // report([&] { return Drop{mode}; })
+// Adds the step that `make` returns, which is made only if somebody listens.
 template <typename Make>
 void report(const Make& make) {
   if (listener) [[unlikely]]

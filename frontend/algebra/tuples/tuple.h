@@ -28,8 +28,8 @@ class Tuple {
   Tuple(T value) : value_(value) {}
   explicit Tuple(std::vector<Tuple> modes);  // a tuple
   static Tuple underscore();
-  static Tuple basis(Int value,
-                     std::vector<int> path);  // an empty path gives the integer; value 0 gives 0
+  // An empty path gives the integer; value 0 gives 0.
+  static Tuple basis(Int value, std::vector<int> path);
 
   bool is_tuple() const { return modes_ != nullptr; }
   bool is_leaf() const { return !is_tuple(); }
@@ -39,15 +39,16 @@ class Tuple {
   bool is_literal(int64_t value) const { return is_int() && value_.is(value); }
 
   const Int& value() const { return value_; }  // of an integer or a basis element
-  const std::vector<int>& path() const;        // empty for integers
-  const std::vector<Tuple>& modes() const;     // of a tuple
+  // Empty for integers.
+  const std::vector<int>& path() const;
+  const std::vector<Tuple>& modes() const;  // of a tuple
 
   // The integer is its own only mode.
   int rank() const { return modes_ ? static_cast<int>(modes_->size()) : 1; }
   int depth() const { return depth_; }
   std::int64_t leaf_count() const { return leaves_; }
-  const Tuple& operator[](
-      int mode) const;  // mode 0 of an integer is the integer; else Refusal "mode"
+  // Mode 0 of an integer is the integer; else Refusal "mode"
+  const Tuple& operator[](int mode) const;
 
   std::string to_string() const;
   friend bool operator==(const Tuple& a, const Tuple& b);
@@ -63,7 +64,8 @@ class Tuple {
   std::shared_ptr<const std::vector<int>> path_;
   bool underscore_ = false;
   int depth_ = 0;
-  std::int32_t leaves_ = 1;  // however the nodes are shared
+  // However the nodes are shared.
+  std::int32_t leaves_ = 1;
 };
 
 template <typename... Modes>

@@ -38,10 +38,10 @@ Tuple divide(Facts& facts, const char* name, const Tuple& a, const Tuple& b, con
 Int either_divides(Facts& facts, const Int& a, const Int& b) {
   if (!facts.proves(divides(a, b)) && !facts.proves(divides(b, a))) {
     // One order for both, so that it is guarded once.
-    const bool turned =
+    const bool reversed =
         a.is_literal() != b.is_literal() ? a.is_literal() : b.to_string() < a.to_string();
     const Predicate condition =
-        turned ? either(divides(b, a), divides(a, b)) : either(divides(a, b), divides(b, a));
+        reversed ? either(divides(b, a), divides(a, b)) : either(divides(a, b), divides(b, a));
     if (!facts.try_require(condition, "shape_div")) {
       throw refusal(
           "shape-div",

@@ -17,8 +17,7 @@
 
 namespace lay {
 
-// --- Inspection
-// -----------------------------------------------------------------------------------------------------
+// --- Inspection ----------------------------------------------------------------------------------
 
 Tuple get(const Tuple& t, std::span<const int> path);
 // The product of all leaves; of () 1.
@@ -26,25 +25,31 @@ Int size(const Tuple& t);
 // Basis leaves and integers, left to right.
 std::vector<Tuple> leaves(const Tuple& t);
 
-// --- Structure
-// ------------------------------------------------------------------------------------------------------
+// --- Structure -----------------------------------------------------------------------------------
 
 Tuple select(const Tuple& t, std::span<const int> modes);
-Tuple take(const Tuple& t, int begin, int end);   // Refusal "range" if empty
-Tuple group(const Tuple& t, int begin, int end);  // [begin,end) becomes one mode
-Tuple flatten(const Tuple& t);                    // an integer stays one; else depth 1
-Tuple unflatten(const Tuple& flat,
-                const Tuple& profile);  // Law: flatten(result) has the leaves of flat
+// Refusal "range" if empty.
+Tuple take(const Tuple& t, int begin, int end);
+// [begin,end) becomes one mode.
+Tuple group(const Tuple& t, int begin, int end);
+// An integer stays one; else depth 1.
+Tuple flatten(const Tuple& t);
+// Law: flatten(result) has the leaves of flat.
+Tuple unflatten(const Tuple& flat, const Tuple& profile);
 Tuple append(const Tuple& t, const Tuple& x);
-Tuple append(const Tuple& t, const Tuple& x,
-             int rank);  // until the rank is reached; Refusal "rank" if it is exceeded
+// Until the rank is reached; Refusal "rank" if it is exceeded.
+Tuple append(const Tuple& t, const Tuple& x, int rank);
 Tuple prepend(const Tuple& t, const Tuple& x);
 Tuple prepend(const Tuple& t, const Tuple& x, int rank);
 Tuple replace(const Tuple& t, int mode, const Tuple& x);
-Tuple zip(const Tuple& a, const Tuple& b);  // ((a0,b0),(a1,b1),...)
-Tuple zip(const Tuple& t);                  // transpose of a tuple of tuples of equal rank
-Tuple wrap(const Tuple& t);                 // an integer becomes the tuple of one
-Tuple unwrap(const Tuple& t);               // tuples of one are opened
+// ((a0,b0),(a1,b1),...)
+Tuple zip(const Tuple& a, const Tuple& b);
+// Transpose of a tuple of tuples of equal rank.
+Tuple zip(const Tuple& t);
+// An integer becomes the tuple of one.
+Tuple wrap(const Tuple& t);
+// Tuples of one are opened.
+Tuple unwrap(const Tuple& t);
 Tuple concatenate(const Tuple& a, const Tuple& b);
 // f at every leaf; f at pairs of leaves of congruent tuples.
 Tuple transform(const Tuple& t, const std::function<Tuple(const Tuple&)>& f);
@@ -59,12 +64,14 @@ Tuple slice(const Tuple& coordinate, const Tuple& t);
 // Keeps what stands under integers: dice((1,_,1), (128,64,32)) = (128,32).
 Tuple dice(const Tuple& coordinate, const Tuple& t);
 
-// --- Arithmetic
-// -----------------------------------------------------------------------------------------------------
+// --- Arithmetic ----------------------------------------------------------------------------------
 
-Tuple product_each(const Tuple& t);  // the size of each mode; of an integer (n,)
-Tuple product_like(const Tuple& t, const Tuple& guide);  // the sizes at the leaves of guide
-Int inner_product(const Tuple& a, const Tuple& b);       // integers only, congruent
+// The size of each mode; of an integer (n,)
+Tuple product_each(const Tuple& t);
+// The sizes at the leaves of guide.
+Tuple product_like(const Tuple& t, const Tuple& guide);
+// Integers only, congruent.
+Int inner_product(const Tuple& a, const Tuple& b);
 Int sum(const Tuple& t);
 Int maximum(Facts& facts, const Tuple& t);
 Int minimum(Facts& facts, const Tuple& t);
@@ -78,12 +85,12 @@ Tuple shape_div(Facts& facts, const Tuple& a, const Tuple& b);
 // Law: the least multiple of b that is >= a, mode by mode.
 Tuple round_up(Facts& facts, const Tuple& a, const Tuple& b);
 
-// --- Orders on profiles and shapes
-// ----------------------------------------------------------------------------------
+// --- Orders on profiles and shapes ---------------------------------------------------------------
 
-bool congruent(const Tuple& a, const Tuple& b);  // the same nesting
-bool weakly_congruent(const Tuple& a,
-                      const Tuple& b);  // a's nesting, refined: an integer matches anything
+// The same nesting.
+bool congruent(const Tuple& a, const Tuple& b);
+// a's nesting, refined: an integer matches anything.
+bool weakly_congruent(const Tuple& a, const Tuple& b);
 // Every coordinate of a is one of b: an integer equals the size. The condition on the sizes; never
 // if the profiles do not fit.
 Predicate compatible(const Tuple& a, const Tuple& b);
@@ -92,8 +99,7 @@ Predicate evenly_divides(Facts& facts, const Tuple& shape, const Tuple& tiler);
 // Equal leaf by leaf; never if the nesting differs.
 Predicate equal(const Tuple& a, const Tuple& b);
 
-// --- Coordinates
-// ----------------------------------------------------------------------------------------------------
+// --- Coordinates ---------------------------------------------------------------------------------
 
 // Index of a coordinate with the given strides. Law: the inner product of the natural coordinate
 // with d; an integer against a tuple is split colexicographically and the last mode takes the rest;

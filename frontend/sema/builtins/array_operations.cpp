@@ -33,8 +33,8 @@ std::optional<Side> side_of(const Value& v) {
   return side;
 }
 
-// The type both are brought to: the wider float, else the wider integer; a number on its own does
-// not widen a float.
+// The type that both are converted to: the wider float, else the wider integer; a number on its own
+// does not widen a float.
 ElementType joint_type(const Side& a, const Side& b) {
   if (a.weak && !b.weak && (b.real || !a.real))
     return b.array.element == ElementType::pred ? a.array.element : b.array.element;

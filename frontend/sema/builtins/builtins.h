@@ -44,12 +44,17 @@ class Arguments {
 
   const Layout& layout(std::size_t i) const;
   AnyLayout any_layout(std::size_t i) const;
-  const Layout& inner_layout(std::size_t i) const;  // a layout, or the one inside a composed layout
-  const Tuple& tuple(std::size_t i) const;          // an IntTuple
-  Int integer(std::size_t i) const;                 // literal or symbolic
+  // A layout, or the one inside a composed layout.
+  const Layout& inner_layout(std::size_t i) const;
+  // An IntTuple.
+  const Tuple& tuple(std::size_t i) const;
+  // Literal or symbolic.
+  Int integer(std::size_t i) const;
   std::int64_t literal(std::size_t i) const;
-  int small(std::size_t i) const;                 // a literal that fits an int: a mode, a rank
-  std::vector<int> path(std::size_t from) const;  // the trailing integers
+  // A literal that fits an int: a mode, a rank.
+  int small(std::size_t i) const;
+  // The trailing integers.
+  std::vector<int> path(std::size_t from) const;
   Tiler tiler(std::size_t i) const;
   ElementType type(std::size_t i) const;
   const Array& array(std::size_t i) const;
@@ -73,6 +78,7 @@ std::vector<const CallArgument*> bind_arguments(const std::string& callee,
 // The most arguments of an operation that takes any number of them.
 inline constexpr std::size_t kMany = 64;
 
+// One row: the name, how it is called, its law, and the function behind it.
 struct Builtin {
   std::string_view name, signature, law;
   std::size_t least, most;  // number of arguments
@@ -92,6 +98,7 @@ std::span<const Builtin> fit_builtins();
 std::span<const Builtin> number_builtins();
 std::span<const Builtin> array_builtins();
 std::span<const Builtin> export_builtins();
+// Returns the row of a name, null where there is none; and all rows.
 const Builtin* find_builtin(const std::string& name);
 std::vector<const Builtin*> all_builtins();
 

@@ -270,8 +270,8 @@ void refuse_inexact(const Layout& l, const Int& tile) {
   r.operands = {l.to_string(), tile.to_string()};
   Counterexample w;
   w.index = n.value();
-  w.due = "nothing";
-  w.actual = "an element of the last tile";
+  w.expected = "nothing";
+  w.got = "an element of the last tile";
   r.witness = std::move(w);
   if (const auto fits = greatest_fitting_tile(n.value(), tile.value()))
     r.works.push_back("a tile of " + std::to_string(*fits));

@@ -137,23 +137,23 @@ Value arg_extreme(Arguments& a) {
 }
 
 // Whether an array of truth values holds everywhere, or somewhere.
-template <bool Everywhere>
+template <bool ForAll>
 Value quantified(Arguments& a) {
   if (const Predicate* p = a.as<Predicate>(0)) return Value(*p);
   if (const ListPtr* list = a.as<ListPtr>(0)) {
-    Predicate result(Everywhere);
+    Predicate result(ForAll);
     for (const Value& element : (*list)->elements) {
       const Predicate* p = element.as<Predicate>();
       if (!p) a.wrong_kind(0, "an array or a tuple of conditions");
-      result = Everywhere ? both(result, *p) : either(result, *p);
+      result = ForAll ? both(result, *p) : either(result, *p);
     }
     return Value(result);
   }
   const Array& x = a.array(0);
   for (std::int64_t i = 0, n = x.size(); i < n; ++i) {
-    if ((x.integer(i) != 0) != Everywhere) return Value(Predicate(!Everywhere));
+    if ((x.integer(i) != 0) != ForAll) return Value(Predicate(!ForAll));
   }
-  return Value(Predicate(Everywhere));
+  return Value(Predicate(ForAll));
 }
 
 Value transpose_(Arguments& a) {

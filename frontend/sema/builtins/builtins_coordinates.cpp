@@ -122,7 +122,7 @@ Failure first_conflict(const Tuple& a, const Tuple& b, const Relation& holds,
   };
   Failure f;
   f.value = a.to_string();
-  f.due = b.to_string();
+  f.expected = b.to_string();
   f.sentence = (path.empty() ? "" : "mode " + path + " is ") + side(a) + " on the left and " +
                side(b) + " on the right";
   return f;
@@ -134,7 +134,7 @@ Value related(Arguments& a, const Relation& holds) {
   const Tuple left = shape_or_tuple(a, 0), right = shape_or_tuple(a, 1);
   Predicate result = holds(left, right);
   if (asked && result.is_never()) {
-    Judgement j;
+    Conclusion j;
     j.verdict = Verdict::refuted;
     j.never = true;
     j.failure = first_conflict(left, right, holds);

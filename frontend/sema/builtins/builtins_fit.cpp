@@ -87,12 +87,12 @@ OffsetTable first_fastest(const RowMajor& rows) {
   const std::int64_t entry = table.values[static_cast<std::size_t>(fitted.broken)];
   std::int64_t apart;
   const bool is_far = __builtin_sub_overflow(entry, table.values[0], &apart);
-  const std::string due = is_far            ? "a number less than 2^63 from entry 0"
-                          : fitted.expected ? std::to_string(*fitted.expected)
-                                            : "another number";
+  const std::string expected = is_far            ? "a number less than 2^63 from entry 0"
+                               : fitted.expected ? std::to_string(*fitted.expected)
+                                                 : "another number";
   Refusal r = refusal("fit", "no layout, swizzled or not, has these values: entry " +
                                  std::to_string(fitted.broken) + " breaks every candidate");
-  r.witness = Counterexample{fitted.broken, coordinate, "", due, std::to_string(entry), ""};
+  r.witness = Counterexample{fitted.broken, coordinate, "", expected, std::to_string(entry), ""};
   throw r;
 }
 

@@ -13,7 +13,7 @@ std::string claim_text(const Arguments& a) {
   return s + ")";
 }
 
-Value answer(Arguments& a, bool asked, const Judgement& j) {
+Value answer(Arguments& a, bool asked, const Conclusion& j) {
   if (j.verdict == Verdict::proved) return Value(Predicate(true));
   if (j.verdict == Verdict::refuted && (j.never || asked)) {
     a.session.refutation = j;

@@ -26,7 +26,7 @@ class Reader {
  private:
   [[noreturn]] void stop(const std::string& wanted) const {
     throw refusal("cute-text", "character " + std::to_string(at_ + 1) +
-                                   " of the text is not CuTe's: " + wanted + " is due");
+                                   " of the text is not CuTe's: expected " + wanted);
   }
 
   void space() {

@@ -50,7 +50,7 @@ std::optional<Symbols> sizes_for(const Symbols& symbols, const std::vector<Guard
     const Under under(facts, wanted);
     if (!under.possible()) continue;
     Symbols numbers;
-    for (const auto& [name, value] : facts.decide(less(product, 1)).witness) {
+    for (const auto& [name, value] : facts.decide(less(product, 1)).sizes) {
       if (const auto found = names.find(name); found != names.end()) numbers[found->second] = value;
     }
     if (numbers.size() == symbols.size()) return numbers;

@@ -4,7 +4,7 @@
 
 namespace lay::sema {
 
-std::vector<Note> counterexample(const Judgement& refuted) {
+std::vector<Note> counterexample(const Conclusion& refuted) {
   std::vector<Note> notes;
   std::string values;
   for (const auto& [name, value] : refuted.sizes) {
@@ -17,7 +17,7 @@ std::vector<Note> counterexample(const Judgement& refuted) {
   return notes;
 }
 
-std::vector<std::pair<std::string, std::string>> witness(const Judgement& refuted) {
+std::vector<std::pair<std::string, std::string>> witness(const Conclusion& refuted) {
   std::vector<std::pair<std::string, std::string>> facts;
   const Failure& failure = refuted.failure;
   const auto add = [&](const char* name, const std::string& text) {
@@ -29,7 +29,7 @@ std::vector<std::pair<std::string, std::string>> witness(const Judgement& refute
   if (failure.other) facts.emplace_back("other_index", std::to_string(*failure.other));
   add("other_coordinate", failure.other_coordinate);
   add("value", failure.value);
-  add("due", failure.due);
+  add("expected", failure.expected);
   return facts;
 }
 

@@ -11,8 +11,8 @@
 namespace lay::sema {
 
 // The sizes at which it fails, and where at these sizes.
-std::vector<Note> counterexample(const Judgement& refuted);
+std::vector<Note> counterexample(const Conclusion& refuted);
 // The same for tools: name and JSON text of each fact.
-std::vector<std::pair<std::string, std::string>> witness(const Judgement& refuted);
+std::vector<std::pair<std::string, std::string>> witness(const Conclusion& refuted);
 
 }  // namespace lay::sema

@@ -29,22 +29,29 @@ struct Record;
 // n-major. A template without them takes k-major operands there only; to registers operands come
 // from either order.
 struct Atom {
-  std::string name;            // as Lay reads it back: sm90.wgmma(n = 256, ab = bf16, acc = f32)
+  // As Lay reads it back: sm90.wgmma(n = 256, ab = bf16, acc = f32)
+  std::string name;
   std::string kind;            // who executes it: "thread", "quad pair", "warp", "warpgroup"
   std::array<int, 3> shape{};  // m, n, k
-  Layout threads;              // thread of the atom -> thread of its group
+  // Thread of the atom -> thread of its group.
+  Layout threads;
   // (thread, value) -> column-major index in the tile m x k of a, n x k of b, m x n of c. Where the
   // operand lies in shared memory all threads see the whole tile.
   Layout a, b, c;
   bool a_shared = false, b_shared = false;
   ElementType a_type = ElementType::f32, b_type = ElementType::f32, accumulator = ElementType::f32;
-  std::string instruction;  // PTX; empty: there is none, and it cannot be emitted
-  int since = 0;            // the least compute capability that has it, times ten; 0: every one
-  int alignment = 0;        // bytes: of where an operand in shared memory begins, and of its rows
-  std::vector<int> swizzle_widths;  // the swizzle spans, in bytes, that an operand in shared memory
-                                    // may have; widest first
-  double cost = 0;                  // clocks of one SM an instruction
-  double error = 0;  // at most this times (|c| + sum |a*b|) away from the exact result
+  // PTX; empty: there is none, and it cannot be emitted.
+  std::string instruction;
+  // The least compute capability that has it, times ten; 0: every one.
+  int since = 0;
+  // Bytes: of where an operand in shared memory begins, and of its rows.
+  int alignment = 0;
+  // The swizzle spans, in bytes, that an operand in shared memory may have; widest first.
+  std::vector<int> swizzle_widths;
+  // Clocks of one SM an instruction.
+  double cost = 0;
+  // At most this times (|c| + sum |a*b|) away from the exact result.
+  double error = 0;
 
   friend bool operator==(const Atom&, const Atom&) = default;
 

@@ -12,7 +12,8 @@ struct Covering {
   std::string name;  // "A"
   Layout layout;
   int rows = 1, columns = 1;
-  bool once = false;  // no repetition, not even along threads
+  // No repetition, not even along threads.
+  bool once = false;
 };
 
 // Law: `threads` threads; every index of the tile is held, none outside it, and none twice but

@@ -18,17 +18,22 @@ namespace lay::sema {
 // The template names registers or addresses: $to, $from; $bytes of which only so many are read; and
 // of TMA $map, $coordinates, $barrier and $mask.
 struct CopyInstruction {
-  std::string name;  // as Lay reads it back: sm80.ldmatrix(n = 4)
+  // As Lay reads it back: sm80.ldmatrix(n = 4)
+  std::string name;
   std::string kind;  // who executes it: "thread", "warp"; "cluster": one thread for so many blocks
-  Layout threads;    // thread of the copy -> thread of its group; of a cluster its blocks
-  Layout source, destination;  // (thread, value) -> bit of what is copied
-  std::string instruction;     // PTX
-  int since = 0;               // the least compute capability that has it, times ten; 0: every one
-  int alignment = 0;           // bytes: of an address
-  int pitch = 0;  // bytes of which the strides of a tensor in global memory are multiples; 0: any
-  std::vector<int>
-      swizzle_widths;  // the swizzle spans, in bytes, in which it can write or read shared memory
-  double cost = 0;     // clocks of one SM an instruction
+  // Thread of the copy -> thread of its group; of a cluster its blocks.
+  Layout threads;
+  // (thread, value) -> bit of what is copied.
+  Layout source, destination;
+  std::string instruction;  // PTX
+  // The least compute capability that has it, times ten; 0: every one.
+  int since = 0;
+  int alignment = 0;  // bytes: of an address
+  // Bytes of which the strides of a tensor in global memory are multiples; 0: any.
+  int pitch = 0;
+  // The swizzle spans, in bytes, in which it can write or read shared memory.
+  std::vector<int> swizzle_widths;
+  double cost = 0;  // clocks of one SM an instruction
 
   int count() const;          // threads
   std::int64_t bits() const;  // that are copied

@@ -34,12 +34,14 @@ using ScalarId = int;  // into Kernel::scalars
 using IndexId = int;   // into Kernel::indices
 using NodeId = int;    // into Kernel::nodes
 
+// A size of the kernel's signature.
 struct Dim {
   std::string name;
   Int symbol;
   Span where;
 };
 
+// How a kernel uses a tensor; inout: an output that is read before it is written.
 enum class Access { input, output, inout };
 
 // Elements in the caller's memory. The layout maps the coordinate that stands in brackets to an
@@ -60,6 +62,7 @@ struct Tensor {
   }
 };
 
+// A number that is given at launch.
 struct Scalar {
   std::string name;
   ElementType type = ElementType::f32;
@@ -82,13 +85,15 @@ struct Index {
   Span where;
 };
 
+// The kinds of nodes. Nodes form a DAG: operands have smaller ids.
 struct Literal {
   std::variant<std::int64_t, double> value;
 };
 struct IndexValue {
   IndexId index;
 };
-struct SizeValue {  // a dim, or arithmetic on dims, in an epilogue
+// A dim, or arithmetic on dims, in an epilogue.
+struct SizeValue {
   Int value;
 };
 struct ScalarValue {
@@ -116,6 +121,7 @@ struct Apply {
   std::vector<NodeId> operands;
 };
 
+// One value of a kernel's body.
 struct Node {
   std::variant<Literal, IndexValue, SizeValue, ScalarValue, Load, Reduce, Apply> what;
   ElementType type = ElementType::f32;
@@ -139,17 +145,22 @@ struct ScheduleEntry {
   Span where;
 };
 
+// A schedule for one family of GPUs, under conditions on the sizes.
 struct Schedule {
-  std::string target;           // "simt", "sm90", ...
-  std::vector<Predicate> when;  // over the kernel's dims; empty: always
+  std::string target;  // "simt", "sm90", ...
+  // Over the kernel's dims; empty: always.
+  std::vector<Predicate> when;
   std::vector<ScheduleEntry> entries;
   Span where;
 };
 
+// A checked kernel. What `nodes` and `assignments` say is its meaning (reference.h); everything
+// behind it, plans and CUDA, is held to that.
 struct Kernel {
   std::string name;
   std::vector<Dim> dims;
-  std::vector<Tensor> tensors;  // parameters in order, then the outputs that are not inout
+  // Parameters in order, then the outputs that are not inout.
+  std::vector<Tensor> tensors;
   std::vector<Scalar> scalars;
   std::vector<SignatureEntry> signature;
   std::vector<Index> indices;
@@ -161,6 +172,7 @@ struct Kernel {
   std::vector<Schedule> schedules;
   Span where;
 
+  // What an id stands for; the id is of this kernel.
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
   const Index& index(IndexId id) const { return indices[static_cast<std::size_t>(id)]; }
   const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }

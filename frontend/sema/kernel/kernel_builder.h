@@ -20,7 +20,8 @@ class KernelBuilder {
   explicit KernelBuilder(Session& session) : session_(session) {}
 
   Kernel kernel;
-  std::vector<IndexId> left;  // the indices on the left side of the assignment that is being read
+  // The indices on the left side of the assignment that is being read.
+  std::vector<IndexId> left;
 
   // A new index of this extent, and the Int that stands for it.
   std::pair<IndexId, Int> add_index(const std::string& name, const Int& extent, bool summed,
@@ -31,7 +32,8 @@ class KernelBuilder {
   // tensor[indices]: an element. Bare indices must range over the mode; others must stay inside it.
   Value load(TensorId tensor, const std::vector<Operand>& indices, Span whole);
   Value sum(Frame& frame, const syntax::Sum& sum, Span whole);
-  // A function of numbers, brought to one type first. `select` takes the condition first.
+  // A function of numbers, which are converted to one type first. `select` takes the condition
+  // first.
   Value apply(ElementFunction function, const std::vector<Operand>& operands, Span whole);
   Value cast(const Operand& operand, ElementType to);
   Value scalar(ScalarId id, Span where);
@@ -72,8 +74,9 @@ class KernelBuilder {
   bool reads_inout(NodeId id) const;
 
   Session& session_;
-  std::map<DimId, IndexId> symbols_;        // of indices
-  std::map<std::string, NodeId> interned_;  // equal nodes are one
+  std::map<DimId, IndexId> symbols_;  // of indices
+  // Equal nodes are one.
+  std::map<std::string, NodeId> interned_;
 };
 
 // A kernel statement (or its instance for given element types) as a checked kernel

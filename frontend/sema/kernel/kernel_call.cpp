@@ -150,10 +150,10 @@ Binding solve_sizes(const Kernel& kernel,
                     kernel.name + " needs " + dim.name + " >= 0, not " + std::to_string(value));
   }
   for (const Equation& e : equations) {
-    auto due = e.expression.evaluate(sizes);
-    if (due == e.value) continue;
+    auto expected = e.expression.evaluate(sizes);
+    if (expected == e.value) continue;
     std::string wanted = e.expression.to_string();
-    if (due && !e.expression.is_literal()) wanted += " = " + std::to_string(*due);
+    if (expected && !e.expression.is_literal()) wanted += " = " + std::to_string(*expected);
     throw refusal("shape-mismatch", e.what + " has " + std::to_string(e.value) + " elements, and " +
                                         kernel.name + " wants " + wanted);
   }

@@ -28,8 +28,9 @@ using Number = std::variant<std::int64_t, double>;
 
 struct KernelCall {
   KernelPtr kernel;
-  Binding sizes;                // every dim of the kernel
-  std::vector<Array> tensors;   // by TensorId; outputs that are not inout are zeros of their shape
+  Binding sizes;  // every dim of the kernel
+  // By TensorId; outputs that are not inout are zeros of their shape.
+  std::vector<Array> tensors;
   std::vector<Number> scalars;  // by ScalarId
 };
 

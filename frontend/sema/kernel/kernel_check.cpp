@@ -201,7 +201,7 @@ class KernelCheck {
       const bool open = std::any_of(conditions.begin(), conditions.end(),
                                     [](const auto& p) { return p.is_never(); });
       if (open) {
-        const Judgement j = injective(session_.facts, tensor.layout);
+        const Conclusion j = injective(session_.facts, tensor.layout);
         if (j.verdict == Verdict::proved) continue;
         fail("not-injective",
              tensor.name + " is written, and " + tensor.layout.to_string() +

@@ -17,7 +17,7 @@ bool is_main(const Session& session, const std::shared_ptr<Module>& module) {
 void report(Session& session, const Kernel& kernel) {
   for (const Guard& guard : kernel.guards) {
     session.outcome->findings.push_back(
-        {Standing::guarded, guard.to_string(), guard.origin, guard.breaks, kernel.where});
+        {Verdict::undecided, guard.to_string(), guard.origin, guard.breaks, kernel.where, true});
   }
 }
 

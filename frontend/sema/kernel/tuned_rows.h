@@ -25,8 +25,10 @@ struct TunedClass {
   std::string gpu;  // as stdlib/targets calls it
   ElementType a = ElementType::f32, b = ElementType::f32, acc = ElementType::f32,
               c = ElementType::f32;
-  std::string along;    // the index along which A, B and C lie in memory: "kkn", "mnn", ...
-  bool masked = false;  // the sum counts in a part of the output only
+  // The index along which A, B and C lie in memory: "kkn", "mnn", ...
+  std::string along;
+  // The sum counts in a part of the output only.
+  bool masked = false;
 
   friend bool operator==(const TunedClass&, const TunedClass&) = default;
 };
@@ -35,8 +37,8 @@ struct TunedRow {
   std::string name;
   TunedClass of;
   Predicate when;
-  bool any_pitch =
-      false;  // also where operands or outputs are accessed element by element, or copied first
+  // Also where operands or outputs are accessed element by element, or copied first.
+  bool any_pitch = false;
   std::vector<ScheduleEntry> entries;
 };
 

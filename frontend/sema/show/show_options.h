@@ -11,11 +11,13 @@
 namespace lay::sema {
 
 struct ShowOptions {
-  std::string view;  // grid, threads, banks, line; empty: what the value asks for
+  // Grid, threads, banks, line; empty: what the value asks for.
+  std::string view;
   std::optional<Tuple> tile;
   picture::DrawOptions draw;
-  std::map<DimId, Int> sizes;  // numbers for dims, which keep what is assumed
-  Binding binding;             // the same
+  // Numbers for dims, which keep what is assumed.
+  std::map<DimId, Int> sizes;
+  Binding binding;  // the same
 };
 
 // Errors: `view`, `argument-name`, `operand-kind`; `contradiction` for a size that breaks an

@@ -12,6 +12,7 @@
 
 namespace lay::sema {
 
+// Every function returns the field as one kind of value, or complains.
 class RecordFields {
  public:
   // `complain` throws; it is told what is wrong: "it has no field kind".
@@ -20,7 +21,9 @@ class RecordFields {
   const Record& record() const { return record_; }
   [[noreturn]] void complain(const std::string& what) const;
 
+  // Whether there is such a field, of any kind.
   bool has(const std::string& field) const { return record_.find(field) != nullptr; }
+  // The field as a T; `wanted` is what it should be: "a layout".
   template <typename T>
   const T& of(const std::string& field, const char* wanted) const {
     const Value& value = required(field);
@@ -31,13 +34,17 @@ class RecordFields {
   Layout layout(const std::string& field) const;  // of known numbers
   ElementType type(const std::string& field) const;
   const std::string& text(const std::string& field) const;
-  std::string optional_text(const std::string& field) const;  // "" where there is none
+  // "" where there is none.
+  std::string optional_text(const std::string& field) const;
   std::int64_t integer(const std::string& field, std::int64_t least, std::int64_t most) const;
   std::int64_t optional_integer(const std::string& field, std::int64_t least,
-                                std::int64_t most) const;  // 0
+                                // 0.
+                                std::int64_t most) const;
   std::vector<int> numbers(const std::string& field, std::int64_t least, std::int64_t most) const;
-  double real(const std::string& field) const;           // at least 0
-  double optional_real(const std::string& field) const;  // 0 where there is none
+  // At least 0.
+  double real(const std::string& field) const;
+  // 0 where there is none.
+  double optional_real(const std::string& field) const;
   bool truth(const std::string& field, bool otherwise) const;
   const Record& inner(const std::string& field) const;
   std::vector<RecordPtr> records(const std::string& field) const;  // of a list

@@ -27,10 +27,12 @@ struct Value;
 struct Builtin;
 class Module;
 
-struct Nothing {  // what a statement is worth
+// The value of a statement.
+struct Nothing {
   friend bool operator==(const Nothing&, const Nothing&) = default;
 };
-struct Unknown {  // what only a run can know
+// A value that only a run can know.
+struct Unknown {
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
 
@@ -57,15 +59,17 @@ struct Closure {
   int generation = 0;
 };
 
-struct Function {  // def
+// A def.
+struct Function {
   Closure closure;
   const syntax::Def* def = nullptr;
 };
-struct RecordMaker {  // record with parameters
+// A record with parameters.
+struct RecordMaker {
   Closure closure;
   const syntax::Record* record = nullptr;
-  std::string library{};  // the name that it was used from: sm90.wgmma reads back where wgmma may
-                          // be another one
+  // The name that it was used from: sm90.wgmma reads back where wgmma may be another one.
+  std::string library{};
 };
 
 // A kernel, and its instances for element types if it has type parameters. Schedules given later
@@ -74,7 +78,8 @@ struct KernelFamily {
   Closure closure;
   const syntax::Kernel* kernel = nullptr;
   std::vector<std::pair<Closure, const syntax::Schedule*>> schedules;
-  KernelPtr checked;  // the instance for f32, if the kernel has type parameters
+  // The instance for f32, if the kernel has type parameters.
+  KernelPtr checked;
 
   bool generic() const;  // has type parameters
 };

@@ -1,12 +1,15 @@
-"""Products of matrices in Triton, compiled for who times them: `lay bench` runs this with a folder as its argument.
+"""Compiles products of matrices in Triton for `lay bench`, which runs this with a folder as its
+argument and times what comes of it.
 
-folder/request.json   what is multiplied: sizes, strides in elements, types, the epilogue (runtime/bench/triton/triton_request.h)
-folder/reply.json     what came of it: {"missing": why there is no Triton to ask}, or
-                      {"triton": version, "python": version, "kernels": [...]}, a kernel a configuration (runtime/bench/triton/triton_reply.h)
+folder/request.json   what is multiplied: sizes, strides in elements, types, the epilogue
+                      (runtime/bench/triton/triton_request.h)
+folder/reply.json     what came of it: {"missing": why there is no Triton to ask}, or {"triton":
+                      version, "python": version, "kernels": [...]}, a kernel a configuration
+                      (runtime/bench/triton/triton_reply.h)
 folder/N.cubin        the code of the kernel number N
 
-Nothing here touches the GPU. Each configuration is compiled in a process of its own, so that one that crashes the
-compiler is one that is missing.
+Nothing here touches the GPU. Each configuration is compiled in a process of its own, so that one
+that crashes the compiler is one that is missing.
 """
 
 import importlib.metadata
@@ -22,16 +25,19 @@ import sys
 OLDEST = (3, 4)  # tensor descriptors in a kernel
 
 ELEMENTS = {
-    "f16": "fp16", "bf16": "bf16", "f32": "fp32", "tf32": "fp32", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "s8": "i8",
+    "f16": "fp16", "bf16": "bf16", "f32": "fp32", "tf32": "fp32", "e4m3": "fp8e4nv",
+    "e5m2": "fp8e5", "s8": "i8",
     "u8": "u8", "s32": "i32",
 }
 TYPES = {
-    "f16": "tl.float16", "bf16": "tl.bfloat16", "f32": "tl.float32", "tf32": "tl.float32", "e4m3": "tl.float8e4nv",
+    "f16": "tl.float16", "bf16": "tl.bfloat16", "f32": "tl.float32", "tf32": "tl.float32",
+    "e4m3": "tl.float8e4nv",
     "e5m2": "tl.float8e5", "s8": "tl.int8", "u8": "tl.uint8", "s32": "tl.int32",
 }
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1, "s32": 4}
 
-# What both kernels begin with: which tile is meant, in groups of rows so that neighbours in time share operands.
+# What both kernels begin with: which tile is meant, in groups of rows so that neighbours in time
+# share operands.
 PLACE = """
     in_group = GROUP * columns
     first = tile // in_group * GROUP
@@ -43,7 +49,8 @@ PLACE = """
 # One program a tile, operands by pointers.
 POINTERS = """
 @triton.jit
-def pointers({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+def pointers({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+             GROUP: tl.constexpr):
     rows = tl.cdiv(M, BM)
     columns = tl.cdiv(N, BN)
     tile = tl.program_id(0)
@@ -70,7 +77,8 @@ def pointers({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 # As many programs as SMs, operands by descriptors that TMA reads.
 DESCRIPTORS = """
 @triton.jit
-def descriptors({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+def descriptors({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                GROUP: tl.constexpr,
                 PROGRAMS: tl.constexpr):
     rows = tl.cdiv(M, BM)
     columns = tl.cdiv(N, BN)
@@ -102,24 +110,28 @@ def indented(text, by):
 
 
 class Product:
-    """What is asked for, its output with rows of neighbours in memory: of one with columns the transpose."""
+    """What is asked for, with an output whose rows are contiguous: of one with contiguous columns
+    the transpose."""
 
     def __init__(self, request):
         self.request = request
-        self.sizes = {"M": request["m"], "N": request["n"], "K": request["k"], "L": request["batches"]}
+        self.sizes = {"M": request["m"], "N": request["n"], "K": request["k"],
+                      "L": request["batches"]}
         self.a, self.b, self.c = request["a"], request["b"], request["c"]
         self.others = {"x%d" % i: other for i, other in enumerate(request["others"])}
-        self.value, self.counts = request["value"], request["counts"]  # statements, and the name of what they come to
+        # Statements, and the name of what they come to.
+        self.value, self.counts = request["value"], request["counts"]
         self.names = {"a": "a", "b": "b", "c": "c"}  # of our tensors, as the request calls them
         if self.c["strides"]["n"] != 1 and self.c["strides"]["m"] == 1:
             self.transpose()
         self.tensors = {"a": self.a, "b": self.b, "c": self.c, **self.others}
 
     def transpose(self):
-        turned = {"m": "n", "n": "m"}
+        transposed = {"m": "n", "n": "m"}
 
         def turn(tensor):
-            return {**tensor, "strides": {turned.get(index, index): s for index, s in tensor["strides"].items()}}
+            strides = {transposed.get(index, index): s for index, s in tensor["strides"].items()}
+            return {**tensor, "strides": strides}
 
         self.a, self.b, self.c = turn(self.b), turn(self.a), turn(self.c)
         self.names = {"a": "b", "b": "a", "c": "c"}
@@ -127,10 +139,11 @@ class Product:
         self.sizes["M"], self.sizes["N"] = self.sizes["N"], self.sizes["M"]
 
         def swap(text):
-            return re.sub(r"\b[mn]\b", lambda match: turned[match.group()], text)
+            return re.sub(r"\b[mn]\b", lambda match: transposed[match.group()], text)
 
         def swapped(value):
-            return value and {"lines": [swap(line) for line in value["lines"]], "result": swap(value["result"])}
+            return value and {"lines": [swap(line) for line in value["lines"]],
+                              "result": swap(value["result"])}
 
         self.value, self.counts = swapped(self.value), swapped(self.counts)
 
@@ -139,14 +152,16 @@ class Product:
         listed = [(name, {"tensor": self.names.get(name, name)}) for name in self.tensors]
         listed += list(self.sizes.items())
         for name, tensor in self.tensors.items():
-            listed += [("%s_%s" % (name, index), stride) for index, stride in tensor["strides"].items()]
+            listed += [("%s_%s" % (name, index), stride)
+                       for index, stride in tensor["strides"].items()]
         return listed
 
     def is_wide(self, tensor):
         return tensor["elements"] >= 2**31
 
     def signature(self):
-        """Types of the parameters, values of those that the compiler is told, and which are multiples of 16."""
+        """Types of the parameters, values of those that the compiler is told, and which are
+        multiples of 16."""
         types, constants, multiples, arguments = {}, {}, {}, []
         for position, (name, value) in enumerate(self.parameters()):
             if isinstance(value, dict):
@@ -183,32 +198,41 @@ class Product:
                 lines.append("n = (n0 + %d * (BN // 2) + tl.arange(0, BN // 2))[None, :]" % half)
             for name, other in self.others.items():
                 indices = [index for index in "mn" if other["strides"].get(index, 0) != 0]
-                at = " + ".join("%s * %s_%s" % (index, name, index) for index in other["strides"]) or "0"
+                at = " + ".join("%s * %s_%s" % (index, name, index)
+                                for index in other["strides"]) or "0"
                 mask = self.inside(indices)
-                lines.append("value_%s = tl.load(%s + %s%s)" % (name, name, at, ", mask=" + mask if mask else ""))
+                masked = ", mask=" + mask if mask else ""
+                lines.append("value_%s = tl.load(%s + %s%s)" % (name, name, at, masked))
             def loaded(line):
                 return re.sub(r"\b(x\d+)\b", r"value_\1", line)
 
             lines += [loaded(line) for line in self.value["lines"]]
-            lines.append("out = tl.cast(%s, %s)" % (loaded(self.value["result"]), TYPES[self.c["type"]]))
-            lines.append("out = tl.broadcast_to(out, (BM, BN%s))" % (" // 2" if config["halves"] else ""))
+            result = loaded(self.value["result"])
+            lines.append("out = tl.cast(%s, %s)" % (result, TYPES[self.c["type"]]))
+            halved = " // 2" if config["halves"] else ""
+            lines.append("out = tl.broadcast_to(out, (BM, BN%s))" % halved)
             if store == "descriptor":
                 at = "n0 + %d * (BN // 2)" % half if config["halves"] else "n0"
                 if self.sizes["L"] > 1:
-                    lines.append("of_c.store([l, m0, %s], tl.reshape(out, %s))" % (at, self.block_c(config)))
+                    block = self.block_c(config)
+                    lines.append("of_c.store([l, m0, %s], tl.reshape(out, %s))" % (at, block))
                 else:
                     lines.append("of_c.store([m0, %s], out)" % at)
             else:
-                lines.append("tl.store(c + l * c_l + m * c_m + n * c_n, out, mask=%s)" % self.inside("mn"))
+                lines.append("tl.store(c + l * c_l + m * c_m + n * c_n, out, mask=%s)"
+                             % self.inside("mn"))
         return indented("\n".join(lines), indent)
 
     def reach(self, indent):
-        """How far the sum of a tile goes: nowhere where a mask leaves out all of it. One comparison of sums is true
-        somewhere in a tile if it is at a corner; of several every element is asked."""
+        """How far the sum of a tile goes: nowhere where a mask leaves out all of it. One comparison
+        of sums is true somewhere in a tile if it is at a corner; of several every element is
+        asked."""
         if not self.counts:
             return " " * indent + "reach = K"
-        corners = sum(bool(re.search("[<>]", line)) for line in self.counts["lines"]) == 1 and not any(
-            re.search("[&|]|==", line) for line in self.counts["lines"] + [self.counts["result"]])
+        lines = self.counts["lines"]
+        orders = sum(bool(re.search("[<>]", line)) for line in lines)
+        others = any(re.search("[&|]|==", line) for line in lines + [self.counts["result"]])
+        corners = orders == 1 and not others
         shape = "(2, 2)" if corners else "(BM, BN)"
         counts = "tl.broadcast_to(%s, %s)" % (self.counts["result"], shape)
         lines = list(self.counts["lines"])
@@ -237,7 +261,10 @@ class Product:
 
     def common(self, indent):
         return {
-            "parameters": self.head(), "coordinates": indented("\n".join(self.coordinates()), indent), "reach": self.reach(indent), "precision": self.precision(),
+            "parameters": self.head(),
+            "coordinates": indented("\n".join(self.coordinates()), indent),
+            "reach": self.reach(indent),
+            "precision": self.precision(),
             "accumulator": TYPES[self.request["accumulator"]],
         }
 
@@ -251,19 +278,25 @@ class Product:
                 clip.append("%s = %s" % (name, index))
             else:  # beyond the end the first is read again; what comes of it is not stored
                 clip.append("%s = tl.where(%s < %s, %s, 0)" % (name, index, index.upper(), index))
-                clip.append("%s = tl.max_contiguous(tl.multiple_of(%s, %s), %s)" % (name, name, block, block))
+                clip.append("%s = tl.max_contiguous(tl.multiple_of(%s, %s), %s)"
+                            % (name, name, block, block))
         wide = any(self.is_wide(tensor) for tensor in self.tensors.values())
         masks = {"mask_a": "", "mask_b": ""}
         if not even("k", config["BK"]):
-            masks = {"mask_a": ", mask=k[None, :] < K - k0, other=0", "mask_b": ", mask=k[:, None] < K - k0, other=0"}
-        return POINTERS.format(place=PLACE.strip("\n"), clip=indented("\n".join(clip), 4), stores=self.stores(config, 4, "pointer"),
+            masks = {"mask_a": ", mask=k[None, :] < K - k0, other=0",
+                     "mask_b": ", mask=k[:, None] < K - k0, other=0"}
+        return POINTERS.format(place=PLACE.strip("\n"), clip=indented("\n".join(clip), 4),
+                               stores=self.stores(config, 4, "pointer"),
                                wide_l=".to(tl.int64)" if wide else "", **masks, **self.common(4))
 
     def along(self, tensor, outer, inner):
         """Which of two indices is the one of neighbours that TMA can read, if any."""
         for fast, slow in ((inner, outer), (outer, inner)):
-            strides = [tensor["strides"][slow]] + ([tensor["strides"]["l"]] if self.sizes["L"] > 1 else [])
-            if tensor["strides"][fast] == 1 and all(s * BYTES[tensor["type"]] % 16 == 0 and s > 0 for s in strides):
+            strides = [tensor["strides"][slow]]
+            if self.sizes["L"] > 1:
+                strides.append(tensor["strides"]["l"])
+            aligned = all(s * BYTES[tensor["type"]] % 16 == 0 and s > 0 for s in strides)
+            if tensor["strides"][fast] == 1 and aligned:
                 return fast
         return None
 
@@ -288,7 +321,8 @@ class Product:
                 ", ".join(each) for each in (extents, strides, sides))
 
         def load(name, slow, fast, wanted):
-            text = "of_%s.load([%s%s, %s])" % (name, "l, " if batched else "", slow + "0", fast + "0")
+            text = "of_%s.load([%s%s, %s])" % (name, "l, " if batched else "", slow + "0",
+                                               fast + "0")
             if batched:
                 text += ".reshape(%s, %s)" % (blocks[slow], blocks[fast])
             return text if (slow, fast) == wanted else text + ".T"
@@ -301,12 +335,16 @@ class Product:
             shape_c = "    of_c = tl.make_tensor_descriptor(c, %s)" % shape("c", "m", "n", width)
         loop = ", flatten=True" if config["flatten"] else ""
         return DESCRIPTORS.format(
-            place=indented(PLACE.replace("\n    ", "\n"), 8), shape_a=shape("a", slow_a, along_a), shape_b=shape("b", slow_b, along_b),
-            shape_c=shape_c, load_a=load("a", slow_a, along_a, ("m", "k")), load_b=load("b", slow_b, along_b, ("k", "n")),
-            loop=loop, stores=self.stores(config, 8, "descriptor" if by_descriptor else "pointer"), **self.common(8))
+            place=indented(PLACE.replace("\n    ", "\n"), 8), shape_a=shape("a", slow_a, along_a),
+            shape_b=shape("b", slow_b, along_b),
+            shape_c=shape_c, load_a=load("a", slow_a, along_a, ("m", "k")),
+            load_b=load("b", slow_b, along_b, ("k", "n")),
+            loop=loop, stores=self.stores(config, 8, "descriptor" if by_descriptor else "pointer"),
+            **self.common(8))
 
     def text(self, config):
-        """The module that defines the kernel, and the kernel's name; None where there is none for these operands."""
+        """The module that defines the kernel, and the kernel's name; None where there is none for
+        these operands."""
         body = self.pointers(config) if config["kernel"] == "pointers" else self.descriptors(config)
         return HEAD + "\n" + body.replace("\n\n\n", "\n") if body else None
 
@@ -318,14 +356,16 @@ class Product:
 
 
 def configuration(kernel, bm, bn, bk, stages, warps, halves=False, flatten=False, group=8):
-    return {"kernel": kernel, "BM": bm, "BN": bn, "BK": bk, "GROUP": group, "stages": stages, "warps": warps,
+    return {"kernel": kernel, "BM": bm, "BN": bn, "BK": bk, "GROUP": group, "stages": stages,
+            "warps": warps,
             "halves": halves, "flatten": flatten}
 
 
 def words(config):
     extra = "".join(", " + word for word in ("halves", "flatten") if config[word])
     return "%s %dx%dx%d, %d stages, %d warps%s" % (
-        config["kernel"], config["BM"], config["BN"], config["BK"], config["stages"], config["warps"], extra)
+        config["kernel"], config["BM"], config["BN"], config["BK"], config["stages"],
+        config["warps"], extra)
 
 
 def compiled(product, config, number, folder, capability, sms):
@@ -348,17 +388,20 @@ def compiled(product, config, number, folder, capability, sms):
     if config["kernel"] == "descriptors":
         told["PROGRAMS"] = sms
     types.update({name: "constexpr" for name in told})
-    source = ASTSource(fn=kernel, signature=types, constexprs={**constants, **told}, attrs=multiples)
+    source = ASTSource(fn=kernel, signature=types, constexprs={**constants, **told},
+                       attrs=multiples)
     made = triton.compile(source, target=GPUTarget("cuda", capability, 32),
                           options={"num_warps": config["warps"], "num_stages": config["stages"]})
     metadata = made.metadata
     with open(os.path.join(folder, "%d.cubin" % number), "wb") as out:
         out.write(made.asm["cubin"])
 
-    # Pointers that the compiler adds behind the kernel's own parameters: to memory of each program, then to a profile.
+    # Pointers that the compiler adds behind the kernel's own parameters: to memory of each
+    # program, then to a profile.
     entry = re.search(r"\.entry\s+\w+\s*\((.*?)\)", made.asm["ptx"], re.S).group(1)
     added = len(re.findall(r"\.param\b", entry)) - len(arguments)
-    sizes = [getattr(metadata, "global_scratch_size", 0) or 0, getattr(metadata, "profile_scratch_size", 0) or 0]
+    sizes = [getattr(metadata, "global_scratch_size", 0) or 0,
+             getattr(metadata, "profile_scratch_size", 0) or 0]
     if added < 0 or added > len(sizes):
         raise RuntimeError("a kernel with %d parameters more than were written" % added)
     arguments = arguments + [{"scratch": size} for size in sizes[:added]]
@@ -407,17 +450,19 @@ def compile_all(product, configs, folder, capability, sms):
     return [{"name": words(config), **results[number]} for number, config in enumerate(configs)]
 
 
-# What did best of 27 configurations in one class of sizes or another, on an H200 with Triton 3.6 (2026-11-22). K of a tile
-# counts rows of 128 bytes.
+# What did best of 27 configurations in one class of sizes or another, on an H200 with Triton 3.6
+# (2026-11-22). K of a tile counts rows of 128 bytes.
 LARGE = (
     ("descriptors", 128, 256, 1, 3, 8), ("descriptors", 128, 256, 1, 3, 8, True),
     ("descriptors", 128, 256, 1, 4, 8, True, True), ("descriptors", 128, 256, 1, 3, 8, False, True),
-    ("descriptors", 128, 128, 1, 4, 8, True, True), ("pointers", 256, 128, 1, 3, 8), ("pointers", 128, 256, 1, 4, 8),
+    ("descriptors", 128, 128, 1, 4, 8, True, True), ("pointers", 256, 128, 1, 3, 8),
+    ("pointers", 128, 256, 1, 4, 8),
     ("pointers", 128, 128, 1, 3, 8), ("pointers", 128, 128, 1, 4, 4),
 )
 SMALL = (
     ("pointers", 64, 32, 2, 4, 4), ("pointers", 64, 64, 2, 4, 4), ("pointers", 64, 64, 1, 6, 4),
-    ("pointers", 64, 128, 1, 4, 4), ("pointers", 128, 128, 1, 4, 8), ("descriptors", 64, 64, 2, 4, 4),
+    ("pointers", 64, 128, 1, 4, 4), ("pointers", 128, 128, 1, 4, 8),
+    ("descriptors", 64, 64, 2, 4, 4),
     ("descriptors", 64, 128, 1, 4, 4), ("descriptors", 128, 128, 1, 4, 8, True, True),
 )
 FEW_ROWS = (
@@ -425,7 +470,8 @@ FEW_ROWS = (
     ("pointers", 16, 64, 2, 4, 4), ("pointers", 16, 128, 2, 4, 4),
 )
 # f32 without tensor cores, K in elements: what is unrolled has to stay small.
-EXACT = (("pointers", 128, 128, 16, 2, 8), ("pointers", 64, 64, 32, 2, 4), ("pointers", 128, 64, 16, 3, 8))
+EXACT = (("pointers", 128, 128, 16, 2, 8), ("pointers", 64, 64, 32, 2, 4),
+         ("pointers", 128, 64, 16, 3, 8))
 
 
 def proposed(product):
@@ -443,7 +489,8 @@ def proposed(product):
 
 
 def configurations(product):
-    return [each for each in proposed(product) if each["kernel"] == "pointers" or product.descriptors(each)]
+    return [each for each in proposed(product) if each["kernel"] == "pointers"
+            or product.descriptors(each)]
 
 
 def version():

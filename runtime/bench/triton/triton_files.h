@@ -5,7 +5,7 @@
 
 namespace lay::bench {
 
-std::string_view triton_file(
-    std::string_view name);  // "candidate.py"; empty where there is none of that name
+// Returns the text of "candidate.py"; empty where there is none of that name.
+std::string_view triton_file(std::string_view name);
 
 }  // namespace lay::bench

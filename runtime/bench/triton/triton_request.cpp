@@ -2,7 +2,7 @@
 
 #include "backend/plan/mask.h"
 #include "runtime/bench/baseline.h"
-#include "runtime/bench/strides.h"
+#include "runtime/bench/problem/strides.h"
 #include "runtime/io/json.h"
 
 namespace lay::bench {

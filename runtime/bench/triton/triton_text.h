@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backend/plan/recognise.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

@@ -11,8 +11,9 @@ namespace lay::bench {
 namespace {
 
 constexpr const char* beginning =
-    R"(// Schedules that `lay tune` found, each for the GPU, the types, the orders and the class of sizes that it names: there it
-// stands before the policies. `along` has the indices along which A, B and C lie in memory.
+    R"(// Schedules that `lay tune` found, each for the GPU, the types, the orders and the class of
+// sizes that it names: there it stands before the policies. `along` has the indices along which A,
+// B and C lie in memory.
 
 dim M, N, K, L
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backend/plan/recognise.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

@@ -123,8 +123,8 @@ int cublasLtMatmulDescDestroy(void* made) {
 int cublasLtMatmulDescSetAttribute(void* made, int attribute, const void* value, std::size_t size) {
   // The attributes' sizes as they are documented: of pointers and strides 8, of the
   // fast-accumulation flag 1, else 4.
-  const std::size_t due = attribute == 8 || attribute == 10 ? 8 : attribute == 25 ? 1 : 4;
-  if (size != due) return invalid_value;
+  const std::size_t expected = attribute == 8 || attribute == 10 ? 8 : attribute == 25 ? 1 : 4;
+  if (size != expected) return invalid_value;
   std::int64_t wide = 0;
   std::memcpy(&wide, value, size);
   static_cast<Matmul*>(made)->attributes[attribute] = wide;

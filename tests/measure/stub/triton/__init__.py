@@ -1,5 +1,6 @@
-"""As much of Triton as runtime/bench/triton/candidate.py asks for, for tests: a kernel that "compiles" is one whose text
-Python takes, and its code is a mark that the fake driver takes. STUB_TRITON says what goes wrong."""
+"""As much of Triton as runtime/bench/triton/candidate.py asks for, for tests: a kernel that
+"compiles" is one whose text Python takes, and its code is a mark that the fake driver takes.
+STUB_TRITON says what goes wrong."""
 
 import collections
 import os

@@ -1,4 +1,4 @@
-#include "runtime/bench/data.h"
+#include "runtime/bench/problem/data.h"
 
 #include <algorithm>
 #include <cstring>

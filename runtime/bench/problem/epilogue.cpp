@@ -1,4 +1,4 @@
-#include "runtime/bench/epilogue.h"
+#include "runtime/bench/problem/epilogue.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "runtime/bench/element_value.h"
+#include "runtime/bench/problem/element_value.h"
 
 namespace lay::bench {
 namespace {

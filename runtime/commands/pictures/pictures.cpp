@@ -1,4 +1,4 @@
-#include "runtime/commands/pictures.h"
+#include "runtime/commands/pictures/pictures.h"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "frontend/source/diagnostic.h"
-#include "runtime/commands/png.h"
+#include "runtime/commands/pictures/png.h"
 #include "runtime/repl/terminal.h"
 
 namespace lay::runtime {

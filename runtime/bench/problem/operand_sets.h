@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "runtime/bench/data.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/data.h"
+#include "runtime/bench/problem/problem.h"
 #include "runtime/gpu/driver.h"
 #include "runtime/gpu/launch_check.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/commands/png.h"
+#include "runtime/commands/pictures/png.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/bench/operand_sets.h"
+#include "runtime/bench/problem/operand_sets.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/algebra/tuples/tuple_operations.h"

@@ -1,4 +1,4 @@
-#include "runtime/bench/strides.h"
+#include "runtime/bench/problem/strides.h"
 
 #include <algorithm>
 

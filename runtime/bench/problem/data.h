@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontend/algebra/memory/element.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

@@ -13,7 +13,7 @@
 
 #include "backend/plan/recognise.h"
 #include "runtime/bench/cublaslt.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 
@@ -22,7 +22,8 @@ struct Epilogue {
   double alpha = 1, beta = 0;
   sema::TensorId c = -1, bias = -1;
   bool bias_along_n = true;
-  std::string_view activation = "none";  // "relu", "gelu" (with erf), "gelu_tanh"
+  // "relu", "gelu" (with erf), "gelu_tanh"
+  std::string_view activation = "none";
   bool is_plain() const { return alpha == 1 && beta == 0 && bias < 0 && activation == "none"; }
 };
 

@@ -1,4 +1,4 @@
-#include "runtime/bench/element_value.h"
+#include "runtime/bench/problem/element_value.h"
 
 #include <cmath>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontend/sema/kernel/kernel.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

@@ -1,4 +1,4 @@
-#include "runtime/bench/operand.h"
+#include "runtime/bench/problem/operand.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/bench/data.h"
-#include "runtime/bench/problem.h"
+#include "runtime/bench/problem/data.h"
+#include "runtime/bench/problem/problem.h"
 
 namespace lay::bench {
 

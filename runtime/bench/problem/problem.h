@@ -29,6 +29,7 @@ struct Mode {
   std::optional<std::int64_t> stride() const;
 };
 
+// A tensor with numbers for extents and strides.
 struct Tensor {
   std::string name;
   ElementType element = ElementType::f32;
@@ -43,12 +44,14 @@ struct Tensor {
   bool is_written() const { return access != sema::Access::input; }
 };
 
+// A kernel at sizes: what is checked and timed.
 struct Problem {
   sema::KernelPtr kernel;
   Binding sizes;
   std::vector<sema::Number> scalars;  // by ScalarId
   std::vector<Tensor> tensors;        // by TensorId
 
+  // Returns how many values an index takes.
   std::int64_t extent(sema::IndexId index) const;
   // Returns a scalar as f64.
   double real(sema::ScalarId scalar) const;
