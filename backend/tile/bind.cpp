@@ -159,12 +159,19 @@ Distribution Shape::distribution() const {
     shape.emplace_back(extent);
     steps.push_back(Tuple::basis(step, {axis}));
   };
+  // Blocks of a cluster take turns along the columns, so that short rows leave none idle.
+  const int along_blocks = along == column_axis ? blocks : 1, across_blocks = blocks / along_blocks;
   add(threads, thread_steps, along_threads, vector, along);
   add(threads, thread_steps, across_threads, 1, across);
-  add(values, value_steps, along_repeats, vector * along_threads, along);
-  add(values, value_steps, across_repeats, across_threads, across);
-  return {Layout(tuple(nested(threads), nested(values)),
-                 tuple(nested(thread_steps), nested(value_steps))),
+  add(values, value_steps, along_repeats, vector * along_threads * along_blocks, along);
+  add(values, value_steps, across_repeats, across_threads * across_blocks, across);
+  const Tuple shape = nested(threads), steps = nested(thread_steps);
+  if (blocks == 1) {
+    return {Layout(tuple(shape, nested(values)), tuple(steps, nested(value_steps))), vector};
+  }
+  const int apart = along == column_axis ? vector * along_threads : across_threads;
+  return {Layout(tuple(shape, nested(values), blocks),
+                 tuple(steps, nested(value_steps), Tuple::basis(apart, {column_axis}))),
           vector};
 }
 
@@ -178,9 +185,11 @@ int extent_of(const Distribution& threads, AxisId axis) {
   return static_cast<int>(last) + 1;
 }
 
-std::optional<std::string> fault_of(const Distribution& threads, int most_threads) {
+std::optional<std::string> fault_of(const Distribution& threads, int most_threads,
+                                    int most_blocks) {
   const Layout& layout = threads.layout;
-  if (!layout.is_known() || layout.rank() != 2 || !layout.has_basis())
+  const bool ranks = layout.rank() == 2 || layout.rank() == 3;
+  if (!layout.is_known() || !ranks || !layout.has_basis())
     return "expected (thread, value) -> (row, column) with strides such as 1@0 and 8@1";
   for (const Tuple& stride : leaves(layout.stride)) {
     const bool fits = stride.is_basis() && stride.path().size() == 1 && stride.path()[0] <= 1;
@@ -194,6 +203,14 @@ std::optional<std::string> fault_of(const Distribution& threads, int most_thread
     if (!std::has_single_bit(static_cast<unsigned>(mode.extent)))
       return "expected modes of threads whose extents are powers of two, got " +
              std::to_string(mode.extent);
+  }
+  if (threads.blocks() > most_blocks)
+    return "expected at most " + std::to_string(most_blocks) + " blocks of a cluster, got " +
+           std::to_string(threads.blocks());
+  if (layout.rank() == 3) {
+    for (const Tuple& stride : leaves(layout.stride[2]))
+      if (!stride.is_basis() || stride.path()[0] != column_axis)
+        return "expected blocks of a cluster to differ in the column (@1) only";
   }
   std::int64_t values = 1;
   for (const Tuple& extent : leaves(layout.shape[1])) values *= extent.value().value();
@@ -233,13 +250,16 @@ ColumnThreads column_threads(const Distribution& threads) {
 
 std::int64_t shared_bytes(const Program& program) {
   const ColumnThreads shared = column_threads(*program.threads);
-  if (shared.warps == 1) return 0;
+  const int blocks = program.threads->blocks();
+  constexpr int barrier_bytes = 8;
   std::int64_t bytes = 0;
   for_each(program.body, [&](const Stmt& stmt) {
     const auto* reduce = std::get_if<Reduce>(&stmt.node);
     if (!reduce) return;
     const int width = std::max(8, bits(program.tile(reduce->out).element)) / 8;
-    bytes += static_cast<std::int64_t>(program.axis(row_axis).tile) * shared.warps * width;
+    const auto rows = static_cast<std::int64_t>(program.axis(row_axis).tile);
+    if (shared.warps > 1) bytes += rows * shared.warps * width;
+    if (blocks > 1) bytes += rows * blocks * width + barrier_bytes;
   });
   return bytes;
 }

@@ -37,19 +37,20 @@ struct Shape {
   int row_threads = 1, column_threads = 32;
   int row_repeats = 1, column_repeats = 1;
   int vector = 1;
+  int blocks = 1;  // of a cluster, along the columns
 
   Distribution distribution() const;
 };
 
 // Returns why threads cannot share a tile by this layout, as a clause; nothing where they can.
-std::optional<std::string> fault_of(const Distribution& threads, int most_threads);
+std::optional<std::string> fault_of(const Distribution& threads, int most_threads, int most_blocks);
 
 // Returns nothing where the facts rule a condition out. Rows of a kept program are no longer than a
 // tile: that is a condition too.
 std::optional<Bound> bind(Program program, const Distribution& threads, int access_bytes,
                           const Facts& facts);
 
-// Bytes of shared memory that a block takes to join values of several warps.
+// Bytes of shared memory that a block takes to join values of several warps and blocks.
 std::int64_t shared_bytes(const Program& program);
 
 // The extent of the tile along an axis.

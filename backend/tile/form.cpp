@@ -357,6 +357,29 @@ class Former {
     return kept;
   }
 
+  // Adds maps of what a site needs once a row: arithmetic on reductions that does not depend on the
+  // columns, as 1 / sqrt(sum / N).
+  void map_row_values(const Site& site, std::set<NodeId>& mapped, Block& block) {
+    std::vector<char> wanted(kernel_.nodes.size(), 0), reduces(kernel_.nodes.size(), 0);
+    for (std::size_t n = 0; n < site.needs.size(); ++n) {
+      const auto id = static_cast<NodeId>(n);
+      reduces[n] = reduction(kernel_, id) != nullptr;
+      if (!site.needs[n] || reduction(kernel_, id)) continue;
+      for (const NodeId operand : sema::operands(kernel_.nodes[n])) {
+        reduces[n] |= reduces[static_cast<std::size_t>(operand)];
+        if (on_columns(id)) wanted[static_cast<std::size_t>(operand)] = 1;
+      }
+    }
+    for (std::size_t n = 0; n < site.needs.size(); ++n) {
+      const auto id = static_cast<NodeId>(n);
+      const bool arithmetic = std::holds_alternative<sema::Apply>(kernel_.nodes[n].what);
+      if (!wanted[n] || !arithmetic || !reduces[n] || on_columns(id)) continue;
+      if (!mapped.insert(id).second) continue;
+      block.push_back({Map{add_tile(
+          {name_of("of_row"), kernel_.node(id).type, {row_axis}, Space::registers, id, -1})}});
+    }
+  }
+
   Block kept() {
     Block block, after;  // after: what has one value a row
     std::set<NodeId> there, mapped;
@@ -366,6 +389,7 @@ class Former {
           site.reduce >= 0 ||
           along_columns(kernel_.assignments[static_cast<std::size_t>(site.assignment)]);
       copy_loads(site, there, block);
+      map_row_values(site, mapped, block);
       for (const NodeId id : dear) {
         if (!site.needs[static_cast<std::size_t>(id)] || !mapped.insert(id).second) continue;
         block.push_back({Map{add_tile(
@@ -384,11 +408,13 @@ class Former {
 
   Block streamed() {
     Block all;
+    std::set<NodeId> mapped;
     for (int level = 1; level <= levels_ + 1; ++level) {
       Block block;
       std::set<NodeId> there;
       for (const Site& site : sites_) {
         if (site.level != level || site.reduce < 0) continue;
+        map_row_values(site, mapped, all);
         copy_loads(site, there, block);
       }
       for (const Site& site : sites_)
@@ -404,6 +430,7 @@ class Former {
         store(site, all);
         continue;
       }
+      map_row_values(site, mapped, all);
       copy_loads(site, there, block);
       store(site, block);
     }

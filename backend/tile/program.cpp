@@ -8,6 +8,10 @@ int Distribution::threads() const {
   return static_cast<int>(size(layout.shape[0]).value());
 }
 
+int Distribution::blocks() const {
+  return layout.rank() == 3 ? static_cast<int>(size(layout.shape[2]).value()) : 1;
+}
+
 int Distribution::values(int axis) const {
   const auto extents = leaves(layout.shape[1]), strides = leaves(layout.stride[1]);
   int count = 1;

@@ -89,18 +89,22 @@ struct Stmt {
   std::variant<Copy, Map, Reduce, For> node;
 };
 
-// How the threads of a block share a tile of (rows, columns).
+// How the threads of a block share a tile of (rows, columns), and the blocks of a cluster.
 //
-//   ((32,4),(8,4,1)):((8@1,1@0),(1@1,256@1,4@0))     thread t: 8 columns from 8*(t%32), again 256
-//                                                   columns further on, in row t//32
+//   ((32,4),(8,4)):((8@1,1@0),(1@1,256@1))     thread t: 8 columns from 8*(t%32), again 256 columns
+//                                             further on and so on, in row t//32
+//   (512,(8,4),4):(8@1,(1@1,16384@1),4096@1)   four blocks share a row: block b has 4096 columns
+//                                             from 4096*b of every 16384
 //
-// Threads that differ in the column only hold parts of the same rows: a reduction joins them by
-// shuffles inside a warp and through shared memory beyond it, always in the same order.
+// Threads and blocks that differ in the column only hold parts of the same rows: a reduction joins
+// them by shuffles inside a warp, through shared memory beyond it, and through that of the other
+// blocks beyond a block, always in the same order.
 struct Distribution {
-  Layout layout;   // (thread, value) -> (row, column) of the tile: basis strides 0 and 1
+  Layout layout;   // (thread, value[, block]) -> (row, column) of the tile: basis strides 0 and 1
   int vector = 1;  // values that lie side by side in memory: the first mode of the values
 
-  int threads() const;
+  int threads() const;  // of a block
+  int blocks() const;   // of a cluster
   // Values of a thread along the rows (0) or the columns (1).
   int values(int axis) const;
 };

@@ -49,8 +49,9 @@ class Expander {
 
   void run() {
     const tile::Axis& across = program_.axis(row_axis);
-    b_.kernel.launch = {{ceil_div(across.extent, across.tile), 1, 1},
-                        {1, 1, 1},
+    const int blocks = threads_.blocks();
+    b_.kernel.launch = {{ceil_div(across.extent, across.tile) * blocks, 1, 1},
+                        {blocks, 1, 1},
                         threads_.threads(),
                         program_.blocks_per_sm};
     if (columns_.warps > 1) barrier_ = b_.block_barrier();
@@ -59,6 +60,7 @@ class Expander {
       if (copy && tile(copy->dst).space == tile::Space::global) stored_.insert(copy->src);
     });
     declare(program_.body);
+    if (blocks > 1) prepare_cluster();
     b_.role("all", 0, threads_.threads(), [&] {
       declared_.from(declared_.kernel.where, "(thread,value) -> (" + across.name + "," +
                                                  program_.axis(column_axis).name +
@@ -68,8 +70,17 @@ class Expander {
                             b_.at(plan::along(threads_.layout[0], row_axis), thread));
       column_in_tile_ = b_.let(declared_.name("column_in_tile"),
                                b_.at(plan::along(threads_.layout[0], column_axis), thread));
-      first_[row_axis] = b_.let(declared_.name("first_row"),
-                                b_.special(Builtin::block_x) * across.tile + row_in_tile_);
+      Term block = b_.special(Builtin::block_x);
+      if (threads_.blocks() > 1) {
+        const Layout shares = plan::along(threads_.layout[2], column_axis);
+        declared_.from(declared_.kernel.where,
+                       "blocks of a cluster share rows: block -> column " + shares.to_string());
+        block = block / threads_.blocks();
+        column_in_tile_ =
+            b_.let(declared_.name("column_of_block"),
+                   column_in_tile_ + b_.at(shares, b_.special(Builtin::cluster_rank)));
+      }
+      first_[row_axis] = b_.let(declared_.name("first_row"), block * across.tile + row_in_tile_);
       first_[column_axis] = column_in_tile_;
       for (const tile::Stmt& stmt : program_.body)  // the loop over the grid, and nothing beside it
         block(std::get<tile::For>(stmt.node).body);
@@ -100,6 +111,7 @@ class Expander {
       } else if (const auto* reduce = std::get_if<tile::Reduce>(&stmt.node)) {
         declare(reduce->out);
         if (columns_.warps > 1) declare_shared(reduce->out);
+        if (threads_.blocks() > 1) declare_cluster(reduce->out);
       }
     });
   }
@@ -135,6 +147,32 @@ class Expander {
                             Layout(lay::tuple(held, columns_.warps), lay::tuple(1, held)));
   }
 
+  void declare_cluster(TileId id) {
+    const tile::Tile& made = tile(id);
+    const int held = program_.axis(row_axis).tile;
+    declared_.from(kernel().node(made.value).where,
+                   "(row, block) -> what the block has of the row");
+    const BufferId shared =
+        b_.shared(declared_.name("cluster_" + made.name), held_type(made),
+                  Layout(lay::tuple(held, threads_.blocks()), lay::tuple(1, held)));
+    const BarrierId arrived =
+        b_.barrier({declared_.name("arrived_" + made.name), BarrierKind::mbarrier, 1, 1, 0});
+    cluster_[id] = {shared, arrived};
+  }
+
+  // Every mbarrier is initialised before another block of the cluster may arrive at it.
+  void prepare_cluster() {
+    const BarrierId all = b_.barrier({declared_.name("blocks"), BarrierKind::cluster, 1, 0, 0});
+    b_.inside(b_.kernel.prologue, [&] {
+      b_.when(b_.special(Builtin::thread) == 0, [&] {
+        for (const auto& [id, exchange] : cluster_)
+          b_.sync(exchange.arrived, number(0), InitMbarrier{});
+      });
+      b_.emit(Fence{FenceKind::mbarrier_init});
+      b_.sync(all);
+    });
+  }
+
   Ref held(TileId id, const Values& at) {
     Ref made{buffers_[static_cast<std::size_t>(id)], {}};
     for (std::size_t i = 0; i < modes_.size(); ++i)
@@ -150,6 +188,13 @@ class Expander {
     for (std::size_t i = 0; i < modes_.size(); ++i)
       if (modes_[i].axis == axis) result = result + at[i] * modes_[i].step;
     return result;
+  }
+
+  Term row_in_tile(const Values& at) {
+    Term row = row_in_tile_;
+    for (std::size_t i = 0; i < modes_.size(); ++i)
+      if (modes_[i].axis == row_axis) row = row + at[i] * modes_[i].step;
+    return row;
   }
 
   // Whether a coordinate of the axis may lie outside: tiles do not divide the extent.
@@ -387,11 +432,16 @@ class Expander {
       });
     };
     if (runs(to, column_axis)) return all();
-    where(speaks_for_rows(), all);
+    std::optional<Term> alone = speaks_for_rows();
+    if (threads_.blocks() > 1) {
+      const Term first = b_.special(Builtin::cluster_rank) == 0;
+      alone = alone ? *alone && first : first;
+    }
+    where(alone, all);
   }
 
-  // Whether this thread is the one among those that share rows that stores what a row has; nothing
-  // where no other does.
+  // Whether this thread is the one of its block, among those that share rows, that stores what a
+  // row has; nothing where no other does.
   std::optional<Term> speaks_for_rows() {
     std::optional<Term> alone;
     if (!columns_.lane_masks.empty())
@@ -503,22 +553,17 @@ class Expander {
       });
     }
     if (columns_.warps > 1) join_warps(id, function);
+    if (threads_.blocks() > 1) join_blocks(id, function);
     known_[tile(id).value] = id;
   }
 
   void join_warps(TileId id, sema::ReduceFunction function) {
     declared_.from(kernel().node(tile(id).value).where, "the warps that share rows");
     const BufferId shared = shared_.at(id);
-    const auto row_of = [&](const Values& at) {
-      Term row = row_in_tile_;
-      for (std::size_t i = 0; i < modes_.size(); ++i)
-        if (modes_[i].axis == row_axis) row = row + at[i] * modes_[i].step;
-      return row;
-    };
     const auto put = [&] {
       const Term warp = b_.at(columns_.warp_column, b_.special(Builtin::warp));
       each(tile(id), 1, [&](const Values& at) {
-        b_.assign({shared, {row_of(at), warp}}, b_.read(held(id, at)));
+        b_.assign({shared, {row_in_tile(at), warp}}, b_.read(held(id, at)));
       });
     };
     std::optional<Term> alone;
@@ -527,14 +572,51 @@ class Expander {
     where(alone, put);
     b_.sync(barrier_);
     each(tile(id), 1, [&](const Values& at) {
-      b_.assign(held(id, at), b_.read({shared, {row_of(at), number(0)}}));
+      b_.assign(held(id, at), b_.read({shared, {row_in_tile(at), number(0)}}));
       b_.loop(declared_.name("of_warp"), number(1), number(columns_.warps), {.unrolled = true},
               [&](Term warp) {
                 b_.assign(held(id, at), joined(function, b_.read(held(id, at)),
-                                               b_.read({shared, {row_of(at), warp}})));
+                                               b_.read({shared, {row_in_tile(at), warp}})));
               });
     });
   }
+
+  // Each block sends what it has of a row to every block of the cluster, itself too, and joins what
+  // came in the order of ranks. No block ends before all have what they wait for.
+  void join_blocks(TileId id, sema::ReduceFunction function) {
+    declared_.from(kernel().node(tile(id).value).where, "the blocks that share rows");
+    const Exchange& exchange = cluster_.at(id);
+    const int blocks = threads_.blocks();
+    const int bytes = program_.axis(row_axis).tile * blocks * (bits(held_type(tile(id))) / 8);
+    b_.when(b_.special(Builtin::thread) == 0,
+            [&] { b_.sync(exchange.arrived, number(0), ArriveExpectBytes{number(bytes)}); });
+    const Term rank = b_.special(Builtin::cluster_rank);
+    where(speaks_for_rows(), [&] {
+      each(tile(id), 1, [&](const Values& at) {
+        b_.loop(declared_.name("to_block"), number(0), number(blocks), {.unrolled = true},
+                [&](Term to) {
+                  b_.copy({exchange.shared, {row_in_tile(at), rank}}, held(id, at),
+                          RemoteStore{{1, 0, 0}, {exchange.arrived, number(0)}, to});
+                });
+      });
+    });
+    b_.sync(exchange.arrived, number(0), WaitMbarrier{number(0)});
+    each(tile(id), 1, [&](const Values& at) {
+      b_.assign(held(id, at), b_.read({exchange.shared, {row_in_tile(at), number(0)}}));
+      b_.loop(declared_.name("of_block"), number(1), number(blocks), {.unrolled = true},
+              [&](Term block) {
+                b_.assign(held(id, at),
+                          joined(function, b_.read(held(id, at)),
+                                 b_.read({exchange.shared, {row_in_tile(at), block}})));
+              });
+    });
+  }
+
+  // Where what the blocks of a cluster have of a row arrives.
+  struct Exchange {
+    BufferId shared;
+    BarrierId arrived;
+  };
 
   Declared& declared_;
   Builder& b_;
@@ -545,6 +627,7 @@ class Expander {
   std::vector<ValueMode> modes_;          // the elements of an access first
   std::vector<BufferId> buffers_;         // of tiles in registers
   std::map<TileId, BufferId> shared_;     // of reductions that several warps share
+  std::map<TileId, Exchange> cluster_;    // of reductions that several blocks share
   std::set<TileId> stored_;               // as soon as an access of it is computed
   std::map<sema::NodeId, TileId> known_;  // nodes whose values a tile holds now
   BarrierId barrier_;

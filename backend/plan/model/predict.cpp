@@ -245,7 +245,7 @@ Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
 // filled is free again once the values computed from it are kept.
 Prediction predict(const tile::Program& program, const Target& target) {
   const tile::Distribution& threads = *program.threads;
-  constexpr int rest = 28;  // addresses, conditions and partial results
+  constexpr int rest = 36;  // addresses, conditions and partial results
   double copied = 0, kept = 0, along_columns = 0;
   Int walked = 0;  // bytes that walks of the columns ask for
   std::set<tile::TileId> stored;  // access by access

@@ -30,7 +30,7 @@ tile::Distribution distribution_of(const Layout& threads) {
   return {threads, static_cast<int>(extents.front().value().value())};
 }
 
-TileSchedule read_tile_schedule(const sema::Schedule& schedule, int most_threads,
+TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& target,
                                 std::vector<Problem>& problems) {
   TileSchedule result;
   result.when = schedule.when;
@@ -43,9 +43,10 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, int most_threads
     result.entries[entry.key] = entry.where;
     if (entry.key == "threads") {
       const auto* layout = std::get_if<Layout>(&entry.value);
-      const bool pair = layout && layout->is_known() && layout->rank() == 2;
+      const bool pair =
+          layout && layout->is_known() && (layout->rank() == 2 || layout->rank() == 3);
       const auto fault =
-          pair ? tile::fault_of(distribution_of(*layout), most_threads)
+          pair ? tile::fault_of(distribution_of(*layout), target.block_threads, target.cluster)
                : std::optional<std::string>("expected (thread, value) -> (row, column)");
       if (fault) {
         wants("schedule-threads", "a thread-value layout of the tile: " + *fault);

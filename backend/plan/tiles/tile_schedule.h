@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/plan/schedule/schedule.h"
+#include "backend/target/target.h"
 #include "backend/tile/bind.h"
 #include "backend/tile/form.h"
 
@@ -17,7 +18,7 @@ struct TileSchedule : ScheduleHead {
 
 // Problems: "schedule-entry" (unknown, or not of its form), "schedule-threads" (threads that cannot
 // share a tile so).
-TileSchedule read_tile_schedule(const sema::Schedule& schedule, int most_threads,
+TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& target,
                                 std::vector<Problem>& problems);
 
 // Returns the thread-value layout with the elements of an access: its first mode of values.

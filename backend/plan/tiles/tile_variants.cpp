@@ -51,7 +51,7 @@ class TilePlanner {
                                   {}});
         return;
       }
-      TileSchedule read = read_tile_schedule(schedule, target_.block_threads, plan_.problems);
+      TileSchedule read = read_tile_schedule(schedule, target_, plan_.problems);
       if (!plan_.problems.empty()) return;
       read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
       follow(read);
@@ -104,60 +104,84 @@ class TilePlanner {
     return {name + suffix(bytes), columns, shape.distribution(), bytes, {}};
   }
 
-  // Memory runs along the columns: a warp reads a row, several warps a long one.
+  // Memory runs along the columns: a warp reads a row, several warps a long one, and the blocks of
+  // a cluster a longer one.
   std::vector<Candidate> along_columns(int bytes, int vector) const {
     std::vector<Candidate> made;
-    const auto shape = [&](int threads, int repeats, int rows) {
-      return Shape{tile::column_axis, std::max(1, 128 / threads), threads, rows, repeats, vector};
+    const auto shape = [&](int threads, int repeats, int rows, int blocks = 1) {
+      return Shape{
+          tile::column_axis, std::max(1, 128 / threads), threads, rows, repeats, vector, blocks};
     };
     const int wanted = std::max(1, values_wanted / vector);
+    const Int &length = streamed_.axis(tile::column_axis).extent,
+              &across = streamed_.axis(tile::row_axis).extent;
     if (tile::walks_of_columns(streamed_) > 1) {
-      // Threads of a row, repeats along it, rows of a thread.
-      const std::array<int, 3> wide[] = {{8, 1, wanted},   {32, 1, wanted},  {32, wanted, 1},
-                                         {128, wanted, 1}, {512, wanted, 1}, {1024, wanted, 1}};
-      const std::array<int, 3> narrow[] = {{32, values_wanted, 1}, {512, values_wanted, 1}};
-      for (const auto& [threads, repeats, rows] :
-           vector > 1 ? std::span<const std::array<int, 3>>(wide)
-                      : std::span<const std::array<int, 3>>(narrow)) {
-        const int columns = threads * repeats * vector;
+      // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row.
+      using Row = std::array<int, 4>;
+      const int few = std::max(1, wanted / 4);
+      const std::vector<Row> wide = {
+          {8, 1, wanted, 1},   {32, few, wanted / few, 1}, {32, wanted, 1, 1},  {128, wanted, 1, 1},
+          {512, wanted, 1, 1}, {512, wanted, 1, 4},        {1024, wanted, 1, 8}};
+      const std::vector<Row> narrow = {{32, values_wanted, 1, 1}, {512, values_wanted, 1, 1}};
+      for (const auto& [threads, repeats, rows, blocks] : vector > 1 ? wide : narrow) {
+        if (blocks > target_.cluster) continue;
+        const int columns = threads * repeats * vector * blocks;
         made.push_back(make("rows_" + std::to_string(columns), Columns::kept,
-                            shape(threads, repeats, rows), bytes));
+                            shape(threads, repeats, rows, blocks), bytes));
       }
     }
-    const bool shares = shares_columns();
-    const Int& length = streamed_.axis(tile::column_axis).extent;
-    const int rows = shares ? 4 : 1, repeats = shares ? std::max(1, wanted / 4) : wanted;
+    const int few = shares_columns() ? 1 : std::max(1, wanted / 4);
     if (tile::walks_of_columns(streamed_) == 1) {
-      Candidate few = make("warps", Columns::streamed,
-                           shape(32, 1, std::max(rows, std::min(4, wanted))), bytes);
-      few.when = {less_equal(length, 64 * vector)};
-      made.push_back(std::move(few));
+      // A warp for four rows where there are rows enough for all warps of the machine.
+      Candidate warps = make("warps", Columns::streamed, shape(32, few, 4), bytes);
+      warps.when = {less_equal(length, 1024 * vector), greater_equal(across, 64 * target_.sms)};
+      made.push_back(std::move(warps));
+      if (shares_columns())
+        made.push_back(make("streamed", Columns::streamed, shape(128, 1, 4), bytes));
     }
-    made.push_back(
-        make("streamed", Columns::streamed, shape(shares ? 128 : 256, repeats, rows), bytes));
+    // Few long rows: the blocks of a cluster share one.
+    if (target_.cluster >= 8 && bytes > 0) {
+      Candidate cluster =
+          make("streamed_cluster", Columns::streamed, shape(256, wanted, 1, 8), bytes);
+      cluster.when = {less_equal(across, target_.sms),
+                      greater_equal(length, 2 * cluster_columns(cluster))};
+      made.insert(made.end() - (shares_columns() ? 1 : 0), std::move(cluster));
+    }
+    if (tile::walks_of_columns(streamed_) > 1 || !shares_columns())
+      made.push_back(make("streamed", Columns::streamed, shape(256, wanted, 1), bytes));
     return made;
   }
 
-  // Memory runs along the rows: a warp reads a piece of one column, and the warps of a block
-  // different columns.
+  static int cluster_columns(const Candidate& candidate) {
+    return tile::extent_of(candidate.threads, tile::column_axis);
+  }
+
+  // Memory runs along the rows: a warp reads a piece of one column, and the warps of a block, and
+  // the blocks of a cluster, different columns.
   std::vector<Candidate> along_rows(int bytes, int vector) const {
     std::vector<Candidate> made;
     const Int& across = streamed_.axis(tile::row_axis).extent;
-    const auto shape = [&](int wide, int warps, int repeats) {
-      return Shape{tile::row_axis, 32, warps, 1, repeats, wide};
+    const auto shape = [&](int wide, int warps, int repeats, int blocks = 1) {
+      return Shape{tile::row_axis, 32, warps, 1, repeats, wide, blocks};
     };
-    if (tile::walks_of_columns(streamed_) > 1) {
-      made.push_back(make("columns_256", Columns::kept, shape(std::min(vector, 2), 16, 16), bytes));
-    }
-    // Wide accesses where the rows still fill the machine, narrow ones for more blocks.
+    const int narrow = std::min(vector, 2);
+    if (tile::walks_of_columns(streamed_) > 1)
+      made.push_back(make("columns_256", Columns::kept, shape(narrow, 16, 16), bytes));
+    // Wide accesses where the rows still fill the machine, narrow ones for more blocks, and several
+    // blocks for the same rows where there are few.
     if (vector > 2) {
       Candidate wide = make("streamed", Columns::streamed,
                             shape(vector, 8, std::max(1, values_wanted / vector)), bytes);
       wide.when = {greater_equal(across, 32 * vector * 2 * target_.sms)};
       made.push_back(std::move(wide));
     }
-    made.push_back(
-        make("streamed_narrow", Columns::streamed, shape(std::min(vector, 2), 16, 16), bytes));
+    if (target_.cluster >= 8 && bytes > 0) {
+      Candidate cluster =
+          make("streamed_cluster", Columns::streamed, shape(narrow, 16, 16, 8), bytes);
+      cluster.when = {less_equal(across, 32 * narrow * target_.sms / 2)};
+      made.push_back(std::move(cluster));
+    }
+    made.push_back(make("streamed_narrow", Columns::streamed, shape(narrow, 16, 16), bytes));
     return made;
   }
 
