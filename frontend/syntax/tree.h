@@ -96,7 +96,7 @@ struct Argument {
   std::optional<Identifier> name;  // name = value
   ExpressionId value;
 };
-struct Call {
+struct Call {  // f(x); sum[k](x) and sum[k : f64](x) call an Index
   ExpressionId callee;
   std::vector<Argument> arguments;
 };
@@ -126,16 +126,10 @@ struct Find {  // find swizzle(write = W), find layout(...)
   Identifier what;
   std::vector<Argument> arguments;
 };
-struct Sum {  // sum[k](body), sum[k, l : f16](body)
-  std::vector<Identifier> indices;
-  std::optional<Identifier> accumulator;
-  ExpressionId body;
-};
-
 struct Expression {
   Span span;
   std::variant<Integer, Float, String, Boolean, Name, Underscore, Tuple, Unary, Binary, Chain, Path,
-               Call, Index, Range, Member, If, Comprehension, Swizzle, Find, Sum>
+               Call, Index, Range, Member, If, Comprehension, Swizzle, Find>
       node;
 };
 
@@ -143,6 +137,7 @@ struct Expression {
 
 struct Let {
   Identifier name;
+  std::vector<Identifier> indices;  // in a kernel: let s[m] = ...
   ExpressionId value;
 };
 
@@ -152,6 +147,7 @@ struct Parameter {  // of a def or record: NAME or NAME: TYPE
 };
 struct Def {
   Identifier name;
+  std::vector<Identifier> indices;  // def mean[n](x) = ...
   std::vector<Parameter> parameters;
   std::optional<Identifier> result;
   ExpressionId body;
