@@ -29,11 +29,12 @@ statement
     | expression
     ;
 
-// let a = (4,2):(1,4)
-let_ : LET NAME ASSIGN expression ;
+// let a = (4,2):(1,4)      in a kernel: let s[m] = max[n](X[m,n])
+let_        : LET NAME index_names? ASSIGN expression ;
+index_names : LEFT_BRACKET NAME (COMMA NAME)* RIGHT_BRACKET ;
 
-// def tile(l: Layout, t) = zipped_divide(l, t)
-def        : DEF NAME LEFT_PAREN parameters? RIGHT_PAREN (ARROW NAME)? ASSIGN expression ;
+// def tile(l: Layout, t) = zipped_divide(l, t)      def mean[n](x) = sum[n](x) / extent(n)
+def        : DEF NAME index_names? LEFT_PAREN parameters? RIGHT_PAREN (ARROW NAME)? ASSIGN expression ;
 parameters : parameter (COMMA parameter)* COMMA? ;
 parameter  : NAME (COLON NAME)? ;
 
@@ -92,7 +93,7 @@ expression
 
 comparison : EQUAL | UNEQUAL | LESS | LESS_EQUAL | GREATER ASSIGN? ;
 
-// `sum[k](...)` has the form of a call; the tree names it.
+// `sum[k](...)` is a call of an index; `sum[k : f64](...)` has a layout in its brackets.
 arithmetic
     : arithmetic AT (INTEGER | CUTE | NAME)                                             # path
     | arithmetic LEFT_PAREN arguments? RIGHT_PAREN                                      # call

@@ -81,14 +81,22 @@ std::optional<Operator> infix(F function) {
 // for.
 std::string_view own_function(F function, ElementType type) {
   if (function == F::sigmoid) return type == f64 ? "sigmoid_f64" : "sigmoid_f32";
+  if (function == F::min_nan) return type == f64 ? "min_nan_f64" : "min_nan_f32";
+  if (function == F::max_nan) return type == f64 ? "max_nan_f64" : "max_nan_f32";
   return function == F::normcdf && type == f32 ? "normcdf_f32" : "";
+}
+
+std::string arguments_of(F function, const Code* x) {
+  std::string arguments = x[0].text;
+  for (int i = 1; i < function_row(function).arity; ++i) arguments += ", " + x[i].text;
+  return arguments;
 }
 
 std::optional<Code> applied_to_floats(F function, const Code* x, ElementType type,
                                       Helpers& helpers) {
   if (const std::string_view own = own_function(function, type); !own.empty()) {
     helpers.names.insert(own);
-    return call(std::string(own), x[0].text);
+    return call(std::string(own), arguments_of(function, x));
   }
   const std::string suffix = type == f64 ? "" : "f";
   if (function == F::rsqrt)
@@ -96,9 +104,7 @@ std::optional<Code> applied_to_floats(F function, const Code* x, ElementType typ
                   Binding::multiplicative);
   const std::string_view stem = float_function(function);
   if (stem.empty()) return std::nullopt;
-  std::string arguments = x[0].text;
-  for (int i = 1; i < function_row(function).arity; ++i) arguments += ", " + x[i].text;
-  return call(std::string(stem) + suffix, arguments);
+  return call(std::string(stem) + suffix, arguments_of(function, x));
 }
 
 // A constant of s64, whose literal may be an int, where nothing beside it makes it a long long.
@@ -121,9 +127,11 @@ std::optional<Code> applied_to_integers(F function, const Code* x, ElementType t
     case F::fma:
       return sum(product(x[0], x[1]), x[2]);
     case F::min:
+    case F::min_nan:
+      return call("min", as_wide(x[0], type).text + ", " + as_wide(x[1], type).text);
     case F::max:
-      return call(function == F::min ? "min" : "max",
-                  as_wide(x[0], type).text + ", " + as_wide(x[1], type).text);
+    case F::max_nan:
+      return call("max", as_wide(x[0], type).text + ", " + as_wide(x[1], type).text);
     case F::abs:
       return is_signed(type) ? call(type == s64 ? "llabs" : "abs", x[0].text) : x[0];
     default:

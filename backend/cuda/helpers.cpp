@@ -171,6 +171,28 @@ static __device__ __forceinline__ float sigmoid_f32(float x) {
   return 1.0 / (1.0 + exp(-x));
 }
 )"},
+    Helper{"min_nan_f32", R"(static __device__ __forceinline__ float min_nan_f32(float x, float y) {
+  float z;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+  return z;
+}
+)"},
+    Helper{"max_nan_f32", R"(static __device__ __forceinline__ float max_nan_f32(float x, float y) {
+  float z;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+  return z;
+}
+)"},
+    Helper{"min_nan_f64",
+           R"(static __device__ __forceinline__ double min_nan_f64(double x, double y) {
+  return x != x || y != y ? x + y : fmin(x, y);
+}
+)"},
+    Helper{"max_nan_f64",
+           R"(static __device__ __forceinline__ double max_nan_f64(double x, double y) {
+  return x != x || y != y ? x + y : fmax(x, y);
+}
+)"},
     // The tail left of -|x| is 2 to the power of a polynomial of degree 8 in |x|, whose weighted
     // error in [0, 5.8] is the least; further left both are below 2^-26.
     Helper{"normcdf_f32", R"(// The normal distribution up to x, within 2^-22.

@@ -106,6 +106,8 @@ std::int64_t Alignment::apply(const Apply& apply) {
     case ElementFunction::rem:
     case ElementFunction::min:
     case ElementFunction::max:
+    case ElementFunction::min_nan:
+    case ElementFunction::max_nan:
       return std::min(operand(0), operand(1));
     case ElementFunction::select:
       return std::min(operand(1), operand(2));

@@ -46,8 +46,10 @@ std::optional<Int> compute(F function, const Int& a, const Int& b) {
     case F::mul:
       return a * b;
     case F::min:
+    case F::min_nan:
       return min(a, b);
     case F::max:
+    case F::max_nan:
       return max(a, b);
     case F::div:
       return divides_safely(a, b) ? std::optional(floor_div(a, b)) : std::nullopt;

@@ -238,12 +238,13 @@ bool is_refused(const Diagnostic& d) {
 }
 
 Value apply_function(Session& session, const FunctionPtr& f,
-                     const std::vector<CallArgument>& arguments, Span whole);
+                     const std::vector<CallArgument>& arguments, Span whole,
+                     const std::vector<Value>& indices = {});
 
 // What runs the call, and where it is refused what else would have worked.
 template <typename Run>
 Value repaired(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments,
-               Span whole, const Run& run) {
+               Span whole, const std::vector<Value>& indices, const Run& run) {
   try {
     return run();
   } catch (DiagnosticError& error) {
@@ -251,7 +252,7 @@ Value repaired(Session& session, const FunctionPtr& f, const std::vector<CallArg
     if (!is_refused(error.diagnostic) || f->def->parameters.empty()) throw;
     std::erase_if(notes, [](const Note& note) { return note.kind == "works"; });
     const auto retry = [&](const std::vector<CallArgument>& other) {
-      apply_function(session, f, other, whole);
+      apply_function(session, f, other, whole, indices);
     };
     for (const std::string& repair :
          call_repairs(session, f->def->parameters.back().name.text, arguments, retry)) {
@@ -261,10 +262,36 @@ Value repaired(Session& session, const FunctionPtr& f, const std::vector<CallArg
   }
 }
 
+// The indices first, then the parameters.
+Frame frame_of(const Function& f, const std::vector<CallArgument>& arguments, Span whole,
+               const std::vector<Value>& indices) {
+  const std::vector<syntax::Identifier>& names = f.def->indices;
+  const std::string& name = f.def->name.text;
+  if (indices.size() != names.size()) {
+    std::string written = name;
+    for (const syntax::Identifier& index : names)
+      written += (written == name ? "[" : ",") + index.text;
+    fail("argument-count",
+         name + " takes " + std::to_string(names.size()) +
+             (names.size() == 1 ? " index" : " indices") + " in brackets, not " +
+             std::to_string(indices.size()),
+         whole, {}, {{"help", names.empty() ? name + "(...)" : written + "](...)"}});
+  }
+  Frame frame{f.closure, {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    frame.locals.emplace_back(names[i].text, indices[i]);
+    frame.indices.push_back(names[i].text);
+  }
+  for (auto& bound : bind(name, f.def->parameters, arguments, whole))
+    frame.locals.push_back(std::move(bound));
+  return frame;
+}
+
 Value apply_function(Session& session, const FunctionPtr& f,
-                     const std::vector<CallArgument>& arguments, Span whole) {
+                     const std::vector<CallArgument>& arguments, Span whole,
+                     const std::vector<Value>& indices) {
   const std::string& name = f->def->name.text;
-  Frame frame{f->closure, bind(name, f->def->parameters, arguments, whole)};
+  Frame frame = frame_of(*f, arguments, whole, indices);
   std::optional<trace::Operation> derived;
   if (trace::heard()) derived.emplace(begin_of(session, *f, frame.locals));
   const auto run = [&] {
@@ -272,7 +299,7 @@ Value apply_function(Session& session, const FunctionPtr& f,
                        [&] { return evaluate(session, frame, f->def->body); });
   };
   Value result = session.library.empty() && is_library(session, f->closure)
-                     ? repaired(session, f, arguments, whole, run)
+                     ? repaired(session, f, arguments, whole, indices, run)
                      : run();
   if (f->def->result && !fits_type(result, f->def->result->text)) {
     fail("argument-kind",
@@ -303,6 +330,16 @@ Value make_record(Session& session, const RecordMakerPtr& maker,
 }
 
 }  // namespace
+
+Value apply_over(Session& session, const FunctionPtr& function, std::vector<Value> indices,
+                 const std::vector<CallArgument>& arguments, Span whole) {
+  session.charge(1, whole);
+  try {
+    return apply_function(session, function, arguments, whole, indices);
+  } catch (const Refusal& refusal) {
+    throw DiagnosticError(to_diagnostic(refusal, whole, spans_of(arguments)));
+  }
+}
 
 Value apply(Session& session, const Operand& callee, std::vector<CallArgument> arguments,
             Span whole) {

@@ -17,6 +17,10 @@ Value apply_index(Session& session, const Operand& object, const std::vector<Ope
                   Span whole);
 Value member(Session& session, const Operand& object, const std::string& name, Span where);
 
+// A def over indices, in a kernel: softmax[n](x).
+Value apply_over(Session& session, const FunctionPtr& function, std::vector<Value> indices,
+                 const std::vector<CallArgument>& arguments, Span whole);
+
 // reference(kernel, arguments...): the kernel by its meaning, plain loops (kernel_apply.cpp).
 Value apply_reference(Session& session, std::vector<CallArgument> arguments, Span whole);
 // A kernel with arrays (kernel_apply.cpp).

@@ -78,6 +78,8 @@ Value apply_index(Session& session, const Operand& object, const std::vector<Ope
   if (x.is_unknown()) return x;
   if (const auto* tensor = x.as<TensorName>())
     return session.kernel->load(tensor->tensor, indices, whole);
+  if (const auto* intermediate = x.as<IntermediatePtr>())
+    return session.kernel->use(**intermediate, indices, whole);
   if (const auto* array = x.as<Array>()) return index_array(*array, indices, whole);
   if (const auto* list = x.as<ListPtr>()) {
     Value element = index_list(**list, indices);

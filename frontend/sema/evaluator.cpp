@@ -4,6 +4,7 @@
 
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/builtins/find.h"
+#include "frontend/sema/kernel/reduce_function.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/sema/show/export.h"
 #include "frontend/sema/statement.h"
@@ -91,9 +92,12 @@ namespace {
 
 constexpr std::size_t kMostShown = 200;  // of a value
 
-std::string signature_of(const std::string& name,
-                         const std::vector<syntax::Parameter>& parameters) {
-  std::string signature = name + "(";
+std::string signature_of(const std::string& name, const std::vector<syntax::Parameter>& parameters,
+                         const std::vector<syntax::Identifier>& indices = {}) {
+  std::string signature = name;
+  for (const syntax::Identifier& index : indices)
+    signature += (&index == indices.data() ? "[" : ",") + index.text;
+  signature += indices.empty() ? "(" : "](";
   for (const syntax::Parameter& p : parameters) {
     if (signature.back() != '(') signature += ", ";
     signature += p.name.text;
@@ -138,6 +142,8 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
   Frame frame{{nullptr, session_->main, session_->main->generation()}, {}};
   const Module::Entry* entry = session_->main->find(name, session_->main->generation());
   if (!entry) entry = session_->prelude().find(name);
+  if (const ReduceRow* row = entry ? nullptr : find_reduce(name))
+    return Help{name, name + "[k](x)", std::string(row->law)};
   if (!entry || !entry->value) {
     const auto type = parse_element(name);
     return type ? std::optional(Help{name, name,
@@ -147,7 +153,7 @@ std::optional<Help> Evaluator::help(const std::string& name) const {
   if (const auto* function = entry->value->as<FunctionPtr>()) {
     const Function& f = **function;
     const std::string_view body = session_->sources.text((*f.closure.tree)[f.def->body].span);
-    return Help{name, signature_of(name, f.def->parameters), "= " + one_line(body)};
+    return Help{name, signature_of(name, f.def->parameters, f.def->indices), "= " + one_line(body)};
   }
   if (const auto* maker = entry->value->as<RecordMakerPtr>()) {
     std::string fields;

@@ -7,6 +7,7 @@
 #include "frontend/sema/apply.h"
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/builtins/find.h"
+#include "frontend/sema/indexed_call.h"
 #include "frontend/sema/kernel/kernel_builder.h"
 #include "frontend/sema/statement.h"
 #include "frontend/sema/values/operators.h"
@@ -99,6 +100,8 @@ class Evaluation {
   }
 
   Value operator()(const syntax::Call& e) {
+    if (const auto over = indexed_callee(session_, frame_, e))
+      return call_over(session_, frame_, *over, e, where_);
     Operand callee = value_of(e.callee);
     std::vector<CallArgument> arguments = arguments_of(e.arguments);
     session_.claiming = claim_;
@@ -199,14 +202,6 @@ class Evaluation {
 
   Value operator()(const syntax::Find& e) {
     return find_value(session_, e.what.text, e.what.span, arguments_of(e.arguments), where_);
-  }
-
-  Value operator()(const syntax::Sum& e) {
-    if (!session_.kernel) {
-      fail("kernel-only", "sum[...] stands only in the body of a kernel", where_, {},
-           {{"help", "on the host sum(X) adds up an array"}});
-    }
-    return session_.kernel->sum(frame_, e, where_);
   }
 
  private:

@@ -15,7 +15,7 @@ std::string_view defined_by(std::string_view line) {
   for (const std::string_view word : {"def ", "record "}) {
     if (!line.starts_with(word)) continue;
     line.remove_prefix(word.size());
-    return line.substr(0, line.find_first_of("( "));
+    return line.substr(0, line.find_first_of("([ "));
   }
   return {};
 }

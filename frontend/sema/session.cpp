@@ -1,10 +1,12 @@
 #include "frontend/sema/session.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "frontend/algebra/support/interruption.h"
 #include "frontend/sema/builtins/array_operations.h"
 #include "frontend/sema/builtins/builtins.h"
+#include "frontend/sema/kernel/reduce_function.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/source/text.h"
 
@@ -237,6 +239,8 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
     if (const Builtin* builtin = find_builtin(name)) return Value(builtin);
     if (auto type = parse_element(name)) return Value(*type);
     if (is_word(name)) return Value(name);
+    if (name == "inf") return Value(std::numeric_limits<double>::infinity());
+    if (name == "nan") return Value(std::numeric_limits<double>::quiet_NaN());
     entry = session.prelude().find(name);
   }
   if (!entry) {
@@ -247,7 +251,7 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
       notes.push_back({"help", "did you mean " + *near + "?"});
     if (session.kernel && notes.empty())
       notes.push_back(
-          {"help", "an index stands on the left, C[m,n] = ..., or is summed: sum[k](...)"});
+          {"help", "an index stands on the left, C[m,n] = ..., or is reduced over: sum[k](...)"});
     const Span slashes{where.file, where.begin < 3 ? 0 : where.begin - 3, where.begin};
     if (session.sources.text(slashes).find("//") != std::string_view::npos)
       notes.push_back(
@@ -285,6 +289,7 @@ std::vector<std::string> visible_names(Session& session, const Frame& frame) {
   for (const Builtin* builtin : all_builtins()) names.emplace_back(builtin->name);
   for (const ElementRow& row : element_rows()) names.emplace_back(row.name);
   for (std::string& name : session.prelude().names()) names.push_back(std::move(name));
+  for (const ReduceRow& row : reduce_rows()) names.emplace_back(row.name);
   return names;
 }
 

@@ -55,6 +55,7 @@ class Module {
 struct Frame {
   Closure closure;
   std::vector<std::pair<std::string, Value>> locals;
+  std::vector<std::string> indices{};  // the locals that are index parameters of a def
 
   const syntax::Tree& tree() const { return *closure.tree; }
 };

@@ -7,6 +7,7 @@
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/explain/derivation.h"
 #include "frontend/sema/explain/refutation.h"
+#include "frontend/sema/indexed_call.h"
 #include "frontend/sema/show/show.h"
 #include "frontend/sema/values/names.h"
 #include "frontend/sema/values/operators.h"
@@ -24,6 +25,10 @@ class StatementEvaluation {
   }
 
   void operator()(const syntax::Let& s) {
+    if (!s.indices.empty()) {
+      fail("kernel-only", "a let with indices stands only in the body of a kernel",
+           s.indices.front().span);
+    }
     Value value = guarded(s.value);
     made_by(s.value);
     module_->define(s.name.text, value, s.name.span, outcome_.made_by);
@@ -32,6 +37,11 @@ class StatementEvaluation {
 
   void operator()(const syntax::Def& s) {
     std::vector<std::string> bound;
+    for (const syntax::Identifier& index : s.indices) {
+      if (std::find(bound.begin(), bound.end(), index.text) != bound.end())
+        fail("duplicate-name", "two indices are called " + index.text, index.span);
+      bound.push_back(index.text);
+    }
     for (const syntax::Parameter& p : s.parameters) {
       if (std::find(bound.begin(), bound.end(), p.name.text) != bound.end()) {
         fail("duplicate-name", "two parameters are called " + p.name.text, p.name.span);
@@ -40,15 +50,17 @@ class StatementEvaluation {
       check_type_word(p.type);
     }
     check_type_word(s.result);
-    for_each_free_name(*frame_.closure.tree, s.body, bound,
-                       [&](const std::string& name, Span where) {
-                         if (name == s.name.text) {
-                           fail("recursion", name + " cannot use itself: every script ends", where,
-                                {}, {{"help", "a comprehension [f(i) for i in 0..n] repeats"}});
-                         }
-                         GuardScope ignored(session_.facts);
-                         look_up(session_, frame_, name, where);
-                       });
+    for_each_free_name(
+        *frame_.closure.tree, s.body, bound,
+        [&](const std::string& name, Span where) {
+          if (name == s.name.text) {
+            fail("recursion", name + " cannot use itself: every script ends", where, {},
+                 {{"help", "a comprehension [f(i) for i in 0..n] repeats"}});
+          }
+          GuardScope ignored(session_.facts);
+          look_up(session_, frame_, name, where);
+        },
+        [&](const syntax::Call& call) { return over_indices(s.name, call); });
     auto function = std::make_shared<const Function>(Function{frame_.closure, &s});
     module_->define(s.name.text, Value(FunctionPtr(function)), s.name.span);
   }
@@ -279,15 +291,28 @@ class StatementEvaluation {
       check_type_word(p.type);
     }
     for (const syntax::Field& field : s.fields) {
-      for_each_free_name(frame_.tree(), field.value, bound,
-                         [&](const std::string& name, Span where) {
-                           if (name == s.name.text)
-                             fail("recursion", "a record cannot use itself", where);
-                           GuardScope ignored(session_.facts);
-                           look_up(session_, frame_, name, where);
-                         });
+      for_each_free_name(
+          frame_.tree(), field.value, bound,
+          [&](const std::string& name, Span where) {
+            if (name == s.name.text) fail("recursion", "a record cannot use itself", where);
+            GuardScope ignored(session_.facts);
+            look_up(session_, frame_, name, where);
+          },
+          [&](const syntax::Call& call) { return over_indices(s.name, call); });
       bound.push_back(field.name.text);
     }
+  }
+
+  // Whether a call in the definition of a name is over indices. Error "recursion" for the name.
+  bool over_indices(const syntax::Identifier& name, const syntax::Call& call) {
+    const auto callee = indexed_callee(session_, frame_, call);
+    if (!callee) return false;
+    const auto& brackets = std::get<syntax::Index>(frame_.tree()[call.callee].node);
+    const syntax::Expression& object = frame_.tree()[brackets.object];
+    if (std::holds_alternative<FunctionPtr>(*callee) &&
+        std::get<syntax::Name>(object.node).text == name.text)
+      fail("recursion", name.text + " cannot use itself: every script ends", object.span);
+    return true;
   }
 
   static void check_type_word(const std::optional<syntax::Identifier>& type) {

@@ -1,7 +1,6 @@
 #pragma once
 // The generated parser's contexts -> the tree. Errors that the grammar cannot say are found here:
-// numbers out of range, comparisons in a chain, a call of a tuple literal, `sum` without index
-// names, trees that are too high.
+// numbers out of range, comparisons in a chain, a call of a tuple literal, trees that are too high.
 
 #include <string_view>
 #include <typeinfo>
@@ -43,6 +42,7 @@ class Builder {
   Record record(P::RecordContext* context);
   Kernel kernel(P::KernelContext* context);
   Schedule schedule(P::ScheduleContext* context);
+  std::vector<Identifier> index_names(P::Index_namesContext* context);
   std::vector<Parameter> parameters(P::ParametersContext* context);
   KernelParameter kernel_parameter(P::Kernel_parameterContext* context);
 
@@ -62,8 +62,6 @@ class Builder {
   ExpressionId tuple(P::TupleContext* context);
   ExpressionId minus(P::MinusContext* context);
   ExpressionId call(P::CallContext* context, ExpressionId callee);
-  // sum[k](body): the grammar reads a call of an indexed name.
-  ExpressionId sum(P::CallContext* context, const Index& header);
   ExpressionId path_index(const antlr4::Token* token);
   std::vector<Argument> arguments(P::ArgumentsContext* context);
   // Error `call-of-literal`: (4,2)(1) is a forgotten operator.

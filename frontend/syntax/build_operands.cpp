@@ -131,10 +131,6 @@ std::vector<Argument> Builder::arguments(P::ArgumentsContext* context) {
 }
 
 ExpressionId Builder::call(P::CallContext* context, ExpressionId callee) {
-  if (const auto* index = std::get_if<Index>(&tree_[callee].node)) {
-    const auto* name = std::get_if<Name>(&tree_[index->object].node);
-    if (name != nullptr && name->text == "sum") return sum(context, *index);
-  }
   check_callee(context, callee);
   return add(span(context), Call{callee, arguments(context->arguments())});
 }
@@ -158,38 +154,6 @@ void Builder::check_callee(P::CallContext* context, ExpressionId callee) {
   }
   error(where, "call-of-literal",
         std::string(is_tuple ? "a tuple" : "a number") + " cannot be called", help);
-}
-
-// sum[k, l : f16](body)
-ExpressionId Builder::sum(P::CallContext* context, const Index& header) {
-  Sum result;
-  const auto name = [&](ExpressionId id) -> Identifier {
-    const auto* node = std::get_if<Name>(&tree_[id].node);
-    if (node == nullptr) {
-      error(span(id), "sum-form", "`sum` runs over an index name here",
-            "write sum[k](...) or sum[k : f32](...)");
-      return {"", span(id)};
-    }
-    return {node->text, span(id)};
-  };
-  for (std::size_t i = 0; i < header.indices.size(); ++i) {
-    const ExpressionId id = header.indices[i];
-    const auto* typed = std::get_if<Binary>(&tree_[id].node);
-    if (typed != nullptr && typed->op == BinaryOperator::colon && i + 1 == header.indices.size()) {
-      result.indices.push_back(name(typed->left));
-      result.accumulator = name(typed->right);
-    } else {
-      result.indices.push_back(name(id));
-    }
-  }
-  const std::vector<Argument> given = arguments(context->arguments());
-  if (given.size() != 1 || given.front().name) {
-    error(span(context), "sum-form",
-          "`sum[k](...)` takes one expression, not " + std::to_string(given.size()),
-          "write sum[k](A[m,k] * B[n,k])");
-  }
-  result.body = given.empty() ? add(span(context), Tuple{}) : given.front().value;
-  return add(span(context), std::move(result));
 }
 
 }  // namespace lay::syntax

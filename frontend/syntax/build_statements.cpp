@@ -97,7 +97,15 @@ Statement Builder::statement(P::StatementContext* context) {
 }
 
 Let Builder::let(P::Let_Context* context) {
-  return {identifier(context->NAME()), expression(context->expression())};
+  return {identifier(context->NAME()), index_names(context->index_names()),
+          expression(context->expression())};
+}
+
+std::vector<Identifier> Builder::index_names(P::Index_namesContext* context) {
+  std::vector<Identifier> result;
+  if (context == nullptr) return result;
+  for (auto* name : context->NAME()) result.push_back(identifier(name));
+  return result;
 }
 
 std::vector<Parameter> Builder::parameters(P::ParametersContext* context) {
@@ -112,8 +120,8 @@ std::vector<Parameter> Builder::parameters(P::ParametersContext* context) {
 }
 
 Def Builder::def(P::DefContext* context) {
-  Def result{identifier(context->NAME(0)), parameters(context->parameters()), std::nullopt,
-             expression(context->expression())};
+  Def result{identifier(context->NAME(0)), index_names(context->index_names()),
+             parameters(context->parameters()), std::nullopt, expression(context->expression())};
   if (context->NAME(1) != nullptr) result.result = identifier(context->NAME(1));
   return result;
 }

@@ -143,10 +143,21 @@ class Dumper {
   void leaf_or_list(const Comprehension& n) { list("for", n.variable, n.first, n.last, n.element); }
   void leaf_or_list(const Swizzle& n) { list("Sw", n.bits, n.base, n.shift); }
   void leaf_or_list(const Find& n) { list("find", n.what, n.arguments); }
-  void leaf_or_list(const Sum& n) { list("sum", n.indices, n.accumulator, n.body); }
 
-  void list(const Let& n) { list("let", n.name, n.value); }
-  void list(const Def& n) { list("def", n.name, n.parameters, n.result, n.body); }
+  void list(const Let& n) {
+    if (n.indices.empty()) {
+      list("let", n.name, n.value);
+    } else {
+      list("let", n.name, n.indices, n.value);
+    }
+  }
+  void list(const Def& n) {
+    if (n.indices.empty()) {
+      list("def", n.name, n.parameters, n.result, n.body);
+    } else {
+      list("def", n.name, n.indices, n.parameters, n.result, n.body);
+    }
+  }
   void list(const Dim& n) { list("dim", n.names); }
   void list(const Assume& n) { list("assume", n.condition); }
   void list(const Assert& n) { list("assert", n.condition, n.message); }

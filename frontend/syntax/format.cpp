@@ -48,7 +48,7 @@ class Formatter {
       begins_.push_back(begins);
       begins = word.type == LayLexer::SEMICOLON || word.type == LayLexer::LEFT_BRACE;
     }
-    marks_ = mark(text, words_, begins_);
+    marks_ = mark(words_, begins_);
     indents_.resize(words_.size());
   }
 

@@ -14,8 +14,8 @@ bool is_arithmetic(std::size_t type) {
 
 class Marker {
  public:
-  Marker(std::string_view text, const std::vector<Word>& words, const std::vector<bool>& begins)
-      : text_(text), words_(words), begins_(begins), marks_(words.size()) {}
+  Marker(const std::vector<Word>& words, const std::vector<bool>& begins)
+      : words_(words), begins_(begins), marks_(words.size()) {}
 
   std::vector<Mark> run() {
     for (i_ = 0; i_ < words_.size(); ++i_) {
@@ -121,7 +121,8 @@ class Marker {
   // Looks from the colon to both sides, over brackets, for an operator that binds tighter.
   bool is_wide() const {
     const std::size_t bracket = marks_[i_].inside;
-    if (bracket != kNowhere && marks_[bracket].bracket == Bracket::index && is_sum(bracket))
+    if (bracket != kNowhere && marks_[bracket].bracket == Bracket::index &&
+        names_accumulator(bracket))
       return true;
     for (std::size_t k = i_; k-- > 0;) {
       if (marks_[k].partner != kNowhere && marks_[k].partner < k)
@@ -149,13 +150,14 @@ class Marker {
            t == LayLexer::UNDERSCORE || marks_[k].sign;
   }
 
-  bool is_sum(std::size_t bracket) const {
-    const Word& before = words_[bracket - 1];
-    return before.type == LayLexer::NAME &&
-           text_.substr(before.begin, before.end - before.begin) == "sum";
+  // The colon of sum[k : f64](...): a name on both sides, and behind the bracket a call.
+  bool names_accumulator(std::size_t bracket) const {
+    const std::size_t closing = marks_[bracket].partner;
+    return words_[bracket - 1].type == LayLexer::NAME && closing == i_ + 2 &&
+           words_[i_ - 1].type == LayLexer::NAME && words_[i_ + 1].type == LayLexer::NAME &&
+           closing + 1 < words_.size() && words_[closing + 1].type == LayLexer::LEFT_PAREN;
   }
 
-  std::string_view text_;
   const std::vector<Word>& words_;
   const std::vector<bool>& begins_;
   std::vector<Mark> marks_;
@@ -186,9 +188,8 @@ bool ends_operand(const Word& word, const Mark& mark) {
   }
 }
 
-std::vector<Mark> mark(std::string_view text, const std::vector<Word>& words,
-                       const std::vector<bool>& begins) {
-  return Marker(text, words, begins).run();
+std::vector<Mark> mark(const std::vector<Word>& words, const std::vector<bool>& begins) {
+  return Marker(words, begins).run();
 }
 
 }  // namespace lay::syntax

@@ -42,8 +42,7 @@ struct Mark {
 
 // One mark for each word of `words`, which are the significant words of a text without syntax
 // errors: no comments, no newlines. `begins` tells which of them begin a statement.
-std::vector<Mark> mark(std::string_view text, const std::vector<Word>& words,
-                       const std::vector<bool>& begins);
+std::vector<Mark> mark(const std::vector<Word>& words, const std::vector<bool>& begins);
 
 // The last word of an operand stands there: a name, a literal, a closing bracket.
 bool ends_operand(const Word& word, const Mark& mark);

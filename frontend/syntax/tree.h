@@ -110,7 +110,7 @@ struct Argument {
   std::optional<Identifier> name;  // name = value
   ExpressionId value;
 };
-// f(x, name = y); layouts are called too: L(2, 3).
+// f(x, name = y); layouts are called too: L(2, 3). sum[k](x) and sum[k : f64](x) call an Index.
 struct Call {
   ExpressionId callee;
   std::vector<Argument> arguments;
@@ -148,18 +148,11 @@ struct Find {
   Identifier what;
   std::vector<Argument> arguments;
 };
-// sum[k](body), sum[k, l : f16](body)
-struct Sum {
-  std::vector<Identifier> indices;
-  std::optional<Identifier> accumulator;
-  ExpressionId body;
-};
-
 // One node of the arena.
 struct Expression {
   Span span;
   std::variant<Integer, Float, String, Boolean, Name, Underscore, Tuple, Unary, Binary, Chain, Path,
-               Call, Index, Range, Member, If, Comprehension, Swizzle, Find, Sum>
+               Call, Index, Range, Member, If, Comprehension, Swizzle, Find>
       node;
 };
 
@@ -168,6 +161,7 @@ struct Expression {
 // let name = value
 struct Let {
   Identifier name;
+  std::vector<Identifier> indices;  // in a kernel: let s[m] = ...
   ExpressionId value;
 };
 
@@ -179,6 +173,7 @@ struct Parameter {
 // def name(parameters) -> result = body
 struct Def {
   Identifier name;
+  std::vector<Identifier> indices;  // def mean[n](x) = ...
   std::vector<Parameter> parameters;
   std::optional<Identifier> result;
   ExpressionId body;

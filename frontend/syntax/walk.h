@@ -66,7 +66,6 @@ struct ChildWalk {
   void operator()(const Find& node) const {
     for (const Argument& argument : node.arguments) f(argument.value);
   }
-  void operator()(const Sum& node) const { f(node.body); }
 };
 
 template <class Function>

@@ -10,6 +10,7 @@
 
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/memory/convert.h"
+#include "frontend/sema/kernel/reduce_function.h"
 #include "frontend/sema/values/array.h"
 #include "runtime/bench/host_work.h"
 #include "runtime/bench/problem/element_value.h"
@@ -21,9 +22,10 @@ namespace {
 using sema::NodeId;
 using Indices = std::vector<std::int64_t>;  // the values of all indices, by IndexId
 
-// A sum of the kernel. A sum over one index of elements, or of products of two elements, is
-// computed in a loop over memory; any other one term by term.
+// A reduction of the kernel, most often a sum. A sum over one index of elements, or of products of
+// two elements, is computed in a loop over memory; any other reduction term by term.
 struct Sum {
+  sema::ReduceFunction function = sema::ReduceFunction::sum;
   ElementType type = ElementType::f32;
   std::vector<sema::IndexId> indices;
   NodeId body = -1;
@@ -36,8 +38,98 @@ struct Sum {
 };
 
 struct SumValue {
-  // The sum, the sum of the terms' magnitudes, and the sum of the terms' own rounding errors.
+  // The sum, the sum of the terms' magnitudes, and the sum of the terms' own rounding errors. Of
+  // another reduction its value, 0, and the bound on its error.
   double exact = 0, magnitude = 0, error = 0;
+};
+
+// The value of a reduction the last time, and where the indices that it depends on stood then.
+struct LastSum {
+  Indices at;
+  SumValue value;
+};
+using LastSums = std::map<NodeId, LastSum>;
+
+// Joins terms by a function that is no sum.
+class Joined {
+ public:
+  explicit Joined(sema::ReduceFunction function, ElementType type)
+      : function_(function), type_(type) {
+    const auto first = sema::identity(function, type);
+    value_ = std::visit([](auto x) { return static_cast<double>(x); }, first);
+  }
+
+  void add(const Bounded& term) {
+    using enum sema::ReduceFunction;
+    const double x = term.value;
+    error_ = std::max(error_, term.error);
+    switch (function_) {
+      case sum:
+        break;
+      case prod:
+        value_ *= x;
+        largest_ *= std::abs(x) + term.error;
+        break;
+      case max:
+      case argmax:
+        terms_.push_back(x);
+        value_ = std::isnan(value_) || x <= value_ ? value_ : x;
+        break;
+      case min:
+      case argmin:
+        terms_.push_back(x);
+        value_ = std::isnan(value_) || x >= value_ ? value_ : x;
+        break;
+      case any:
+        value_ = value_ != 0 || x != 0;
+        break;
+      case all:
+        value_ = value_ != 0 && x != 0;
+        break;
+    }
+    ++count_;
+  }
+
+  SumValue value() const {
+    using enum sema::ReduceFunction;
+    switch (function_) {
+      case prod:
+        return {value_, 0, largest_ - std::abs(value_) + count_ * unit_roundoff(type_) * largest_};
+      case argmax:
+      case argmin:
+        return position();
+      case any:
+      case all:
+        return {value_, 0, 0};
+      default:
+        return {value_, 0, error_};
+    }
+  }
+
+ private:
+  // The first position of the extreme. Where the terms are rounded, any that may be the extreme is
+  // as good.
+  SumValue position() const {
+    const auto is_extreme = [&](double x, double allowed) {
+      return std::isnan(value_) ? std::isnan(x) : std::abs(x - value_) <= allowed || x == value_;
+    };
+    SumValue made;
+    bool found = false;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+      const auto at = static_cast<double>(i);
+      if (!found && is_extreme(terms_[i], 0)) made.exact = at, found = true;
+    }
+    for (std::size_t i = 0; i < terms_.size() && error_ > 0; ++i) {
+      if (is_extreme(terms_[i], 2 * error_))
+        made.error = std::max(made.error, std::abs(static_cast<double>(i) - made.exact));
+    }
+    return made;
+  }
+
+  sema::ReduceFunction function_;
+  ElementType type_;
+  double value_ = 0, error_ = 0, largest_ = 1, count_ = 0;
+  std::vector<double> terms_;
 };
 
 // Adds in f64 and keeps what each addition loses, so that sums whose accumulator is f64 itself are
@@ -99,6 +191,7 @@ std::vector<NodeId> terms_of(const Problem& problem, NodeId body) {
 }
 
 bool is_of_elements(const Problem& problem, const sema::Reduce& contraction) {
+  if (contraction.function != sema::ReduceFunction::sum) return false;
   const auto terms = terms_of(problem, contraction.body);
   return std::all_of(terms.begin(), terms.end(), [&](NodeId term) {
     return std::holds_alternative<sema::Load>(node_of(problem, under_casts(problem, term)).what);
@@ -117,7 +210,7 @@ void for_each_sum(const Problem& problem, const F& f) {
 class Reference {
  public:
   Reference(const Problem& problem, const HostData& before, const Tolerance& tolerance)
-      : problem_(problem), tolerance_(tolerance) {
+      : problem_(problem), tolerance_(tolerance), free_(sema::free_indices(*problem.kernel)) {
     for (std::size_t i = 0; i < problem.tensors.size(); ++i)
       readers_.emplace_back(problem.tensors[i].element, before[i]);
     for_each_sum(problem, [&](NodeId id, const sema::Reduce& contraction) {
@@ -158,11 +251,12 @@ class Reference {
   Bounded bounded(const sema::Assignment& assignment, const Indices& at) const {
     double moved_by = 0;
     std::map<NodeId, SumValue> known;
+    LastSums last;
     ElementValue value(problem_,
                        {[&](const sema::Load& load, const Indices& c) { return load_at(load, c); },
                         [&](NodeId id, const Indices& indices) {
                           auto [found, fresh] = known.try_emplace(id);
-                          if (fresh) found->second = sum(id, indices);
+                          if (fresh) found->second = sum(id, indices, last);
                           const double moved = moved_by * error_of(id, found->second);
                           return Bounded{found->second.exact + moved, 0};
                         }});
@@ -221,6 +315,7 @@ class Reference {
   // Returns the bound on the error of a sum.
   double error_of(NodeId id, const SumValue& value) const {
     const Sum& sum = sums_.at(id);
+    if (sum.function != sema::ReduceFunction::sum) return value.error;
     if (tolerance_.exact && sum.is_exact_on_integers) return 0;
     return sum.allowed * value.magnitude + unit_roundoff(sum.type) * std::abs(value.exact) +
            value.error;
@@ -271,6 +366,7 @@ class Reference {
 
   Sum sum_of(NodeId id, const sema::Reduce& contraction) const {
     Sum sum;
+    sum.function = contraction.function;
     sum.type = node(id).type;
     sum.indices = contraction.indices;
     sum.body = contraction.body;
@@ -313,9 +409,17 @@ class Reference {
     return readers_[static_cast<std::size_t>(operand.tensor - problem_.tensors.data())];
   }
 
-  SumValue sum(NodeId id, const Indices& at) const {
+  SumValue sum(NodeId id, const Indices& at, LastSums& last) const {
     const Sum& sum = sums_.at(id);
-    return sum.left ? sum_in_memory(sum, at) : sum_of_terms(sum, at);
+    if (sum.left) return sum_in_memory(sum, at);
+    Indices free;
+    for (const sema::IndexId index : free_[static_cast<std::size_t>(id)])
+      free.push_back(at[static_cast<std::size_t>(index)]);
+    if (const auto before = last.find(id); before != last.end() && before->second.at == free)
+      return before->second.value;
+    const SumValue value = sum_of_terms(sum, at, last);
+    last[id] = {std::move(free), value};
+    return value;
   }
 
   // Calls f(at) with at(k) the operand's element at k: of a packed line if there is one.
@@ -340,17 +444,19 @@ class Reference {
     });
   }
 
-  // Evaluates every term; sums within a term are sums of their own.
-  SumValue sum_of_terms(const Sum& sum, Indices at) const {
+  // Evaluates every term; reductions within a term are reductions of their own.
+  SumValue sum_of_terms(const Sum& sum, Indices at, LastSums& last) const {
     ElementValue value(problem_,
                        {[&](const sema::Load& load, const Indices& c) { return load_at(load, c); },
                         [&](NodeId id, const Indices& indices) {
-                          const SumValue inner = this->sum(id, indices);
+                          const SumValue inner = this->sum(id, indices, last);
                           return Bounded{inner.exact, error_of(id, inner)};
                         }});
     std::int64_t count = 1;
     for (const sema::IndexId index : sum.indices) count *= problem_.extent(index);
     Accumulator total;
+    Joined joined(sum.function, node(sum.body).type);
+    const bool is_sum = sum.function == sema::ReduceFunction::sum;
     double error = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t remainder = i;
@@ -359,9 +465,14 @@ class Reference {
         remainder /= problem_.extent(index);
       }
       const Bounded term = value.of(sum.body, at);
+      if (!is_sum) {
+        joined.add(term);
+        continue;
+      }
       total.add(term.value);
       error += term.error;
     }
+    if (!is_sum) return joined.value();
     SumValue made = total.value();
     made.error = error;
     return made;
@@ -371,6 +482,7 @@ class Reference {
   const Tolerance& tolerance_;
   std::vector<Reader> readers_;
   std::map<NodeId, Sum> sums_;
+  std::vector<std::set<sema::IndexId>> free_;  // indices of each node
 };
 
 // Chooses elements of an output, each as the values of all indices: every element if there are at

@@ -103,6 +103,7 @@ struct Describer {
   void operator()(const sema::KernelFamilyPtr& k) { head().string("name", k->kernel->name.text); }
   void operator()(const sema::TensorName&) { kind(); }
   void operator()(const sema::Element&) { kind(); }
+  void operator()(const sema::IntermediatePtr&) { kind(); }
 };
 
 }  // namespace

@@ -136,6 +136,22 @@ void check_reals(ElementType type) {
                 : x > y         ? x
                                 : y;
        }},
+      {F::min_nan,
+       [](T x, T y, T) {
+         return std::isnan(x)   ? x
+                : std::isnan(y) ? y
+                : x == y        ? (std::signbit(x) ? x : y)
+                : x < y         ? x
+                                : y;
+       }},
+      {F::max_nan,
+       [](T x, T y, T) {
+         return std::isnan(x)   ? x
+                : std::isnan(y) ? y
+                : x == y        ? (std::signbit(x) ? y : x)
+                : x > y         ? x
+                                : y;
+       }},
   };
   for (const FunctionRow& row : function_rows()) {
     const bool arithmetic =
@@ -191,6 +207,8 @@ void check_integers(ElementType type) {
       {F::abs, [](T x, T, T) { return x < T(0) ? static_cast<T>(U(0) - static_cast<U>(x)) : x; }},
       {F::min, [](T x, T y, T) { return std::min(x, y); }},
       {F::max, [](T x, T y, T) { return std::max(x, y); }},
+      {F::min_nan, [](T x, T y, T) { return std::min(x, y); }},
+      {F::max_nan, [](T x, T y, T) { return std::max(x, y); }},
       {F::fma,
        [](T x, T y, T z) {
          return static_cast<T>(static_cast<U>(x) * static_cast<U>(y) + static_cast<U>(z));

@@ -112,7 +112,7 @@ TEST_CASE("a sum runs over an index of its own") {
   CHECK(errors(head + "C: f32 M:1 { C[m] = sum[m](A[m,m]) }") == "duplicate-name");
   CHECK(errors(head + "C: f32 M:1 { C[m] = sum[k,k](A[m,k]) }") == "duplicate-name");
   CHECK(errors(head + "C: f32 M:1 { C[m] = sum[k](A[m,k] * sum[k](A[m,k])) }") == "duplicate-name");
-  CHECK(errors(head + "C: f32 M:1 { C[m] = max[k](A[m,k]) }") == "not-indexable");
+  CHECK(errors(head + "C: f32 M:1 { C[m] = relu[k](A[m,k]) }") == "not-indexable");
   // Not an index of another output's left side, of a sum beside it, or of one that a def makes.
   Script script(
       "def square(X, m) = sum[k](X[m,k] * X[m,k])\n"

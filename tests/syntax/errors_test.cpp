@@ -88,8 +88,6 @@ TEST_CASE("what the grammar cannot say") {
   CHECK(errors("(4,2):(1,4)(7)").find("help: write ((4,2):(1,4))(7)") != std::string::npos);
   CHECK(heads("8:1(7)") == "call-of-literal: a number cannot be called\n");
   CHECK(heads("f(a = 1, 2)") == "argument-order: a positional argument stands behind `a = ...`\n");
-  CHECK(heads("sum[1](x)") == "sum-form: `sum` runs over an index name here\n");
-  CHECK(heads("sum[k](x, y)") == "sum-form: `sum[k](...)` takes one expression, not 2\n");
 }
 
 TEST_CASE("characters, strings and numbers") {

@@ -47,6 +47,9 @@ TEST_CASE("blanks") {
   CHECK(formatted("def f( l:Layout,t )->Layout=l") == "def f(l: Layout, t) -> Layout = l\n");
   CHECK(formatted("[ f(i) for i in 0 .. 4 ]") == "[f(i) for i in 0..4]\n");
   CHECK(formatted("sum [k:f16] (A[ m,k ])") == "sum[k : f16](A[m,k])\n");
+  CHECK(formatted("max [ r , c:f64 ] (A[ r,c ])") == "max[r,c : f64](A[r,c])\n");
+  CHECK(formatted("def  mean [ n ] ( x:Any ) = sum [n] (x)/extent( n )") ==
+        "def mean[n](x: Any) = sum[n](x) / extent(n)\n");
   CHECK(formatted("kernel f <T:type,M>(A:T(M,1):(1,M),B:inout f32 M:1)->C:f32 M:1{C[m]=1}") ==
         "kernel f<T: type, M>(A: T (M,1):(1,M), B: inout f32 M:1) -> C: f32 M:1 { C[m] = 1 }\n");
   CHECK(formatted("record r{a=1,b=2}") == "record r { a = 1, b = 2 }\n");

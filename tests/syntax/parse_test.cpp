@@ -119,8 +119,11 @@ TEST_CASE("kernels") {
         "(kernel f ((T type) (M ())) ((inout A T (: M 1))) ((in C f32 (: M 1)) (in D f32 (: 1 0))) "
         "(>= M 2) "
         "((let a 1) (assign D (0) a)))");
-  CHECK(tree("sum[k](a[k] * b[k])") == "(sum (k) () (chain (index a (k)) (* (index b (k)))))");
-  CHECK(tree("sum[k, l : f16](x)") == "(sum (k l) f16 x)");
+  CHECK(tree("sum[k](a[k] * b[k])") ==
+        "(call (index sum (k)) ((chain (index a (k)) (* (index b (k))))))");
+  CHECK(tree("sum[k, l : f16](x)") == "(call (index sum (k (: l f16))) (x))");
+  CHECK(tree("def mean[n](x) = sum[n](x)") ==
+        "(def mean (n) ((x ())) () (call (index sum (n)) (x)))");
   CHECK(tree("sum(x)") == "(call sum (x))");
 }
 

@@ -29,6 +29,17 @@ T maximum(T a, T b) {
   return b > a ? b : a;
 }
 
+// NaN where an operand is NaN.
+template <class T>
+T minimum_or_nan(T a, T b) {
+  return std::isnan(a) ? a : std::isnan(b) ? b : minimum(a, b);
+}
+
+template <class T>
+T maximum_or_nan(T a, T b) {
+  return std::isnan(a) ? a : std::isnan(b) ? b : maximum(a, b);
+}
+
 template <F function, class T>
 T apply(T a, [[maybe_unused]] T b) {
   if constexpr (function == F::add) return a + b;
@@ -39,6 +50,8 @@ T apply(T a, [[maybe_unused]] T b) {
   if constexpr (function == F::abs) return std::fabs(a);
   if constexpr (function == F::min) return minimum(a, b);
   if constexpr (function == F::max) return maximum(a, b);
+  if constexpr (function == F::min_nan) return minimum_or_nan(a, b);
+  if constexpr (function == F::max_nan) return maximum_or_nan(a, b);
   if constexpr (function == F::exp) return std::exp(a);
   if constexpr (function == F::log) return std::log(a);
   if constexpr (function == F::sqrt) return std::sqrt(a);
@@ -130,6 +143,10 @@ Handler real_handler(F function) {
       return real<F::min, T>;
     case F::max:
       return real<F::max, T>;
+    case F::min_nan:
+      return real<F::min_nan, T>;
+    case F::max_nan:
+      return real<F::max_nan, T>;
     case F::exp:
       return real<F::exp, T>;
     case F::log:

@@ -46,6 +46,8 @@ bool faults(const ir::Apply& apply, ElementType operand) {
     case F::ne:
     case F::min:
     case F::max:
+    case F::min_nan:
+    case F::max_nan:
     case F::cast:
       return false;
     default:

@@ -169,8 +169,10 @@ Handler integer_handler(F function) {
     case F::rem:
       return division<F::rem, type>;
     case F::min:
+    case F::min_nan:
       return integer_extremum<F::min, type>;
     case F::max:
+    case F::max_nan:
       return integer_extremum<F::max, type>;
     case F::neg:
       return integer_unary<F::neg, type, checked>;

@@ -7,6 +7,7 @@
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/memory/convert.h"
 #include "frontend/algebra/support/overloaded.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::ir {
 
@@ -50,6 +51,13 @@ bool fits_s32(const sema::Kernel& kernel, NodeId id) {
   return integer && !is_float(node.type) && fits(*integer, ElementType::s32);
 }
 
+bool reads_memory(const sema::Kernel& kernel, NodeId id) {
+  if (std::holds_alternative<sema::Load>(kernel.node(id).what)) return true;
+  const std::vector<NodeId> operands = plan::operands(kernel.node(id));
+  return std::any_of(operands.begin(), operands.end(),
+                     [&](NodeId operand) { return reads_memory(kernel, operand); });
+}
+
 struct IntegerRange {
   std::int64_t lower, upper;
 };
@@ -83,7 +91,8 @@ ElementLowering::ElementLowering(Declared& declared, const std::vector<NodeId>& 
     : declared_(declared),
       b_(declared.b),
       kernel_(declared.kernel),
-      indices_(declared.kernel.indices.size()) {
+      indices_(declared.kernel.indices.size()),
+      free_(sema::free_indices(declared.kernel)) {
   const size_t count = kernel_.nodes.size();
   uses_.assign(count, 0);
   written_.assign(count, 1);
@@ -173,7 +182,7 @@ Term ElementLowering::lower(NodeId id) {
             return as(declared_.scalars[static_cast<size_t>(value.scalar)], node.type);
           },
           [&](const sema::Load& load) { return as(b_.read(source(load)), node.type); },
-          [&](const Reduce& contraction) { return sum(node, contraction); },
+          [&](const Reduce& reduction) { return reduce(node, reduction); },
           [&](const sema::Apply& applied) { return apply(node, applied); },
       },
       node.what);
@@ -182,6 +191,9 @@ Term ElementLowering::lower(NodeId id) {
 // A coordinate, which lies inside a tensor's extent: s32.
 Term ElementLowering::small(NodeId node) {
   if (const IndexId bare = plan::bare_index(kernel_, node); bare >= 0) return index(bare);
+  // A wide integer from memory keeps lying outside where it does.
+  const bool is_wide = bits(kernel_.node(node).type) > 32 && effects_[static_cast<size_t>(node)];
+  if (is_wide && reads_memory(kernel_, node)) return value(node, ElementType::s32);
   return as(value(node), ElementType::s32);
 }
 
@@ -312,23 +324,123 @@ Term ElementLowering::shortcut(ElementFunction function, Term first, NodeId seco
   return b_.let(declared_.fresh("t"), b_.read(to) != 0);
 }
 
-Term ElementLowering::sum(const sema::Node& node, const Reduce& contraction) {
-  const BufferId total = b_.registers(declared_.fresh("sum"), node.type, Layout(1, 0));
-  const Ref into{total, {b_.constant(std::int64_t{0})}};
-  b_.assign(into, b_.constant(std::int64_t{0}, node.type));
+// Reductions in the body that do not depend on its indices are computed before the loop, where that
+// reads nothing that the body might not.
+void ElementLowering::hoist_reductions(NodeId node, const Reduce& around) {
+  const auto i = static_cast<size_t>(node);
+  if (!sums_[i]) return;
+  const bool depends = std::any_of(around.indices.begin(), around.indices.end(),
+                                   [&](IndexId index) { return free_[i].contains(index); });
+  const bool is_reduction = std::holds_alternative<Reduce>(kernel_.node(node).what);
+  if (is_reduction && !depends) {
+    value(node);
+    return;
+  }
+  const auto* applied = std::get_if<sema::Apply>(&kernel_.node(node).what);
+  const bool chooses = applied && (applied->function == ElementFunction::select ||
+                                   applied->function == ElementFunction::and_ ||
+                                   applied->function == ElementFunction::or_);
+  const std::vector<NodeId> operands = plan::operands(kernel_.node(node));
+  if (is_reduction) return;
+  for (size_t k = 0; k < (chooses ? 1 : operands.size()); ++k)
+    hoist_reductions(operands[k], around);
+}
+
+// Forgets what is known of nodes and conditions that depend on the indices: a loop binds them anew.
+void ElementLowering::forget(const std::vector<IndexId>& indices) {
+  const auto depends = [&](NodeId node) {
+    return std::any_of(indices.begin(), indices.end(), [&](IndexId index) {
+      return free_[static_cast<size_t>(node)].contains(index);
+    });
+  };
+  for (auto& scope : scopes_)
+    std::erase_if(scope, [&](const auto& known) { return depends(known.first); });
+  truths_.clear();
+}
+
+Term ElementLowering::reduce(const sema::Node& node, const Reduce& reduction) {
+  hoist_reductions(reduction.body, reduction);
+  const bool is_bound_around =
+      std::any_of(reduction.indices.begin(), reduction.indices.end(), [&](IndexId index) {
+        return std::find(reduced_.begin(), reduced_.end(), index) != reduced_.end();
+      });
+  const auto outer_scopes = is_bound_around ? scopes_ : decltype(scopes_){};
+  const auto outer_truths = is_bound_around ? truths_ : decltype(truths_){};
+  if (is_bound_around) forget(reduction.indices);
+  reduced_.insert(reduced_.end(), reduction.indices.begin(), reduction.indices.end());
+  const Term result = reduce_by(node, reduction);
+  reduced_.resize(reduced_.size() - reduction.indices.size());
+  if (is_bound_around) {
+    scopes_ = outer_scopes;
+    truths_ = outer_truths;
+  }
+  return result;
+}
+
+// Loops over the indices; the total and, for argmax and argmin, the position in registers.
+Term ElementLowering::reduce_by(const sema::Node& node, const Reduce& reduction) {
+  const sema::ReduceRow& row = sema::reduce_row(reduction.function);
+  const ElementType of_body = kernel_.node(reduction.body).type;
+  const bool is_condition = row.result == sema::ReduceResult::condition;
+  const bool is_position = row.result == sema::ReduceResult::position;
+  const ElementType type = is_condition ? ElementType::s32 : of_body;
+  const auto one = [&](const std::string& stem, ElementType held) {
+    return Ref{b_.registers(declared_.fresh(stem), held, Layout(1, 0)),
+               {b_.constant(std::int64_t{0})}};
+  };
+  const Ref total = one(std::string(row.name), type);
+  const auto first = sema::identity(reduction.function, of_body);
+  b_.assign(total, std::visit([&](auto x) { return b_.constant(x, type); }, first));
+  std::optional<Ref> position;
+  if (is_position) {
+    position = one("at", node.type);
+    b_.assign(*position, b_.constant(std::int64_t{0}, node.type));
+  }
+  const auto join = [&] {
+    if (reduction.function == sema::ReduceFunction::sum)
+      return accumulate(total, reduction.body, type);
+    const Term more = value(reduction.body);
+    const Term before = b_.read(total);
+    if (is_position) {
+      const Term later = b_.let(declared_.fresh("t"), as(more, type));
+      const Term better = is_extreme(reduction.function, later, before);
+      b_.when(better, [&] {
+        b_.assign(total, later);
+        b_.assign(*position, as(index(reduction.indices[0]), node.type));
+      });
+    } else if (is_condition) {
+      const bool is_any = reduction.function == sema::ReduceFunction::any;
+      const Term decided = b_.constant(std::int64_t{is_any}, type);
+      b_.assign(total,
+                is_any ? b_.select(more, decided, before) : b_.select(more, before, decided));
+    } else {
+      b_.assign(total, b_.apply(sema::joining(reduction.function), {before, as(more, type)}));
+    }
+  };
   const auto loops = [&](auto&& self, size_t depth) -> void {
-    if (depth == contraction.indices.size()) return accumulate(into, contraction.body, node.type);
-    const IndexId over = contraction.indices[depth];
+    if (depth == reduction.indices.size()) return join();
+    const IndexId over = reduction.indices[depth];
     b_.loop(declared_.index_name(over), b_.constant(std::int64_t{0}), declared_.extent(over), {},
-            [&](Term position) {
+            [&](Term at) {
               scope([&] {
-                bind(over, position);
+                bind(over, at);
                 self(self, depth + 1);
               });
             });
   };
   loops(loops, 0);
-  return b_.let(declared_.fresh("t"), b_.read(into));
+  if (is_condition) return b_.let(declared_.fresh("t"), b_.read(total) != 0);
+  return b_.let(declared_.fresh("t"), b_.read(is_position ? *position : total));
+}
+
+// Whether a later value takes the place of the extreme before it: a NaN does, once.
+Term ElementLowering::is_extreme(sema::ReduceFunction function, Term later, Term before) {
+  const Term beyond = function == sema::ReduceFunction::argmax ? later > before : later < before;
+  if (!is_float(later.type())) return beyond;
+  const Term not_a_number = b_.apply(ElementFunction::ne, {later, later});
+  const Term number_before = b_.apply(ElementFunction::eq, {before, before});
+  return b_.apply(ElementFunction::or_,
+                  {beyond, b_.apply(ElementFunction::and_, {not_a_number, number_before})});
 }
 
 // A product is added without rounding it first, as in a tile.

@@ -101,7 +101,11 @@ class ElementLowering {
   void hoist(sema::NodeId node);
   Term small(sema::NodeId node);
   Ref source(const sema::Load& load);
-  Term sum(const sema::Node& node, const sema::Reduce& contraction);
+  Term reduce(const sema::Node& node, const sema::Reduce& reduction);
+  Term reduce_by(const sema::Node& node, const sema::Reduce& reduction);
+  Term is_extreme(sema::ReduceFunction function, Term later, Term before);
+  void hoist_reductions(sema::NodeId node, const sema::Reduce& around);
+  void forget(const std::vector<sema::IndexId>& indices);
   void accumulate(const Ref& into, sema::NodeId body, ElementType type);
   Term as(Term value, ElementType type);
 
@@ -110,13 +114,15 @@ class ElementLowering {
   const sema::Kernel& kernel_;
   std::vector<Term> indices_;
   std::vector<std::map<sema::NodeId, Term>> scopes_{1};
-  std::vector<int> uses_;        // of each node
-  std::vector<double> written_;  // nodes of the expression as a tree
-  std::vector<char> effects_;    // a load, a sum or an integer division is in it
-  std::vector<char> sums_;       // a sum is in it
-  std::vector<int> depth_;       // of the expression that stands for the node
-  std::vector<Truth> truths_;    // of the arms around
-  bool inline_ = false;          // inside an arm that stays an expression: no statements
+  std::vector<int> uses_;                      // of each node
+  std::vector<double> written_;                // nodes of the expression as a tree
+  std::vector<char> effects_;                  // a load, a sum or an integer division is in it
+  std::vector<char> sums_;                     // a sum is in it
+  std::vector<int> depth_;                     // of the expression that stands for the node
+  std::vector<Truth> truths_;                  // of the arms around
+  std::vector<std::set<sema::IndexId>> free_;  // indices of each node
+  std::vector<sema::IndexId> reduced_;         // by the reductions around
+  bool inline_ = false;  // inside an arm that stays an expression: no statements
 };
 
 void lower_gemm(Declared& declared, const plan::SimtGemm& gemm);

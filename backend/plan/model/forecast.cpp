@@ -207,7 +207,9 @@ Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
       [](const sema::Node& node) { return std::holds_alternative<sema::Reduce>(node.what); });
-  const auto rate = target.multiply_adds("thread", sum->type);
+  // A comparison takes what a multiply-add takes.
+  const ElementType type = sum->type == ElementType::pred ? ElementType::s32 : sum->type;
+  const auto rate = target.multiply_adds("thread", type);
   if (!rate) throw Unknown();
   made.products = made.multiply_adds / (*rate * target.sms * target.hertz);
   return made;

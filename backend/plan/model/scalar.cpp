@@ -18,7 +18,7 @@ constexpr int lanes = 32;
 class Counter {
  public:
   Counter(const sema::Kernel& kernel, const sema::Assignment& assignment, ScalarWork& work)
-      : kernel_(kernel), work_(work) {
+      : kernel_(kernel), work_(work), free_(sema::free_indices(kernel)) {
     for (const sema::IndexId index : assignment.indices) outputs_ *= extent(index);
     // Neighbouring threads have neighbouring values of the index that runs along memory.
     Facts facts;
@@ -27,50 +27,76 @@ class Counter {
       along_warp_ = assignment.indices[static_cast<std::size_t>(std::max(unit, 0))];
   }
 
-  void count(sema::NodeId value) { visit(value, -1, outputs_); }
+  void count(sema::NodeId value) {
+    around_ = {{-1, outputs_}};
+    visit(value);
+  }
 
  private:
   Int extent(sema::IndexId index) const { return kernel_.index(index).extent; }
 
-  // The indices that a sum depends on and its own, without those of sums inside it.
-  std::set<sema::IndexId> loops_of(sema::NodeId sum) const {
-    std::set<sema::IndexId> loops = indices_of(kernel_, sum);
-    const auto below = reachable(kernel_, {sum});
-    for (std::size_t id = 0; id < below.size(); ++id) {
-      const auto* inner = std::get_if<sema::Reduce>(&kernel_.nodes[id].what);
-      if (!inner || !below[id] || static_cast<sema::NodeId>(id) == sum) continue;
-      for (const sema::IndexId index : inner->indices) loops.erase(index);
+  // A reduction around a node, -1 outside of all, and how often its body runs.
+  struct Around {
+    sema::NodeId reduction;
+    Int times;
+  };
+
+  // How many of the reductions around run the node again and again: one that does not depend on the
+  // innermost is computed before it.
+  std::size_t depth_of(sema::NodeId reduction) const {
+    const std::set<sema::IndexId>& free = free_[static_cast<std::size_t>(reduction)];
+    std::size_t depth = around_.size();
+    for (; depth > 1; --depth) {
+      const auto& outer = std::get<sema::Reduce>(kernel_.node(around_[depth - 1].reduction).what);
+      if (std::any_of(outer.indices.begin(), outer.indices.end(),
+                      [&](sema::IndexId index) { return free.contains(index); }))
+        break;
     }
-    return loops;
+    return depth;
   }
 
-  // `times` is how often the scope of `sum`, the innermost sum around the node, runs.
-  void visit(sema::NodeId id, sema::NodeId sum, const Int& times) {
-    if (!seen_.insert({id, sum}).second) return;
-    const sema::Node& node = kernel_.nodes[static_cast<std::size_t>(id)];
-    if (const auto* inner = std::get_if<sema::Reduce>(&node.what)) {
-      Int steps = 1;
-      for (const sema::IndexId index : inner->indices) steps *= extent(index);
-      work_.flops += 2 * times * steps;
-      Int once = 2;
-      for (const sema::IndexId index : loops_of(id)) once *= extent(index);
-      work_.least_flops += once;
-      visit(inner->body, id, times * steps);
+  void visit_reduction(sema::NodeId id, const sema::Reduce& reduction) {
+    const std::vector<Around> before = around_;
+    around_.resize(depth_of(id), before.front());
+    const Int times = around_.back().times;
+    if (!seen_.insert({id, around_.back().reduction}).second) {
+      around_ = before;
       return;
     }
+    Int steps = 1;
+    for (const sema::IndexId index : reduction.indices) steps *= extent(index);
+    work_.flops += 2 * times * steps;
+    Int once = 2;
+    std::set<sema::IndexId> loops = free_[static_cast<std::size_t>(id)];
+    loops.insert(reduction.indices.begin(), reduction.indices.end());
+    for (const sema::IndexId index : loops) once *= extent(index);
+    work_.least_flops += once;
+    around_.push_back({id, times * steps});
+    visit(reduction.body);
+    around_ = before;
+  }
+
+  void visit(sema::NodeId id) {
+    const sema::Node& node = kernel_.nodes[static_cast<std::size_t>(id)];
+    if (const auto* inner = std::get_if<sema::Reduce>(&node.what))
+      return visit_reduction(id, *inner);
+    if (!seen_.insert({id, around_.back().reduction}).second) return;
+    const Int times = around_.back().times;
     if (std::holds_alternative<sema::Load>(node.what)) {
       const Int bytes = times * kernel_.loaded(id).element_bytes();
       const bool varies = indices_of(kernel_, id).contains(along_warp_);
       work_.loaded_bytes += varies ? bytes : ceil_div(bytes, lanes);
     }
-    for (const sema::NodeId operand : operands(node)) visit(operand, sum, times);
+    for (const sema::NodeId operand : operands(node)) visit(operand);
   }
 
   const sema::Kernel& kernel_;
   ScalarWork& work_;
   Int outputs_ = 1;
   sema::IndexId along_warp_ = -1;
-  std::set<std::pair<sema::NodeId, sema::NodeId>> seen_;  // node, sum around it
+  std::vector<std::set<sema::IndexId>> free_;             // indices of each node
+  std::vector<Around> around_;                            // innermost last
+  std::set<std::pair<sema::NodeId, sema::NodeId>> seen_;  // node, reduction around it
 };
 
 }  // namespace

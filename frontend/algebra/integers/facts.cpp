@@ -337,6 +337,15 @@ Under::~Under() {
   facts_.knowledge_.reset();
 }
 
+WithoutPath::WithoutPath(Facts& facts) : facts_(facts), path_(std::exchange(facts.path_, {})) {
+  facts_.knowledge_.reset();
+}
+
+WithoutPath::~WithoutPath() {
+  facts_.path_ = std::move(path_);
+  facts_.knowledge_.reset();
+}
+
 GuardScope::GuardScope(Facts& facts) : GuardScope(facts, false) {}
 
 GuardScope::GuardScope(Facts& facts, bool attempt) : facts_(facts), depth_(facts.scopes_.size()) {

@@ -111,6 +111,7 @@ class Facts {
 
  private:
   friend class Under;
+  friend class WithoutPath;
   friend class GuardScope;
   friend struct Knowledge;
 
@@ -146,6 +147,19 @@ class Under {
   Facts& facts_;
   size_t depth_;
   bool possible_;
+};
+
+// Sets the path conditions aside while it lives: an obligation then has to hold whatever the path.
+class WithoutPath {
+ public:
+  explicit WithoutPath(Facts& facts);
+  ~WithoutPath();
+  WithoutPath(const WithoutPath&) = delete;
+  WithoutPath& operator=(const WithoutPath&) = delete;
+
+ private:
+  Facts& facts_;
+  std::vector<Predicate> path_;
 };
 
 // Collects the guards raised while it lives. They do not go to the scope outside unless `keep` is

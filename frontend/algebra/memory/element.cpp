@@ -37,6 +37,8 @@ constexpr std::array kFunctions = {
     FunctionRow{F::abs, "abs", 1, R::same, true, true},
     FunctionRow{F::min, "min", 2, R::same, true, true},
     FunctionRow{F::max, "max", 2, R::same, true, true},
+    FunctionRow{F::min_nan, "min_nan", 2, R::same, true, true},
+    FunctionRow{F::max_nan, "max_nan", 2, R::same, true, true},
     FunctionRow{F::fma, "fma", 3, R::same, true, true},
     FunctionRow{F::exp, "exp", 1, R::same, true, false},
     FunctionRow{F::log, "log", 1, R::same, true, false},

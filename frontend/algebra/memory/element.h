@@ -77,6 +77,8 @@ enum class ElementFunction : uint8_t {
   abs,
   min,
   max,
+  min_nan,  // of floats NaN where an operand is; min and max take the other operand there
+  max_nan,
   fma,
   exp,
   log,

@@ -182,6 +182,16 @@ Value cast_(Arguments& a) {
   return is_float(to) ? Value(round_to(to, *x)) : Value(Int(round_to_integer(to, *x)));
 }
 
+Value extent_(Arguments& a) {
+  if (!a.session.kernel) {
+    fail("kernel-only", "extent(n) stands only in the body of a kernel", a.whole(), {},
+         {{"help", "size(L) counts the elements of a layout or a shape"}});
+  }
+  const auto index = a.session.kernel->index_of(a.integer(0));
+  if (!index) a.wrong_kind(0, "an index");
+  return Value(a.session.kernel->kernel.index(*index).extent);
+}
+
 constexpr std::size_t kLongestText = 1'000'000;
 
 Value text_(Arguments& a) {
@@ -221,6 +231,8 @@ constexpr Builtin kNumbersRows[] = {
      real_<ElementFunction::floor>},
     {"fma", "fma(a, b, c)", "a * b + c, rounded once", 3, 3, fma_},
     {"cast", "cast(x, T)", "x rounded to the element type T; T(x) is the same", 2, 2, cast_},
+    {"extent", "extent(n)", "in a kernel: the number of values that the index n takes", 1, 1,
+     extent_},
     {"text", "text(x, ...)", "what print writes of each, side by side, as a string", 1, kMany,
      text_},
 };

@@ -125,6 +125,10 @@ Computed on_reals(ElementFunction f, ElementType type, const std::vector<Compute
       return {std::fmin(a, b), 0};
     case ElementFunction::max:
       return {std::fmax(a, b), 0};
+    case ElementFunction::min_nan:
+      return {std::isnan(a) || std::isnan(b) ? a + b : std::fmin(a, b), 0};
+    case ElementFunction::max_nan:
+      return {std::isnan(a) || std::isnan(b) ? a + b : std::fmax(a, b), 0};
     case ElementFunction::fma:
       return {fused(type, a, b, v[2].real), 0};
     case ElementFunction::lt:
@@ -164,8 +168,10 @@ Computed on_integers(ElementFunction f, ElementType type, const std::vector<Comp
     case ElementFunction::abs:
       return {0, wrapped(type, a < 0 ? multiply(a, -1) : a)};
     case ElementFunction::min:
+    case ElementFunction::min_nan:
       return {0, std::min(a, b)};
     case ElementFunction::max:
+    case ElementFunction::max_nan:
       return {0, std::max(a, b)};
     case ElementFunction::fma:
       return {0, fused(type, a, b, v[2].integer)};

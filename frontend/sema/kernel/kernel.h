@@ -1,13 +1,15 @@
 // A checked kernel: what a `kernel` statement means once names, types and layouts are known. The
 // planner lowers it, the reference (reference.h) evaluates it, and nothing here mentions a thread.
 //
-//   kernel linear<M, N, K>(A: f32 (M,K):(K,1), W: f32 (N,K):(K,1), bias: f32 N:1) -> C: f32
-//   (M,N):(N,1) { let acc = sum[k](A[m,k] * W[n,k])
-//     C[m,n] = max(acc + bias[n], 0) }
+//   kernel linear<M, N, K>(A: f32 (M,K), W: f32 (N,K), bias: f32 N) -> C: f32 (M,N)
+//   {
+//     let acc = sum[k](A[m,k] * W[n,k])
+//     C[m,n] = max(acc + bias[n], 0)
+//   }
 //
 // has dims M N K; tensors A W bias (input) and C (output); index variables m: M, n: N, k: K; and
-// one assignment whose value is a node:   max(add(contraction[k](mul(load A[m,k], load W[n,k])),
-// load bias[n]), 0).
+// one assignment whose value is a node:
+//   max(add(reduce sum[k](mul(load A[m,k], load W[n,k])), load bias[n]), 0)
 //
 // Nodes form a DAG in `nodes`: a node's operands have smaller ids. Types are the accumulator's
 // inside an epilogue; a load of a narrower element converts where it is used (an Apply of cast), a
@@ -16,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -76,8 +79,11 @@ struct SignatureEntry {
   int id = 0;
 };
 
-// An index ranges over 0 .. extent - 1; `summed` ones belong to a contraction, the others to the
-// output.
+// An index ranges over 0 .. extent - 1; `summed` ones belong to reductions, the others to outputs.
+//
+// Reductions may run over one index: max[n](X[m,n]) and sum[n](exp(X[m,n] - max[n](X[m,n]))) then
+// share their loads. One may stand inside the other, as here, and never depends on the value that
+// the outer one gives the index: it binds it anew.
 struct Index {
   std::string name;
   Int extent;
@@ -108,8 +114,9 @@ struct Load {
 // argmax and argmin give the position of the extreme, the first where several are equal.
 enum class ReduceFunction : std::uint8_t { sum, prod, max, min, any, all, argmax, argmin };
 
-// The body's values joined over the indices, in an order that the plan fixes, accumulated in the
-// node's type. A sum over no values is 0.
+// The body's values joined over the indices, in an order that the plan fixes. The node's type is
+// the accumulator's; of argmax and argmin it is s32, and the body has the type that is compared.
+// Over no values it is the identity of the function (reduce_function.h).
 struct Reduce {
   ReduceFunction function = ReduceFunction::sum;
   std::vector<IndexId> indices;
@@ -182,5 +189,10 @@ struct Kernel {
 };
 
 using KernelPtr = std::shared_ptr<const Kernel>;
+
+// The indices that a node depends on and does not reduce over itself, by those of its operands.
+std::set<IndexId> free_indices(const Node& node, const std::vector<std::set<IndexId>>& of_operands);
+// The same of all nodes, by NodeId.
+std::vector<std::set<IndexId>> free_indices(const Kernel& kernel);
 
 }  // namespace lay::sema

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "frontend/algebra/layouts/operations.h"
-#include "frontend/sema/values/names.h"
 
 namespace lay::sema {
 namespace {
@@ -72,6 +71,7 @@ std::pair<IndexId, Int> KernelBuilder::add_index(const std::string& name, const 
   auto id = static_cast<IndexId>(kernel.indices.size());
   kernel.indices.push_back({name, extent, summed, where});
   symbols_[*symbol.dim_id()] = id;
+  symbol_of_.push_back(symbol);
   return {id, symbol};
 }
 
@@ -89,6 +89,7 @@ NodeId KernelBuilder::add(Node node) {
     session_.charge(10, node.where);
     if (kernel.nodes.size() >= 100'000)
       fail("limit", "the kernel has more than 100,000 operations", node.where);
+    free_.push_back(sema::free_indices(node, free_));
     kernel.nodes.push_back(std::move(node));
   }
   return at->second;
@@ -220,6 +221,31 @@ Value KernelBuilder::scalar(ScalarId id, Span where) {
       Element{add({ScalarValue{id}, kernel.scalars[static_cast<std::size_t>(id)].type, where})});
 }
 
+// A coordinate that is read from memory.
+NodeId KernelBuilder::gathered(const Element& element, Span where) const {
+  const ElementType type = type_of(element.node);
+  if (type == ElementType::pred || is_float(type)) {
+    fail("operand-kind",
+         "an index is an integer, not " +
+             std::string(type == ElementType::pred ? "a condition"
+                                                   : "of " + std::string(element_name(type))),
+         where);
+  }
+  return element.node;
+}
+
+Int KernelBuilder::place(const Operand& index, const Int& extent) {
+  if (!index.value.is_int())
+    fail("operand-kind", "an index is an integer, not " + kind_name(index.value), index.span);
+  const Int& at = index.value.as<Tuple>()->value();
+  if (const auto bare = index_of(at)) {
+    require_extent(*bare, extent, index.span);
+  } else {
+    require_inside(at, extent, index);
+  }
+  return at;
+}
+
 Value KernelBuilder::load(TensorId id, const std::vector<Operand>& indices, Span whole) {
   const Tensor& tensor = kernel.tensors[static_cast<std::size_t>(id)];
   if (tensor.access == Access::output) {
@@ -235,68 +261,14 @@ Value KernelBuilder::load(TensorId id, const std::vector<Operand>& indices, Span
   }
   std::vector<NodeId> coordinate;
   for (std::size_t k = 0; k < indices.size(); ++k) {
-    if (indices[k].value.as<Element>()) {
-      fail("unsupported", "an index that is read from memory is not there yet", indices[k].span);
+    if (const auto* element = indices[k].value.as<Element>()) {
+      coordinate.push_back(gathered(*element, indices[k].span));
+      continue;
     }
-    if (!indices[k].value.is_int()) {
-      fail("operand-kind", "an index is an integer, not " + kind_name(indices[k].value),
-           indices[k].span);
-    }
-    const Int& at = indices[k].value.as<Tuple>()->value();
-    Int mode = extent(tensor, static_cast<int>(k));
-    if (auto index = index_of(at)) {
-      require_extent(*index, mode, indices[k].span);
-    } else {
-      require_inside(at, mode, indices[k]);
-    }
-    coordinate.push_back(lower(at, indices[k].span));
+    coordinate.push_back(
+        lower(place(indices[k], extent(tensor, static_cast<int>(k))), indices[k].span));
   }
   return Value(Element{add({Load{id, std::move(coordinate)}, tensor.element, whole})});
-}
-
-Value KernelBuilder::sum(Frame& frame, const syntax::Sum& sum, Span whole) {
-  std::vector<IndexId> ids;
-  std::size_t locals = frame.locals.size();
-  for (const syntax::Identifier& name : sum.indices) {
-    require_new_index(frame, name);
-    auto extent = summed_extent(frame, sum.body, name.text);
-    if (!extent) {
-      fail("index-extent", "nothing says how far " + name.text + " runs", name.span, {},
-           {{"help",
-             "an index ranges over the modes where it stands alone: A[m," + name.text + "]"}});
-    }
-    auto [id, symbol] = add_index(name.text, *extent, true, name.span);
-    ids.push_back(id);
-    frame.locals.emplace_back(name.text, Value(symbol));
-  }
-  Operand body{evaluate(session_, frame, sum.body), frame.tree()[sum.body].span};
-  frame.locals.resize(locals);
-  if (body.value.is_unknown()) return body.value;
-  ElementType type = common_type({body}, 0, whole);
-  if (sum.accumulator) {
-    auto asked = parse_element(sum.accumulator->text);
-    if (!asked)
-      fail("unknown-type", "there is no element type " + sum.accumulator->text,
-           sum.accumulator->span);
-    type = *asked;
-  }
-  NodeId term =
-      sum.accumulator ? computed_in(node(body, std::nullopt), type, body.span) : node(body, type);
-  return Value(Element{add({Reduce{ReduceFunction::sum, ids, term}, type, whole})});
-}
-
-// An index of the left side, of a sum around this one or of this sum is not summed over again.
-void KernelBuilder::require_new_index(const Frame& frame, const syntax::Identifier& name) const {
-  for (const auto& [local, value] : frame.locals) {
-    if (local != name.text || !value.is_int()) continue;
-    const auto id = index_of(value.as<Tuple>()->value());
-    if (!id) continue;
-    const Index& index = kernel.indices[static_cast<std::size_t>(*id)];
-    if (!index.summed && std::find(left.begin(), left.end(), *id) == left.end()) continue;
-    fail("duplicate-name", name.text + " is an index here already", name.span,
-         {{index.where, index.summed ? "summed over here" : "on the left side"}},
-         {{"help", "another name for what this sum runs over"}});
-  }
 }
 
 // The same arithmetic in another type from the loads on: f32 products in an f64 sum are products of
@@ -321,33 +293,6 @@ NodeId KernelBuilder::computed_in(NodeId id, ElementType type, Span where) {
                                  : computed_in(apply->operands[i], type, where));
   }
   return add({Apply{apply->function, std::move(operands)}, type, node.where});
-}
-
-// The extent of the first mode that the index stands bare on.
-std::optional<Int> KernelBuilder::summed_extent(const Frame& frame, syntax::ExpressionId body,
-                                                const std::string& name) const {
-  const syntax::Expression& e = frame.tree()[body];
-  if (const auto* index = std::get_if<syntax::Index>(&e.node)) {
-    const auto* object = std::get_if<syntax::Name>(&frame.tree()[index->object].node);
-    const TensorName* tensor = object ? tensor_called(frame, object->text) : nullptr;
-    for (std::size_t k = 0; tensor && k < index->indices.size(); ++k) {
-      const auto* bare = std::get_if<syntax::Name>(&frame.tree()[index->indices[k]].node);
-      const Tensor& t = kernel.tensors[static_cast<std::size_t>(tensor->tensor)];
-      int mode = static_cast<int>(k);
-      if (bare && bare->text == name && mode < t.layout.rank()) return extent(t, mode);
-    }
-  }
-  for (syntax::ExpressionId part : parts_of(e)) {
-    if (auto found = summed_extent(frame, part, name)) return found;
-  }
-  return std::nullopt;
-}
-
-const TensorName* KernelBuilder::tensor_called(const Frame& frame, const std::string& name) {
-  for (auto local = frame.locals.rbegin(); local != frame.locals.rend(); ++local) {
-    if (local->first == name) return local->second.as<TensorName>();
-  }
-  return nullptr;
 }
 
 bool KernelBuilder::reads_inout(NodeId id) const {

@@ -11,9 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "frontend/sema/kernel/reduce_function.h"
 #include "frontend/sema/values/operators.h"
 
 namespace lay::sema {
+
+// The brackets of sum[k, l : f64](...).
+struct IndexList {
+  std::vector<syntax::Identifier> names;
+  std::optional<syntax::Identifier> accumulator;
+};
 
 class KernelBuilder {
  public:
@@ -31,9 +38,22 @@ class KernelBuilder {
 
   // tensor[indices]: an element. Bare indices must range over the mode; others must stay inside it.
   Value load(TensorId tensor, const std::vector<Operand>& indices, Span whole);
-  Value sum(Frame& frame, const syntax::Sum& sum, Span whole);
-  // A function of numbers, which are converted to one type first. `select` takes the condition
-  // first.
+  // row.name[over](body). Over an index that the frame's def has as a parameter it runs over a copy
+  // of it, which takes its place in the body and in all that the def was given.
+  Value reduce(const Frame& frame, const ReduceRow& row, const IndexList& over,
+               syntax::ExpressionId body, Span whole);
+  // The indices of a call f[over](arguments): those that the frame has, or new ones, which get
+  // their extents from the arguments and are put into the frame.
+  std::vector<IndexId> call_indices(Frame& frame, const IndexList& over,
+                                    const std::vector<syntax::ExpressionId>& arguments);
+  // Whether a condition that is in force says something about one of them.
+  bool is_in_path(const std::vector<IndexId>& indices) const;
+  const Int& symbol(IndexId index) const { return symbol_of_[static_cast<std::size_t>(index)]; }
+  // let s[indices] = value.
+  Value define(const Frame& frame, const syntax::Let& let);
+  // s[indices]: its value with these in place of its own.
+  Value use(const Intermediate& intermediate, const std::vector<Operand>& indices, Span whole);
+  // A function of numbers, brought to one type first. `select` takes the condition first.
   Value apply(ElementFunction function, const std::vector<Operand>& operands, Span whole);
   Value cast(const Operand& operand, ElementType to);
   Value scalar(ScalarId id, Span where);
@@ -50,33 +70,66 @@ class KernelBuilder {
   // Raises that an index used bare on an extent covers it exactly.
   void require_extent(IndexId index, const Int& extent, Span where);
 
-  // The indices that a node depends on and does not sum over itself.
-  std::set<IndexId> free_indices(NodeId id) const;
+  // The indices that a node depends on and does not reduce over itself.
+  const std::set<IndexId>& free_indices(NodeId id) const {
+    return free_[static_cast<std::size_t>(id)];
+  }
+  std::set<IndexId> free_indices(const Value& value) const;
 
  private:
   NodeId add(Node node);
+  // Reductions and intermediates (kernel_reduce.cpp).
+  using Replacement = std::map<IndexId, Int>;
   void require_new_index(const Frame& frame, const syntax::Identifier& name) const;
+  std::optional<Int> extent_in(const Frame& frame, syntax::ExpressionId body,
+                               const std::string& name) const;
+  Int required_extent(const Frame& frame, const std::vector<syntax::ExpressionId>& bodies,
+                      const syntax::Identifier& name) const;
+  std::set<IndexId> mentioned_in_path() const;
+  std::set<IndexId> free_in_locals(const Frame& frame) const;
+  IndexId bound_index(const std::string& name, const Int& extent, const std::set<IndexId>& taken,
+                      Span where);
+  std::optional<IndexId> local_index(const Frame& frame, const std::string& name) const;
+  std::pair<std::vector<IndexId>, Frame> bind(const Frame& frame, const IndexList& over,
+                                              syntax::ExpressionId body);
+  ElementType accumulated_type(const ReduceRow& row, const IndexList& over, const Operand& body,
+                               Span whole) const;
+  std::map<DimId, Int> by_dim(const Replacement& replacement) const;
+  Value replaced(const Value& value, const Replacement& replacement);
+  NodeId replaced(NodeId id, const Replacement& replacement);
+  NodeId replaced(NodeId id, const Replacement& replacement, std::map<NodeId, NodeId>& done);
+  NodeId replaced_select(const Node& node, const Replacement& replacement,
+                         std::map<NodeId, NodeId>& done);
+  NodeId replaced_reduce(const Node& node, Replacement replacement);
+
   NodeId lower(const Int& value, Span where);
   NodeId lower(const Predicate& condition, Span where);
+  NodeId lowered(const Int& value, Span where);
+  NodeId lowered(const Predicate& condition, Span where);
   NodeId lower_atom(const lay::Atom& atom, Span where);
   NodeId integer_node(ElementFunction function, NodeId a, NodeId b, Span where);
   NodeId converted(NodeId id, ElementType type, Span where);
   NodeId computed_in(NodeId id, ElementType type, Span where);
+  // An integer as a coordinate that runs to the extent. A bare index must range over it, anything
+  // else must stay inside it.
+  Int place(const Operand& index, const Int& extent);
+  NodeId gathered(const Element& element, Span where) const;
   bool has_index(const Int& value) const;
   void require_inside(const Int& value, const Int& extent, const Operand& index);
   std::optional<Int> extreme(const Int& value, bool greatest) const;
   std::optional<ElementType> own_type(const Operand& operand) const;
   ElementType common_type(const std::vector<Operand>& operands, std::size_t from, Span whole) const;
-  std::optional<Int> summed_extent(const Frame& frame, syntax::ExpressionId body,
-                                   const std::string& name) const;
-  static const TensorName* tensor_called(const Frame& frame, const std::string& name);
   bool is_scalar(NodeId id) const;
   bool reads_inout(NodeId id) const;
 
   Session& session_;
-  std::map<DimId, IndexId> symbols_;  // of indices
-  // Equal nodes are one.
-  std::map<std::string, NodeId> interned_;
+  std::map<DimId, IndexId> symbols_;        // of indices
+  std::vector<Int> symbol_of_;              // by IndexId
+  std::map<std::string, NodeId> interned_;  // equal nodes are one
+  std::vector<std::set<IndexId>> free_;     // by NodeId
+  // What nodes were made from.
+  std::map<NodeId, Int> integers_;
+  std::map<NodeId, Predicate> conditions_;
 };
 
 // A kernel statement (or its instance for given element types) as a checked kernel

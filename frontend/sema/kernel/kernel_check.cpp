@@ -295,7 +295,8 @@ class KernelCheck {
       try {
         if (let) {
           declare(let->name);
-          value = evaluate(session_, frame_, let->value);
+          value = let->indices.empty() ? evaluate(session_, frame_, let->value)
+                                       : builder_.define(frame_, *let);
         } else {
           assign(std::get<syntax::Assign>(s.node), left_[next++], s.span);
         }

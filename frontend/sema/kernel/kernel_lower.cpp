@@ -17,8 +17,20 @@ NodeId KernelBuilder::integer_node(ElementFunction function, NodeId a, NodeId b,
   return add({Apply{function, {a, b}}, ElementType::s64, where});
 }
 
-// A polynomial is a sum of products; what holds no index stays one SizeValue.
 NodeId KernelBuilder::lower(const Int& value, Span where) {
+  const NodeId id = lowered(value, where);
+  integers_.emplace(id, value);
+  return id;
+}
+
+NodeId KernelBuilder::lower(const Predicate& condition, Span where) {
+  const NodeId id = lowered(condition, where);
+  conditions_.emplace(id, condition);
+  return id;
+}
+
+// A polynomial is a sum of products; what holds no index stays one SizeValue.
+NodeId KernelBuilder::lowered(const Int& value, Span where) {
   if (value.is_literal()) return add({Literal{value.value()}, ElementType::s64, where});
   if (!has_index(value)) return add({SizeValue{value}, ElementType::s64, where});
   if (auto index = index_of(value)) return add({IndexValue{*index}, ElementType::s64, where});
@@ -82,7 +94,7 @@ NodeId KernelBuilder::lower_atom(const lay::Atom& atom, Span where) {
   throw std::logic_error("internal: atom");
 }
 
-NodeId KernelBuilder::lower(const Predicate& condition, Span where) {
+NodeId KernelBuilder::lowered(const Predicate& condition, Span where) {
   const PredicateNode& n = condition.node();
   auto compared = [&](ElementFunction function, const Int& a, const Int& b) {
     return add({Apply{function, {lower(a, where), lower(b, where)}}, ElementType::pred, where});
@@ -181,25 +193,6 @@ void KernelBuilder::require_inside(const Int& value, const Int& extent, const Op
     outside(" reaches " + least->to_string());
   if (!below && !facts.try_require(less_equal(*most + 1, extent), "bounds"))
     outside(" reaches " + most->to_string());
-}
-
-std::set<IndexId> KernelBuilder::free_indices(NodeId id) const {
-  std::map<NodeId, std::set<IndexId>> known;
-  for (NodeId n = 0; n <= id; ++n) {  // operands have smaller ids
-    const Node& node = kernel.nodes[static_cast<std::size_t>(n)];
-    std::set<IndexId>& free = known[n];
-    auto join = [&](const std::vector<NodeId>& operands) {
-      for (NodeId operand : operands) free.insert(known[operand].begin(), known[operand].end());
-    };
-    if (const auto* index = std::get_if<IndexValue>(&node.what)) free.insert(index->index);
-    if (const auto* load = std::get_if<Load>(&node.what)) join(load->coordinate);
-    if (const auto* apply = std::get_if<Apply>(&node.what)) join(apply->operands);
-    if (const auto* sum = std::get_if<Reduce>(&node.what)) {
-      join({sum->body});
-      for (IndexId index : sum->indices) free.erase(index);
-    }
-  }
-  return known[id];
 }
 
 }  // namespace lay::sema

@@ -1,5 +1,6 @@
 #include "frontend/sema/kernel/kernel_print.h"
 
+#include "frontend/sema/kernel/reduce_function.h"
 #include "frontend/sema/values/value.h"
 
 namespace lay::sema {
@@ -53,10 +54,11 @@ struct NodePrinter {
     }
     return text + "]";
   }
-  std::string operator()(const Reduce& sum) const {
+  std::string operator()(const Reduce& reduce) const {
     std::vector<std::string> names;
-    for (const IndexId id : sum.indices) names.push_back(index(id));
-    return "sum[" + joined(names) + "](" + name(sum.body) + ")";
+    for (const IndexId id : reduce.indices) names.push_back(index(id));
+    return std::string(reduce_row(reduce.function).name) + "[" + joined(names) + "](" +
+           name(reduce.body) + ")";
   }
   std::string operator()(const Apply& apply) const {
     std::vector<std::string> operands;
@@ -66,10 +68,10 @@ struct NodePrinter {
 };
 
 std::string indices_text(const Kernel& kernel) {
-  std::vector<std::string> free, summed;
+  std::vector<std::string> free, reduced;
   for (const Index& index : kernel.indices)
-    (index.summed ? summed : free).push_back(index.name + " < " + index.extent.to_string());
-  return joined(free) + (summed.empty() ? "" : "; summed " + joined(summed));
+    (index.summed ? reduced : free).push_back(index.name + " < " + index.extent.to_string());
+  return joined(free) + (reduced.empty() ? "" : "; reduced " + joined(reduced));
 }
 
 std::string assignment_text(const Kernel& kernel, const Assignment& assignment) {

@@ -3,7 +3,7 @@
 //   kernel linear<M, N, K>
 //     input   A: f32 (M,K):(K,1)
 //     output  C: f32 (M,N):(N,1)
-//     index   m < M, n < N; summed k < K
+//     index   m < M, n < N; reduced k < K
 //     guard   N >= 1
 //     %0: f32 = A[m,k]
 //     %2: f32 = sum[k](%1)

@@ -1,8 +1,12 @@
 #include "frontend/sema/kernel/reference.h"
 
+#include <cmath>
+#include <optional>
+
 #include "frontend/algebra/memory/convert.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/kernel/element_arithmetic.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::sema {
 namespace {
@@ -16,6 +20,8 @@ class Run {
       const auto* size = std::get_if<SizeValue>(&node.what);
       sizes_.push_back(size ? size_of(size->value) : 0);
     }
+    for (const std::set<IndexId>& free : free_indices(kernel_))
+      memory_.push_back({{free.begin(), free.end()}, {}, {}});
   }
 
   KernelResult run() {
@@ -71,7 +77,7 @@ class Run {
     if (std::holds_alternative<SizeValue>(n.what)) return {0, sizes_[static_cast<std::size_t>(id)]};
     if (const auto* x = std::get_if<ScalarValue>(&n.what)) return scalar(*x, n.type);
     if (const auto* x = std::get_if<Load>(&n.what)) return load(*x);
-    if (const auto* x = std::get_if<Reduce>(&n.what)) return contraction(*x, n.type);
+    if (const auto* x = std::get_if<Reduce>(&n.what)) return reduce(id, *x, n.type);
     return apply(std::get<Apply>(n.what), n.type);
   }
 
@@ -106,13 +112,74 @@ class Run {
     return is_float(array.element) ? Computed{array.real(at), 0} : Computed{0, array.integer(at)};
   }
 
-  Computed contraction(const Reduce& x, ElementType type) {
-    Computed sum;
+  // What a reduction was worth the last time, and where its free indices stood then.
+  struct Memory {
+    std::vector<IndexId> free;
+    std::vector<std::int64_t> at;
+    std::optional<Computed> value;
+  };
+
+  Computed reduce(NodeId id, const Reduce& x, ElementType type) {
+    Memory& memory = memory_[static_cast<std::size_t>(id)];
+    std::vector<std::int64_t> at;
+    for (const IndexId index : memory.free) at.push_back(at_[static_cast<std::size_t>(index)]);
+    if (memory.value && memory.at == at) return *memory.value;
+    const std::vector<std::int64_t> outer = at_;  // an index may be bound by a reduction around
+    const Computed value = reduced(x, type);
+    at_ = outer;
+    memory.at = std::move(at);
+    memory.value = value;
+    return value;
+  }
+
+  Computed reduced(const Reduce& x, ElementType type) {
+    const ElementType of_body = node(x.body).type;
+    const auto first = identity(x.function, of_body);
+    Computed total;
+    if (const auto* real = std::get_if<double>(&first)) total.real = *real;
+    if (const auto* integer = std::get_if<std::int64_t>(&first)) total.integer = *integer;
+    if (x.function == ReduceFunction::sum) {
+      add_up(x, type, total);
+      return total;
+    }
+    const ElementFunction join = joining(x.function);
+    const bool is_position = reduce_row(x.function).result == ReduceResult::position;
+    std::int64_t position = 0;
+    for_each(x.indices, [&] {
+      const Computed a = value(x.body);
+      if (is_position) {
+        if (!comes_first(x.function, of_body, a, total)) return;
+        total = a;
+        position = at_[static_cast<std::size_t>(x.indices[0])];
+      } else if (join == ElementFunction::or_ || join == ElementFunction::and_) {
+        total.integer =
+            join == ElementFunction::or_ ? total.integer | a.integer : total.integer & a.integer;
+      } else {
+        total = is_float(of_body) ? on_reals(join, of_body, {total, a})
+                                  : on_integers(join, of_body, {total, a});
+      }
+    });
+    return is_position ? Computed{0, position} : total;
+  }
+
+  // Whether a later value is the extreme in place of the one before: a NaN is, once.
+  static bool comes_first(ReduceFunction function, ElementType type, const Computed& later,
+                          const Computed& before) {
+    const bool greatest = function == ReduceFunction::argmax;
+    if (!is_float(type))
+      return greatest ? later.integer > before.integer : later.integer < before.integer;
+    if (std::isnan(later.real)) return !std::isnan(before.real);
+    return greatest ? later.real > before.real : later.real < before.real;
+  }
+
+  // A product is added without rounding it first.
+  void add_up(const Reduce& x, ElementType type, Computed& sum) {
     const auto* product = std::get_if<Apply>(&node(x.body).what);
-    bool fuse = product && product->function == ElementFunction::mul && node(x.body).type == type;
+    const bool fuse =
+        product && product->function == ElementFunction::mul && node(x.body).type == type;
     for_each(x.indices, [&] {
       if (fuse) {
-        Computed a = value(product->operands[0]), b = value(product->operands[1]);
+        const Computed a = value(product->operands[0]), b = value(product->operands[1]);
         if (is_float(type)) {
           sum.real = fused(type, a.real, b.real, sum.real);
         } else {
@@ -120,11 +187,10 @@ class Run {
         }
         return;
       }
-      Computed a = value(x.body);
+      const Computed a = value(x.body);
       sum.real = rounded(type, sum.real + a.real);
       sum.integer = fused(type, a.integer, 1, sum.integer);
     });
-    return sum;
   }
 
   Computed cast(NodeId from, ElementType to) {
@@ -162,6 +228,7 @@ class Run {
   const KernelCall& call_;
   const Kernel& kernel_;
   std::vector<std::int64_t> at_, extents_, sizes_;
+  std::vector<Memory> memory_;  // by NodeId, of the reductions
 };
 
 }  // namespace

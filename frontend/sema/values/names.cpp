@@ -40,7 +40,6 @@ struct PartsOf {
     for (const syntax::Argument& a : e.arguments) parts.push_back(a.value);
     return parts;
   }
-  Parts operator()(const syntax::Sum& e) const { return {e.body}; }
 
   static Parts after(ExpressionId first, const Parts& rest) {
     Parts parts{first};
@@ -56,19 +55,29 @@ Parts parts_of(const syntax::Expression& e) {
 }
 
 void for_each_free_name(const syntax::Tree& tree, ExpressionId id,
-                        const std::vector<std::string>& bound, const NameVisitor& visit) {
+                        const std::vector<std::string>& bound, const NameVisitor& visit,
+                        const OverIndices& over_indices) {
   const syntax::Expression& e = tree[id];
   if (const auto* name = std::get_if<syntax::Name>(&e.node)) {
     if (std::find(bound.begin(), bound.end(), name->text) == bound.end()) visit(name->text, e.span);
     return;
   }
   std::vector<std::string> inner = bound;
+  Parts parts = parts_of(e);
   if (const auto* c = std::get_if<syntax::Comprehension>(&e.node))
     inner.push_back(c->variable.text);
-  if (const auto* s = std::get_if<syntax::Sum>(&e.node)) {
-    for (const syntax::Identifier& index : s->indices) inner.push_back(index.text);
+  const auto* call = std::get_if<syntax::Call>(&e.node);
+  const auto* brackets = call ? std::get_if<syntax::Index>(&tree[call->callee].node) : nullptr;
+  const auto* callee = brackets ? std::get_if<syntax::Name>(&tree[brackets->object].node) : nullptr;
+  if (callee && std::find(bound.begin(), bound.end(), callee->text) == bound.end() &&
+      over_indices(*call)) {
+    for (const ExpressionId index : brackets->indices)
+      for_each_free_name(
+          tree, index, {}, [&](const std::string& name, Span) { inner.push_back(name); },
+          over_indices);
+    parts.erase(parts.begin());  // the callee
   }
-  for (ExpressionId part : parts_of(e)) for_each_free_name(tree, part, inner, visit);
+  for (const ExpressionId part : parts) for_each_free_name(tree, part, inner, visit, over_indices);
 }
 
 }  // namespace lay::sema

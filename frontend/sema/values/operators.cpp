@@ -261,6 +261,9 @@ Value arithmetic(Session& session, ChainOperator op, const Operand& a, const Ope
   }
   auto x = real_of(a.value), y = real_of(b.value);
   if (!x || !y) {
+    if (const auto function = element_function(op);
+        session.kernel && function && is_number(a) && is_number(b))
+      return session.kernel->apply(*function, {a, b}, whole);
     if ((x && t) || (y && s)) {
       fail("symbolic", "a real number and a size that is not known yet do not mix on the host",
            whole);

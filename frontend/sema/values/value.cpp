@@ -92,6 +92,7 @@ std::string kind_name(const Value& value) {
                         [&](const KernelFamilyPtr&) { return named("a kernel"); },
                         [&](const TensorName&) { return named("a tensor"); },
                         [&](const Element&) { return named("a number in the kernel"); },
+                        [&](const IntermediatePtr&) { return named("an intermediate"); },
                     },
                     value.data);
 }
@@ -118,6 +119,7 @@ std::string kind_word(const Value& value) {
                         [&](const KernelFamilyPtr&) { return named("kernel"); },
                         [&](const TensorName&) { return named("tensor"); },
                         [&](const Element&) { return named("element"); },
+                        [&](const IntermediatePtr&) { return named("intermediate"); },
                     },
                     value.data);
 }
@@ -146,6 +148,7 @@ std::string text(const Value& value) {
                         [](const KernelFamilyPtr& k) { return kernel_text(*k); },
                         [](const TensorName&) { return std::string("(a tensor)"); },
                         [](const Element&) { return std::string("(a number in the kernel)"); },
+                        [](const IntermediatePtr& i) { return i->name; },
                     },
                     value.data);
 }

@@ -6,8 +6,8 @@
 //   M % 64 == 0            Predicate: a truth value, perhaps undecided
 //   ((4,2):(1,4), 8)       List: a tuple that holds more than integers
 //
-// Two kinds exist only inside a kernel's body (TensorName, Element: see kernel_builder.h) and one
-// only in a check (Unknown: what a run will know).
+// Three kinds exist only inside a kernel's body (TensorName, Element, Intermediate: see
+// kernel_builder.h) and one only in a check (Unknown: what a run will know).
 #pragma once
 
 #include <memory>
@@ -25,6 +25,7 @@ namespace lay::sema {
 
 struct Value;
 struct Builtin;
+struct Intermediate;
 class Module;
 
 // The value of a statement.
@@ -92,6 +93,7 @@ struct Element {
   NodeId node;
 };
 
+using IntermediatePtr = std::shared_ptr<const Intermediate>;
 using ListPtr = std::shared_ptr<const List>;
 using RecordPtr = std::shared_ptr<const Record>;
 using FunctionPtr = std::shared_ptr<const Function>;
@@ -99,9 +101,10 @@ using RecordMakerPtr = std::shared_ptr<const RecordMaker>;
 using KernelFamilyPtr = std::shared_ptr<const KernelFamily>;
 
 struct Value {
-  using Data = std::variant<Nothing, Unknown, Predicate, Tuple, double, std::string, Layout,
-                            Composed, Swizzle, ElementType, Array, ListPtr, RecordPtr, FunctionPtr,
-                            RecordMakerPtr, const Builtin*, KernelFamilyPtr, TensorName, Element>;
+  using Data =
+      std::variant<Nothing, Unknown, Predicate, Tuple, double, std::string, Layout, Composed,
+                   Swizzle, ElementType, Array, ListPtr, RecordPtr, FunctionPtr, RecordMakerPtr,
+                   const Builtin*, KernelFamilyPtr, TensorName, Element, IntermediatePtr>;
   Data data;
   std::vector<Guard> guards;
 
@@ -116,6 +119,15 @@ struct Value {
   }
   bool is_int() const { return as<Tuple>() && as<Tuple>()->is_int(); }
   bool is_unknown() const { return as<Unknown>() != nullptr; }
+};
+
+// In a kernel's body: `let s[m] = max[n](X[m,n])`, a value for each coordinate. The value depends
+// on the indices; a use puts others in their place.
+struct Intermediate {
+  std::string name;
+  std::vector<IndexId> indices;
+  Value value;
+  Span where;
 };
 
 // "a layout", "an integer", "a tuple": for messages.
