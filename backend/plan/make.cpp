@@ -393,7 +393,7 @@ class GemmPlanner {
     return open->empty() && !ring;
   }
 
-  // Element by element the copying threads would need more registers than a ring leaves them: two
+  // Element by element the producer threads would need more registers than a ring leaves them: two
   // stages.
   void add(SimtSchedule schedule, Width width) {
     if (width == Width::elements) schedule.stages = 2;

@@ -103,12 +103,12 @@ struct SimtGemm {
   Layout
       order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
   int blocks_per_sm = 1;
-  std::array<int, 2> registers{};  // of a ring's copying threads and of those that multiply
+  std::array<int, 2> registers{};  // of a ring's producer threads and of those that multiply
 
   bool ring() const { return stages > 2; }
   int slice_threads() const { return 32 * groups[0] * groups[1]; }
   int threads() const { return slice_threads() * groups[2]; }  // that multiply
-  int copying_threads() const { return ring() ? 128 : threads(); }
+  int producer_threads() const { return ring() ? 128 : threads(); }
   // Lane tiles of one lane along m and n.
   std::array<int, 2> repeats() const {
     return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]),

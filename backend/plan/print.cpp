@@ -221,7 +221,7 @@ void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   }
   if (gemm.registers) {
     lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) +
-                    " for each copying thread, " + std::to_string((*gemm.registers)[1]) +
+                    " for each producer thread, " + std::to_string((*gemm.registers)[1]) +
                     " for each of a consumer");
   }
 }

@@ -1,7 +1,7 @@
 // A GEMM on Hopper's tensor cores in steps. The grid is persistent; a cluster takes tile after
 // tile.
 //
-//   the copying warpgroup, one thread:     for every tile, for every K tile:
+//   the producer warpgroup, one thread:     for every tile, for every K tile:
 //     wait until the consumers of the cluster have read the stage
 //     TMA: this block's parts of A and B, for all blocks that need them
 //   a consumer, a warpgroup:               for every tile, for every K tile:
@@ -11,8 +11,8 @@
 //     or from registers; what it reads of the output's shape the other way, by TMA from before the
 //     products on
 //
-// Where teams of consumers take the tiles in turns, a team walks past the tiles of the others: its
-// place in the ring moves on by their K tiles. It begins its products when those of the tile before
+// Ping-pong: each group of consumers takes its own tiles and walks past those of the others, whose
+// K tiles its place in the ring moves on by. It begins its products when those of the tile before
 // have been issued.
 //
 // Where blocks of the cluster share K each multiplies its own range of the K tiles; then every one
@@ -201,8 +201,8 @@ class Sm90Lowering {
   Builder& b_;
   const plan::Sm90Gemm& gemm_;
   Operand a_, b_operand_;
-  BarrierId blocks_, stored_, filled_, drained_, turns_;
-  RingId load_, use_, freed_, turn_, out_;
+  BarrierId blocks_, stored_, filled_, drained_, pingpong_;
+  RingId load_, use_, freed_, pingpong_ring_, out_;
   RingId way_;  // its phase is the way through K, where that changes from tile to tile
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
@@ -229,7 +229,7 @@ class Sm90Lowering {
   std::array<Term, 2> held_;      // this thread's first element, inside the tile
   std::array<Term, 2>
       brings_;  // where this lane reads A for its registers, inside the tile: (m, k)
-  Term consumer_, team_;
+  Term consumer_, group_;
   Term tiles_, clusters_, tiles_k_;  // bound in the prologue: of the grid, of the launch, of a sum
 };
 

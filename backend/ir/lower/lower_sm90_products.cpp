@@ -16,7 +16,7 @@ constexpr int warpgroup = 128;
 
 void Sm90Lowering::multiply(const Tile& tile) {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
-  if (turns_) wait_for_turn();
+  if (pingpong_) wait_for_turn();
   const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
   // Where blocks share K the old sums are no more than zeros by now, and need no registers until
   // then.
@@ -30,7 +30,7 @@ void Sm90Lowering::multiply(const Tile& tile) {
       products(tile_k);
     }
   });
-  if (turns_) pass_turn();
+  if (pingpong_) pass_turn();
   if (gemm_.promotion_interval) return;
   declared_.from(where, "the last stage");
   b_.emit(Wait{GroupKind::wgmma, 0, false});
@@ -45,14 +45,16 @@ void Sm90Lowering::multiply(const Tile& tile) {
 
 // The products of the tile before have been issued, so that this tile's do not come between them,
 // and its stages have arrived: what the parity of the next ones' barriers says is then about this
-// round of the ring. Nothing is before the first tile of the first team: its first wait passes.
+// round of the ring. Nothing is before the first tile of the first consumer group: its first wait
+// passes.
 void Sm90Lowering::wait_for_turn() {
-  b_.sync(turns_, team_,
-          WaitMbarrier{b_.select(team_ == 0, number(1) - b_.phase(turn_), b_.phase(turn_))});
+  b_.sync(pingpong_, group_,
+          WaitMbarrier{b_.select(group_ == 0, number(1) - b_.phase(pingpong_ring_),
+                                 b_.phase(pingpong_ring_))});
 }
 
 void Sm90Lowering::pass_turn() {
-  b_.elect([&] { b_.sync(turns_, (team_ + 1) % gemm_.teams(), ArriveMbarrier{}); });
+  b_.elect([&] { b_.sync(pingpong_, (group_ + 1) % gemm_.consumer_groups(), ArriveMbarrier{}); });
 }
 
 void Sm90Lowering::over(const char* name, int count, const std::function<void(Term)>& body) {
@@ -153,8 +155,9 @@ void Sm90Lowering::give_back() {
       gemm_.a.fragment ? b_.special(Builtin::lane) : b_.special(Builtin::thread) % warpgroup;
   const Term slot = b_.slot(freed_);
   ArriveMbarrier made;
-  if (gemm_.sharers() > 1) made.block = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
-  b_.when(thread < gemm_.sharers(), [&] { b_.sync(drained_, slot, made); });
+  if (gemm_.multicast_size() > 1)
+    made.block = gemm_.split ? split_ * gemm_.multicast_size() + thread : thread;
+  b_.when(thread < gemm_.multicast_size(), [&] { b_.sync(drained_, slot, made); });
   b_.emit(Advance{freed_, {}});
 }
 

@@ -59,13 +59,13 @@ class Proposer {
 
   void wide(int n, const sema::Atom& mma) {
     struct Consumers {
-      int atoms, together, in_turns;  // of 64 rows; consumers of a tile; tiles at once
+      int atoms, cooperative, pingpong;  // of 64 rows; consumers of a tile; tiles at once
     };
     for (const Consumers& of : {Consumers{1, 1, 1}, {2, 2, 1}, {4, 2, 1}, {1, 1, 2}, {2, 1, 2}}) {
-      const Tuple groups = tuple(of.together, 1, 1, of.in_turns);
+      const Tuple groups = tuple(of.cooperative, 1, 1, of.pingpong);
       for (const Tuple& cluster : {tuple(1, 1), tuple(2, 1), tuple(1, 2)})
         add(rows_of_atom * of.atoms, n, mma, groups, cluster, false);
-      if (of.in_turns == 1) add(rows_of_atom * of.atoms, n, mma, groups, tuple(1, 1, 2), false);
+      if (of.pingpong == 1) add(rows_of_atom * of.atoms, n, mma, groups, tuple(1, 1, 2), false);
     }
   }
 
