@@ -201,7 +201,7 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
            (store.by_warps ? ", each warp its own rows" : "");
   };
   for (const StagedInput& each : store.inputs)
-    staged_line(kernel, gemm, each, false, buffers(each.tma ? store.brought : 1), lines);
+    staged_line(kernel, gemm, each, false, buffers(each.tma ? store.loads_ahead : 1), lines);
   for (const StagedTensor& each : store.outputs)
     staged_line(kernel, gemm, each, true, buffers(store.buffers), lines);
   if (store.rest > 0) {

@@ -322,7 +322,7 @@ void Sm90Lowering::consumer() {
   place_inputs();
   each_tile([&](const Tile& tile) {
     const auto take = [&] {
-      bring_first(tile);
+      load_first_inputs(tile);
       multiply(tile);
       if (!gemm_.split) return epilogue(tile);
       exchange();

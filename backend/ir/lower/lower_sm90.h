@@ -65,12 +65,12 @@ class Sm90Lowering {
   void rolled(const char* name, int count, const std::function<void(Term)>& body);
   void issue(Term first, int steps, Term fresh);
   void multiply_step(Term step, Term fresh);
-  void bring_step(Term step);
+  void load_fragment_step(Term step);
   void products(Term tile_k);
   void products_in_parts(Term tile_k, Term tiles);
   void wait_for_turn();
   void pass_turn();
-  void give_back();
+  void release_stage();
 
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
@@ -141,14 +141,14 @@ class Sm90Lowering {
                             const Picks* picks = nullptr);
   void pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source);
   void put(const Staged& staged, Term first, int values, Term buffer);
-  void put_matrices(const Staged& staged, Term first, int values, Term buffer);
-  void put_values(const Staged& staged, Term first, int values, Term buffer);
+  void store_matrices_to_shared(const Staged& staged, Term first, int values, Term buffer);
+  void store_values_to_shared(const Staged& staged, Term first, int values, Term buffer);
   std::vector<ExprId> place_of(const Staged& staged, Term first, Term v, int values, Term buffer);
-  void take_away(const Tile& tile, const Pass& at, Term buffer);
+  void store_tile(const Tile& tile, const Pass& at, Term buffer);
   void each_box_of_pass(const Staged& staged, const Tile& tile, const Pass& at,
                         const std::function<void(Term row, std::vector<ExprId> element)>& body);
-  void take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
-  void take_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  void store_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  void store_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
   // A run of an access: where in the consumer's 64 rows, where in the tensor, and whether inside
   // it.
   struct Run {
@@ -162,7 +162,7 @@ class Sm90Lowering {
                                  Term m, Term n) const;
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
 
-  // Inputs that come through shared memory (lower_sm90_bring.cpp).
+  // Inputs that come through shared memory (lower_sm90_inputs.cpp).
   struct Input : Staged {
     sema::NodeId load = -1;
     sema::NodeId condition = -1;  // of all elements: it is read where this is `when`
@@ -177,15 +177,15 @@ class Sm90Lowering {
   Term arrived_slot(RingId ring);
   Term passes_left(Term number);
   Pass pass_with(Term number);
-  void bring_first(const Tile& tile);
-  void bring_next(const Tile& tile, const Pass& at);
-  void bring(const Tile& tile, Term number);
-  void bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map);
-  void bring_runs(const Tile& tile, const Pass& at);
+  void load_first_inputs(const Tile& tile);
+  void load_next_inputs(const Tile& tile, const Pass& at);
+  void load_inputs(const Tile& tile, Term number);
+  void load_input_boxes(const Input& input, const Tile& tile, const Pass& at, int map);
+  void load_input_runs(const Tile& tile, const Pass& at);
   void inputs_arrive(const Tile& tile, const Pass& at);
   void inputs_done();
-  void take_in(Term first, int values);
-  void take_in(const Input& input, Term first, int values);
+  void read_inputs(Term first, int values);
+  void read_inputs(const Input& input, Term first, int values);
 
   // K shared by blocks (lower_sm90_split.cpp).
   void declare_split();
@@ -209,9 +209,9 @@ class Sm90Lowering {
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   std::vector<Staged> outputs_;     // of each assignment, where they leave through shared memory
   std::vector<Input> inputs_;
-  BarrierId arrived_;      // inputs by TMA, of each buffer and each that waits for itself
-  RingId bring_, arrive_;  // passes whose inputs are on their way, or have arrived
-  BufferId picked_;        // where the epilogue is rolled: the values of one round
+  BarrierId arrived_;           // inputs by TMA, of each buffer and each that waits for itself
+  RingId input_ring_, arrive_;  // passes whose inputs are on their way, or have arrived
+  BufferId picked_;             // where the epilogue is rolled: the values of one round
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;

@@ -65,7 +65,7 @@ BankConflicts conflicts(std::string name, const Service& service) {
           service.phases};
 }
 
-// One way to bring the tile there, and to read it.
+// One way to store the tile there, and to read it.
 struct Search {
   const Permute& permute;
   std::vector<int> tile;

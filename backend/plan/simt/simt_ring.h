@@ -7,7 +7,7 @@
 
 namespace lay::plan {
 
-// Gives boxes to each operand that TMA can bring as it is multiplied, with what TMA asks of the
+// Gives boxes to each operand that TMA can load as it is multiplied, with what TMA asks of the
 // tensor in `conditions`: where vectors are allowed, one that runs along m or n and is not
 // converted. The rest goes through the registers of the producer threads. Sets gemm.registers.
 // Problems: "schedule-capability", "schedule-threads".

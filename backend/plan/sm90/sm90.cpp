@@ -250,7 +250,7 @@ void Shaper::choose_split(Sm90Gemm& gemm) {
   gemm.split = Split{width * rows_of_atom / warpgroup, passes, each};
   if (!gemm.store) return;
   gemm.store->buffers = each;
-  gemm.store->brought = std::min(each, gemm.store->brought);
+  gemm.store->loads_ahead = std::min(each, gemm.store->loads_ahead);
 }
 
 bool Shaper::choose_stages() {
@@ -286,9 +286,9 @@ void Shaper::choose_buffers() {
   };
   const int all = gemm_.split ? gemm_.split->each : gemm_.stores();
   StagedStore more = *gemm_.store;
-  for (more.brought = std::min(all, more.brought);
-       more.in_by_tma() && more.brought <= all && fits(more); ++more.brought)
-    gemm_.store->brought = more.brought;
+  for (more.loads_ahead = std::min(all, more.loads_ahead);
+       more.in_by_tma() && more.loads_ahead <= all && fits(more); ++more.loads_ahead)
+    gemm_.store->loads_ahead = more.loads_ahead;
   if (gemm_.split || !gemm_.store->out_by_tma()) return;
   more = *gemm_.store;
   for (more.buffers = gemm_.store->buffers + 1; more.buffers <= all && fits(more); ++more.buffers) {
@@ -385,8 +385,9 @@ int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values *
                                      warpgroup * gemm.consumers() * bits(gemm.mma.accumulator) / 8
                                : 0;
-  const bool brought = gemm.store && gemm.store->in_by_tma();
-  const int arrived = brought ? barrier * warps * gemm.consumers() * gemm.store->brought : 0;
+  const bool inputs_by_tma = gemm.store && gemm.store->in_by_tma();
+  const int arrived =
+      inputs_by_tma ? barrier * warps * gemm.consumers() * gemm.store->loads_ahead : 0;
   return gemm.stages * (a + b) + out + given + slack + barriers + arrived;
 }
 

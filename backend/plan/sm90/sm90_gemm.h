@@ -5,7 +5,7 @@
 //
 //   C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n)
 //
-// The atom reads A from shared memory, or from registers, to which consumers bring it a step of the
+// The atom reads A from shared memory, or from registers, to which consumers load it a step of the
 // atom at a time.
 //
 // Everything here follows from the schedule's tile, atom, groups, cluster and stages and from the
@@ -98,7 +98,7 @@ struct StagedStore {
   int width = 64;
   int rest = 0;     // columns of an atom that whole widths leave
   int buffers = 2;  // of an output and a consumer, used one after the other
-  int brought =
+  int loads_ahead =
       2;  // of an input that comes by TMA, likewise: as many passes are on their way at once
   bool by_warps = false;
   std::vector<StagedTensor> outputs;  // of each assignment

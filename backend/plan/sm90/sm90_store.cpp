@@ -406,7 +406,7 @@ int shared_bytes(const StagedStore& store, const sema::Kernel& kernel) {
         buffers * rows_of_atom * shared_columns(each) * kernel.tensor(each.tensor).element_bytes();
   };
   for (const StagedTensor& each : store.outputs) one(each, store.buffers);
-  for (const StagedTensor& each : store.inputs) one(each, each.tma ? store.brought : 1);
+  for (const StagedTensor& each : store.inputs) one(each, each.tma ? store.loads_ahead : 1);
   return bytes;
 }
 
