@@ -20,7 +20,8 @@
 // and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a permute kernel (permute.h).
 //
 // A variant may need operands in another layout than the caller's: then it begins with a launch
-// that copies them into workspace, memory of the launcher's that nobody else sees (prepass.h).
+// that copies them into workspace, memory of the launcher's that nobody else sees
+// (operand_repack.h).
 //
 // A plan is for one GPU, to whose limits all of it is held and whose SMs its choices
 // count (target.h).

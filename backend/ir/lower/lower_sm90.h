@@ -127,7 +127,7 @@ class Sm90Lowering {
     std::array<Term, 2>
         put;  // where this lane points stmatrix or ldmatrix, or its first value, in 64 rows
     std::array<Term, 2> first_run;  // by threads: this thread's first, in its consumer's 64 rows
-    Term turned;                    // whether it begins with later values
+    Term rotated;                   // whether it begins with later values
   };
   void declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem,
                       int buffers);

@@ -33,7 +33,7 @@ void Sm90Lowering::declare_inputs() {
     made.condition = read.condition;
     made.when = read.when;
     made.values = b_.registers(declared_.fresh("in"), tensor.element, Layout(store.step(), 1));
-    if (plan.turned)
+    if (plan.rotated)
       made.raw = b_.registers(declared_.fresh("as_read"), tensor.element, Layout(store.step(), 1));
     if (!plan.tma) {
       made.run = b_.registers(declared_.fresh("run_in"), tensor.element,
@@ -231,16 +231,16 @@ void Sm90Lowering::read_inputs(const Input& input, Term first, int values) {
     }
     return;
   }
-  const BufferId into = plan.turned ? input.raw : input.values;
+  const BufferId into = plan.rotated ? input.raw : input.values;
   b_.loop("v", number(0), number(values), {.step = plan.vector, .unrolled = true}, [&](Term v) {
     b_.copy({into, {v}}, {input.shared, place_of(input, first, v, values, buffer)}, plan.vector, 0,
             along);
   });
-  if (!plan.turned) return;
+  if (!plan.rotated) return;
   b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
     const auto read = [&](Term at) { return b_.read({input.raw, {at}}); };
-    const int by = values - plan.turned->values % values;
-    b_.assign({input.values, {v}}, b_.select(input.turned, read((v + by) % values), read(v)));
+    const int by = values - plan.rotated->values % values;
+    b_.assign({input.values, {v}}, b_.select(input.rotated, read((v + by) % values), read(v)));
   });
 }
 

@@ -105,10 +105,10 @@ void Sm90Lowering::place_tensor(Staged& staged) {
                  b_.at(plan::along(plan.runs[0], axis), b_.special(Builtin::thread) % warpgroup));
     }
   }
-  if (plan.turned) {
+  if (plan.rotated) {
     declared_.from(where, "lanes that write later values first");
-    staged.turned = b_.let(declared_.name("turned"),
-                           b_.special(Builtin::lane) / (1 << plan.turned->bit) % 2 == 1);
+    staged.rotated = b_.let(declared_.name("rotated"),
+                            b_.special(Builtin::lane) / (1 << plan.rotated->bit) % 2 == 1);
   }
 }
 
@@ -242,9 +242,9 @@ std::vector<ExprId> Sm90Lowering::place_of(const Staged& staged, Term first, Ter
     const Layout places = plan::along(plan.held, axis);
     const Term own = b_.at(places, first + v);
     const Term held =
-        plan.turned ? b_.select(staged.turned,
-                                b_.at(places, first + (v + plan.turned->values) % values), own)
-                    : own;
+        plan.rotated ? b_.select(staged.rotated,
+                                 b_.at(places, first + (v + plan.rotated->values) % values), own)
+                     : own;
     place.push_back(staged.put[static_cast<size_t>(axis)] + held);
   }
   place.insert(place.end(), {buffer, consumer_});
@@ -259,8 +259,8 @@ void Sm90Lowering::store_values_to_shared(const Staged& staged, Term first, int 
     for (int e = 0; e < plan.vector; ++e) {
       const auto held = [&](Term at) { return b_.read({staged.values, {at + e}}); };
       b_.assign({staged.together, {number(e)}},
-                plan.turned
-                    ? b_.select(staged.turned, held((v + plan.turned->values) % values), held(v))
+                plan.rotated
+                    ? b_.select(staged.rotated, held((v + plan.rotated->values) % values), held(v))
                     : held(v));
     }
     b_.copy({staged.shared, place_of(staged, first, v, values, buffer)},

@@ -24,7 +24,7 @@ class Proposer {
     for (const int n : {32, 64, 96, 112, 128, 160, 176, 192, 200, 256})
       if (const auto mma = atom(n)) wide(n, *mma);
     for (const int n : {8, 16, 32})
-      if (const auto mma = atom(n)) turned(n, *mma);
+      if (const auto mma = atom(n)) swapped(n, *mma);
     return std::move(schedules_);
   }
 
@@ -70,7 +70,7 @@ class Proposer {
   }
 
   // Tiles are named as the instruction sees them: its rows first.
-  void turned(int n, const sema::Atom& mma) {
+  void swapped(int n, const sema::Atom& mma) {
     for (const int atoms : {1, 2})
       for (const Tuple& cluster : {tuple(1, 1), tuple(1, 1, 2)})
         add(rows_of_atom * atoms, n, mma, tuple(atoms, 1, 1, 1), cluster, true);

@@ -64,10 +64,10 @@ struct StagedTensor {
   int step = 8;       // values of a thread that go together
   // Lanes whose number has this bit begin so many values further on, so that a warp meets no bank
   // twice.
-  struct Turned {
+  struct Rotated {
     int bit = 0, values = 0;
   };
-  std::optional<Turned> turned;
+  std::optional<Rotated> rotated;
 
   // By threads: accesses of a thread to memory that are under way at once, and the columns that all
   // of them take.

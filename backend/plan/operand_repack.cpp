@@ -1,4 +1,4 @@
-#include "backend/plan/prepass.h"
+#include "backend/plan/operand_repack.h"
 
 #include <algorithm>
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int line_bits = 1024;  // of what memory moves at once: rows begin on whole lines
 constexpr int threads_of_copies = 256;
-// Of a tile that is not turned round, element by element: a thread has an element of each row. More
+// Of a tile that is not transposed, element by element: a thread has an element of each row. More
 // rows take registers for their addresses, and with them the blocks that keep memory busy.
 constexpr int tile_run = 256, tile_rows = 8;
 
@@ -29,7 +29,7 @@ struct Factor {
   const sema::Load* load = nullptr;
   bool copyable = false;
   bool unreadable = false;      // by TMA or by the atom, at all sizes
-  bool turned = false;          // it runs along the outer index, which the atom does not take
+  bool transposed = false;      // it runs along the outer index, which the atom does not take
   int run_mode = 0;             // the mode along which the copy runs
   std::vector<Predicate> open;  // on the sizes, for it to be readable
 
@@ -55,7 +55,7 @@ Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId ou
   made.copyable = tensor.access == sema::Access::input && rank >= least_modes && rank <= most_modes;
   const int unit = unit_mode(facts, tensor.layout);
   const bool runs_outside = unit >= 0 && index_at(unit) == outer;
-  made.turned = runs_outside && !takes_outer;
+  made.transposed = runs_outside && !takes_outer;
   for (int mode = 0; mode < rank; ++mode) {
     if (index_at(mode) == (runs_outside && takes_outer ? outer : k)) made.run_mode = mode;
   }
@@ -115,7 +115,7 @@ class Maker {
     sema::Tensor& moved = main_->tensors[id];
     const Pitched made = pitched(kernel_, factor, outer, form_.k);
     moved.layout = made.layout;
-    moved.name += factor.turned ? "_turned" : "_rows";
+    moved.name += factor.transposed ? "_transposed" : "_rows";
     while (!taken_.insert(moved.name).second) moved.name += "_";
     end_ = ceil_div(end_, workspace_alignment) * workspace_alignment;
     held_.push_back({moved.name, end_});
@@ -275,10 +275,10 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
     return copied.copyable && !other.unreadable &&
            (copied.unreadable || !all_of(copied.open, other.open));
   };
-  if (!same && alone(a, b)) made.all.push_back({true, false, a.turned});
-  if (!same && alone(b, a)) made.all.push_back({false, true, b.turned});
+  if (!same && alone(a, b)) made.all.push_back({true, false, a.transposed});
+  if (!same && alone(b, a)) made.all.push_back({false, true, b.transposed});
   if (a.copyable && b.copyable && (!same || a.run_mode == b.run_mode))
-    made.all.push_back({true, true, a.turned && b.turned});
+    made.all.push_back({true, true, a.transposed && b.transposed});
   return made;
 }
 
