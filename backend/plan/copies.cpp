@@ -17,7 +17,7 @@ constexpr int widest_access = 16;  // bytes
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, const OperandCopy& copy) {
   const auto& load = std::get<sema::Load>(kernel.node(copy.load).what);
-  return kernel.tensors[static_cast<std::size_t>(load.tensor)];
+  return kernel.tensor(load.tensor);
 }
 
 // How the threads share an operand's tile: accesses of `vector` elements, `side` of them side by
@@ -100,7 +100,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
 OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts,
                        int assignment, Width width, Conditions& conditions) {
   const sema::Assignment& target = kernel.assignments[static_cast<std::size_t>(assignment)];
-  const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(target.target)];
+  const sema::Tensor& tensor = kernel.tensor(target.target);
   const int unit = unit_mode(facts, tensor.layout);
   const sema::IndexId run = unit < 0 ? -1 : target.indices[static_cast<std::size_t>(unit)];
   OutputStore store{assignment, 0, run != gemm.m, 1};

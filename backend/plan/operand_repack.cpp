@@ -21,7 +21,7 @@ constexpr int threads_of_copies = 256;
 constexpr int tile_run = 256, tile_rows = 8;
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, sema::TensorId id) {
-  return kernel.tensors[static_cast<std::size_t>(id)];
+  return kernel.tensor(id);
 }
 
 // A factor as it lies, and what TMA would ask for.

@@ -293,7 +293,7 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
   for (std::size_t i = 0; i < copies.parts.size(); ++i) {
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
-    const sema::Tensor& target = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const sema::Tensor& target = kernel.tensor(assignment.target);
     const std::string name = kernel.name + "_repack_" + source.name;
     const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";
     lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" +

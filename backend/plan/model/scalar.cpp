@@ -47,7 +47,7 @@ class Counter {
   // `times` is how often the scope of `sum`, the innermost sum around the node, runs.
   void visit(sema::NodeId id, sema::NodeId sum, const Int& times) {
     if (!seen_.insert({id, sum}).second) return;
-    const sema::Node& node = kernel_.nodes[static_cast<std::size_t>(id)];
+    const sema::Node& node = kernel_.node(id);
     if (const auto* inner = std::get_if<sema::Contraction>(&node.what)) {
       Int steps = 1;
       for (const sema::IndexId index : inner->indices) steps *= extent(index);

@@ -138,9 +138,7 @@ class AccessFinder {
     way.tensor = tensor;
     return way;
   }
-  const Layout& layout(const AffineAccess& way) const {
-    return kernel_.tensors[static_cast<std::size_t>(way.tensor)].layout;
-  }
+  const Layout& layout(const AffineAccess& way) const { return kernel_.tensor(way.tensor).layout; }
   int axis_of(IndexId index) const {
     return static_cast<int>(std::find(indices_.begin(), indices_.end(), index) - indices_.begin());
   }
@@ -251,7 +249,7 @@ std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Fa
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
     const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
     if (!load || !live[id] || !everywhere[id]) continue;
-    if (kernel.tensors[static_cast<std::size_t>(load->tensor)].access != Access::input) continue;
+    if (kernel.tensor(load->tensor).access != Access::input) continue;
     if (auto way = finder.input(*load))
       form.inputs.push_back({static_cast<NodeId>(id), std::move(*way)});
   }

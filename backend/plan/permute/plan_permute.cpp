@@ -60,9 +60,7 @@ class PermutePlanner {
   }
 
  private:
-  const sema::Tensor& tensor(sema::TensorId id) const {
-    return kernel_.tensors[static_cast<std::size_t>(id)];
-  }
+  const sema::Tensor& tensor(sema::TensorId id) const { return kernel_.tensor(id); }
   int element_bytes(sema::TensorId id) const { return std::max(1, bits(tensor(id).element) / 8); }
   const Layout& layout(sema::TensorId id) const { return tensor(id).layout; }
   // Runs along another index than the outputs, so that its tile is transposed in shared memory.

@@ -94,7 +94,7 @@ NodeId KernelBuilder::add(Node node) {
 }
 
 NodeId KernelBuilder::converted(NodeId id, ElementType type, Span where) {
-  const Node& node = kernel.nodes[static_cast<std::size_t>(id)];
+  const Node& node = kernel.node(id);
   if (node.type == type) return id;
   if (node.type == ElementType::pred || type == ElementType::pred) {
     fail("operand-kind",
@@ -202,10 +202,10 @@ Value KernelBuilder::apply(ElementFunction function, const std::vector<Operand>&
 }
 
 bool KernelBuilder::is_scalar(NodeId id) const {
-  const Node* n = &kernel.nodes[static_cast<std::size_t>(id)];
+  const Node* n = &kernel.node(id);
   if (const auto* apply = std::get_if<Apply>(&n->what);
       apply && apply->function == ElementFunction::cast) {
-    n = &kernel.nodes[static_cast<std::size_t>(apply->operands[0])];
+    n = &kernel.node(apply->operands[0]);
   }
   return std::holds_alternative<ScalarValue>(n->what);
 }
@@ -220,7 +220,7 @@ Value KernelBuilder::scalar(ScalarId id, Span where) {
 }
 
 Value KernelBuilder::load(TensorId id, const std::vector<Operand>& indices, Span whole) {
-  const Tensor& tensor = kernel.tensors[static_cast<std::size_t>(id)];
+  const Tensor& tensor = kernel.tensor(id);
   if (tensor.access == Access::output) {
     fail("output-read", tensor.name + " is written, and may be read only if it is inout", whole,
          {{tensor.where,
@@ -301,7 +301,7 @@ void KernelBuilder::require_new_index(const Frame& frame, const syntax::Identifi
 // The same arithmetic in another type from the loads on: f32 products in an f64 sum are products of
 // f64.
 NodeId KernelBuilder::computed_in(NodeId id, ElementType type, Span where) {
-  const Node node = kernel.nodes[static_cast<std::size_t>(id)];
+  const Node node = kernel.node(id);
   if (node.type == type) return id;
   const auto* apply = std::get_if<Apply>(&node.what);
   if (!apply) return converted(id, type, where);
@@ -331,7 +331,7 @@ std::optional<Int> KernelBuilder::summed_extent(const Frame& frame, syntax::Expr
     const TensorName* tensor = object ? tensor_called(frame, object->text) : nullptr;
     for (std::size_t k = 0; tensor && k < index->indices.size(); ++k) {
       const auto* bare = std::get_if<syntax::Name>(&frame.tree()[index->indices[k]].node);
-      const Tensor& t = kernel.tensors[static_cast<std::size_t>(tensor->tensor)];
+      const Tensor& t = kernel.tensor(tensor->tensor);
       int mode = static_cast<int>(k);
       if (bare && bare->text == name && mode < t.layout.rank()) return extent(t, mode);
     }
@@ -356,10 +356,9 @@ bool KernelBuilder::reads_inout(NodeId id) const {
     NodeId next = open.back();
     open.pop_back();
     if (!seen.insert(next).second) continue;
-    const Node& n = kernel.nodes[static_cast<std::size_t>(next)];
+    const Node& n = kernel.node(next);
     if (const auto* load = std::get_if<Load>(&n.what)) {
-      if (kernel.tensors[static_cast<std::size_t>(load->tensor)].access == Access::inout)
-        return true;
+      if (kernel.tensor(load->tensor).access == Access::inout) return true;
     }
     if (const auto* apply = std::get_if<Apply>(&n.what))
       open.insert(open.end(), apply->operands.begin(), apply->operands.end());

@@ -186,7 +186,7 @@ void KernelBuilder::require_inside(const Int& value, const Int& extent, const Op
 std::set<IndexId> KernelBuilder::free_indices(NodeId id) const {
   std::map<NodeId, std::set<IndexId>> known;
   for (NodeId n = 0; n <= id; ++n) {  // operands have smaller ids
-    const Node& node = kernel.nodes[static_cast<std::size_t>(n)];
+    const Node& node = kernel.node(n);
     std::set<IndexId>& free = known[n];
     auto join = [&](const std::vector<NodeId>& operands) {
       for (NodeId operand : operands) free.insert(known[operand].begin(), known[operand].end());
