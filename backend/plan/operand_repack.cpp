@@ -118,7 +118,7 @@ class Maker {
     moved.name += factor.transposed ? "_transposed" : "_rows";
     while (!taken_.insert(moved.name).second) moved.name += "_";
     end_ = ceil_div(end_, workspace_alignment) * workspace_alignment;
-    held_.push_back({moved.name, end_});
+    workspace_tensors_.push_back({moved.name, end_});
     end_ += made.bytes;
     add_assignment(tensor_of(kernel_, factor.tensor()), moved, *factor.load);
   }
@@ -126,7 +126,7 @@ class Maker {
   const sema::KernelPtr main() const { return main_; }
   const sema::KernelPtr copies() const { return copies_; }
   const std::vector<sema::TensorId>& copied() const { return copied_; }
-  const std::vector<Held>& held() const { return held_; }
+  const std::vector<WorkspaceTensor>& workspace_tensors() const { return workspace_tensors_; }
   const Int& workspace() const { return end_; }
 
   // Read and written by the copies.
@@ -172,7 +172,7 @@ class Maker {
   const GemmForm& form_;
   std::shared_ptr<sema::Kernel> main_, copies_;
   std::vector<sema::TensorId> copied_;
-  std::vector<Held> held_;
+  std::vector<WorkspaceTensor> workspace_tensors_;
   Int end_ = 0;
   std::set<std::string> taken_;
 };
@@ -317,7 +317,7 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
         {maker.copied()[static_cast<std::size_t>(each.tensor / 2)], each.bytes});
   }
   copies->prediction.global_bytes = copies->prediction.cache_bytes = maker.traffic();
-  copies->held = made->held = maker.held();
+  copies->workspace_tensors = made->workspace_tensors = maker.workspace_tensors();
   copies->workspace = made->workspace = maker.workspace();
   made->kernel = maker.main();
   made->before.push_back({maker.copies(), {std::move(*copies)}, {}});

@@ -165,7 +165,7 @@ struct Prediction {
 };
 
 // A tensor in workspace, by its name in the kernels that write and read it.
-struct Held {
+struct WorkspaceTensor {
   std::string name;
   Int offset;  // bytes from the start of the workspace, whole workspace_alignment
 };
@@ -183,8 +183,8 @@ struct Variant {
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in
                            // workspace; else null
   Int workspace = Int(0);  // bytes that all its launches share
-  std::vector<Held> held;  // what lies there
-  Prediction prediction;   // of its own launch, which is the last
+  std::vector<WorkspaceTensor> workspace_tensors;  // in workspace
+  Prediction prediction;                           // of its own launch, which is the last
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
 };

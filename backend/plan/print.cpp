@@ -308,9 +308,9 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
 // Which tensors a launch writes to or finds in workspace.
 void workspace_lines(const sema::Kernel& kernel, const Variant& variant,
                      std::vector<std::string>& lines) {
-  if (variant.held.empty()) return;
+  if (variant.workspace_tensors.empty()) return;
   lines.push_back("// in " + variant.workspace.to_string() + " bytes of workspace:");
-  for (const Held& held : variant.held) {
+  for (const WorkspaceTensor& held : variant.workspace_tensors) {
     for (const sema::Tensor& tensor : kernel.tensors) {
       if (tensor.name != held.name) continue;
       lines.push_back("//   " + declared(tensor) + ", from byte " + held.offset.to_string() +

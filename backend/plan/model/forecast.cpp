@@ -248,7 +248,7 @@ double Forecast::seconds() const {
   return launch + std::max({products, cache, memory});
 }
 
-std::string_view Forecast::binds() const {
+std::string_view Forecast::bottleneck() const {
   const double longest = std::max({products, cache, memory});
   if (launch >= longest) return "the launch";
   return products == longest ? "products" : cache == longest ? "L2" : "global memory";
