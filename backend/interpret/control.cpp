@@ -155,13 +155,13 @@ void not_executed(Warp& warp, const Instruction& at) {
 
 }  // namespace
 
-Handler move(Held held) {
-  switch (held) {
-    case Held::single:
+Handler move(LaneType type) {
+  switch (type) {
+    case LaneType::single:
       return move_lanes<float>;
-    case Held::real:
+    case LaneType::real:
       return move_lanes<double>;
-    case Held::integer:
+    case LaneType::integer:
       break;
   }
   return move_lanes<std::int64_t>;

@@ -7,7 +7,7 @@
 namespace lay::interpret::control {
 
 // slot dst <- slot a in the lanes at work.
-Handler move(Held held);
+Handler move(LaneType type);
 
 // Lanes where slot a holds (value 0) or does not (value 1) go on; if there is none, jump to target.
 // Two masks are saved: the one before, and the lanes left for the other branch.

@@ -34,11 +34,11 @@ T* as(Lanes& lanes) {
 }
 
 // Which of the three holds values of a type.
-enum class Held : std::uint8_t { integer, single, real };
+enum class LaneType : std::uint8_t { integer, single, real };
 
-inline Held held(ElementType type) {
-  if (!is_float(type)) return Held::integer;
-  return type == ElementType::f64 ? Held::real : Held::single;
+inline LaneType lane_type(ElementType type) {
+  if (!is_float(type)) return LaneType::integer;
+  return type == ElementType::f64 ? LaneType::real : LaneType::single;
 }
 
 inline int first_lane(Mask mask) {

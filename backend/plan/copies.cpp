@@ -17,7 +17,7 @@ constexpr int widest_access = 16;  // bytes
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, const OperandCopy& copy) {
   const auto& load = std::get<sema::Load>(kernel.node(copy.load).what);
-  return kernel.tensors[static_cast<std::size_t>(load.tensor)];
+  return kernel.tensor(load.tensor);
 }
 
 // How the threads share an operand's tile: accesses of `vector` elements, `side` of them side by
@@ -82,7 +82,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
   }
   const int bytes = bits(tensor.element) / 8;
   for (int vector = can ? widest_access / bytes : 1; vector >= 1; vector /= 2) {
-    auto threads = share({outer_tile, gemm.tile[2], copy.along_k, vector, gemm.copying_threads()});
+    auto threads = share({outer_tile, gemm.tile[2], copy.along_k, vector, gemm.producer_threads()});
     if (!threads) continue;
     Wish wish{copy, {}};
     if (vector > 1) {
@@ -100,7 +100,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
 OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts,
                        int assignment, Width width, Conditions& conditions) {
   const sema::Assignment& target = kernel.assignments[static_cast<std::size_t>(assignment)];
-  const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(target.target)];
+  const sema::Tensor& tensor = kernel.tensor(target.target);
   const int unit = tile::unit_mode(facts, tensor.layout);
   const sema::IndexId run = unit < 0 ? -1 : target.indices[static_cast<std::size_t>(unit)];
   OutputStore store{assignment, 0, run != gemm.m, 1};
@@ -144,7 +144,7 @@ void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy
   const int lane_tile = gemm.lane_tile[is_a ? 0 : 1],
             element = std::max(1, bits(tensor_of(kernel, copy).element) / 8);
   const Sharing tile{gemm.tile[is_a ? 0 : 1], gemm.tile[2], copy.along_k, copy.vector,
-                     gemm.copying_threads()};
+                     gemm.producer_threads()};
   const auto layouts = shared_candidates(tile, fragment_vector(gemm.accumulator, lane_tile), asked);
   std::optional<std::pair<long, OperandCopy>> best;
   for (int side = std::min(tile.run(), tile.threads); side >= 1; side /= 2) {
@@ -274,7 +274,7 @@ bool plan_copies(SimtGemm& gemm, const sema::Kernel& kernel, const GemmForm& for
     if (!wish) {
       problems.push_back(
           {"schedule-copy",
-           std::to_string(gemm.copying_threads()) + " threads cannot share a tile of " +
+           std::to_string(gemm.producer_threads()) + " threads cannot share a tile of " +
                std::to_string(gemm.tile[is_a ? 0 : 1]) + " x " + std::to_string(gemm.tile[2]) +
                " elements evenly",
            schedule.at("tile"),

@@ -10,8 +10,8 @@
 #include "backend/plan/copies.h"
 #include "backend/plan/mask.h"
 #include "backend/plan/model/predict.h"
+#include "backend/plan/operand_repack.h"
 #include "backend/plan/permute/permute_variants.h"
-#include "backend/plan/prepass.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/schedule/policy.h"
@@ -270,11 +270,11 @@ class GemmPlanner {
     if (!known) plan_.variants.push_back(std::move(made));
   }
 
-  // What is only turned round is copied in wide accesses where it can be.
+  // What is only transposed is copied in wide accesses where it can be.
   void add_on_copies(TensorSchedule schedule, const CopiedFactors& factors, Width width) {
     if (width == Width::elements) schedule.name += "_any";
     for (const int bytes : {16, 0}) {
-      if (bytes > 0 && !factors.turned) continue;
+      if (bytes > 0 && !factors.transposed) continue;
       auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_,
                                   copies_, problems_of(schedule));
       if (made) keep(std::move(*made), width);
@@ -432,7 +432,7 @@ class GemmPlanner {
     return open->empty() && !ring;
   }
 
-  // Element by element the copying threads would need more registers than a ring leaves them: two
+  // Element by element the producer threads would need more registers than a ring leaves them: two
   // stages.
   void add(SimtSchedule schedule, Width width) {
     if (width == Width::elements) schedule.stages = 2;

@@ -20,7 +20,8 @@
 // and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a permute kernel (permute.h).
 //
 // A variant may need operands in another layout than the caller's: then it begins with a launch
-// that copies them into workspace, memory of the launcher's that nobody else sees (prepass.h).
+// that copies them into workspace, memory of the launcher's that nobody else sees
+// (operand_repack.h).
 //
 // A plan is for one GPU, to whose limits all of it is held and whose SMs its choices
 // count (target.h).
@@ -104,12 +105,12 @@ struct SimtGemm {
   Layout
       order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
   int blocks_per_sm = 1;
-  std::array<int, 2> registers{};  // of a ring's copying threads and of those that multiply
+  std::array<int, 2> registers{};  // of a ring's producer threads and of those that multiply
 
   bool ring() const { return stages > 2; }
   int slice_threads() const { return 32 * groups[0] * groups[1]; }
   int threads() const { return slice_threads() * groups[2]; }  // that multiply
-  int copying_threads() const { return ring() ? 128 : threads(); }
+  int producer_threads() const { return ring() ? 128 : threads(); }
   // Lane tiles of one lane along m and n.
   std::array<int, 2> repeats() const {
     return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]),
@@ -165,7 +166,7 @@ struct Prediction {
 };
 
 // A tensor in workspace, by its name in the kernels that write and read it.
-struct Held {
+struct WorkspaceTensor {
   std::string name;
   Int offset;  // bytes from the start of the workspace, whole workspace_alignment
 };
@@ -183,8 +184,8 @@ struct Variant {
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in
                            // workspace; else null
   Int workspace = Int(0);  // bytes that all its launches share
-  std::vector<Held> held;  // what lies there
-  Prediction prediction;   // of its own launch, which is the last
+  std::vector<WorkspaceTensor> workspace_tensors;  // in workspace
+  Prediction prediction;                           // of its own launch, which is the last
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
 };

@@ -226,7 +226,7 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
            (store.by_warps ? ", each warp its own rows" : "");
   };
   for (const StagedInput& each : store.inputs)
-    staged_line(kernel, gemm, each, false, buffers(each.tma ? store.brought : 1), lines);
+    staged_line(kernel, gemm, each, false, buffers(each.tma ? store.loads_ahead : 1), lines);
   for (const StagedTensor& each : store.outputs)
     staged_line(kernel, gemm, each, true, buffers(store.buffers), lines);
   if (store.rest > 0) {
@@ -246,7 +246,7 @@ void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   }
   if (gemm.registers) {
     lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) +
-                    " for each copying thread, " + std::to_string((*gemm.registers)[1]) +
+                    " for each producer thread, " + std::to_string((*gemm.registers)[1]) +
                     " for each of a consumer");
   }
 }
@@ -318,7 +318,7 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
   for (std::size_t i = 0; i < copies.parts.size(); ++i) {
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
-    const sema::Tensor& target = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const sema::Tensor& target = kernel.tensor(assignment.target);
     const std::string name = kernel.name + "_repack_" + source.name;
     const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";
     lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" +
@@ -333,9 +333,9 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
 // Which tensors a launch writes to or finds in workspace.
 void workspace_lines(const sema::Kernel& kernel, const Variant& variant,
                      std::vector<std::string>& lines) {
-  if (variant.held.empty()) return;
+  if (variant.workspace_tensors.empty()) return;
   lines.push_back("// in " + variant.workspace.to_string() + " bytes of workspace:");
-  for (const Held& held : variant.held) {
+  for (const WorkspaceTensor& held : variant.workspace_tensors) {
     for (const sema::Tensor& tensor : kernel.tensors) {
       if (tensor.name != held.name) continue;
       lines.push_back("//   " + declared(tensor) + ", from byte " + held.offset.to_string() +

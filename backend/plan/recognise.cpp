@@ -59,7 +59,7 @@ Int step(const Kernel& kernel, const Factor& factor, IndexId index) {
   const auto& load = std::get<Load>(kernel.node(factor.load).what);
   const auto mode =
       std::find(factor.indices.begin(), factor.indices.end(), index) - factor.indices.begin();
-  const Layout& layout = kernel.tensors[static_cast<std::size_t>(load.tensor)].layout;
+  const Layout& layout = kernel.tensor(load.tensor).layout;
   return leaves(layout[static_cast<int>(mode)].stride)[0].value();
 }
 

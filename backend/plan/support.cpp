@@ -21,7 +21,7 @@ void unsupported(std::string message, const Span& where, std::string help,
 void check_inout(const sema::Kernel& kernel, const std::vector<char>& live,
                  std::vector<Problem>& problems) {
   for (const sema::Assignment& assignment : kernel.assignments) {
-    const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const sema::Tensor& tensor = kernel.tensor(assignment.target);
     if (tensor.access != sema::Access::inout) continue;
     for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
       const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
@@ -47,7 +47,7 @@ void check_order(const sema::Kernel& kernel, std::vector<Problem>& problems) {
     return indices;
   };
   for (const sema::Assignment& assignment : kernel.assignments) {
-    const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const sema::Tensor& tensor = kernel.tensor(assignment.target);
     const bool same = sorted(assignment.indices) == sorted(kernel.assignments[0].indices);
     if (!same && tensor.access == sema::Access::inout) {
       unsupported("outputs over different indices cannot be inout yet", assignment.where,

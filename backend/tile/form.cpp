@@ -8,6 +8,7 @@
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
 #include "frontend/sema/kernel/kernel_walk.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::tile {
 
@@ -299,7 +300,7 @@ class Former {
   void reduce(const Site& site, Block& block) {
     const sema::Node& node = kernel_.node(site.reduce);
     const sema::ReduceFunction function = reduction(kernel_, site.reduce)->function;
-    const TileId out = add_tile({name_of("all_" + std::string(sema::reduce_name(function))),
+    const TileId out = add_tile({name_of("all_" + std::string(sema::reduce_row(function).name)),
                                  node.type,
                                  {row_axis},
                                  Space::registers,

@@ -13,7 +13,7 @@ namespace {
 constexpr double most_scalar_operations = 5e11;
 
 sema::TensorId loaded(const sema::Kernel& kernel, sema::NodeId load) {
-  return std::get<sema::Load>(kernel.nodes[static_cast<std::size_t>(load)].what).tensor;
+  return std::get<sema::Load>(kernel.node(load).what).tensor;
 }
 
 std::string three_digits(double number) {

@@ -214,8 +214,7 @@ class Bench {
   bool same(const sema::Kernel& kernel, const sema::Assignment& assignment, const sema::Load& load,
             const std::vector<std::byte>& input, const std::vector<std::byte>& output,
             const Binding& sizes) const {
-    const sema::Tensor &x = kernel.tensors[static_cast<std::size_t>(load.tensor)],
-                       &y = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+    const sema::Tensor &x = kernel.tensor(load.tensor), &y = kernel.tensor(assignment.target);
     Places in, out;
     for (std::size_t mode = 0; mode < 2; ++mode) {
       out.add(y, mode, assignment.indices.at(mode), sizes);

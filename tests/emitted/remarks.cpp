@@ -30,7 +30,7 @@ void describe(std::ostream& out, const plan::Sm80Gemm& gemm) {
   out << "sm80 " << gemm.a.async << gemm.b.async << (gemm.tile[0] > 64);
 }
 void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
-  out << "sm90 " << gemm.teams() << gemm.of_team() << gemm.split.has_value()
+  out << "sm90 " << gemm.consumer_groups() << gemm.warpgroups_of_group() << gemm.split.has_value()
       << gemm.mask.has_value() << gemm.swap_ab << (gemm.promotion_interval > 0)
       << (gemm.mma.shape[1] > 128);
   out << " stored " << gemm.store.has_value();

@@ -105,6 +105,22 @@ TEST_CASE("every folder includes only what the table allows") {
   CHECK(seen > 0);
 }
 
+TEST_CASE("the search for left inverses is seen through one header") {
+  const std::string room = "frontend/algebra/inverse_search/";
+  int seen = 0;
+  for (const auto& file : product_sources()) {
+    if (file.path.starts_with(room)) continue;
+    for (const auto& line : file.lines) {
+      const std::string target = included(line, '"', '"');
+      if (!target.starts_with(room)) continue;
+      INFO(file.path << ": " << line);
+      ++seen;
+      CHECK(target == room + "inverse_search.h");
+    }
+  }
+  CHECK(seen > 0);
+}
+
 TEST_CASE("frontend, backend and runtime include nothing of the tests") {
   for (const auto& file : product_sources())
     for (const auto& line : file.lines) {

@@ -94,11 +94,11 @@ TEST_CASE(
         if (copy->boxes) {
           CHECK(copy->boxes->box == std::array<int, 2>{outer, how.tile[2]});
         } else {
-          CHECK(size(copy->threads[0]).is(how.copying_threads()));
+          CHECK(size(copy->threads[0]).is(how.producer_threads()));
           CHECK(!plan::cover_fault(copy->threads, {outer, how.tile[2]}));
         }
       }
-      CHECK(how.registers[0] * how.copying_threads() + how.registers[1] * how.threads() <=
+      CHECK(how.registers[0] * how.producer_threads() + how.registers[1] * how.threads() <=
             default_target().sm_registers);
     }
   }

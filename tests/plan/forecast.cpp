@@ -107,7 +107,7 @@ TEST_CASE("a persistent grid of clusters: waves, bytes and the bound, worked out
   CHECK(of.least_global_bytes == of.global_bytes);
   CHECK(of.memory == Approx(of.global_bytes * 1e-12));
   CHECK(of.multiply_adds == 1024.0 * 1024 * 1024);
-  CHECK(of.binds() == "products");
+  CHECK(of.bottleneck() == "products");
   CHECK(of.seconds() == Approx(of.products + 1e-6));
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("factors that are copied first: a launch of its own before") {
   REQUIRE(all);
   REQUIRE(all->size() == 2);
   CHECK(all->at(0).global_bytes == 2 * 2 * 1024 * 1001 * 2);  // both read and written
-  CHECK(all->at(0).binds() == "global memory");
+  CHECK(all->at(0).bottleneck() == "global memory");
   CHECK(all->at(0).products == 0);
   CHECK(all->at(1).cache_bytes == 16 * 2 * 256 * 1001 * 2 + 1024 * 1024 * 2);
 }
@@ -248,7 +248,7 @@ TEST_CASE("warps of compute capability 8 and the CUDA cores: a tile a block") {
   CHECK(plain.cache_bytes ==
         2 * 4 * 256 * 64 * 4 + 256 * 256 * 4 + 4 * 256 * 4);  // the bias once a row of tiles
   CHECK(plain.least_global_bytes == 2 * 256 * 64 * 4 + 256 * 256 * 4 + 256 * 4);
-  CHECK(plain.binds() == "products");
+  CHECK(plain.bottleneck() == "products");
 }
 
 TEST_CASE("permute kernels and single elements move everything once") {
@@ -259,14 +259,14 @@ TEST_CASE("permute kernels and single elements move everything once") {
   CHECK(of.global_bytes == 2.0 * 4096 * 4096 * 4);
   CHECK(of.memory == Approx(2.0 * 4096 * 4096 * 4 * 1e-12));
   CHECK(of.multiply_adds == 0);
-  CHECK(of.binds() == "L2");  // 1000 bytes a clock are as many a second as memory has
+  CHECK(of.bottleneck() == "L2");  // 1000 bytes a clock are as many a second as memory has
   Target target = machine();
   target.cache_rate = 4000;
-  CHECK(pingpong.only(target).binds() == "global memory");
+  CHECK(pingpong.only(target).bottleneck() == "global memory");
   const auto tiny =
       planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n",
               {{"M", 8}, {"N", 8}});
-  CHECK(tiny.only(target).binds() == "the launch");
+  CHECK(tiny.only(target).bottleneck() == "the launch");
 
   const auto direct = planned(
       "kernel f<M, K>(A: f32 (M,K):(K,1), x: f32 K:1) -> y: f32 M:1 { y[m] = sum[k](A[m,k] * x[k]) "

@@ -44,7 +44,7 @@ struct KernelMaker {
   NodeId load(TensorId t, std::vector<IndexId> indices) {
     std::vector<NodeId> coordinate;
     for (IndexId i : indices) coordinate.push_back(at(i));
-    return node(Load{t, coordinate}, kernel.tensors[static_cast<size_t>(t)].element);
+    return node(Load{t, coordinate}, kernel.tensor(t).element);
   }
   NodeId apply(ElementFunction f, std::vector<NodeId> operands, ElementType type) {
     return node(sema::Apply{f, std::move(operands)}, type);

@@ -372,13 +372,13 @@ TEST_CASE("a schedule that does not fit a permute kernel is named with a witness
       {"tile = (64,64)\n smem X = (64,64):(-1,64)", "schedule-smem",
        "has a place before its beginning, for (63,0)"},
       {"tile = (64,64)\n smem = (64,64):(1,64)", "schedule-entry",
-       "names an input that is turned round: smem X ="},
+       "names an input that is transposed: smem X ="},
       {"tile = (256,256)\n threads = 1024", "schedule-shared", "262144 bytes"},
       {"tile = (64,64)\n rasterization = (ceil_div(N,64),ceil_div(M,64)):(1@1,1@0)",
        "schedule-rasterization", "exactly once"},
       {"groups = (2,2,1,1)", "schedule-entry", "no entry `groups`"},
       {"tile = (64,64)\n smem Y = (64,64):(1,64)", "schedule-entry",
-       "an input that is turned round, and Y is not"},
+       "an input that is transposed, and Y is not"},
   };
   for (const Case& each : cases) {
     const auto plan = planned(kTranspose + "schedule f for simt { " + each.entries + " }");

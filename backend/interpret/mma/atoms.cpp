@@ -240,7 +240,7 @@ bool small_integer(ElementType type) {
 }  // namespace
 
 Handler multiply(ElementType d, ElementType a, ElementType b) {
-  if (d == ElementType::f32 && held(a) == Held::single && held(b) == Held::single)
+  if (d == ElementType::f32 && lane_type(a) == LaneType::single && lane_type(b) == LaneType::single)
     return multiply_tile<float, double>;
   if (d == ElementType::f64 && a == d && b == d) return multiply_tile<double, double>;
   if (d == ElementType::s32 && small_integer(a) && small_integer(b))

@@ -104,7 +104,7 @@ bool narrow_integer(ElementType type) {
 
 Handler multiply(ElementType d, ElementType a, ElementType b) {
   if (d == ElementType::f64 && a == d && b == d) return multiply_accumulate<double>;
-  if (d == ElementType::f32 && held(a) == Held::single && held(b) == Held::single)
+  if (d == ElementType::f32 && lane_type(a) == LaneType::single && lane_type(b) == LaneType::single)
     return multiply_accumulate<float>;
   if (d == ElementType::s32 && (a == d || narrow_integer(a)) && (b == d || narrow_integer(b))) {
     return multiply_accumulate<std::int32_t>;

@@ -92,11 +92,11 @@ bool compare(T a, T b) {
   if constexpr (function == F::ne) return a != b;
 }
 
-template <F function, class Held, class As = Held>
+template <F function, class Lane, class As = Lane>
 void comparison(Warp& warp, const Instruction& at) {
   std::int64_t* dst = slot<std::int64_t>(warp, at.dst);
-  const Held* a = slot<Held>(warp, at.a);
-  const Held* b = slot<Held>(warp, at.b);
+  const Lane* a = slot<Lane>(warp, at.a);
+  const Lane* b = slot<Lane>(warp, at.b);
   std::int64_t truth[kLanes];
   for (int i = 0; i < kLanes; ++i)
     truth[i] = compare<function>(static_cast<As>(a[i]), static_cast<As>(b[i]));
@@ -188,33 +188,33 @@ Handler real_handler(F function) {
   throw std::logic_error("no such function of floating-point numbers");
 }
 
-template <class Held, class As = Held>
+template <class Lane, class As = Lane>
 Handler comparison_handler(F function) {
   switch (function) {
     case F::lt:
-      return comparison<F::lt, Held, As>;
+      return comparison<F::lt, Lane, As>;
     case F::le:
-      return comparison<F::le, Held, As>;
+      return comparison<F::le, Lane, As>;
     case F::gt:
-      return comparison<F::gt, Held, As>;
+      return comparison<F::gt, Lane, As>;
     case F::ge:
-      return comparison<F::ge, Held, As>;
+      return comparison<F::ge, Lane, As>;
     case F::eq:
-      return comparison<F::eq, Held, As>;
+      return comparison<F::eq, Lane, As>;
     case F::ne:
-      return comparison<F::ne, Held, As>;
+      return comparison<F::ne, Lane, As>;
     default:
       return nullptr;
   }
 }
 
 Handler comparison_handler(F function, ElementType type) {
-  switch (held(type)) {
-    case Held::single:
+  switch (lane_type(type)) {
+    case LaneType::single:
       return comparison_handler<float>(function);
-    case Held::real:
+    case LaneType::real:
       return comparison_handler<double>(function);
-    case Held::integer:
+    case LaneType::integer:
       break;
   }
   if (type == ElementType::u64) return comparison_handler<std::int64_t, std::uint64_t>(function);
@@ -228,12 +228,12 @@ Handler arithmetic(F function, ElementType type, bool checked) {
   if (function == F::or_) return logic<F::or_>;
   if (function == F::not_) return logic<F::not_>;
   if (function == F::select) {
-    if (held(type) == Held::single) return selection<float>;
-    return held(type) == Held::real ? selection<double> : selection<std::int64_t>;
+    if (lane_type(type) == LaneType::single) return selection<float>;
+    return lane_type(type) == LaneType::real ? selection<double> : selection<std::int64_t>;
   }
   if (Handler handler = comparison_handler(function, type)) return handler;
-  if (held(type) == Held::single) return real_handler<float>(function);
-  if (held(type) == Held::real) return real_handler<double>(function);
+  if (lane_type(type) == LaneType::single) return real_handler<float>(function);
+  if (lane_type(type) == LaneType::real) return real_handler<double>(function);
   return integer_arithmetic(function, type, checked);
 }
 

@@ -80,12 +80,12 @@ void integer_to_integer(Warp& warp, const Instruction& at) {
 
 Handler conversion(ElementType from, ElementType to) {
   if (from == ElementType::u64 && is_float(to)) return u64_to_floating;
-  switch (held(from)) {
-    case Held::single:
+  switch (lane_type(from)) {
+    case LaneType::single:
       return is_float(to) ? to_floating<float> : to_integer<float>;
-    case Held::real:
+    case LaneType::real:
       return is_float(to) ? to_floating<double> : to_integer<double>;
-    case Held::integer:
+    case LaneType::integer:
       return is_float(to) ? to_floating<std::int64_t> : integer_to_integer;
   }
   return integer_to_integer;

@@ -27,7 +27,7 @@ Lanes everywhere(std::int64_t value) {
 // The number as the slot of its type holds it.
 Lanes everywhere(double value, ElementType type) {
   Lanes lanes{};
-  if (held(type) == Held::real) {
+  if (lane_type(type) == LaneType::real) {
     std::fill_n(lanes.real, kLanes, value);
   } else {
     std::fill_n(lanes.single, kLanes, static_cast<float>(decode(type, encode(type, value))));
@@ -242,7 +242,7 @@ int ExpressionCompiler::at(const ir::LayoutOffset& at) {
 
 void ExpressionCompiler::move(int dst, int src, ElementType type) {
   Instruction made;
-  made.run = control::move(held(type));
+  made.run = control::move(lane_type(type));
   made.dst = dst;
   made.a = src;
   emit(made);

@@ -8,10 +8,12 @@ namespace lay::ir {
 namespace {
 
 // Where a tensor lies in the variant's workspace, if it does.
-const plan::Held* held(const plan::Variant& variant, const sema::Tensor& tensor) {
-  const auto found = std::find_if(variant.held.begin(), variant.held.end(),
-                                  [&](const plan::Held& each) { return each.name == tensor.name; });
-  return found == variant.held.end() ? nullptr : &*found;
+const plan::WorkspaceTensor* workspace_tensor(const plan::Variant& variant,
+                                              const sema::Tensor& tensor) {
+  const auto found =
+      std::find_if(variant.workspace_tensors.begin(), variant.workspace_tensors.end(),
+                   [&](const plan::WorkspaceTensor& each) { return each.name == tensor.name; });
+  return found == variant.workspace_tensors.end() ? nullptr : &*found;
 }
 
 int alignment_of(const plan::Variant& variant, sema::TensorId tensor) {
@@ -46,7 +48,7 @@ Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant
     const sema::Tensor& tensor = kernel.tensors[id];
     taken_.insert(tensor.name);
     from(tensor.where);
-    const plan::Held* inside = held(variant, tensor);
+    const plan::WorkspaceTensor* inside = workspace_tensor(variant, tensor);
     tensors.push_back(
         b.global(tensor.name, tensor.element, tensor.memory(),
                  {.alignment = inside ? plan::workspace_alignment

@@ -87,7 +87,7 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
 
 void GemmLowering::run() {
   const auto& order = gemm_.order;
-  const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.copying_threads() : 0);
+  const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.producer_threads() : 0);
   b_.kernel.launch = {{size(order), 1, 1}, {1, 1, 1}, threads, gemm_.blocks_per_sm};
   const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
     with_tile(declared_, {order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},

@@ -12,7 +12,7 @@
 // With a ring of stages the K tiles come from a role of their own, and there is no barrier of the
 // block:
 //
-//   the copying warpgroup:     for every K tile:
+//   the producer warpgroup:    for every K tile:
 //     global -> registers, what is transposed or converted
 //     wait until all warps have read the stage; TMA, registers -> shared
 //   the other threads:         for every K tile:

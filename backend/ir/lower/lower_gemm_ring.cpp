@@ -20,7 +20,7 @@ void GemmLowering::declare_ring() {
         {operand->copy->load, gemm_.k, operand->copy->outer, boxes->order, boxes->box, as_it_lies});
     arrivals = 1;
   }
-  if (through_registers()) arrivals += gemm_.copying_threads() / warp_threads;
+  if (through_registers()) arrivals += gemm_.producer_threads() / warp_threads;
   filled_ =
       b_.barrier({declared_.name("filled"), BarrierKind::mbarrier, gemm_.stages, arrivals, 0});
   drained_ = b_.barrier({declared_.name("drained"), BarrierKind::mbarrier, gemm_.stages,
@@ -43,7 +43,7 @@ void GemmLowering::run_ring(const WithTile& with_its_tile) {
   // The assembler gives the accumulators of the role that comes last the banks that they need,
   // those of the first not always.
   b_.role(
-      "copying", gemm_.threads(), gemm_.copying_threads(),
+      "copying", gemm_.threads(), gemm_.producer_threads(),
       [&] { with_its_tile([&](const std::vector<Term>& tile) { copy_ahead(tile); }); },
       gemm_.registers[0]);
   b_.role(

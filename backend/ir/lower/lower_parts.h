@@ -42,9 +42,7 @@ class Declared {
   const std::string& index_name(sema::IndexId index) const {
     return index_names_[static_cast<size_t>(index)];
   }
-  const sema::Tensor& tensor(sema::TensorId id) const {
-    return kernel.tensors[static_cast<size_t>(id)];
-  }
+  const sema::Tensor& tensor(sema::TensorId id) const { return kernel.tensor(id); }
 
  private:
   const LowerOptions& options_;

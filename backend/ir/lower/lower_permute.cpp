@@ -1,7 +1,7 @@
 // A permute kernel in steps, one tile a block:
 //
 //   all reads of inputs: global -> registers                 each in the order of its own memory
-//   inputs that are turned round: registers -> shared
+//   inputs that are transposed: registers -> shared
 //   barrier
 //   for every access to the outputs: shared -> registers, the values, registers -> global
 //

@@ -53,17 +53,18 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
                               : b_.block_barrier();
   filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
   // Each warp reads its own part of A where that goes to registers, and says so itself.
-  const int arrivals = gemm.of_team() * gemm.sharers() * (gemm.a.fragment ? warps : 1);
+  const int arrivals =
+      gemm.warpgroups_of_group() * gemm.multicast_size() * (gemm.a.fragment ? warps : 1);
   drained_ =
       b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, arrivals, 0});
   load_ = b_.ring(declared.name("load"), gemm.stages, 1);
   use_ = b_.ring(declared.name("use"), gemm.stages);
   freed_ = b_.ring(declared.name("freed"), gemm.stages);
   if (gemm.alternate_k) way_ = b_.ring(declared.name("way"), 1);
-  if (gemm.teams() == 1) return;
-  turns_ = b_.barrier(
-      {declared.name("turns"), BarrierKind::mbarrier, gemm.teams(), warps * gemm.of_team(), 0});
-  turn_ = b_.ring(declared.name("turn"), gemm.teams());
+  if (gemm.consumer_groups() == 1) return;
+  pingpong_ = b_.barrier({declared.name("pingpong"), BarrierKind::mbarrier, gemm.consumer_groups(),
+                          warps * gemm.warpgroups_of_group(), 0});
+  pingpong_ring_ = b_.ring(declared.name("pingpong_turn"), gemm.consumer_groups());
 }
 
 void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int axis) {
@@ -113,7 +114,7 @@ void Sm90Lowering::prologue() {
   b_.inside(b_.kernel.prologue, [&] {
     std::vector<Initialised> barriers{{gemm_.stages, {filled_, drained_}}};
     if (gemm_.split) barriers.push_back({gemm_.consumers(), {given_, taken_}});
-    if (turns_) barriers.push_back({gemm_.teams(), {turns_}});
+    if (pingpong_) barriers.push_back({gemm_.consumer_groups(), {pingpong_}});
     if (arrived_) barriers.push_back({b_.kernel.barrier(arrived_).slots, {arrived_}});
     initialise(b_, barriers);
     b_.sync(blocks_);
@@ -169,7 +170,7 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
         made.steps = steps;
         if (gemm_.split) {
           declared_.from(declared_.kernel.where, "this block's part of K");
-          const Term part = rank / gemm_.sharers();
+          const Term part = rank / gemm_.multicast_size();
           made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
           made.steps = b_.let(declared_.name("k_steps"),
                               steps * (part + 1) / gemm_.cluster[2] - made.k_first);
@@ -178,7 +179,7 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
       });
 }
 
-// ---- the copying warpgroup
+// ---- the producer warpgroup
 
 void Sm90Lowering::producer() {
   const int bytes = (gemm_.tile[0] + gemm_.tile[1]) * gemm_.tile[2] *
@@ -199,7 +200,7 @@ void Sm90Lowering::producer() {
         });
         if (way_) b_.emit(Advance{way_, {}});
       });
-      if (gemm_.sharers() == 1) return;
+      if (gemm_.multicast_size() == 1) return;
       declared_.from(where, "no block leaves before its stages have been given back");
       b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
         wait_at(b_, drained_, load_);
@@ -233,7 +234,7 @@ std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const
 void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
   const plan::TmaOperand& plan = *operand.plan;
   const auto axis = static_cast<size_t>(operand.axis);
-  const int sharers = gemm_.cluster[1 - axis];
+  const int multicast_size = gemm_.cluster[1 - axis];
   const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
   const Term share = axis == 0 ? along_n_of_cluster(rank) : rank % gemm_.cluster[0];
   const bool over_outer = plan.slice[0] < gemm_.tile[axis];
@@ -242,7 +243,7 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
   // Blocks with this block's coordinate along the operand's own axis: a stride of bits in the mask.
   const int step = axis == 0 ? gemm_.cluster[0] : 1;
   std::int64_t mask = 0;
-  for (int i = 0; i < sharers; ++i) mask |= std::int64_t{1} << (i * step);
+  for (int i = 0; i < multicast_size; ++i) mask |= std::int64_t{1} << (i * step);
   const int places = gemm_.cluster[axis];
   const Term own = axis == 0 ? rank % places : along_n_of_cluster(rank);
   Term bits_of_mask = number(mask);
@@ -250,23 +251,24 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
     const int shift = axis == 0 ? i : i * gemm_.cluster[0];
     bits_of_mask = b_.select(own == i, number(mask << shift), bits_of_mask);
   }
-  if (gemm_.split && sharers > 1) {
+  if (gemm_.split && multicast_size > 1) {
     const Term of_first = bits_of_mask;
     for (int part = 1; part < gemm_.cluster[2]; ++part) {
-      bits_of_mask = b_.select(rank / gemm_.sharers() == part,
-                               of_first * (1 << part * gemm_.sharers()), bits_of_mask);
+      bits_of_mask = b_.select(rank / gemm_.multicast_size() == part,
+                               of_first * (1 << part * gemm_.multicast_size()), bits_of_mask);
     }
   }
-  declared_.from(declared_.kernel.node(plan.load).where,
-                 operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
-                     std::to_string(plan.slice[1]) +
-                     (sharers > 1 ? ", for " + std::to_string(sharers) + " blocks" : ""));
+  declared_.from(
+      declared_.kernel.node(plan.load).where,
+      operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
+          std::to_string(plan.slice[1]) +
+          (multicast_size > 1 ? ", for " + std::to_string(multicast_size) + " blocks" : ""));
   each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
     const Term row = outer_first + outer, column = k_first + along_k;
     const Ref to{operand.stages, {row, column, b_.slot(load_)}},
         from{operand.global, coordinate(plan, tile, tile.first[axis] + row, k + column)};
     TmaLoad& made = b_.copy(to, from, TmaLoad{operand.map, {filled_, b_.slot(load_)}, {}});
-    if (sharers > 1) made.multicast = bits_of_mask;
+    if (multicast_size > 1) made.multicast = bits_of_mask;
   });
 }
 
@@ -279,19 +281,20 @@ void Sm90Lowering::consumer() {
   consumer_ = gemm_.consumers() == 1
                   ? number(0)
                   : b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
-  const int of_team = gemm_.of_team();
-  team_ = of_team == 1 ? consumer_ : consumer_ / of_team;
-  const Term member = gemm_.teams() == 1 ? consumer_
-                      : of_team == 1     ? number(0)
-                                         : consumer_ % of_team;
+  const int warpgroups_of_group = gemm_.warpgroups_of_group();
+  group_ = warpgroups_of_group == 1 ? consumer_ : consumer_ / warpgroups_of_group;
+  const Term member = gemm_.consumer_groups() == 1 ? consumer_
+                      : warpgroups_of_group == 1   ? number(0)
+                                                   : consumer_ % warpgroups_of_group;
   part_ = {gemm_.groups[0] == 1 ? number(0) : member % gemm_.groups[0] * part[0],
            gemm_.groups[1] == 1 ? number(0) : member / gemm_.groups[0] * part[1]};
-  const Term thread = gemm_.teams() == 1
-                          ? b_.special(Builtin::thread) - warpgroup
-                          : (b_.special(Builtin::thread) - warpgroup) % (of_team * warpgroup);
+  const Term thread = gemm_.consumer_groups() == 1 ? b_.special(Builtin::thread) - warpgroup
+                                                   : (b_.special(Builtin::thread) - warpgroup) %
+                                                         (warpgroups_of_group * warpgroup);
   if (gemm_.split) {
     declared_.from(where, "this block's number among those that share K");
-    split_ = b_.let(declared_.name("part"), b_.special(Builtin::cluster_rank) / gemm_.sharers());
+    split_ =
+        b_.let(declared_.name("part"), b_.special(Builtin::cluster_rank) / gemm_.multicast_size());
   }
   declared_.from(where, "this thread's first accumulator");
   for (int axis = 0; axis < 2; ++axis) {
@@ -319,20 +322,20 @@ void Sm90Lowering::consumer() {
   place_inputs();
   each_tile([&](const Tile& tile) {
     const auto take = [&] {
-      bring_first(tile);
+      load_first_inputs(tile);
       multiply(tile);
       if (!gemm_.split) return epilogue(tile);
       exchange();
       sum_up();
       epilogue_of_sums(tile);
     };
-    if (gemm_.teams() == 1) return take();
+    if (gemm_.consumer_groups() == 1) return take();
     declared_.from(where);
-    b_.when(b_.slot(turn_) == team_, take, [&] {
-      declared_.from(where, "a tile of another team");
+    b_.when(b_.slot(pingpong_ring_) == group_, take, [&] {
+      declared_.from(where, "a tile of another consumer group");
       for (const RingId ring : {use_, freed_}) b_.emit(Advance{ring, tile.steps});
     });
-    b_.emit(Advance{turn_, {}});
+    b_.emit(Advance{pingpong_ring_, {}});
   });
   if (gemm_.split) wait_until_read();
   if (!gemm_.store || !gemm_.store->out_by_tma()) return;

@@ -1,7 +1,7 @@
 // A GEMM on Hopper's tensor cores in steps. The grid is persistent; a cluster takes tile after
 // tile.
 //
-//   the copying warpgroup, one thread:     for every tile, for every K tile:
+//   the producer warpgroup, one thread:     for every tile, for every K tile:
 //     wait until the consumers of the cluster have read the stage
 //     TMA: this block's parts of A and B, for all blocks that need them
 //   a consumer, a warpgroup:               for every tile, for every K tile:
@@ -11,8 +11,8 @@
 //     or from registers; what it reads of the output's shape the other way, by TMA from before the
 //     products on
 //
-// Where teams of consumers take the tiles in turns, a team walks past the tiles of the others: its
-// place in the ring moves on by their K tiles. It begins its products when those of the tile before
+// Ping-pong: each group of consumers takes its own tiles and walks past those of the others, whose
+// K tiles its place in the ring moves on by. It begins its products when those of the tile before
 // have been issued.
 //
 // Where blocks of the cluster share K each multiplies its own range of the K tiles; then every one
@@ -65,12 +65,12 @@ class Sm90Lowering {
   void rolled(const char* name, int count, const std::function<void(Term)>& body);
   void issue(Term first, int steps, Term fresh);
   void multiply_step(Term step, Term fresh);
-  void bring_step(Term step);
+  void load_fragment_step(Term step);
   void products(Term tile_k);
   void products_in_parts(Term tile_k, Term tiles);
   void wait_for_turn();
   void pass_turn();
-  void give_back();
+  void release_stage();
 
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
@@ -127,7 +127,7 @@ class Sm90Lowering {
     std::array<Term, 2>
         put;  // where this lane points stmatrix or ldmatrix, or its first value, in 64 rows
     std::array<Term, 2> first_run;  // by threads: this thread's first, in its consumer's 64 rows
-    Term turned;                    // whether it begins with later values
+    Term rotated;                   // whether it begins with later values
   };
   void declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem,
                       int buffers);
@@ -141,14 +141,14 @@ class Sm90Lowering {
                             const Picks* picks = nullptr);
   void pack(const Tile& tile, const Pass& at, Term first, int values, const Source& source);
   void put(const Staged& staged, Term first, int values, Term buffer);
-  void put_matrices(const Staged& staged, Term first, int values, Term buffer);
-  void put_values(const Staged& staged, Term first, int values, Term buffer);
+  void store_matrices_to_shared(const Staged& staged, Term first, int values, Term buffer);
+  void store_values_to_shared(const Staged& staged, Term first, int values, Term buffer);
   std::vector<ExprId> place_of(const Staged& staged, Term first, Term v, int values, Term buffer);
-  void take_away(const Tile& tile, const Pass& at, Term buffer);
+  void store_tile(const Tile& tile, const Pass& at, Term buffer);
   void each_box_of_pass(const Staged& staged, const Tile& tile, const Pass& at,
                         const std::function<void(Term row, std::vector<ExprId> element)>& body);
-  void take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
-  void take_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  void store_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
+  void store_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
   // A run of an access: where in the consumer's 64 rows, where in the tensor, and whether inside
   // it.
   struct Run {
@@ -162,7 +162,7 @@ class Sm90Lowering {
                                  Term m, Term n) const;
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
 
-  // Inputs that come through shared memory (lower_sm90_bring.cpp).
+  // Inputs that come through shared memory (lower_sm90_inputs.cpp).
   struct Input : Staged {
     sema::NodeId load = -1;
     sema::NodeId condition = -1;  // of all elements: it is read where this is `when`
@@ -177,15 +177,15 @@ class Sm90Lowering {
   Term arrived_slot(RingId ring);
   Term passes_left(Term number);
   Pass pass_with(Term number);
-  void bring_first(const Tile& tile);
-  void bring_next(const Tile& tile, const Pass& at);
-  void bring(const Tile& tile, Term number);
-  void bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map);
-  void bring_runs(const Tile& tile, const Pass& at);
+  void load_first_inputs(const Tile& tile);
+  void load_next_inputs(const Tile& tile, const Pass& at);
+  void load_inputs(const Tile& tile, Term number);
+  void load_input_boxes(const Input& input, const Tile& tile, const Pass& at, int map);
+  void load_input_runs(const Tile& tile, const Pass& at);
   void inputs_arrive(const Tile& tile, const Pass& at);
   void inputs_done();
-  void take_in(Term first, int values);
-  void take_in(const Input& input, Term first, int values);
+  void read_inputs(Term first, int values);
+  void read_inputs(const Input& input, Term first, int values);
 
   // K shared by blocks (lower_sm90_split.cpp).
   void declare_split();
@@ -201,17 +201,17 @@ class Sm90Lowering {
   Builder& b_;
   const plan::Sm90Gemm& gemm_;
   Operand a_, b_operand_;
-  BarrierId blocks_, stored_, filled_, drained_, turns_;
-  RingId load_, use_, freed_, turn_, out_;
+  BarrierId blocks_, stored_, filled_, drained_, pingpong_;
+  RingId load_, use_, freed_, pingpong_ring_, out_;
   RingId way_;  // its phase is the way through K, where that changes from tile to tile
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   std::vector<Staged> outputs_;     // of each assignment, where they leave through shared memory
   std::vector<Input> inputs_;
-  BarrierId arrived_;      // inputs by TMA, of each buffer and each that waits for itself
-  RingId bring_, arrive_;  // passes whose inputs are on their way, or have arrived
-  BufferId picked_;        // where the epilogue is rolled: the values of one round
+  BarrierId arrived_;           // inputs by TMA, of each buffer and each that waits for itself
+  RingId input_ring_, arrive_;  // passes whose inputs are on their way, or have arrived
+  BufferId picked_;             // where the epilogue is rolled: the values of one round
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;
@@ -229,7 +229,7 @@ class Sm90Lowering {
   std::array<Term, 2> held_;      // this thread's first element, inside the tile
   std::array<Term, 2>
       brings_;  // where this lane reads A for its registers, inside the tile: (m, k)
-  Term consumer_, team_;
+  Term consumer_, group_;
   Term tiles_, clusters_, tiles_k_;  // bound in the prologue: of the grid, of the launch, of a sum
 };
 

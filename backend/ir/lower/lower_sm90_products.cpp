@@ -16,7 +16,7 @@ constexpr int warpgroup = 128;
 
 void Sm90Lowering::multiply(const Tile& tile) {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
-  if (turns_) wait_for_turn();
+  if (pingpong_) wait_for_turn();
   const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
   // Where blocks share K the old sums are no more than zeros by now, and need no registers until
   // then.
@@ -30,11 +30,11 @@ void Sm90Lowering::multiply(const Tile& tile) {
       products(tile_k);
     }
   });
-  if (turns_) pass_turn();
+  if (pingpong_) pass_turn();
   if (gemm_.promotion_interval) return;
   declared_.from(where, "the last stage");
   b_.emit(Wait{GroupKind::wgmma, 0, false});
-  const auto give = [&] { give_back(); };
+  const auto give = [&] { release_stage(); };
   if (cleared_first) return b_.when(tile.steps > 0, give);
   b_.when(tile.steps > 0, give, [&] {
     declared_.from(where, "a sum of nothing");
@@ -45,14 +45,16 @@ void Sm90Lowering::multiply(const Tile& tile) {
 
 // The products of the tile before have been issued, so that this tile's do not come between them,
 // and its stages have arrived: what the parity of the next ones' barriers says is then about this
-// round of the ring. Nothing is before the first tile of the first team: its first wait passes.
+// round of the ring. Nothing is before the first tile of the first consumer group: its first wait
+// passes.
 void Sm90Lowering::wait_for_turn() {
-  b_.sync(turns_, team_,
-          WaitMbarrier{b_.select(team_ == 0, number(1) - b_.phase(turn_), b_.phase(turn_))});
+  b_.sync(pingpong_, group_,
+          WaitMbarrier{b_.select(group_ == 0, number(1) - b_.phase(pingpong_ring_),
+                                 b_.phase(pingpong_ring_))});
 }
 
 void Sm90Lowering::pass_turn() {
-  b_.elect([&] { b_.sync(turns_, (team_ + 1) % gemm_.teams(), ArriveMbarrier{}); });
+  b_.elect([&] { b_.sync(pingpong_, (group_ + 1) % gemm_.consumer_groups(), ArriveMbarrier{}); });
 }
 
 void Sm90Lowering::over(const char* name, int count, const std::function<void(Term)>& body) {
@@ -66,7 +68,7 @@ void Sm90Lowering::over(const char* name, int count, const std::function<void(Te
 void Sm90Lowering::issue(Term first, int steps, Term fresh) {
   if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
   over("step", steps, [&](Term step) {
-    if (gemm_.a.fragment) bring_step(first + step);
+    if (gemm_.a.fragment) load_fragment_step(first + step);
     multiply_step(first + step, steps == 1 ? fresh : fresh && step == 0);
     if (gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
   });
@@ -90,7 +92,7 @@ void Sm90Lowering::multiply_step(Term step, Term fresh) {
 
 // A step's part of A to the registers that had this step's of the K tile before: the products that
 // read those are done when no more than the other steps' are in flight.
-void Sm90Lowering::bring_step(Term step) {
+void Sm90Lowering::load_fragment_step(Term step) {
   const auto repeats = gemm_.repeats();
   b_.emit(Wait{GroupKind::wgmma, repeats[2] - 1, false});
   over("i", repeats[0], [&](Term i) {
@@ -127,11 +129,11 @@ void Sm90Lowering::products_in_parts(Term tile_k, Term tiles) {
     issue(part * (steps / parts), steps / parts,
           of_tiles == 1 ? number(0) == 0 : tile_k % of_tiles == 0);
     b_.emit(Wait{GroupKind::wgmma, 0, false});
-    if (parts == 1) give_back();
+    if (parts == 1) release_stage();
     if (of_tiles == 1) return add_up();
     b_.when(tile_k % of_tiles == of_tiles - 1 || tile_k == tiles - 1, add_up);
   });
-  if (parts > 1) give_back();
+  if (parts > 1) release_stage();
   b_.emit(Advance{use_, {}});
 }
 
@@ -142,19 +144,20 @@ void Sm90Lowering::products(Term tile_k) {
   wait_at(b_, filled_, use_);
   issue(number(0), gemm_.repeats()[2], tile_k == 0);
   if (!gemm_.a.fragment) b_.emit(Wait{GroupKind::wgmma, 1, false});
-  b_.when(tile_k > 0, [&] { give_back(); });
+  b_.when(tile_k > 0, [&] { release_stage(); });
   b_.emit(Advance{use_, {}});
 }
 
 // The stage may be filled again: every block that loads into it, in any block of the cluster, is
 // told.
-void Sm90Lowering::give_back() {
+void Sm90Lowering::release_stage() {
   const Term thread =
       gemm_.a.fragment ? b_.special(Builtin::lane) : b_.special(Builtin::thread) % warpgroup;
   const Term slot = b_.slot(freed_);
   ArriveMbarrier made;
-  if (gemm_.sharers() > 1) made.block = gemm_.split ? split_ * gemm_.sharers() + thread : thread;
-  b_.when(thread < gemm_.sharers(), [&] { b_.sync(drained_, slot, made); });
+  if (gemm_.multicast_size() > 1)
+    made.block = gemm_.split ? split_ * gemm_.multicast_size() + thread : thread;
+  b_.when(thread < gemm_.multicast_size(), [&] { b_.sync(drained_, slot, made); });
   b_.emit(Advance{freed_, {}});
 }
 

@@ -41,7 +41,7 @@ void Sm90Lowering::declare_split() {
 
 // The block of the cluster with that part of K and this one's tile.
 Term Sm90Lowering::rank_of(Term part) const {
-  return part * gemm_.sharers() + b_.special(Builtin::cluster_rank) % gemm_.sharers();
+  return part * gemm_.multicast_size() + b_.special(Builtin::cluster_rank) % gemm_.multicast_size();
 }
 
 Sm90Lowering::Pass Sm90Lowering::pass_of(Term number, int passes, int width) const {

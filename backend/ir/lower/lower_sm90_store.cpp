@@ -93,7 +93,7 @@ void Sm90Lowering::place_tensor(Staged& staged) {
                             plan.lanes.to_string());
   for (int axis = 0; axis < 2; ++axis) {
     staged.put[static_cast<size_t>(axis)] =
-        b_.let(declared_.name(axis == 0 ? "put_row" : "put_column"),
+        b_.let(declared_.name(axis == 0 ? "staged_row" : "staged_column"),
                b_.at(plan::along(plan.lanes, axis), b_.special(Builtin::thread) % warpgroup));
   }
   if (!plan.tma) {
@@ -105,10 +105,10 @@ void Sm90Lowering::place_tensor(Staged& staged) {
                  b_.at(plan::along(plan.runs[0], axis), b_.special(Builtin::thread) % warpgroup));
     }
   }
-  if (plan.turned) {
+  if (plan.rotated) {
     declared_.from(where, "lanes that write later values first");
-    staged.turned = b_.let(declared_.name("turned"),
-                           b_.special(Builtin::lane) / (1 << plan.turned->bit) % 2 == 1);
+    staged.rotated = b_.let(declared_.name("rotated"),
+                            b_.special(Builtin::lane) / (1 << plan.rotated->bit) % 2 == 1);
   }
 }
 
@@ -176,8 +176,8 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
   inputs_done();
   if (store.out_by_tma()) b_.emit(Fence{FenceKind::proxy_async});
   putters_meet();
-  take_away(tile, at, buffer);
-  bring_next(tile, at);
+  store_tile(tile, at, buffer);
+  load_next_inputs(tile, at);
 }
 
 // So many of the outputs' elements, from that value of the pass on; the source counts from there.
@@ -186,7 +186,7 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values
   const auto& assignments = declared_.kernel.assignments;
   const Term base = at.pass * (gemm_.store->width * rows_of_atom / warpgroup) + first;
   read_vectors(tile, {at.i, at.j}, base);
-  take_in(first, values);
+  read_inputs(first, values);
   b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
     const Term value = base + v;
     const auto assign = [&](Term m, Term n) {
@@ -212,12 +212,13 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values
 
 // A step's values, in steps of the tensor's own.
 void Sm90Lowering::put(const Staged& staged, Term first, int values, Term buffer) {
-  if (!staged.plan->matrices) return put_values(staged, first, values, buffer);
-  put_matrices(staged, first, values, buffer);
+  if (!staged.plan->matrices) return store_values_to_shared(staged, first, values, buffer);
+  store_matrices_to_shared(staged, first, values, buffer);
 }
 
 // By stmatrix: two columns a value of a thread.
-void Sm90Lowering::put_matrices(const Staged& staged, Term first, int values, Term buffer) {
+void Sm90Lowering::store_matrices_to_shared(const Staged& staged, Term first, int values,
+                                            Term buffer) {
   constexpr int columns = 2, of_matrix = 2, most = 8;  // values
   for (int v = 0; v < values; v += most) {
     const int count = std::min(most, values - v);
@@ -241,9 +242,9 @@ std::vector<ExprId> Sm90Lowering::place_of(const Staged& staged, Term first, Ter
     const Layout places = plan::along(plan.held, axis);
     const Term own = b_.at(places, first + v);
     const Term held =
-        plan.turned ? b_.select(staged.turned,
-                                b_.at(places, first + (v + plan.turned->values) % values), own)
-                    : own;
+        plan.rotated ? b_.select(staged.rotated,
+                                 b_.at(places, first + (v + plan.rotated->values) % values), own)
+                     : own;
     place.push_back(staged.put[static_cast<size_t>(axis)] + held);
   }
   place.insert(place.end(), {buffer, consumer_});
@@ -251,14 +252,15 @@ std::vector<ExprId> Sm90Lowering::place_of(const Staged& staged, Term first, Ter
 }
 
 // Each thread its own, some at once.
-void Sm90Lowering::put_values(const Staged& staged, Term first, int values, Term buffer) {
+void Sm90Lowering::store_values_to_shared(const Staged& staged, Term first, int values,
+                                          Term buffer) {
   const plan::StagedTensor& plan = *staged.plan;
   b_.loop("v", number(0), number(values), {.step = plan.vector, .unrolled = true}, [&](Term v) {
     for (int e = 0; e < plan.vector; ++e) {
       const auto held = [&](Term at) { return b_.read({staged.values, {at + e}}); };
       b_.assign({staged.together, {number(e)}},
-                plan.turned
-                    ? b_.select(staged.turned, held((v + plan.turned->values) % values), held(v))
+                plan.rotated
+                    ? b_.select(staged.rotated, held((v + plan.rotated->values) % values), held(v))
                     : held(v));
     }
     b_.copy({staged.shared, place_of(staged, first, v, values, buffer)},
@@ -280,17 +282,17 @@ std::vector<ExprId> Sm90Lowering::element_at(const std::vector<sema::IndexId>& i
   return made;
 }
 
-void Sm90Lowering::take_away(const Tile& tile, const Pass& at, Term buffer) {
+void Sm90Lowering::store_tile(const Tile& tile, const Pass& at, Term buffer) {
   if (gemm_.store->out_by_tma()) {
     by_one_lane([&] {
       for (const Staged& each : outputs_) {
-        if (each.plan->tma) take_boxes(each, tile, at, buffer);
+        if (each.plan->tma) store_boxes(each, tile, at, buffer);
       }
       b_.emit(Commit{GroupKind::bulk});
     });
   }
   for (const Staged& each : outputs_) {
-    if (!each.plan->tma) take_runs(each, tile, at, buffer);
+    if (!each.plan->tma) store_runs(each, tile, at, buffer);
   }
 }
 
@@ -319,7 +321,7 @@ Sm90Lowering::Run Sm90Lowering::run_at(const Staged& staged, const Tile& tile, c
 }
 
 // Each warp neighbours in memory, as far as they lie inside the tensor.
-void Sm90Lowering::take_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
+void Sm90Lowering::store_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
   const plan::StagedTensor& plan = *staged.plan;
   const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
   const auto access = [&](Term number_of) {
@@ -359,7 +361,8 @@ void Sm90Lowering::each_box_of_pass(
   for (int row = 0; row < gemm_.mma.shape[0]; row += plan.box[0]) from(number(row));
 }
 
-void Sm90Lowering::take_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
+void Sm90Lowering::store_boxes(const Staged& staged, const Tile& tile, const Pass& at,
+                               Term buffer) {
   each_box_of_pass(staged, tile, at, [&](Term row, std::vector<ExprId> element) {
     b_.copy({declared_.tensors[static_cast<size_t>(staged.plan->tensor)], std::move(element)},
             {staged.shared, {row, number(0), buffer, consumer_}},

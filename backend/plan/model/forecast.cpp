@@ -84,7 +84,7 @@ Taking taking(const Sm80Gemm& gemm, const Prediction& prediction, std::int64_t k
   return {{gemm.tile[0], gemm.tile[1]}, 1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
 }
 Taking taking(const Sm90Gemm& gemm, const Prediction&, std::int64_t k, const Target&) {
-  return {gemm.cluster_tile(), gemm.blocks(), gemm.teams(), true,
+  return {gemm.cluster_tile(), gemm.blocks(), gemm.consumer_groups(), true,
           round_up_div(round_up_div(k, gemm.tile[2]), gemm.cluster[2])};
 }
 
@@ -255,7 +255,7 @@ double Forecast::seconds() const {
   return launch + std::max({products, cache, memory});
 }
 
-std::string_view Forecast::binds() const {
+std::string_view Forecast::bottleneck() const {
   const double longest = std::max({products, cache, memory});
   if (launch >= longest) return "the launch";
   return products == longest ? "products" : cache == longest ? "L2" : "global memory";

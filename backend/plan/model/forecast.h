@@ -42,7 +42,7 @@ struct Forecast {
   double seconds() const;
   // Which of them is the bound: "products", "L2", "global memory", "the
   // launch".
-  std::string_view binds() const;
+  std::string_view bottleneck() const;
 };
 
 // Of each launch, in order. Nothing where a number has no value at these sizes, or there are more

@@ -96,9 +96,9 @@ constexpr double filled_by_clusters = 0.9;
 // Barriers and an empty pipeline between the products of one tile and the next, and for one
 // consumer alone at each step.
 constexpr double between_tiles = 700, step_alone = 60;
-// Of a store, what shows where another team multiplies meanwhile.
-constexpr double shown_in_turns = 0.5;
-// Teams in turns whose blocks are paired along N wait for each other longer.
+// The part of a store that shows where another consumer group multiplies meanwhile.
+constexpr double shown_in_pingpong = 0.5;
+// Ping-pong groups whose blocks are paired along N wait for each other longer.
 constexpr double along_n = 1.04;
 
 double clusters_at_once(const Sm90Gemm& gemm, const Target& target) {
@@ -108,13 +108,13 @@ double clusters_at_once(const Sm90Gemm& gemm, const Target& target) {
 
 // The part of the tensor cores' time that products fill. One consumer alone waits for each of its
 // instructions; one with a single instruction a step of K reads more of shared memory for each
-// product the narrower that is; teams in turns drain the ring faster than a short one fills.
+// product the narrower that is; ping-pong groups drain the ring faster than a short one fills.
 double busy(const Sm90Gemm& gemm) {
   const bool single = gemm.repeats()[0] == 1;
-  if (gemm.of_team() == 1 && single) return gemm.teams() == 1 ? 0.85 : 0.88;
+  if (gemm.warpgroups_of_group() == 1 && single) return gemm.consumer_groups() == 1 ? 0.85 : 0.88;
   const int width = gemm.mma.shape[1];
   const double filled = !single || width >= 256 ? 0.97 : width >= 192 ? 0.92 : 0.87;
-  const int enough = gemm.teams() == 1 ? 3 : 5;
+  const int enough = gemm.consumer_groups() == 1 ? 3 : 5;
   return filled * (1 - 0.04 * std::max(0, enough - gemm.stages));
 }
 
@@ -164,12 +164,12 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   const bool limited = all > hopper::seconds_to_limit * hopper::sustained * target.hertz;
   const double power = limited ? loaded * hopper::power_of_byte : 0;
   const double inner = std::max(products / hopper::busy(gemm) + power, loads) *
-                       (gemm.teams() > 1 && gemm.cluster[1] > 1 ? hopper::along_n : 1);
-  // Teams in turns store while another multiplies, but for the last tile.
+                       (gemm.consumer_groups() > 1 && gemm.cluster[1] > 1 ? hopper::along_n : 1);
+  // Ping-pong: a group stores while another multiplies, but for the last tile.
   const double clocks =
-      gemm.teams() == 1
+      gemm.consumer_groups() == 1
           ? rounds * (inner + store + waits)
-          : rounds * (std::max(inner, store) + hopper::shown_in_turns * store + waits) + store;
+          : rounds * (std::max(inner, store) + hopper::shown_in_pingpong * store + waits) + store;
   return clocks / (hopper::sustained * target.hertz);
 }
 

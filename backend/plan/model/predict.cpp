@@ -202,7 +202,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
   // Each block loads its slice of what several need, and gets the others' slices.
   result.tile = tile_work(kernel, gemm, gemm.tile[0] / static_cast<double>(gemm.cluster[1]),
                           gemm.tile[1] / static_cast<double>(gemm.cluster[0]),
-                          product_clocks(gemm, gemm.of_team(), target), target);
+                          product_clocks(gemm, gemm.warpgroups_of_group(), target), target);
   result.blocks = 1;  // persistent
   return result;
 }

@@ -31,8 +31,8 @@ void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
     memory += formatted(", %.2f at least", 1e-6 * of.least_global_bytes);
   lines.push_back(memory);
   lines.push_back(formatted("//   %-20s %10.2f us", "launch", 1e6 * of.launch));
-  std::string bound =
-      formatted("//   at least %.2f us, bound by ", 1e6 * of.seconds()) + std::string(of.binds());
+  std::string bound = formatted("//   at least %.2f us, bound by ", 1e6 * of.seconds()) +
+                      std::string(of.bottleneck());
   if (of.multiply_adds > 0)
     bound += formatted(": %.2f TFLOP/s", 2e-12 * of.multiply_adds / of.seconds());
   lines.push_back(bound);

@@ -51,7 +51,7 @@ SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
                              const OperandCopy& copy, bool is_a) {
   const int axis = is_a ? 0 : 1, outer = gemm.tile[static_cast<std::size_t>(axis)],
             k_tile = gemm.tile[2];
-  const int element_bytes = bits(gemm.accumulator) / 8, threads = gemm.copying_threads();
+  const int element_bytes = bits(gemm.accumulator) / 8, threads = gemm.producer_threads();
   const std::string name = is_a ? "A" : "B";
 
   const int store = copy.boxes ? 1 : shared_store_vector(kernel, gemm, copy);
@@ -91,9 +91,10 @@ SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
     }
   }
   // The warps that share a part read it once each.
-  const long sharers = gemm.groups[0] * gemm.groups[1] / groups;
+  const long multicast_size = gemm.groups[0] * gemm.groups[1] / groups;
   return {write.worst("write " + name), read.worst("read " + name),
-          write.total() + sharers * read.total(), write.least() + sharers * read.least()};
+          write.total() + multicast_size * read.total(),
+          write.least() + multicast_size * read.least()};
 }
 
 }  // namespace lay::plan

@@ -91,7 +91,7 @@ bool certainly_less(const Facts& facts, const Int& a, const Int& b) {
 }
 
 // The smallest strides first, 0 last; where the facts decide nothing, as they come.
-void sort_by_memory(const Facts& facts, std::vector<Way::Leaf>& leaves) {
+void sort_by_memory(const Facts& facts, std::vector<AffineAccess::Leaf>& leaves) {
   for (std::size_t i = 1; i < leaves.size(); ++i) {
     for (std::size_t j = i; j > 0; --j) {
       const Int &left = leaves[j - 1].stride, &here = leaves[j].stride;
@@ -101,17 +101,16 @@ void sort_by_memory(const Facts& facts, std::vector<Way::Leaf>& leaves) {
   }
 }
 
-// A tensor at coordinates: bare indices (`index_at(mode)`), or nodes (`node_at`) that are sums of
-// them.
-class WayFinder {
+// A tensor at coordinates: bare indices (`index_at(mode)`), or nodes that are sums of them.
+class AccessFinder {
  public:
-  WayFinder(const Kernel& kernel, Facts& facts, const std::vector<IndexId>& indices)
+  AccessFinder(const Kernel& kernel, Facts& facts, const std::vector<IndexId>& indices)
       : kernel_(kernel), facts_(facts), indices_(indices) {
     for (IndexId index : indices) by_.push_back(coefficients(kernel, index));
   }
 
-  Way output(const Assignment& assignment) {
-    Way way = begin(assignment.target);
+  AffineAccess output(const Assignment& assignment) {
+    AffineAccess way = begin(assignment.target);
     for (std::size_t mode = 0; mode < assignment.indices.size(); ++mode) {
       bare(way, static_cast<int>(mode), assignment.indices[mode]);
     }
@@ -119,8 +118,8 @@ class WayFinder {
   }
 
   // Nothing if a coordinate is no sum of indices.
-  std::optional<Way> input(const Load& load) {
-    Way way = begin(load.tensor);
+  std::optional<AffineAccess> input(const Load& load) {
+    AffineAccess way = begin(load.tensor);
     for (std::size_t mode = 0; mode < load.coordinate.size(); ++mode) {
       const IndexId index = bare_index(kernel_, load.coordinate[mode]);
       if (index >= 0) {
@@ -133,20 +132,18 @@ class WayFinder {
   }
 
  private:
-  Way begin(TensorId tensor) {
+  AffineAccess begin(TensorId tensor) {
     modes_of_.clear();
-    Way way;
+    AffineAccess way;
     way.tensor = tensor;
     return way;
   }
-  const Layout& layout(const Way& way) const {
-    return kernel_.tensors[static_cast<std::size_t>(way.tensor)].layout;
-  }
+  const Layout& layout(const AffineAccess& way) const { return kernel_.tensor(way.tensor).layout; }
   int axis_of(IndexId index) const {
     return static_cast<int>(std::find(indices_.begin(), indices_.end(), index) - indices_.begin());
   }
 
-  void bare(Way& way, int mode, IndexId index) {
+  void bare(AffineAccess& way, int mode, IndexId index) {
     Int step = 1;
     modes_of_.push_back(axis_of(index));
     for (const auto& [extent, stride] : leaves_of(facts_, layout(way)[mode])) {
@@ -161,7 +158,7 @@ class WayFinder {
   }
 
   // Each index that a sum depends on is one leaf.
-  bool sum(Way& way, int mode, NodeId coordinate) {
+  bool sum(AffineAccess& way, int mode, NodeId coordinate) {
     const auto modes = leaves_of(facts_, layout(way)[mode]);
     for (std::size_t axis = 0; axis < indices_.size(); ++axis) {
       const auto& by = by_[axis][static_cast<std::size_t>(coordinate)];
@@ -180,13 +177,13 @@ class WayFinder {
     return true;
   }
 
-  Way done(Way way) {
+  AffineAccess done(AffineAccess way) {
     // An index in two coordinates moves through both at once: X[i,i].
     if (std::count(modes_of_.begin(), modes_of_.end(), way.run_axis) > 1) {
       way.mode = way.run_axis = -1;
       way.bare = false;
     }
-    std::erase_if(way.leaves, [](const Way::Leaf& leaf) { return leaf.extent.is(1); });
+    std::erase_if(way.leaves, [](const AffineAccess::Leaf& leaf) { return leaf.extent.is(1); });
     sort_by_memory(facts_, way.leaves);
     return way;
   }
@@ -230,7 +227,7 @@ bool same_indices(const Kernel& kernel) {
 
 }  // namespace
 
-bool Way::depends_on(int axis) const {
+bool AffineAccess::depends_on(int axis) const {
   return std::any_of(leaves.begin(), leaves.end(),
                      [&](const Leaf& leaf) { return leaf.axis == axis && !leaf.stride.is(0); });
 }
@@ -245,14 +242,14 @@ std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Fa
   PermuteForm form;
   form.indices = kernel.assignments[0].indices;
   if (form.indices.empty()) return NotPermute{"its output has no index"};
-  WayFinder finder(kernel, facts, form.indices);
+  AccessFinder finder(kernel, facts, form.indices);
   for (const Assignment& assignment : kernel.assignments)
     form.outputs.push_back(finder.output(assignment));
   const auto everywhere = always(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
     const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
     if (!load || !live[id] || !everywhere[id]) continue;
-    if (kernel.tensors[static_cast<std::size_t>(load->tensor)].access != Access::input) continue;
+    if (kernel.tensor(load->tensor).access != Access::input) continue;
     if (auto way = finder.input(*load))
       form.inputs.push_back({static_cast<NodeId>(id), std::move(*way)});
   }

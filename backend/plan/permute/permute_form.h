@@ -13,7 +13,7 @@
 namespace lay::plan {
 
 // Where one tensor lies: how far a step along each index of the outputs moves in its memory.
-struct Way {
+struct AffineAccess {
   // A leaf of a mode: `extent` steps of `step` of the index move by `stride` elements each.
   struct Leaf {
     int axis = 0;  // place of the index among the outputs'
@@ -30,10 +30,10 @@ struct Way {
 
 struct PermuteForm {
   std::vector<sema::IndexId> indices;  // of the first output
-  std::vector<Way> outputs;            // of the assignments
+  std::vector<AffineAccess> outputs;   // of the assignments
   struct Input {
     sema::NodeId load = -1;
-    Way way;
+    AffineAccess way;
   };
   // Loads of inputs that happen at every element and whose coordinates are sums of indices.
   std::vector<Input> inputs;

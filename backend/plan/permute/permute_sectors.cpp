@@ -23,7 +23,7 @@ std::optional<Placement> place(const sema::Kernel& kernel, const std::vector<int
   for (const sema::Dim& each : kernel.dims) sizes[*each.symbol.dim_id()] = dim;
   std::vector<std::vector<std::int64_t>> along;
   for (int extent : tile) along.emplace_back(static_cast<std::size_t>(extent), 0);
-  for (const Way::Leaf& leaf : side.way->leaves) {
+  for (const AffineAccess::Leaf& leaf : side.way->leaves) {
     const auto extent = leaf.extent.evaluate(sizes), step = leaf.step.evaluate(sizes),
                stride = leaf.stride.evaluate(sizes);
     if (!extent || !step || !stride || *extent < 1 || *step < 1) return std::nullopt;

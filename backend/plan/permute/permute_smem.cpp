@@ -65,14 +65,14 @@ BankConflicts conflicts(std::string name, const Service& service) {
           service.phases};
 }
 
-// One way to bring the tile there, and to read it.
+// One way to store the tile there, and to read it.
 struct Search {
   const Permute& permute;
   std::vector<int> tile;
   int bits;
   AccessPattern read;
 
-  Search(const Permute& r, const Way& way, int element_bits)
+  Search(const Permute& r, const AffineAccess& way, int element_bits)
       : permute(r),
         tile(staged_tile(r.tile, way)),
         bits(element_bits),
@@ -97,7 +97,7 @@ struct Search {
 
 }  // namespace
 
-std::vector<int> staged_tile(const std::vector<int>& tile, const Way& way) {
+std::vector<int> staged_tile(const std::vector<int>& tile, const AffineAccess& way) {
   std::vector<int> result = tile;
   for (std::size_t axis = 0; axis < tile.size(); ++axis) {
     if (!way.depends_on(static_cast<int>(axis))) result[axis] = 1;
@@ -105,12 +105,12 @@ std::vector<int> staged_tile(const std::vector<int>& tile, const Way& way) {
   return result;
 }
 
-Layout packed_tile(const std::vector<int>& tile, const Way& way, int run_axis) {
+Layout packed_tile(const std::vector<int>& tile, const AffineAccess& way, int run_axis) {
   std::vector<int> axes{run_axis};
   const auto add = [&](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
   };
-  for (const Way::Leaf& leaf : way.leaves) add(leaf.axis);
+  for (const AffineAccess::Leaf& leaf : way.leaves) add(leaf.axis);
   for (std::size_t axis = 0; axis < tile.size(); ++axis) add(static_cast<int>(axis));
   std::vector<Tuple> strides(tile.size(), Tuple(0));
   std::int64_t stride = 1;
@@ -122,7 +122,7 @@ Layout packed_tile(const std::vector<int>& tile, const Way& way, int run_axis) {
   return Layout(tuple_of(tile), Tuple(strides));
 }
 
-Staging stage(const Permute& permute, const Way& way, int vector, ElementType element,
+Staging stage(const Permute& permute, const AffineAccess& way, int vector, ElementType element,
               const std::optional<AnyLayout>& asked) {
   const Search search(permute, way, std::max(8, bits(element)));
   const int most = std::min(permute.vector, 128 / search.bits);

@@ -19,16 +19,16 @@ struct Staging {
 };
 
 // The extents of what one input has of a tile: 1 for indices that it does not depend on.
-std::vector<int> staged_tile(const std::vector<int>& tile, const Way& way);
+std::vector<int> staged_tile(const std::vector<int>& tile, const AffineAccess& way);
 
 // `asked` is a layout that fits (shared_fault), or nothing: then the layout and the number of
 // threads side by side that meet the fewest conflicts; of equals the plainest. Written element by
 // element, read as wide as it lies.
-Staging stage(const Permute& permute, const Way& way, int vector, ElementType element,
+Staging stage(const Permute& permute, const AffineAccess& way, int vector, ElementType element,
               const std::optional<AnyLayout>& asked);
 
 // Packed, the outputs' run fastest.
-Layout packed_tile(const std::vector<int>& tile, const Way& way, int run_axis);
+Layout packed_tile(const std::vector<int>& tile, const AffineAccess& way, int run_axis);
 
 // Bytes in shared memory, rounded up to what the next buffer begins at.
 std::int64_t staged_bytes(const AnyLayout& shared, ElementType element);

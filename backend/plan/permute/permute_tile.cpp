@@ -31,9 +31,9 @@ class TileGrower {
   }
 
   // At least `elements` that follow each other in the tensor's memory.
-  void run(const Way& way, std::int64_t elements) {
+  void run(const AffineAccess& way, std::int64_t elements) {
     std::int64_t rest = elements;
-    for (const Way::Leaf& leaf : way.leaves) {
+    for (const AffineAccess::Leaf& leaf : way.leaves) {
       if (rest <= 1 || leaf.stride.is(0) || !leaf.step.is_literal()) return;
       const std::int64_t extent = literal_or(leaf.extent, unknown), taken = std::min(extent, rest);
       auto& here = tile_[static_cast<std::size_t>(leaf.axis)];
@@ -44,9 +44,9 @@ class TileGrower {
   }
 
   // Grows along the way's indices, the one that it runs along last.
-  void fill(const Way& way, std::int64_t elements) {
+  void fill(const AffineAccess& way, std::int64_t elements) {
     std::vector<int> axes;
-    for (const Way::Leaf& leaf : way.leaves) {
+    for (const AffineAccess::Leaf& leaf : way.leaves) {
       if (leaf.axis != way.run_axis &&
           std::find(axes.begin(), axes.end(), leaf.axis) == axes.end()) {
         axes.push_back(leaf.axis);
@@ -122,7 +122,7 @@ std::vector<Part> parts_of(const Sharing& sharing) {
     if (taken > 1) parts.push_back({axis, taken, done});
     done *= taken;
   };
-  for (const Way::Leaf& leaf : sharing.way->leaves) {
+  for (const AffineAccess::Leaf& leaf : sharing.way->leaves) {
     const std::int64_t extent = literal_or(leaf.extent, unknown),
                        step = literal_or(leaf.step, unknown);
     const auto done = covered[static_cast<std::size_t>(leaf.axis)];

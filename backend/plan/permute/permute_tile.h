@@ -10,7 +10,7 @@ namespace lay::plan {
 
 // A side of a permute kernel: a tensor and the bytes of its elements.
 struct PermuteSide {
-  const Way* way;
+  const AffineAccess* way;
   int element_bytes;
 };
 
@@ -22,7 +22,7 @@ std::vector<int> default_tile(const sema::Kernel& kernel, const std::vector<sema
 
 // How the threads share a tile.
 struct Sharing {
-  const Way* way;
+  const AffineAccess* way;
   std::vector<int> tile;  // extent 1 for an index that the tensor does not depend on
   int run_axis =
       0;  // the vectors' direction, with `vector` elements each; the tile's extent is a multiple

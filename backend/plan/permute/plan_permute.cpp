@@ -18,7 +18,7 @@ namespace lay::plan {
 namespace {
 
 // Bytes of a tile that lie side by side in memory: whole sectors, and as many as keep a page of
-// DRAM open, of which a tile that is turned round in shared memory has some on both sides; and the
+// DRAM open, of which a tile that is transposed in shared memory has some on both sides; and the
 // bytes of a tile, which are on their way at once: a block's share of what hides the latency of
 // memory.
 constexpr int staged_run_bytes = 256, plain_run_bytes = 512, tile_bytes = 16384;
@@ -43,7 +43,7 @@ class PermutePlanner {
 
   std::optional<Variant> run() {
     made_.indices = form_.indices;
-    const Way& output = form_.outputs[0];
+    const AffineAccess& output = form_.outputs[0];
     made_.run_axis =
         output.run_axis >= 0 ? output.run_axis : static_cast<int>(form_.indices.size()) - 1;
     shape();
@@ -60,13 +60,11 @@ class PermutePlanner {
   }
 
  private:
-  const sema::Tensor& tensor(sema::TensorId id) const {
-    return kernel_.tensors[static_cast<std::size_t>(id)];
-  }
+  const sema::Tensor& tensor(sema::TensorId id) const { return kernel_.tensor(id); }
   int element_bytes(sema::TensorId id) const { return std::max(1, bits(tensor(id).element) / 8); }
   const Layout& layout(sema::TensorId id) const { return tensor(id).layout; }
-  // Runs along another index than the outputs, so that its tile is turned round in shared memory.
-  bool is_staged(const Way& way) const {
+  // Runs along another index than the outputs, so that its tile is transposed in shared memory.
+  bool is_staged(const AffineAccess& way) const {
     return way.run_axis >= 0 && way.run_axis != made_.run_axis && way.depends_on(made_.run_axis);
   }
   bool problem(const char* code, const char* entry, std::string message, std::string help) {
@@ -78,7 +76,8 @@ class PermutePlanner {
   // The tensors that are accessed in the order of the outputs.
   std::vector<PermuteSide> in_order() const {
     std::vector<PermuteSide> sides;
-    for (const Way& way : form_.outputs) sides.push_back({&way, element_bytes(way.tensor)});
+    for (const AffineAccess& way : form_.outputs)
+      sides.push_back({&way, element_bytes(way.tensor)});
     for (const auto& input : form_.inputs) {
       if (!is_staged(input.way)) sides.push_back({&input.way, element_bytes(input.way.tensor)});
     }
@@ -87,7 +86,8 @@ class PermutePlanner {
 
   void shape() {
     std::vector<PermuteSide> sides;
-    for (const Way& way : form_.outputs) sides.push_back({&way, element_bytes(way.tensor)});
+    for (const AffineAccess& way : form_.outputs)
+      sides.push_back({&way, element_bytes(way.tensor)});
     bool staged = false;
     std::int64_t staged_element = 0;  // bytes of all staged inputs at one element
     for (const auto& input : form_.inputs) {
@@ -154,7 +154,7 @@ class PermutePlanner {
 
   // As many elements as go in one access, that the tile is a multiple of and the tensor's layout
   // lets be.
-  int widest(const Way& way, int axis, int most) {
+  int widest(const AffineAccess& way, int axis, int most) {
     int vector = std::max(1, std::min(bytes_ / element_bytes(way.tensor), most));
     if (way.run_axis != axis || !way.bare) return 1;
     const Swizzle& swizzle = tensor(way.tensor).swizzle;  // keeps so many neighbours together
@@ -168,7 +168,7 @@ class PermutePlanner {
     return vector;
   }
 
-  void need(const Way& way, int vector) {
+  void need(const AffineAccess& way, int vector) {
     if (vector == 1) return;
     for (const Predicate& p : tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
       if (std::find(when_.begin(), when_.end(), p) != when_.end()) continue;
@@ -189,17 +189,17 @@ class PermutePlanner {
   // so that neighbours' accesses are neighbours.
   void choose_vectors() {
     int most = bytes_;
-    std::vector<const Way*> direct;
-    for (const Way& way : form_.outputs) direct.push_back(&way);
+    std::vector<const AffineAccess*> direct;
+    for (const AffineAccess& way : form_.outputs) direct.push_back(&way);
     for (const auto& input : form_.inputs) direct.push_back(&input.way);
-    for (const Way* way : direct) {
+    for (const AffineAccess* way : direct) {
       if (way->run_axis == made_.run_axis || is_staged(*way))
         most = std::min(most, bytes_ / element_bytes(way->tensor));
     }
-    for (const Way* way : direct)
+    for (const AffineAccess* way : direct)
       made_.vector = std::max(made_.vector, widest(*way, made_.run_axis, most));
     for (std::size_t i = 0; i < form_.outputs.size(); ++i) {
-      const Way& way = form_.outputs[i];
+      const AffineAccess& way = form_.outputs[i];
       const int vector = widest(way, made_.run_axis, made_.vector);
       made_.stores.push_back({static_cast<int>(i), std::max(0, way.mode), vector});
       need(way, vector);
@@ -208,7 +208,7 @@ class PermutePlanner {
     for (int extent : made_.tile) per_thread *= extent;
     per_thread = (per_thread + made_.threads - 1) / made_.threads;
     for (const auto& input : form_.inputs) {
-      const Way& way = input.way;
+      const AffineAccess& way = input.way;
       PermuteLoad load;
       load.load = input.load;
       load.staged = is_staged(way);
@@ -241,15 +241,15 @@ class PermutePlanner {
 
   bool stage_inputs() {
     for (const auto& [name, layout] : schedule_.shared) {
-      const bool turned = std::any_of(
+      const bool transposed = std::any_of(
           form_.inputs.begin(), form_.inputs.end(), [&, &name = name](const auto& input) {
             return tensor(input.way.tensor).name == name && is_staged(input.way);
           });
-      if (turned) continue;
+      if (transposed) continue;
       return problem("schedule-entry", (name.empty() ? "smem" : "smem " + name).c_str(),
                      name.empty()
-                         ? "`smem` names an input that is turned round: smem X = ..."
-                         : "`smem` takes an input that is turned round, and " + name + " is not",
+                         ? "`smem` names an input that is transposed: smem X = ..."
+                         : "`smem` takes an input that is transposed, and " + name + " is not",
                      "leave it out: only what runs along another index than the outputs goes "
                      "through shared memory");
     }
@@ -257,7 +257,7 @@ class PermutePlanner {
     std::int64_t bytes = 0;
     for (PermuteLoad& load : made_.loads) {
       if (!load.staged) continue;
-      const Way& way = way_of(load);
+      const AffineAccess& way = way_of(load);
       const sema::Tensor& tensor = this->tensor(way.tensor);
       const std::string entry = "smem " + tensor.name;
       const auto tile = staged_tile(made_.tile, way);
@@ -294,7 +294,7 @@ class PermutePlanner {
                    "a smaller tile");
   }
 
-  const Way& way_of(const PermuteLoad& load) const {
+  const AffineAccess& way_of(const PermuteLoad& load) const {
     return std::find_if(form_.inputs.begin(), form_.inputs.end(),
                         [&](const auto& i) { return i.load == load.load; })
         ->way;
@@ -364,7 +364,7 @@ class PermutePlanner {
   std::string bound() const {
     std::int64_t bytes = 0, elements = 1;
     for (int extent : made_.tile) elements *= extent;
-    for (const Way& way : form_.outputs) bytes += elements * element_bytes(way.tensor);
+    for (const AffineAccess& way : form_.outputs) bytes += elements * element_bytes(way.tensor);
     for (const auto& input : form_.inputs) {
       std::int64_t part = 1;
       for (int extent : staged_tile(made_.tile, input.way)) part *= extent;
@@ -404,17 +404,18 @@ std::optional<Variant> plan_permute(const sema::Kernel& kernel, const PermuteFor
   return PermutePlanner(kernel, form, facts, schedule, bytes, target, problems).run();
 }
 
-Layout default_order(const sema::Kernel& kernel, const Permute& permute, const Way& output) {
+Layout default_order(const sema::Kernel& kernel, const Permute& permute,
+                     const AffineAccess& output) {
   std::vector<int> axes;
   const auto add = [&](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
   };
-  const auto in_tile = [&](const Way::Leaf& leaf) {
+  const auto in_tile = [&](const AffineAccess::Leaf& leaf) {
     return leaf.extent.is_literal() && leaf.step.is_literal() &&
            leaf.step.value() * leaf.extent.value() <=
                permute.tile[static_cast<std::size_t>(leaf.axis)];
   };
-  for (const Way::Leaf& leaf : output.leaves) {
+  for (const AffineAccess::Leaf& leaf : output.leaves) {
     if (!in_tile(leaf)) add(leaf.axis);
   }
   for (std::size_t axis = 0; axis < permute.indices.size(); ++axis) add(static_cast<int>(axis));

@@ -24,6 +24,7 @@ std::optional<Variant> plan_permute(const sema::Kernel& kernel, const PermuteFor
 // Blocks one after the other as the outputs' memory goes on beyond a tile: what is written at a
 // time then lies close together. Row-major to tiles of 8 x 8 takes 8 % less than in the order of
 // the rows.
-Layout default_order(const sema::Kernel& kernel, const Permute& permute, const Way& output);
+Layout default_order(const sema::Kernel& kernel, const Permute& permute,
+                     const AffineAccess& output);
 
 }  // namespace lay::plan

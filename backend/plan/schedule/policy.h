@@ -22,7 +22,7 @@ struct SimtPolicy {
   int stages = 2;  // more: a ring, on GPUs that have what it takes
 };
 
-// `transposed`: the factors, A and B, that run along k. A ring's copying threads transpose those,
+// `transposed`: the factors, A and B, that run along k. A ring's producer threads transpose those,
 // so that of its tiles the one comes first whose side along the only transposed factor is the
 // shorter.
 std::vector<SimtPolicy> simt_policies(ElementType accumulator, std::array<bool, 2> transposed);

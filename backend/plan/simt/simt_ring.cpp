@@ -60,16 +60,17 @@ bool choose_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const
   const int multiplying = gemm.threads();
   if (gemm.groups[2] != 1 || multiplying % warpgroup != 0 ||
       multiplying + warpgroup > target.block_threads) {
-    problems.push_back({"schedule-threads",
-                        "beside the copying warpgroup of more than two stages the groups are whole "
-                        "warpgroups, of at "
-                        "most " +
-                            std::to_string(target.block_threads - warpgroup) +
-                            " threads, that share no K, and not " + tuple_text(gemm.groups),
-                        schedule.at("groups"),
-                        {},
-                        {{"help", "4, 8, ... groups over M and N together, or 2 stages"}},
-                        {}});
+    problems.push_back(
+        {"schedule-threads",
+         "beside the producer warpgroup of more than two stages the groups are whole "
+         "warpgroups, of at "
+         "most " +
+             std::to_string(target.block_threads - warpgroup) +
+             " threads, that share no K, and not " + tuple_text(gemm.groups),
+         schedule.at("groups"),
+         {},
+         {{"help", "4, 8, ... groups over M and N together, or 2 stages"}},
+         {}});
     return false;
   }
   if (width == Width::vectors) {

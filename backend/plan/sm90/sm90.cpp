@@ -63,7 +63,7 @@ bool Shaper::choose_tile() {
                      "groups over successive tiles do not go with blocks that share K",
                      {{"help", "write 1 for the last number of the groups or of the cluster"}});
   }
-  if (!check_threads(at_, gemm_.threads(), "the groups and the copying warpgroup")) return false;
+  if (!check_threads(at_, gemm_.threads(), "the groups and the producer warpgroup")) return false;
   if (gemm_.blocks() > at_.target.cluster) {
     return at_.wrong("schedule-cluster", "cluster",
                      "a cluster has at most " + std::to_string(at_.target.cluster) +
@@ -96,18 +96,18 @@ bool Shaper::choose_accumulate() {
 // The part of the tile that one block loads where several blocks of the cluster need it.
 bool Shaper::choose_slice(TmaOperand& operand, int axis) {
   const auto at = static_cast<std::size_t>(axis);
-  const int outer = gemm_.tile[at], k = gemm_.tile[2], sharers = gemm_.cluster[1 - at];
+  const int outer = gemm_.tile[at], k = gemm_.tile[2], multicast_size = gemm_.cluster[1 - at];
   const int row = operand.span / at_.kernel.loaded(operand.load).element_bytes();
   // Of a slice along the outer index: a box begins at whole 128 bytes of shared memory.
   const int unit = operand.along_k ? box_bytes / operand.span : row;
   operand.slice = {outer, k};
-  if (outer % (sharers * unit) == 0) {
-    operand.slice[0] = outer / sharers;
-  } else if (!operand.along_k && k % (sharers * swizzle_rows) == 0) {
-    operand.slice[1] = k / sharers;
+  if (outer % (multicast_size * unit) == 0) {
+    operand.slice[0] = outer / multicast_size;
+  } else if (!operand.along_k && k % (multicast_size * swizzle_rows) == 0) {
+    operand.slice[1] = k / multicast_size;
   } else {
     return at_.wrong("schedule-cluster", "cluster",
-                     "the " + std::to_string(sharers) + " blocks that share a tile of " +
+                     "the " + std::to_string(multicast_size) + " blocks that share a tile of " +
                          (axis == 0 ? "A" : "B") + " cannot load it in equal parts" +
                          (unit > 1 ? " of whole " + std::to_string(unit) + " elements" : ""));
   }
@@ -250,7 +250,7 @@ void Shaper::choose_split(Sm90Gemm& gemm) {
   gemm.split = Split{width * rows_of_atom / warpgroup, passes, each};
   if (!gemm.store) return;
   gemm.store->buffers = each;
-  gemm.store->brought = std::min(each, gemm.store->brought);
+  gemm.store->loads_ahead = std::min(each, gemm.store->loads_ahead);
 }
 
 bool Shaper::choose_stages() {
@@ -286,9 +286,9 @@ void Shaper::choose_buffers() {
   };
   const int all = gemm_.split ? gemm_.split->each : gemm_.stores();
   StagedStore more = *gemm_.store;
-  for (more.brought = std::min(all, more.brought);
-       more.in_by_tma() && more.brought <= all && fits(more); ++more.brought)
-    gemm_.store->brought = more.brought;
+  for (more.loads_ahead = std::min(all, more.loads_ahead);
+       more.in_by_tma() && more.loads_ahead <= all && fits(more); ++more.loads_ahead)
+    gemm_.store->loads_ahead = more.loads_ahead;
   if (gemm_.split || !gemm_.store->out_by_tma()) return;
   more = *gemm_.store;
   for (more.buffers = gemm_.store->buffers + 1; more.buffers <= all && fits(more); ++more.buffers) {
@@ -296,7 +296,7 @@ void Shaper::choose_buffers() {
   }
 }
 
-// Registers move from the copying threads to the consumers, in eights, and a launch has no more of
+// Registers move from the producer threads to the consumers, in eights, and a launch has no more of
 // them than its threads begin with: who asks for what nobody gives up waits for ever (PTX ISA,
 // setmaxnreg). Beside its accumulators a thread holds a K tile's part of A, where the atom reads it
 // from registers, totals, where sums are added up in parts, and what it adds up of its own where
@@ -325,7 +325,7 @@ bool Shaper::choose_registers() {
     const int all = each * (1 + gemm_.consumers());
     constexpr int of_copies = 40, of_copies_of_parts = 56, of_copies_tight = 24, most = 240;
     constexpr int few = 64;  // accumulators, which leave registers for both
-    const bool many_parts = gemm_.split || gemm_.sharers() > 2 || held <= few;
+    const bool many_parts = gemm_.split || gemm_.multicast_size() > 2 || held <= few;
     for (const int copies :
          {many_parts ? of_copies_of_parts : of_copies, of_copies, of_copies_tight}) {
       each = std::min(most, (all - copies) / gemm_.consumers() / 8 * 8);
@@ -385,8 +385,9 @@ int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values *
                                      warpgroup * gemm.consumers() * bits(gemm.mma.accumulator) / 8
                                : 0;
-  const bool brought = gemm.store && gemm.store->in_by_tma();
-  const int arrived = brought ? barrier * warps * gemm.consumers() * gemm.store->brought : 0;
+  const bool inputs_by_tma = gemm.store && gemm.store->in_by_tma();
+  const int arrived =
+      inputs_by_tma ? barrier * warps * gemm.consumers() * gemm.store->loads_ahead : 0;
   return gemm.stages * (a + b) + out + given + slack + barriers + arrived;
 }
 

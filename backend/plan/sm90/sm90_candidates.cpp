@@ -24,7 +24,7 @@ class Proposer {
     for (const int n : {32, 64, 96, 112, 128, 160, 176, 192, 200, 256})
       if (const auto mma = atom(n)) wide(n, *mma);
     for (const int n : {8, 16, 32})
-      if (const auto mma = atom(n)) turned(n, *mma);
+      if (const auto mma = atom(n)) swapped(n, *mma);
     return std::move(schedules_);
   }
 
@@ -59,18 +59,18 @@ class Proposer {
 
   void wide(int n, const sema::Atom& mma) {
     struct Consumers {
-      int atoms, together, in_turns;  // of 64 rows; consumers of a tile; tiles at once
+      int atoms, cooperative, pingpong;  // of 64 rows; consumers of a tile; tiles at once
     };
     for (const Consumers& of : {Consumers{1, 1, 1}, {2, 2, 1}, {4, 2, 1}, {1, 1, 2}, {2, 1, 2}}) {
-      const Tuple groups = tuple(of.together, 1, 1, of.in_turns);
+      const Tuple groups = tuple(of.cooperative, 1, 1, of.pingpong);
       for (const Tuple& cluster : {tuple(1, 1), tuple(2, 1), tuple(1, 2)})
         add(rows_of_atom * of.atoms, n, mma, groups, cluster, false);
-      if (of.in_turns == 1) add(rows_of_atom * of.atoms, n, mma, groups, tuple(1, 1, 2), false);
+      if (of.pingpong == 1) add(rows_of_atom * of.atoms, n, mma, groups, tuple(1, 1, 2), false);
     }
   }
 
   // Tiles are named as the instruction sees them: its rows first.
-  void turned(int n, const sema::Atom& mma) {
+  void swapped(int n, const sema::Atom& mma) {
     for (const int atoms : {1, 2})
       for (const Tuple& cluster : {tuple(1, 1), tuple(1, 1, 2)})
         add(rows_of_atom * atoms, n, mma, tuple(atoms, 1, 1, 1), cluster, true);

@@ -1,11 +1,11 @@
-// A GEMM on Hopper's tensor cores: a persistent grid of blocks, each with one warpgroup that copies
-// tiles into shared memory by TMA and others, the consumers, that multiply them by wgmma. A team of
-// consumers shares a tile; several teams take the tiles of a block in turns, so that one multiplies
-// while the others store (ping-pong).
+// A GEMM on Hopper's tensor cores: a persistent grid of blocks, each with one warpgroup, the
+// producer, that loads tiles into shared memory by TMA and others, the consumers, that multiply
+// them by wgmma. The consumers of a group share a tile (cooperative); several groups alternate over
+// the tiles of a block (ping-pong), so that one multiplies while the others store.
 //
 //   C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n)
 //
-// The atom reads A from shared memory, or from registers, to which consumers bring it a step of the
+// The atom reads A from shared memory, or from registers, to which consumers load it a step of the
 // atom at a time.
 //
 // Everything here follows from the schedule's tile, atom, groups, cluster and stages and from the
@@ -64,10 +64,10 @@ struct StagedTensor {
   int step = 8;       // values of a thread that go together
   // Lanes whose number has this bit begin so many values further on, so that a warp meets no bank
   // twice.
-  struct Turned {
+  struct Rotated {
     int bit = 0, values = 0;
   };
-  std::optional<Turned> turned;
+  std::optional<Rotated> rotated;
 
   // By threads: accesses of a thread to memory that are under way at once, and the columns that all
   // of them take.
@@ -97,8 +97,8 @@ struct StagedVector {
 struct StagedStore {
   int width = 64;
   int rest = 0;     // columns of an atom that whole widths leave
-  int buffers = 2;  // of an output and a consumer, taken in turns
-  int brought =
+  int buffers = 2;  // of an output and a consumer, used one after the other
+  int loads_ahead =
       2;  // of an input that comes by TMA, likewise: as many passes are on their way at once
   bool by_warps = false;
   std::vector<StagedTensor> outputs;  // of each assignment
@@ -137,22 +137,22 @@ struct Sm90Gemm : TensorGemm {
   std::optional<StagedStore> store;  // what goes through shared memory, where all outputs do
   std::optional<Mask> mask;          // of the only output
   std::optional<Split> split;        // where blocks share K
-  std::optional<std::array<int, 2>> registers;  // of the copying threads and of the consumers
+  std::optional<std::array<int, 2>> registers;  // of the producer and of the consumers
   int sms = 132;
   // Every other tile of a cluster goes through K from its end, and finds there what the tile before
-  // has brought to L2 last.
+  // has loaded into L2 last.
   bool alternate_k = false;
   // K elements whose products the tensor cores add up by themselves before the sum goes on in
   // registers, rounded as the accumulator's type rounds: a multiple or a part of the tile's, or 0
   // for all of K.
   int promotion_interval = 0;
 
-  int teams() const { return groups[3]; }
-  int of_team() const { return groups[0] * groups[1]; }  // consumers that share a tile
-  int consumers() const { return teams() * of_team(); }
+  int consumer_groups() const { return groups[3]; }
+  int warpgroups_of_group() const { return groups[0] * groups[1]; }  // consumers that share a tile
+  int consumers() const { return consumer_groups() * warpgroups_of_group(); }
   int threads() const { return 128 * (1 + consumers()); }
-  int blocks() const { return sharers() * cluster[2]; }
-  int sharers() const { return cluster[0] * cluster[1]; }  // blocks with the same part of K
+  int blocks() const { return multicast_size() * cluster[2]; }
+  int multicast_size() const { return cluster[0] * cluster[1]; }  // blocks with the same part of K
   // A thread's registers of A in a K tile, where the atom reads it from registers.
   int fragment_registers() const {
     return a.fragment ? repeats()[0] * repeats()[2] * a.fragment->values() * bits(mma.a_type) / 32

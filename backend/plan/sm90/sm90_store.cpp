@@ -67,7 +67,7 @@ class Accesses {
       : of_(of), element_bytes_(element_bytes), offsets_(values(of.shared)) {}
 
   // By the threads that hold the accumulators of so many columns.
-  Wavefronts worst_held(const std::optional<StagedTensor::Turned>& turned, int width) const {
+  Wavefronts worst_held(const std::optional<StagedTensor::Rotated>& rotated, int width) const {
     const int all = of_.matrices ? 1 : width * rows_of_atom / warpgroup;
     const auto rows = values(along(of_.lanes, 0)), columns = values(along(of_.lanes, 1));
     const auto held_rows = values(along(of_.held, 0)), held_columns = values(along(of_.held, 1));
@@ -76,8 +76,8 @@ class Accesses {
       const auto place = [&](int lane) {
         const auto at = static_cast<std::size_t>(lane);
         if (of_.matrices) return std::pair{rows[at], columns[at]};
-        const bool later = turned && (lane >> turned->bit) % 2 == 1;
-        const auto value = static_cast<std::size_t>((v + (later ? turned->values : 0)) % all);
+        const bool later = rotated && (lane >> rotated->bit) % 2 == 1;
+        const auto value = static_cast<std::size_t>((v + (later ? rotated->values : 0)) % all);
         return std::pair{rows[at] + held_rows[value], columns[at] + held_columns[value]};
       };
       keep_worse(found, place, of_.vector);
@@ -119,18 +119,18 @@ class Accesses {
 
 // Rows whose places fall on the same banks collide where all lanes begin with the same values of
 // theirs: half of the lanes may begin with other ones.
-std::optional<StagedTensor::Turned> without_conflicts(const Accesses& accesses,
-                                                      const StagedTensor& of, int width) {
+std::optional<StagedTensor::Rotated> without_conflicts(const Accesses& accesses,
+                                                       const StagedTensor& of, int width) {
   Wavefronts best = accesses.worst_held({}, width);
-  std::optional<StagedTensor::Turned> chosen;
+  std::optional<StagedTensor::Rotated> chosen;
   const int all = static_cast<int>(size(of.held).value());
   for (int bit = 0; (1 << bit) < lanes_of_warp; ++bit) {
     for (int by = of.vector; by < all && best.taken > best.least; by += of.vector) {
-      const StagedTensor::Turned turned{bit, by};
-      const Wavefronts one = accesses.worst_held(turned, width);
+      const StagedTensor::Rotated rotated{bit, by};
+      const Wavefronts one = accesses.worst_held(rotated, width);
       if (one.taken >= best.taken) continue;
       best = one;
-      chosen = turned;
+      chosen = rotated;
     }
   }
   return chosen;
@@ -247,10 +247,10 @@ bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout&
   staged.lanes = atom[0];
   staged.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
   staged.vector = staged.along_n && in_pairs(atom) ? 2 : 1;
-  staged.turned = without_conflicts(Accesses(staged, element), staged, store.width);
+  staged.rotated = without_conflicts(Accesses(staged, element), staged, store.width);
   const int all = static_cast<int>(size(staged.held).value());
   // Few at a time of small elements, which have a register each.
-  staged.step = element == 1 && !staged.turned ? std::min(all, staged.step) : all;
+  staged.step = element == 1 && !staged.rotated ? std::min(all, staged.step) : all;
   return true;
 }
 
@@ -406,7 +406,7 @@ int shared_bytes(const StagedStore& store, const sema::Kernel& kernel) {
         buffers * rows_of_atom * shared_columns(each) * kernel.tensor(each.tensor).element_bytes();
   };
   for (const StagedTensor& each : store.outputs) one(each, store.buffers);
-  for (const StagedTensor& each : store.inputs) one(each, each.tma ? store.brought : 1);
+  for (const StagedTensor& each : store.inputs) one(each, each.tma ? store.loads_ahead : 1);
   return bytes;
 }
 
@@ -416,9 +416,9 @@ std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kerne
                        const char* runs) {
     const sema::Tensor& tensor = kernel.tensor(each.tensor);
     const Accesses accesses(each, tensor.element_bytes());
-    Wavefronts by_values = accesses.worst_held(each.turned, store.width);
+    Wavefronts by_values = accesses.worst_held(each.rotated, store.width);
     if (store.rest > 0) {
-      const Wavefronts last = accesses.worst_held(each.turned, store.rest);
+      const Wavefronts last = accesses.worst_held(each.rotated, store.rest);
       if (last.taken > by_values.taken) by_values = last;
     }
     found.push_back(

@@ -32,7 +32,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
 // Bytes that a consumer's outputs and inputs take on their way, in all buffers.
 int shared_bytes(const StagedStore& store, const sema::Kernel& kernel);
 
-// The worst access of a warp by the values that it holds and, where threads take or bring the
+// The worst access of a warp by the values that it holds and, where threads store or load the
 // tensor, by those.
 std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kernel& kernel);
 

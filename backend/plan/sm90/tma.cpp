@@ -22,7 +22,7 @@ std::optional<std::pair<Int, Int>> plain_mode(const Layout& mode) {
 
 std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::TensorId id,
                                           Facts& facts, Conditions& conditions) {
-  const sema::Tensor& tensor = kernel.tensors[static_cast<std::size_t>(id)];
+  const sema::Tensor& tensor = kernel.tensor(id);
   if (tensor.is_swizzled()) return std::nullopt;
   const Layout& layout = tensor.layout;
   const int elements = 8 * tma_bytes / bits(tensor.element);

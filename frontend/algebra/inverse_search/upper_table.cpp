@@ -141,6 +141,7 @@ bool any_together(const Indices& first, const Indices& second, int64_t differenc
   });
 }
 
+// The differences of all pairs, ascending and each once.
 std::vector<int64_t> differences(const Indices& first, const Indices& second) {
   std::vector<int64_t> all;
   for (const int64_t to : listed(second)) {

@@ -118,6 +118,7 @@ Int max_alignment(Facts& facts, const Layout& a) {
   return all_used && !run.is_literal() ? run : Int(std::max<int64_t>(alignment, 1));
 }
 
+// Bits below M stay where they are.
 Int max_alignment(const Swizzle& s) {
   return int64_t{1} << s.m;
 }

@@ -80,6 +80,7 @@ struct Range {
 };
 
 // Of an integer type; u64 ends where int64 does.
+// Values of 64 bits are held as int64, so u64 ends at 2^63 - 1.
 Range range(ElementType type) {
   const int width = std::min(bits(type), 64);
   if (width == 64) {
@@ -90,6 +91,7 @@ Range range(ElementType type) {
   return {-(std::int64_t{1} << (width - 1)), (std::int64_t{1} << (width - 1)) - 1};
 }
 
+// Two's complement, cut to the type's width.
 std::uint64_t low_bits(std::int64_t value, int width) {
   const auto raw = static_cast<std::uint64_t>(value);
   return width >= 64 ? raw : raw & ((std::uint64_t{1} << width) - 1);

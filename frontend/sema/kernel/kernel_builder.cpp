@@ -96,7 +96,7 @@ NodeId KernelBuilder::add(Node node) {
 }
 
 NodeId KernelBuilder::converted(NodeId id, ElementType type, Span where) {
-  const Node& node = kernel.nodes[static_cast<std::size_t>(id)];
+  const Node& node = kernel.node(id);
   if (node.type == type) return id;
   if (node.type == ElementType::pred || type == ElementType::pred) {
     fail("operand-kind",
@@ -204,10 +204,10 @@ Value KernelBuilder::apply(ElementFunction function, const std::vector<Operand>&
 }
 
 bool KernelBuilder::is_scalar(NodeId id) const {
-  const Node* n = &kernel.nodes[static_cast<std::size_t>(id)];
+  const Node* n = &kernel.node(id);
   if (const auto* apply = std::get_if<Apply>(&n->what);
       apply && apply->function == ElementFunction::cast) {
-    n = &kernel.nodes[static_cast<std::size_t>(apply->operands[0])];
+    n = &kernel.node(apply->operands[0]);
   }
   return std::holds_alternative<ScalarValue>(n->what);
 }
@@ -247,7 +247,7 @@ Int KernelBuilder::place(const Operand& index, const Int& extent) {
 }
 
 Value KernelBuilder::load(TensorId id, const std::vector<Operand>& indices, Span whole) {
-  const Tensor& tensor = kernel.tensors[static_cast<std::size_t>(id)];
+  const Tensor& tensor = kernel.tensor(id);
   if (tensor.access == Access::output) {
     fail("output-read", tensor.name + " is written, and may be read only if it is inout", whole,
          {{tensor.where,
@@ -274,7 +274,7 @@ Value KernelBuilder::load(TensorId id, const std::vector<Operand>& indices, Span
 // The same arithmetic in another type from the loads on: f32 products in an f64 sum are products of
 // f64.
 NodeId KernelBuilder::computed_in(NodeId id, ElementType type, Span where) {
-  const Node node = kernel.nodes[static_cast<std::size_t>(id)];
+  const Node node = kernel.node(id);
   if (node.type == type) return id;
   const auto* apply = std::get_if<Apply>(&node.what);
   if (!apply) return converted(id, type, where);
@@ -302,10 +302,9 @@ bool KernelBuilder::reads_inout(NodeId id) const {
     NodeId next = open.back();
     open.pop_back();
     if (!seen.insert(next).second) continue;
-    const Node& n = kernel.nodes[static_cast<std::size_t>(next)];
+    const Node& n = kernel.node(next);
     if (const auto* load = std::get_if<Load>(&n.what)) {
-      if (kernel.tensors[static_cast<std::size_t>(load->tensor)].access == Access::inout)
-        return true;
+      if (kernel.tensor(load->tensor).access == Access::inout) return true;
     }
     if (const auto* apply = std::get_if<Apply>(&n.what))
       open.insert(open.end(), apply->operands.begin(), apply->operands.end());

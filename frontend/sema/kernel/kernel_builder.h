@@ -60,7 +60,7 @@ class KernelBuilder {
 
   // The node of a number or condition, in the type given; nothing given keeps its own.
   NodeId node(const Operand& operand, std::optional<ElementType> type);
-  ElementType type_of(NodeId id) const { return kernel.nodes[static_cast<std::size_t>(id)].type; }
+  ElementType type_of(NodeId id) const { return kernel.node(id).type; }
 
   // The type that an element computes in: f32 for 16-bit floats and less, s32 for 8-bit integers.
   static ElementType accumulator(ElementType type);

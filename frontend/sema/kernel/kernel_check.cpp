@@ -223,7 +223,7 @@ class KernelCheck {
     for (const syntax::BodyStatement& s : source_.body) {
       const auto* assign = std::get_if<syntax::Assign>(&s.node);
       if (!assign) continue;
-      const Tensor& tensor = kernel_.tensors[static_cast<std::size_t>(target_of(*assign))];
+      const Tensor& tensor = kernel_.tensor(target_of(*assign));
       if (static_cast<int>(assign->indices.size()) != tensor.layout.rank()) {
         fail("coordinate-rank",
              tensor.name + " takes " + std::to_string(tensor.layout.rank()) + " indices, not " +
@@ -246,8 +246,7 @@ class KernelCheck {
     for (const auto& [name, value] : frame_.locals) {
       const auto* tensor = value.as<TensorName>();
       if (name != assign.target.text || !tensor) continue;
-      if (kernel_.tensors[static_cast<std::size_t>(tensor->tensor)].access != Access::input)
-        return tensor->tensor;
+      if (kernel_.tensor(tensor->tensor).access != Access::input) return tensor->tensor;
       fail("input-assigned", name + " is an input", assign.target.span, {},
            {{"help", "outputs stand after ->, and what is read and written is inout"}});
     }
@@ -332,7 +331,7 @@ class KernelCheck {
     builder_.left = indices;
     Operand value{evaluate(session_, frame_, s.value), frame_.tree()[s.value].span};
     if (value.value.is_unknown()) return;  // an error that is reported already
-    ElementType element = kernel_.tensors[static_cast<std::size_t>(target)].element;
+    ElementType element = kernel_.tensor(target).element;
     bool own = value.value.as<Element>() || value.value.as<Predicate>();
     NodeId id =
         own ? builder_.node(value, std::nullopt) : builder_.node(value, weak_type(value, element));
@@ -364,8 +363,7 @@ class KernelCheck {
       if (!load || load->tensor != target) continue;
       bool same = load->coordinate.size() == indices.size();
       for (std::size_t k = 0; same && k < indices.size(); ++k) {
-        const auto* index = std::get_if<IndexValue>(
-            &kernel_.nodes[static_cast<std::size_t>(load->coordinate[k])].what);
+        const auto* index = std::get_if<IndexValue>(&kernel_.node(load->coordinate[k]).what);
         same = index && index->index == indices[k];
       }
       if (!same)

@@ -48,10 +48,4 @@ IndexId bare_index(const Kernel& kernel, NodeId node) {
   return value ? value->index : -1;
 }
 
-std::string_view reduce_name(ReduceFunction function) {
-  constexpr std::string_view names[] = {"sum", "prod", "max",    "min",
-                                        "any", "all",  "argmax", "argmin"};
-  return names[static_cast<std::size_t>(function)];
-}
-
 }  // namespace lay::sema

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "frontend/sema/kernel/kernel.h"
@@ -23,8 +22,5 @@ std::set<IndexId> indices_of(const Kernel& kernel, NodeId value);
 
 // Returns the index that a coordinate is, or -1 if it is anything else.
 IndexId bare_index(const Kernel& kernel, NodeId node);
-
-// Returns the name of the function in Lay: "sum".
-std::string_view reduce_name(ReduceFunction function);
 
 }  // namespace lay::sema

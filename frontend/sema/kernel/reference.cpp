@@ -33,7 +33,7 @@ class Run {
         std::vector<std::int64_t> coordinate;
         for (IndexId index : a.indices) coordinate.push_back(at_[static_cast<std::size_t>(index)]);
         Computed v = value(a.value);
-        bool real = is_float(kernel_.nodes[static_cast<std::size_t>(a.value)].type);
+        bool real = is_float(kernel_.node(a.value).type);
         std::int64_t i = out.offset(coordinate);
         if (real) {
           out.set_real(i, v.real);
@@ -67,7 +67,7 @@ class Run {
     }
   }
 
-  const Node& node(NodeId id) const { return kernel_.nodes[static_cast<std::size_t>(id)]; }
+  const Node& node(NodeId id) const { return kernel_.node(id); }
 
   Computed value(NodeId id) {
     const Node& n = node(id);
@@ -102,10 +102,9 @@ class Run {
     for (std::size_t k = 0; k < x.coordinate.size(); ++k) {
       std::int64_t i = value(x.coordinate[k]).integer;
       if (i < 0 || i >= array.shape[k]) {
-        throw refusal("bounds", kernel_.tensors[static_cast<std::size_t>(x.tensor)].name +
-                                    " is read at " + std::to_string(i) + " in mode " +
-                                    std::to_string(k) + " of " + std::to_string(array.shape[k]) +
-                                    " elements");
+        throw refusal("bounds", kernel_.tensor(x.tensor).name + " is read at " + std::to_string(i) +
+                                    " in mode " + std::to_string(k) + " of " +
+                                    std::to_string(array.shape[k]) + " elements");
       }
       at = at * array.shape[k] + i;
     }

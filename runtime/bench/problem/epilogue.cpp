@@ -148,7 +148,7 @@ sema::KernelPtr epilogue_kernel(const sema::Kernel& kernel, const plan::GemmForm
   const sema::Assignment& assignment = kernel.assignments.at(0);
   made->name += "_epilogue";
   made->schedules.clear();
-  sema::Tensor tensor = kernel.tensors[static_cast<std::size_t>(assignment.target)];
+  sema::Tensor tensor = kernel.tensor(assignment.target);
   tensor.name = "product";
   while (std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
                      [&](const auto& t) { return t.name == tensor.name; }))

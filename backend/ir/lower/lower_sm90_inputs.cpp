@@ -27,13 +27,13 @@ void Sm90Lowering::declare_inputs() {
     declared_.from(node.where, "(m,n,buffer,consumer)");
     Input& made = inputs_.emplace_back();
     const std::string stem = declared_.fresh(tensor.name + "_in");
-    declare_tensor(made, plan, stem.c_str(), plan.tma ? store.brought : 1);
+    declare_tensor(made, plan, stem.c_str(), plan.tma ? store.loads_ahead : 1);
     made.load = plan.load;
     const SourceOperand read = when_read(declared_.kernel, plan.load);
     made.condition = read.condition;
     made.when = read.when;
     made.values = b_.registers(declared_.fresh("in"), tensor.element, Layout(store.step(), 1));
-    if (plan.turned)
+    if (plan.rotated)
       made.raw = b_.registers(declared_.fresh("as_read"), tensor.element, Layout(store.step(), 1));
     if (!plan.tma) {
       made.run = b_.registers(declared_.fresh("run_in"), tensor.element,
@@ -42,10 +42,10 @@ void Sm90Lowering::declare_inputs() {
   }
   if (!store.in_by_tma()) return;
   const int waiting = gemm_.consumers() * (store.by_warps ? warps : 1);
-  arrived_ =
-      b_.barrier({declared_.name("arrived"), BarrierKind::mbarrier, store.brought * waiting, 1, 0});
-  bring_ = b_.ring(declared_.name("bring"), store.brought);
-  arrive_ = b_.ring(declared_.name("arrive"), store.brought);
+  arrived_ = b_.barrier(
+      {declared_.name("arrived"), BarrierKind::mbarrier, store.loads_ahead * waiting, 1, 0});
+  input_ring_ = b_.ring(declared_.name("load_input"), store.loads_ahead);
+  arrive_ = b_.ring(declared_.name("arrive"), store.loads_ahead);
 }
 
 void Sm90Lowering::place_inputs() {
@@ -70,7 +70,7 @@ Term Sm90Lowering::arrived_slot(RingId ring) {
   const plan::StagedStore& store = *gemm_.store;
   const Term who =
       store.by_warps ? consumer_ * warps + b_.special(Builtin::warp) % warps : consumer_;
-  return who * store.brought + b_.slot(ring);
+  return who * store.loads_ahead + b_.slot(ring);
 }
 
 // The pass of a tile with that number.
@@ -89,31 +89,31 @@ Term Sm90Lowering::passes_left(Term own) {
   return own < gemm_.split->each && split_ * gemm_.split->each + own < gemm_.split->passes;
 }
 
-void Sm90Lowering::bring_first(const Tile& tile) {
+void Sm90Lowering::load_first_inputs(const Tile& tile) {
   if (!arrived_) return;
   const plan::StagedStore& store = *gemm_.store;
-  over("ahead", store.brought, [&](Term own) {
-    if (!gemm_.split) return bring(tile, own);
-    b_.when(passes_left(own), [&] { bring(tile, split_ * gemm_.split->each + own); });
+  over("ahead", store.loads_ahead, [&](Term own) {
+    if (!gemm_.split) return load_inputs(tile, own);
+    b_.when(passes_left(own), [&] { load_inputs(tile, split_ * gemm_.split->each + own); });
   });
 }
 
 // The pass whose inputs take the place of those that have just been read.
-void Sm90Lowering::bring_next(const Tile& tile, const Pass& at) {
+void Sm90Lowering::load_next_inputs(const Tile& tile, const Pass& at) {
   if (!arrived_) return;
   const plan::StagedStore& store = *gemm_.store;
   const auto repeats = gemm_.repeats();
-  if (store.brought >= (gemm_.split ? gemm_.split->each : gemm_.stores())) return;
-  const Term next = (at.i * repeats[1] + at.j) * passes_of_atom() + at.pass + store.brought;
+  if (store.loads_ahead >= (gemm_.split ? gemm_.split->each : gemm_.stores())) return;
+  const Term next = (at.i * repeats[1] + at.j) * passes_of_atom() + at.pass + store.loads_ahead;
   b_.when(passes_left(gemm_.split ? next - split_ * gemm_.split->each : next),
-          [&] { bring(tile, next); });
+          [&] { load_inputs(tile, next); });
 }
 
-void Sm90Lowering::bring(const Tile& tile, Term number_of) {
+void Sm90Lowering::load_inputs(const Tile& tile, Term number_of) {
   const plan::StagedStore& store = *gemm_.store;
   const Pass at = pass_with(number_of);
   const auto boxes = [&](int width) {
-    const ExprId slot = arrived_slot(bring_);
+    const ExprId slot = arrived_slot(input_ring_);
     Term bytes = number(0);
     for (const Input& each : inputs_) {
       if (!each.plan->tma) continue;
@@ -126,7 +126,7 @@ void Sm90Lowering::bring(const Tile& tile, Term number_of) {
     for (const Input& each : inputs_) {
       if (!each.plan->tma) continue;
       const int map = width == store.width ? each.map : each.rest_map;
-      if_wanted(each, [&] { bring_boxes(each, tile, at, map); }, {});
+      if_wanted(each, [&] { load_input_boxes(each, tile, at, map); }, {});
     }
   };
   declared_.from(declared_.kernel.node(inputs_.front().load).where, "inputs of a pass");
@@ -135,19 +135,19 @@ void Sm90Lowering::bring(const Tile& tile, Term number_of) {
     b_.when(
         at.pass == passes_of_atom() - 1, [&] { boxes(store.rest); }, [&] { boxes(store.width); });
   });
-  b_.emit(Advance{bring_, {}});
+  b_.emit(Advance{input_ring_, {}});
 }
 
-void Sm90Lowering::bring_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
+void Sm90Lowering::load_input_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
   each_box_of_pass(input, tile, at, [&](Term row, std::vector<ExprId> element) {
-    const Ref to{input.shared, {row, number(0), b_.slot(bring_), consumer_}};
+    const Ref to{input.shared, {row, number(0), b_.slot(input_ring_), consumer_}};
     b_.copy(to, {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)},
-            TmaLoad{map, {arrived_, arrived_slot(bring_)}, {}});
+            TmaLoad{map, {arrived_, arrived_slot(input_ring_)}, {}});
   });
 }
 
 // Each warp neighbours in memory; zeros for what lies outside of the tensor.
-void Sm90Lowering::bring_runs(const Tile& tile, const Pass& at) {
+void Sm90Lowering::load_input_runs(const Tile& tile, const Pass& at) {
   for (const Input& each : inputs_) {
     const plan::StagedTensor& plan = *each.plan;
     if (plan.tma) continue;
@@ -185,7 +185,7 @@ void Sm90Lowering::bring_runs(const Tile& tile, const Pass& at) {
 // Until the inputs of the pass are in shared memory.
 void Sm90Lowering::inputs_arrive(const Tile& tile, const Pass& at) {
   if (inputs_.empty()) return;
-  bring_runs(tile, at);
+  load_input_runs(tile, at);
   declared_.from(declared_.kernel.node(inputs_.front().load).where, "inputs have come");
   if (std::any_of(inputs_.begin(), inputs_.end(),
                   [](const Input& each) { return !each.plan->tma; }))
@@ -201,11 +201,11 @@ void Sm90Lowering::inputs_done() {
 }
 
 // So many values of the pass from shared memory, from that one on.
-void Sm90Lowering::take_in(Term first, int values) {
+void Sm90Lowering::read_inputs(Term first, int values) {
   for (const Input& each : inputs_) {
     declared_.from(declared_.kernel.node(each.load).where);
     if_wanted(
-        each, [&] { take_in(each, first, values); },
+        each, [&] { read_inputs(each, first, values); },
         [&] {
           b_.fill(each.values,
                   b_.constant(std::int64_t{0}, declared_.tensor(each.plan->tensor).element));
@@ -213,7 +213,7 @@ void Sm90Lowering::take_in(Term first, int values) {
   }
 }
 
-void Sm90Lowering::take_in(const Input& input, Term first, int values) {
+void Sm90Lowering::read_inputs(const Input& input, Term first, int values) {
   const plan::StagedTensor& plan = *input.plan;
   const Term buffer = plan.tma ? b_.slot(arrive_) : number(0);
   const int along = plan.along_n ? 1 : 0;
@@ -231,16 +231,16 @@ void Sm90Lowering::take_in(const Input& input, Term first, int values) {
     }
     return;
   }
-  const BufferId into = plan.turned ? input.raw : input.values;
+  const BufferId into = plan.rotated ? input.raw : input.values;
   b_.loop("v", number(0), number(values), {.step = plan.vector, .unrolled = true}, [&](Term v) {
     b_.copy({into, {v}}, {input.shared, place_of(input, first, v, values, buffer)}, plan.vector, 0,
             along);
   });
-  if (!plan.turned) return;
+  if (!plan.rotated) return;
   b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
     const auto read = [&](Term at) { return b_.read({input.raw, {at}}); };
-    const int by = values - plan.turned->values % values;
-    b_.assign({input.values, {v}}, b_.select(input.turned, read((v + by) % values), read(v)));
+    const int by = values - plan.rotated->values % values;
+    b_.assign({input.values, {v}}, b_.select(input.rotated, read((v + by) % values), read(v)));
   });
 }
 

@@ -3,7 +3,7 @@
 //
 //   A: bf16 (M,K):(K,1) with K odd     A_rows: bf16 (M,K):(64*ceil_div(K,64),1)     every row
 //   begins on a whole line B: tf32 (N,K):(1,N)                B_rows: tf32
-//   (N,K):(32*ceil_div(K,32),1)     turned round: wgmma reads it along
+//   (N,K):(32*ceil_div(K,32),1)     transposed: wgmma reads it along
 //   k
 //
 // One launch copies all of them. The kernel that follows is the same kernel with those tensors in
@@ -26,8 +26,8 @@ namespace lay::plan {
 // Which factors a variant copies first.
 struct CopiedFactors {
   bool a = false, b = false;
-  bool turned = false;  // each of them to the other major-ness, which takes wide accesses where
-                        // sizes allow them
+  bool transposed = false;  // each of them to the other major-ness, which takes wide accesses where
+                            // sizes allow them
 };
 
 // What is worth a variant of its own, the fewest copies first. Factors that TMA reads at no sizes
@@ -46,9 +46,9 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
 // begin with the same copies.
 using KnownCopies = std::map<std::tuple<bool, bool, bool, bool, int>, std::optional<Variant>>;
 
-// The schedule's variant on copies: `name_copy_A_B`. Accesses of the copying launch are of at most
-// `bytes`, 0: of one element. Nothing where the schedule's own variant would be nothing, or the
-// copies take no accesses of that width.
+// The schedule's variant on copies: its name with `_copy`, `_A` and `_B` behind it. Accesses of the
+// copying launch are of at most `bytes`, 0: of one element. Nothing where the schedule's own
+// variant would be nothing, or the copies take no accesses of that width.
 std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form,
                                        const TensorSchedule& schedule, const CopiedFactors& factors,
                                        int bytes, Width width, const Target& target,

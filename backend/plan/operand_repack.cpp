@@ -1,4 +1,4 @@
-#include "backend/plan/prepass.h"
+#include "backend/plan/operand_repack.h"
 
 #include <algorithm>
 #include <set>
@@ -16,12 +16,12 @@ namespace {
 
 constexpr int line_bits = 1024;  // of what memory moves at once: rows begin on whole lines
 constexpr int threads_of_copies = 256;
-// Of a tile that is not turned round, element by element: a thread has an element of each row. More
+// Of a tile that is not transposed, element by element: a thread has an element of each row. More
 // rows take registers for their addresses, and with them the blocks that keep memory busy.
 constexpr int tile_run = 256, tile_rows = 8;
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, sema::TensorId id) {
-  return kernel.tensors[static_cast<std::size_t>(id)];
+  return kernel.tensor(id);
 }
 
 // A factor as it lies, and what TMA would ask for.
@@ -29,7 +29,7 @@ struct Factor {
   const sema::Load* load = nullptr;
   bool copyable = false;
   bool unreadable = false;      // by TMA or by the atom, at all sizes
-  bool turned = false;          // it runs along the outer index, which the atom does not take
+  bool transposed = false;      // it runs along the outer index, which the atom does not take
   int run_mode = 0;             // the mode along which the copy runs
   std::vector<Predicate> open;  // on the sizes, for it to be readable
 
@@ -55,7 +55,7 @@ Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId ou
   made.copyable = tensor.access == sema::Access::input && rank >= least_modes && rank <= most_modes;
   const int unit = tile::unit_mode(facts, tensor.layout);
   const bool runs_outside = unit >= 0 && index_at(unit) == outer;
-  made.turned = runs_outside && !takes_outer;
+  made.transposed = runs_outside && !takes_outer;
   for (int mode = 0; mode < rank; ++mode) {
     if (index_at(mode) == (runs_outside && takes_outer ? outer : k)) made.run_mode = mode;
   }
@@ -115,10 +115,10 @@ class Maker {
     sema::Tensor& moved = main_->tensors[id];
     const Pitched made = pitched(kernel_, factor, outer, form_.k);
     moved.layout = made.layout;
-    moved.name += factor.turned ? "_turned" : "_rows";
+    moved.name += factor.transposed ? "_transposed" : "_rows";
     while (!taken_.insert(moved.name).second) moved.name += "_";
     end_ = ceil_div(end_, workspace_alignment) * workspace_alignment;
-    held_.push_back({moved.name, end_});
+    workspace_tensors_.push_back({moved.name, end_});
     end_ += made.bytes;
     add_assignment(tensor_of(kernel_, factor.tensor()), moved, *factor.load);
   }
@@ -126,7 +126,7 @@ class Maker {
   const sema::KernelPtr main() const { return main_; }
   const sema::KernelPtr copies() const { return copies_; }
   const std::vector<sema::TensorId>& copied() const { return copied_; }
-  const std::vector<Held>& held() const { return held_; }
+  const std::vector<WorkspaceTensor>& workspace_tensors() const { return workspace_tensors_; }
   const Int& workspace() const { return end_; }
 
   // Read and written by the copies.
@@ -172,7 +172,7 @@ class Maker {
   const GemmForm& form_;
   std::shared_ptr<sema::Kernel> main_, copies_;
   std::vector<sema::TensorId> copied_;
-  std::vector<Held> held_;
+  std::vector<WorkspaceTensor> workspace_tensors_;
   Int end_ = 0;
   std::set<std::string> taken_;
 };
@@ -275,10 +275,10 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
     return copied.copyable && !other.unreadable &&
            (copied.unreadable || !all_of(copied.open, other.open));
   };
-  if (!same && alone(a, b)) made.all.push_back({true, false, a.turned});
-  if (!same && alone(b, a)) made.all.push_back({false, true, b.turned});
+  if (!same && alone(a, b)) made.all.push_back({true, false, a.transposed});
+  if (!same && alone(b, a)) made.all.push_back({false, true, b.transposed});
   if (a.copyable && b.copyable && (!same || a.run_mode == b.run_mode))
-    made.all.push_back({true, true, a.turned && b.turned});
+    made.all.push_back({true, true, a.transposed && b.transposed});
   return made;
 }
 
@@ -317,7 +317,7 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
         {maker.copied()[static_cast<std::size_t>(each.tensor / 2)], each.bytes});
   }
   copies->prediction.global_bytes = copies->prediction.cache_bytes = maker.traffic();
-  copies->held = made->held = maker.held();
+  copies->workspace_tensors = made->workspace_tensors = maker.workspace_tensors();
   copies->workspace = made->workspace = maker.workspace();
   made->kernel = maker.main();
   made->before.push_back({maker.copies(), {std::move(*copies)}, {}});
