@@ -58,6 +58,7 @@ struct ShowOptions {
   std::string output;      // -o: a file whose ending says the form; empty: standard output
   std::string to;          // text, svg, html, tex: the form, whatever the ending
   std::map<std::string, std::string> set;
+  bool all = false;  // of a large picture, not a corner
 };
 
 struct ExportOptions {
