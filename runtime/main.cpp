@@ -243,6 +243,7 @@ void add_show(CLI::App& app, int& code) {
           "what to draw, as after `show` in the REPL: \"zipped_divide((8,8):(8,1), (2,4))\"")
       ->required();
   show->add_option("-o,--output", o->output, "the file to write: .svg, .png, .html, .tex or .txt");
+  show->add_flag("--all", o->all, "draw all of a large picture, not its first 128 x 128");
   show->add_option("--to", o->to, "the format, whatever the name of the file")
       ->check(CLI::IsMember({"text", "svg", "png", "html", "tex", "latex"}));
   show->add_option("--file", o->file, "a script whose names the expression may use");

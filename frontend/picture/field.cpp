@@ -57,7 +57,8 @@ Field::Field(const AnyLayout& layout, const Limits& limits)
               shown(extent_of(domain_of(layout), 1), extent_of(domain_of(layout), 0), limits)),
       all_rows_(extent_of(domain_of(layout), 0)),
       all_columns_(extent_of(domain_of(layout), 1)),
-      rank_(domain_of(layout).rank()) {
+      rank_(domain_of(layout).rank()),
+      can_be_lifted_(limits.can_be_lifted) {
   choose_slices(domain_of(layout), limits);
 }
 
@@ -134,7 +135,8 @@ std::string Field::left_out() const {
     text += (text.empty() ? "the first " : ", and the first ") + std::to_string(slices()) + " of " +
             std::to_string(all_slices_) + " slices";
   }
-  return text.empty() ? "" : "drawn: " + text;
+  if (text.empty()) return text;
+  return "drawn: " + text + (can_be_lifted_ ? "; all = true draws more" : "");
 }
 
 }  // namespace lay::picture

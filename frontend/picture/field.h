@@ -24,13 +24,25 @@ struct Limits {
   int longest = 1024;
   int slices = 16;  // panels
   int line = 512;   // offsets of an address line
+  // Whether `all = true` draws the rest, which the note of a corner says then.
+  bool can_be_lifted = true;
 
   // Boxes of several pictures together: two grids and their address lines.
   std::size_t together() const { return 2 * static_cast<std::size_t>(cells + longest); }
   // TeX's memory of 5 million words holds some 2,500 boxes of a picture, and no length of more than
   // 16,383 points.
   static Limits for_tex() {
-    return {.cells = 1024, .side = 32, .longest = 64, .slices = 16, .line = 64};
+    return {
+        .cells = 1024, .side = 32, .longest = 64, .slices = 16, .line = 64, .can_be_lifted = false};
+  }
+  // Of a picture that is asked for whole: what a browser still draws.
+  static Limits all() {
+    return {.cells = 1 << 20,
+            .side = 1 << 10,
+            .longest = 1 << 16,
+            .slices = 1 << 12,
+            .line = 1 << 14,
+            .can_be_lifted = false};
   }
 };
 
@@ -74,6 +86,7 @@ class Field {
   std::vector<SliceOf> slices_;
   std::int64_t all_rows_, all_columns_, all_slices_ = 1;
   int rank_;
+  bool can_be_lifted_;  // the limits
 };
 
 // The layout that says what coordinates are; Refusal "no-shape".

@@ -187,6 +187,7 @@ constexpr std::array kCodes{
     ErrorCode{"npy", ErrorStage::command, "tests/runtime/npy.cpp"},
     ErrorCode{"one-thread-an-element", ErrorStage::command, "tests/command/commands.cpp"},
     ErrorCode{"ptxas-remark", ErrorStage::command, "tests/command/commands.cpp"},
+    ErrorCode{"rounded", ErrorStage::command, "tests/command/commands.cpp"},
     ErrorCode{"set", ErrorStage::command, "the command line: `lay run --set`"},
     ErrorCode{"unknown-command", ErrorStage::command, "tests/repl/commands.txt"},
     ErrorCode{"unknown-target", ErrorStage::command, "tests/command/commands.cpp"},

@@ -21,7 +21,7 @@ int show_expression(const ShowOptions& options) {
   std::vector<picture::Picture> pictures;
   ExpressionQuery query({options.file, options.set, form == PictureForm::tex},
                         [&](const picture::Picture& picture) { pictures.push_back(picture); });
-  query.run("show " + options.expression);
+  query.run("show " + options.expression + (options.all ? ", all = true" : ""));
   if (query.code() != exit_ok || pictures.empty()) return query.code();
   if (options.output.empty())
     std::cout << rendered(pictures, form, text_options(STDOUT_FILENO));

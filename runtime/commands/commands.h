@@ -75,6 +75,7 @@ struct ShowOptions {
   // Text, svg, html, tex: the form, whatever the ending.
   std::string to;
   std::map<std::string, std::string> set;
+  bool all = false;  // of a large picture, not a corner
 };
 
 // The options of `lay export`.

@@ -92,7 +92,7 @@ TEST_CASE("an array whose numbers change in a narrower type is said to be rounde
     const std::string copy =
         "kernel copy<N>(X: " + type + " N:1) -> Y: " + type + " N:1 { Y[n] = X[n] }\n";
     put(folder / "copy.lay", copy);
-    const std::string said = "is rounded from f32 to " + type;
+    const std::string said = " is rounded from f32 to " + type;
     const auto run = [&](const std::string& file) {
       const auto ended = folder.lay({"run", "copy.lay", "--in", "X=" + file});
       CHECK(ended.code == 0);
@@ -100,6 +100,8 @@ TEST_CASE("an array whose numbers change in a narrower type is said to be rounde
     };
     CHECK(run("random.npy"));
     CHECK(!run("whole.npy"));
+    CHECK(folder.lay({"run", "copy.lay", "--in", "X=random.npy"}).error.find("note[rounded]") !=
+          std::string::npos);
     const auto called = [&](const std::string& array) {
       put(folder / "call.lay", copy + "print copy(" + array + ")\n");
       const auto ended = folder.lay({"run", "call.lay"});

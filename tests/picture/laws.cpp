@@ -455,6 +455,34 @@ TEST_CASE("many large pictures are drawn smaller, and each says so") {
   CHECK(drawn("show [[1:0 for i in 0..9] for j in 0..9]").errors == "view");
 }
 
+TEST_CASE("a large picture says how all of it is drawn, and then is") {
+  for (const std::string text : {"(200,300):(1,200)", "Sw<3,3,3> o 0 o (512,40):(40,1)",
+                                 "(8,8,100):(1,8,64)", "(3,5000):(1,3)"}) {
+    INFO(text);
+    const auto notes = [](const std::vector<Picture>& pictures) {
+      std::string all;
+      for (const Picture& picture : pictures)
+        for (const Panel& panel : picture.panels)
+          for (const std::string& note : panel.notes) all += note + "\n";
+      return all;
+    };
+    const auto corner = drawn("show " + text), whole = drawn("show " + text + ", all = true");
+    CHECK(corner.errors == "");
+    CHECK(whole.errors == "");
+    CHECK(notes(corner.pictures).find("; all = true draws more") != std::string::npos);
+    CHECK(notes(whole.pictures).find("drawn: ") == std::string::npos);
+    size_t boxes = 0;
+    for (const Panel& panel : whole.pictures.at(0).panels) boxes += panel.boxes.size();
+    CHECK(boxes >= 6400);
+    CHECK(drawn("show " + text + ", all = false").pictures.size() == corner.pictures.size());
+  }
+  CHECK(drawn("show 4:1, all = 3").errors == "operand-kind");
+  // Beyond what a browser draws even this is a corner, which says so and offers no more.
+  const auto far = drawn("show (1000000,1000000):(1,1000000), all = true");
+  CHECK(far.pictures.at(0).panels.at(0).notes.back() ==
+        "drawn: the first 1024 x 1024 of 1000000 x 1000000");
+}
+
 TEST_CASE("any layout is drawn in every form, or refused") {
   std::mt19937 random(5);
   const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

@@ -1,16 +1,19 @@
-// What `lay plan` prints is Lay: pasted behind the script it checks, and the plan that follows has
-// every schedule that was printed.
+// What `lay plan` prints is Lay: pasted behind the script it checks, the plan that follows has
+// every schedule that was printed, and a launch of any sizes runs what it ran before.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <random>
 #include <set>
 #include <sstream>
 
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
+#include "backend/plan/schedule/fitting.h"
 #include "backend/target/target.h"
+#include "frontend/sema/kernel/kernel_call.h"
 #include "generated/tests/paths.h"
 #include "tests/language/script.h"
 
@@ -78,17 +81,65 @@ std::vector<std::string> entries_of(const std::string& text, const std::string& 
 
 struct Planned {
   std::string text, problems;
+  std::optional<plan::Plan> plan;
 };
 
 Planned planned(const sema::test::Script& script, const std::string& kernel, const Target& target) {
   Planned result;
   for (const auto& each : script.evaluator.kernels()) {
     if (each->name != kernel) continue;
-    const plan::Plan plan = plan::make_plan(each, target);
+    plan::Plan plan = plan::make_plan(each, target);
     for (const plan::Problem& problem : plan.problems) result.problems += problem.message + "\n";
     if (plan.problems.empty()) result.text += plan::print_plan(plan);
+    result.plan = std::move(plan);
   }
   return result;
+}
+
+// What a launch of these sizes runs, with tensors as the allocator aligns them: the schedules
+// without their names and conditions, of copies that come first too.
+std::string taken(const plan::Plan& plan, const Binding& sizes) {
+  const auto body = [](const plan::Plan& of, const plan::Variant& variant) {
+    std::string text;
+    for (const std::string& line : plan::schedule_lines(of, variant))
+      if (line.starts_with("  ")) text += line + "\n";
+    return text;
+  };
+  const auto fitting = plan::fitting_variants(plan, sizes);
+  if (fitting.empty()) return "nothing";
+  std::string text;
+  for (const plan::Plan& before : fitting.front()->before)
+    text += body(before, before.variants.at(0)) + "then\n";
+  return text + body(plan, *fitting.front());
+}
+
+// Sizes of a kernel by name, around those that tiles, vectors and whole GPUs turn at.
+std::map<std::string, std::int64_t> drawn_sizes(const sema::Kernel& kernel, std::mt19937& random) {
+  constexpr int sizes[] = {1, 7, 16, 60, 64, 100, 128, 384, 1000, 1024, 2048, 4096, 4100, 8192};
+  std::map<std::string, std::int64_t> drawn;
+  for (const auto& dim : kernel.dims) drawn[dim.name] = sizes[random() % std::size(sizes)];
+  return drawn;
+}
+
+// Launches run the same before and after the paste.
+void check_launches(const plan::Plan& before, const plan::Plan& after) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 60; ++i) {
+    const auto sizes = drawn_sizes(*before.kernel, random);
+    const std::vector<std::optional<std::vector<std::int64_t>>> shapes(
+        before.kernel->tensors.size());
+    const Binding were = sema::solve_sizes(*before.kernel, shapes, sizes),
+                  are = sema::solve_sizes(*after.kernel, shapes, sizes);
+    try {
+      sema::check_guards(*before.kernel, were);
+    } catch (const Refusal&) {
+      continue;  // no launch has these sizes
+    }
+    std::string said;
+    for (const auto& [name, size] : sizes) said += name + "=" + std::to_string(size) + " ";
+    INFO(said);
+    REQUIRE(taken(before, were) == taken(after, are));
+  }
 }
 
 // The whole plan behind the script: no error, and a plan.
@@ -99,6 +150,10 @@ void check_whole(const sema::test::Script& script, const std::string& text,
   const Planned after = planned(pasted, kernel, target);
   CHECK(after.problems == "");
   CHECK(!after.text.empty());
+  // A schedule makes variants of vectors and of single elements. The one that was printed of single
+  // elements makes vectors of its own here, for sizes that its neighbour of vectors is not for.
+  const bool is_narrower = kernel == "updated";
+  if (after.problems.empty() && !is_narrower) check_launches(*before.plan, *after.plan);
 }
 
 // Each schedule alone, in place of those of the script: the plan has it, entry for entry. What it

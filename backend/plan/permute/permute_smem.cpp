@@ -149,7 +149,17 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
       if (order.empty()) continue;
     }
     const Layout threads = share(sharing, order);
-    if (asked) return search.with(threads, *asked, widest(*asked, permute.run_axis, most));
+    if (asked) {
+      // A layout that was asked for keeps the threads that it was found with.
+      Staging with = search.with(threads, *asked, widest(*asked, permute.run_axis, most));
+      if (!best || with.wavefronts < fewest) {
+        fewest = with.wavefronts;
+        best = std::move(with);
+      }
+      if (best->write.wavefronts == best->write.least && best->read.wavefronts == best->read.least)
+        return *best;
+      continue;
+    }
     // Padding before swizzles: its addresses are sums.
     for (const bool swizzles : {false, true}) {
       const int read = widest(packed, permute.run_axis, most);

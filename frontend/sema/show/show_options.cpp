@@ -29,6 +29,11 @@ class Reader {
       if (!t)
         fail("operand-kind", "a tile is a shape such as (16,8), not " + kind_name(value), span);
       options_.tile = *t;
+    } else if (name.text == "all") {
+      const auto* said = value.as<Predicate>();
+      const auto on = said ? said->evaluate(options_.binding) : std::nullopt;
+      if (!on) fail("operand-kind", "all is true or false, not " + text(value), span);
+      if (*on) options_.draw.limits = picture::Limits::all();
     } else if (name.text == "bits") {
       const bool number = t && t->is_int() && t->value().is_literal() && t->value().value() > 0 &&
                           t->value().value() < 1024;
@@ -54,12 +59,13 @@ class Reader {
   void set_size(const syntax::Identifier& name, const Value& value, Span span) {
     const auto dim = session_.dims.find(name.text);
     if (dim == session_.dims.end()) {
-      std::vector<std::string> known = {"view", "tile", "bits"};
+      std::vector<std::string> known = {"view", "tile", "bits", "all"};
       for (const auto& [other, symbol] : session_.dims) known.push_back(other);
       const auto near = nearest(name.text, known);
       fail("argument-name", "show has no option called " + name.text + ", and no dim is", name.span,
            {},
-           {{"help", near ? "did you mean " + *near + "?" : "view, tile, bits, or a dim: M = 8"}});
+           {{"help",
+             near ? "did you mean " + *near + "?" : "view, tile, bits, all, or a dim: M = 8"}});
     }
     const auto* t = value.as<Tuple>();
     if (!t || !t->is_int() || !t->value().is_literal() || t->value().value() < 1)

@@ -1,4 +1,5 @@
-// The options of `show`: view = line, tile = (16,8), bits = 16, M = 8. Internal to this folder.
+// The options of `show`: view = line, tile = (16,8), bits = 16, all = true, M = 8. Internal to this
+// folder.
 #pragma once
 
 #include <map>
