@@ -179,12 +179,12 @@ class Maker {
 
 // The tile of a copy that runs as its source does; nothing for others.
 std::optional<std::vector<int>> straight_tile(const PermuteForm& form) {
-  const Way& to = form.outputs.front();
+  const AffineAccess& to = form.outputs.front();
   if (form.inputs.empty() || form.inputs.front().way.run_axis != to.run_axis || to.run_axis < 0)
     return std::nullopt;
   std::vector<int> tile(form.indices.size(), 1);
   tile[static_cast<std::size_t>(to.run_axis)] = tile_run;
-  for (const Way::Leaf& leaf : to.leaves) {
+  for (const AffineAccess::Leaf& leaf : to.leaves) {
     if (leaf.axis == to.run_axis) continue;
     tile[static_cast<std::size_t>(leaf.axis)] = tile_rows;
     break;
