@@ -38,7 +38,7 @@ void Statements::compile(const ir::Let& let) {
 
 void Statements::compile(const ir::Shuffle& shuffle) {
   const ElementType type = program_.kernel->expr(shuffle.value).type;
-  Instruction made{.run = interpret::shuffle(held(type)), .a = expr_.value(shuffle.value)};
+  Instruction made{.run = interpret::shuffle(lane_type(type)), .a = expr_.value(shuffle.value)};
   made.dst = expr_.fresh();
   made.value = shuffle.lane_mask;
   expr_.emit(made);

@@ -24,23 +24,6 @@ bool contains(const Indices& indices, IndexId index) {
   return std::find(indices.begin(), indices.end(), index) != indices.end();
 }
 
-// For each node the indices that it depends on and does not reduce over itself.
-std::vector<std::set<IndexId>> free_indices(const Kernel& kernel) {
-  std::vector<std::set<IndexId>> free(kernel.nodes.size());
-  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
-    const sema::Node& node = kernel.nodes[id];
-    for (const NodeId operand : sema::operands(node)) {
-      const auto& of = free[static_cast<std::size_t>(operand)];
-      free[id].insert(of.begin(), of.end());
-    }
-    if (const auto* index = std::get_if<sema::IndexValue>(&node.what))
-      free[id].insert(index->index);
-    if (const auto* reduce = std::get_if<sema::Reduce>(&node.what))
-      for (const IndexId index : reduce->indices) free[id].erase(index);
-  }
-  return free;
-}
-
 const sema::Reduce* reduction(const Kernel& kernel, NodeId id) {
   return std::get_if<sema::Reduce>(&kernel.node(id).what);
 }
@@ -52,13 +35,16 @@ struct Sides {
 
 class Former {
  public:
-  Former(const Kernel& kernel, const Facts& facts) : given_(kernel), facts_(facts) {}
+  Former(const Kernel& kernel, const Facts& facts, IndexId part)
+      : given_(kernel), facts_(facts), part_(part) {}
 
   std::variant<Program, NotTiled> run(Columns how) {
     if (auto no = merge_columns()) return *no;
     if (auto no = find_sides()) return *no;
     order_sides();
     program_.kernel = std::make_shared<const Kernel>(kernel_);
+    program_.part = part_;
+    if (part_ >= 0) program_.parts = static_cast<int>(kernel_.index(part_).extent.value());
     program_.axes = {axis(sides_.rows, "row"), axis(sides_.columns, "column")};
     find_sites();
     program_.body = {loop(row_axis, Walk::grid, how == Columns::kept ? kept() : streamed())};
@@ -107,7 +93,7 @@ class Former {
 
   // Rows are what reductions and outputs depend on beside the columns.
   std::optional<NotTiled> find_sides() {
-    const auto free = free_indices(kernel_);
+    const auto free = sema::free_indices(kernel_);
     std::set<IndexId> of_reductions;
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
       if (!reduction(kernel_, static_cast<NodeId>(id))) continue;
@@ -122,7 +108,7 @@ class Former {
       Indices along;
       for (const IndexId index : assignment.indices) {
         if (of_reductions.contains(index)) continue;
-        if (kernel_.index(index).extent.is(1)) continue;
+        if (kernel_.index(index).extent.is(1) || index == part_) continue;
         along.push_back(index);
       }
       if (along.empty()) continue;
@@ -140,7 +126,7 @@ class Former {
     for (const sema::Assignment& assignment : kernel_.assignments) {
       for (const IndexId index : assignment.indices) {
         const bool known = contains(sides_.rows, index) || contains(sides_.columns, index);
-        if (!known) sides_.rows.push_back(index);
+        if (!known && index != part_) sides_.rows.push_back(index);
       }
     }
     for (const IndexId index : of_reductions)
@@ -148,7 +134,7 @@ class Former {
     for (const sema::Assignment& assignment : kernel_.assignments) {
       std::size_t on_rows = 0, on_columns = 0;
       for (const IndexId index : assignment.indices)
-        (contains(sides_.columns, index) ? on_columns : on_rows) += 1;
+        if (index != part_) (contains(sides_.columns, index) ? on_columns : on_rows) += 1;
       if (on_rows != sides_.rows.size() || (on_columns != 0 && on_columns != sides_.columns.size()))
         return NotTiled{"its outputs have different rows"};
     }
@@ -243,7 +229,7 @@ class Former {
   }
 
   void find_sites() {
-    free_ = free_indices(kernel_);
+    free_ = sema::free_indices(kernel_);
     std::vector<int> level(kernel_.nodes.size(), 0);
     const auto add = [&](Site site) {
       site.needs = needs_of(site.root);
@@ -441,6 +427,7 @@ class Former {
 
   const Kernel& given_;
   const Facts& facts_;
+  IndexId part_;
   Kernel kernel_;    // with columns merged
   Indices columns_;  // in the order of the first reduction
   Sides sides_;
@@ -453,8 +440,9 @@ class Former {
 
 }  // namespace
 
-std::variant<Program, NotTiled> form(const Kernel& kernel, const Facts& facts, Columns columns) {
-  return Former(kernel, facts).run(columns);
+std::variant<Program, NotTiled> form(const Kernel& kernel, const Facts& facts, Columns columns,
+                                     IndexId part) {
+  return Former(kernel, facts, part).run(columns);
 }
 
 int walks_of_columns(const Program& program) {

@@ -26,9 +26,10 @@ struct NotTiled {
 // tiles, once for each reduction that needs another one first.
 enum class Columns { kept, streamed };
 
-// Returns an unbound program.
+// Returns an unbound program. `part` is an index of the outputs that says which part of the columns
+// a block has, or -1.
 std::variant<Program, NotTiled> form(const sema::Kernel& kernel, const Facts& facts,
-                                     Columns columns);
+                                     Columns columns, sema::IndexId part = -1);
 
 // Returns how many times a streamed program walks the columns: reductions that depend on no other
 // share the first walk, outputs along the columns take one more.

@@ -116,6 +116,10 @@ struct Program {
   Block body;
   std::optional<Distribution> threads;  // once bound
   int blocks_per_sm = 1;                // promised to the register allocator
+  // Columns split over the grid: a block takes every `parts`-th tile of them, and the index of the
+  // outputs says which.
+  sema::IndexId part = -1;
+  int parts = 1;
 
   const Axis& axis(AxisId id) const { return axes[static_cast<std::size_t>(id)]; }
   const Tile& tile(TileId id) const { return tiles[static_cast<std::size_t>(id)]; }

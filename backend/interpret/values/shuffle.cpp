@@ -18,13 +18,13 @@ void exchange(Warp& warp, const Instruction& at) {
 
 }  // namespace
 
-Handler shuffle(Held held) {
-  switch (held) {
-    case Held::single:
+Handler shuffle(LaneType type) {
+  switch (type) {
+    case LaneType::single:
       return exchange<float>;
-    case Held::real:
+    case LaneType::real:
       return exchange<double>;
-    case Held::integer:
+    case LaneType::integer:
       break;
   }
   return exchange<std::int64_t>;

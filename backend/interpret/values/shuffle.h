@@ -7,6 +7,6 @@ namespace lay::interpret {
 
 // Slot dst of a lane <- slot a of the lane whose number is this lane's xor `value`. Stops the run
 // unless all 32 lanes are at work.
-Handler shuffle(Held held);
+Handler shuffle(LaneType type);
 
 }  // namespace lay::interpret

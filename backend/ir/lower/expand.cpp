@@ -1,7 +1,6 @@
 #include "backend/ir/lower/expand.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -9,8 +8,8 @@
 #include "backend/plan/axes.h"
 #include "backend/tile/bind.h"
 #include "frontend/algebra/layouts/operations.h"
-#include "frontend/algebra/memory/convert.h"
 #include "frontend/sema/kernel/kernel_walk.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::ir {
 
@@ -50,7 +49,7 @@ class Expander {
   void run() {
     const tile::Axis& across = program_.axis(row_axis);
     const int blocks = threads_.blocks();
-    b_.kernel.launch = {{ceil_div(across.extent, across.tile) * blocks, 1, 1},
+    b_.kernel.launch = {{ceil_div(across.extent, across.tile) * blocks, program_.parts, 1},
                         {blocks, 1, 1},
                         threads_.threads(),
                         program_.blocks_per_sm};
@@ -70,17 +69,18 @@ class Expander {
                             b_.at(plan::along(threads_.layout[0], row_axis), thread));
       column_in_tile_ = b_.let(declared_.name("column_in_tile"),
                                b_.at(plan::along(threads_.layout[0], column_axis), thread));
-      Term block = b_.special(Builtin::block_x);
+      Term tile_of_rows = b_.special(Builtin::block_x);
       if (threads_.blocks() > 1) {
         const Layout shares = plan::along(threads_.layout[2], column_axis);
         declared_.from(declared_.kernel.where,
                        "blocks of a cluster share rows: block -> column " + shares.to_string());
-        block = block / threads_.blocks();
+        tile_of_rows = tile_of_rows / threads_.blocks();
         column_in_tile_ =
             b_.let(declared_.name("column_of_block"),
                    column_in_tile_ + b_.at(shares, b_.special(Builtin::cluster_rank)));
       }
-      first_[row_axis] = b_.let(declared_.name("first_row"), block * across.tile + row_in_tile_);
+      first_[row_axis] =
+          b_.let(declared_.name("first_row"), tile_of_rows * across.tile + row_in_tile_);
       first_[column_axis] = column_in_tile_;
       for (const tile::Stmt& stmt : program_.body)  // the loop over the grid, and nothing beside it
         block(std::get<tile::For>(stmt.node).body);
@@ -230,6 +230,7 @@ class Expander {
 
   // The indices at these values, the last of an axis the fastest.
   void bind(ElementLowering& element, const Values& at) {
+    if (program_.part >= 0) element.bind(program_.part, b_.special(Builtin::block_y));
     for (const AxisId axis : {row_axis, column_axis}) {
       const tile::Axis& of = program_.axis(axis);
       if (of.indices.empty()) continue;
@@ -353,8 +354,10 @@ class Expander {
     reductions([&](TileId id) { clear(id); });
     const tile::Axis& axis = program_.axis(loop.axis);
     const auto before = known_;
-    b_.loop(declared_.name("first_column"), number(0), b_.size(axis.extent), {.step = axis.tile},
-            [&](Term first) {
+    const bool split = program_.parts > 1;
+    const Term begin = split ? b_.special(Builtin::block_y) * axis.tile : number(0);
+    b_.loop(declared_.name("first_column"), begin, b_.size(axis.extent),
+            {.step = axis.tile * program_.parts}, [&](Term first) {
               first_[column_axis] = first + column_in_tile_;
               for (std::size_t i = 0; i < loop.body.size(); ++i) {
                 const auto& node = loop.body[i].node;
@@ -455,40 +458,24 @@ class Expander {
 
   // ---- reductions
 
-  Term identity(TileId id) {
-    const ElementType type = held_type(tile(id));
-    const bool real = is_float(type);
-    const double infinity = std::numeric_limits<double>::infinity();
-    using enum sema::ReduceFunction;
-    switch (reduction(id).function) {
-      case prod:
-      case sema::ReduceFunction::all:
-        return b_.constant(std::int64_t{1}, type);
-      case max:
-        return real ? b_.constant(-infinity, type)
-                    : b_.constant(saturate(type, std::numeric_limits<std::int64_t>::min()), type);
-      case min:
-        return real ? b_.constant(infinity, type)
-                    : b_.constant(saturate(type, std::numeric_limits<std::int64_t>::max()), type);
-      default:
-        return b_.constant(std::int64_t{0}, type);
-    }
+  static bool is_condition(sema::ReduceFunction function) {
+    return sema::reduce_row(function).result == sema::ReduceResult::condition;
   }
 
+  Term identity(TileId id) {
+    const sema::ReduceFunction function = reduction(id).function;
+    const ElementType type = held_type(tile(id));
+    if (is_condition(function))
+      return b_.constant(std::int64_t{function == sema::ReduceFunction::all}, type);
+    return std::visit([&](auto value) { return b_.constant(value, type); },
+                      sema::identity(function, type));
+  }
+
+  // Of conditions, held as 0 and 1, the greater one is `or` and the lesser one `and`.
   Term joined(sema::ReduceFunction function, Term a, Term b) {
-    using enum sema::ReduceFunction;
-    switch (function) {
-      case prod:
-        return a * b;
-      case max:
-      case any:
-        return b_.max(a, b);
-      case min:
-      case sema::ReduceFunction::all:
-        return b_.min(a, b);
-      default:
-        return a + b;
-    }
+    if (is_condition(function))
+      return function == sema::ReduceFunction::any ? b_.max(a, b) : b_.min(a, b);
+    return b_.apply(sema::joining(function), {a, b});
   }
 
   void clear(TileId id) {

@@ -8,6 +8,7 @@
 #include "backend/plan/model/tile_traffic.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/algebra/support/refusal.h"
@@ -199,11 +200,9 @@ Forecast of_tiles(const Prediction& prediction, const Sized& sized, std::int64_t
   return made;
 }
 
-Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
-                   const Prediction& prediction, const Sized& sized, const Target& target) {
-  const std::int64_t elements = sized.product(kernel.assignments.at(0).indices);
-  Forecast made = of_tiles(prediction, sized, round_up_div(elements, scalar.threads), target);
-  if (made.multiply_adds == 0) return made;
+// The multiply-adds of reductions at the rate of threads.
+void take_products(Forecast& made, const sema::Kernel& kernel, const Target& target) {
+  if (made.multiply_adds == 0) return;
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
       [](const sema::Node& node) { return std::holds_alternative<sema::Reduce>(node.what); });
@@ -212,6 +211,31 @@ Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
   const auto rate = target.multiply_adds("thread", type);
   if (!rate) throw Unknown();
   made.products = made.multiply_adds / (*rate * target.sms * target.hertz);
+}
+
+Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
+                   const Prediction& prediction, const Sized& sized, const Target& target) {
+  const std::int64_t elements = sized.product(kernel.assignments.at(0).indices);
+  Forecast made = of_tiles(prediction, sized, round_up_div(elements, scalar.threads), target);
+  take_products(made, kernel, target);
+  return made;
+}
+
+// Rows of tiles are taken once each. What columns that are walked again ask for comes from L2 as
+// far as the rows that blocks work on at once fit there.
+Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
+                    const Prediction& prediction, const Sized& sized, const Target& target) {
+  const tile::Axis& across = program.axis(tile::row_axis);
+  const int blocks = program.threads->blocks();
+  const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;
+  Forecast made = of_tiles(prediction, sized, tiles, target);
+  take_products(made, kernel, target);
+  const double rows_at_once =
+      static_cast<double>(std::min(made.at_once, tiles) / blocks) * across.tile;
+  const double row_bytes =
+      made.cache_bytes / static_cast<double>(std::max<std::int64_t>(1, sized(across.extent)));
+  if (tile::walks_of_columns(program) > 1 && rows_at_once * row_bytes > target.cache)
+    made.global_bytes = std::max(made.global_bytes, made.cache_bytes);
   return made;
 }
 
@@ -236,9 +260,7 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
             return of_scalar(kernel, how, prediction, sized, target);
           },
           [&](const tile::Program& how) {
-            const tile::Axis& across = how.axis(tile::row_axis);
-            return of_tiles(prediction, sized, round_up_div(sized(across.extent), across.tile),
-                            target);
+            return of_program(kernel, how, prediction, sized, target);
           },
       },
       variant.how);

@@ -6,6 +6,7 @@
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/predict.h"
+#include "backend/plan/tiles/split_columns.h"
 #include "backend/plan/tiles/tile_schedule.h"
 
 namespace lay::plan {
@@ -58,6 +59,7 @@ class TilePlanner {
       if (!plan_.problems.empty()) return;
     }
     for (const int bytes : {access_bytes, 0}) {
+      if (bytes > 0) add_split(bytes);
       for (const Candidate& candidate : candidates(bytes)) {
         if (complete()) return;
         add(candidate, {});
@@ -222,6 +224,76 @@ class TilePlanner {
     if (superfluous) plan_.variants.erase(plan_.variants.begin() + count, plan_.variants.end());
   }
 
+  // Few long rows, or few rows that memory runs along: blocks of a first launch take parts of the
+  // columns, a second launch joins them.
+  void add_split(int bytes) {
+    if (tile::walks_of_columns(streamed_) > 1) return;
+    const Int &length = streamed_.axis(tile::column_axis).extent,
+              &across = streamed_.axis(tile::row_axis).extent;
+    const int vector = std::min(wide_vector, bytes / narrowest());
+    const bool wide = along_ == tile::column_axis;
+    const int narrow = std::min(vector, 4);
+    const Shape shape =
+        wide ? Shape{tile::column_axis, 1, 256, 1, std::max(1, values_wanted / vector), vector, 1}
+             : Shape{tile::row_axis, 32, 8, 1, values_wanted / narrow, narrow, 1};
+    Candidate first{"split", Columns::streamed, shape.distribution(), bytes, {}};
+    const int tile = cluster_columns(first), rows = tile::extent_of(first.threads, tile::row_axis);
+    // Parts enough to fill the machine with two blocks an SM where there is one tile of rows.
+    const int parts = 2 * target_.sms;
+    first.when = {less_equal(across, rows * target_.sms / 4),
+                  greater_equal(length, 2 * tile * std::min(parts, 16))};
+    const auto given = open_conditions(facts_, first.when);
+    if (!given) return;
+    const auto split = split_columns(*plan_.kernel, parts);
+    if (!split) return;
+    auto parts_program = tile::form(*split->parts, facts_, Columns::streamed, split->part);
+    auto join_program = tile::form(*split->join, facts_, Columns::streamed);
+    if (!std::holds_alternative<Program>(parts_program) ||
+        !std::holds_alternative<Program>(join_program))
+      return;
+    auto bound =
+        tile::bind(std::get<Program>(std::move(parts_program)), first.threads, bytes, facts_);
+    const Shape joining{tile::row_axis, 32, 8, 1, values_wanted, 1, 1};
+    auto join =
+        tile::bind(std::get<Program>(std::move(join_program)), joining.distribution(), 0, facts_);
+    if (!bound || !join) return;
+    Variant before = variant_of(*bound, "split_parts", *given);
+    Variant variant = variant_of(*join, "split", *given);
+    for (const Predicate& condition : before.when) add_condition(variant.when, condition);
+    // Both launches share the workspace; the caller's tensors have other numbers in the first.
+    for (const Alignment& aligned : before.aligned) {
+      const std::string& name = split->parts->tensor(aligned.tensor).name;
+      for (std::size_t id = 0; id < plan_.kernel->tensors.size(); ++id)
+        if (plan_.kernel->tensors[id].name == name)
+          variant.aligned.push_back({static_cast<sema::TensorId>(id), aligned.bytes});
+    }
+    before.workspace_tensors = variant.workspace_tensors = split->tensors;
+    before.workspace = variant.workspace = split->workspace;
+    const sema::KernelPtr executed = before.kernel;
+    before.kernel = nullptr;
+    variant.before.push_back({executed, {std::move(before)}, {}});
+    plan_.variants.push_back(std::move(variant));
+  }
+
+  static void add_condition(std::vector<Predicate>& when, const Predicate& condition) {
+    if (std::find(when.begin(), when.end(), condition) == when.end()) when.push_back(condition);
+  }
+
+  Variant variant_of(tile::Bound& bound, const std::string& name,
+                     const std::vector<Predicate>& given) const {
+    Variant variant;
+    variant.name = name;
+    variant.when = given;
+    for (const Predicate& condition : bound.when) add_condition(variant.when, condition);
+    for (const tile::Aligned& aligned : bound.aligned)
+      variant.aligned.push_back({aligned.tensor, aligned.bytes});
+    variant.prediction = predict(bound.program, target_);
+    bound.program.blocks_per_sm = variant.prediction.blocks;
+    variant.kernel = bound.program.kernel;
+    variant.how = std::move(bound.program);
+    return variant;
+  }
+
   // Whether the candidate fits for some sizes.
   bool add(const Candidate& candidate, const Span& schedule) {
     const auto given = open_conditions(facts_, candidate.when);
@@ -231,27 +303,15 @@ class TilePlanner {
       if (!facts.suppose(condition)) return false;
     auto bound = tile::bind(program(candidate.columns), candidate.threads, candidate.bytes, facts);
     if (!bound) return false;
+    Variant variant = variant_of(*bound, candidate.name, *given);
+    if (variant.prediction.shared_bytes > target_.block_shared) return false;
+    variant.schedule = schedule;
     // Element by element is a variant of its own where it needs less than vectors.
-    Variant variant;
-    variant.name = candidate.name;
-    variant.when = *given;
-    for (const Predicate& condition : bound->when)
-      if (std::find(variant.when.begin(), variant.when.end(), condition) == variant.when.end())
-        variant.when.push_back(condition);
-    for (const tile::Aligned& aligned : bound->aligned)
-      variant.aligned.push_back({aligned.tensor, aligned.bytes});
     const bool known =
         std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {
           return other.when == variant.when && other.aligned == variant.aligned;
         });
-    if (known) return true;
-    variant.prediction = predict(bound->program, target_);
-    if (variant.prediction.shared_bytes > target_.block_shared) return false;
-    bound->program.blocks_per_sm = variant.prediction.blocks;
-    variant.kernel = bound->program.kernel;
-    variant.how = std::move(bound->program);
-    variant.schedule = schedule;
-    plan_.variants.push_back(std::move(variant));
+    if (!known) plan_.variants.push_back(std::move(variant));
     return true;
   }
 
