@@ -5,19 +5,18 @@
 namespace lay::cuda {
 namespace {
 
-constexpr std::array
-    rows =
-        {Helper{"tensor_map", R"(struct __align__(64) tensor_map {  // as the driver encodes it
+constexpr std::array rows = {
+    Helper{"tensor_map", R"(struct __align__(64) tensor_map {  // as the driver encodes it
   unsigned long long words[16];
 };
 )",
-                90},
-         Helper{"shared_address",
-                R"(static __device__ __forceinline__ unsigned shared_address(const void* at) {
+           90},
+    Helper{"shared_address",
+           R"(static __device__ __forceinline__ unsigned shared_address(const void* at) {
   return (unsigned)__cvta_generic_to_shared(at);
 }
 )"},
-         Helper{"elect_one", R"(// True in one lane of a converged warp.
+    Helper{"elect_one", R"(// True in one lane of a converged warp.
 static __device__ __forceinline__ bool elect_one() {
   unsigned elected;
   asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
@@ -25,35 +24,33 @@ static __device__ __forceinline__ bool elect_one() {
   return elected != 0;
 }
 )",
-                90},
-         Helper{
-             "same_in_warp",
-             R"(// A number on which the lanes of a warp agree: from here on the compiler knows that
+           90},
+    Helper{"same_in_warp",
+           R"(// A number on which the lanes of a warp agree: from here on the compiler knows that
 // they do.
 static __device__ __forceinline__ int same_in_warp(int value) {
   return (int)__reduce_max_sync(0xffffffff, (unsigned)value);
 }
 )"},
-         Helper{
-             "mbarrier_init",
-             R"(static __device__ __forceinline__ void mbarrier_init(unsigned barrier, int count) {
+    Helper{"mbarrier_init",
+           R"(static __device__ __forceinline__ void mbarrier_init(unsigned barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
 )",
-             90},
-         Helper{"mbarrier_invalidate",
-                R"(static __device__ __forceinline__ void mbarrier_invalidate(unsigned barrier) {
+           90},
+    Helper{"mbarrier_invalidate",
+           R"(static __device__ __forceinline__ void mbarrier_invalidate(unsigned barrier) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
 )",
-                90},
-         Helper{"mbarrier_arrive",
-                R"(static __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
+           90},
+    Helper{"mbarrier_arrive",
+           R"(static __device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 )",
-                90},
-         Helper{"mbarrier_arrive_remote", R"(// At the same barrier of another block of the cluster.
+           90},
+    Helper{"mbarrier_arrive_remote", R"(// At the same barrier of another block of the cluster.
 static __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier, int rank) {
   asm volatile(
       "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
@@ -63,15 +60,15 @@ static __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier, 
       : "memory");
 }
 )",
-                90},
-         Helper{"mbarrier_expect", R"(// Arrives, and expects so many bytes more.
+           90},
+    Helper{"mbarrier_expect", R"(// Arrives, and expects so many bytes more.
 static __device__ __forceinline__ void mbarrier_expect(unsigned barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
 )",
-                90},
-         Helper{"mbarrier_wait", R"(// Until the phase of that parity is complete.
+           90},
+    Helper{"mbarrier_wait", R"(// Until the phase of that parity is complete.
 static __device__ __forceinline__ void mbarrier_wait(unsigned barrier, int parity) {
   asm volatile(
       "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; "
@@ -80,9 +77,9 @@ static __device__ __forceinline__ void mbarrier_wait(unsigned barrier, int parit
       : "memory");
 }
 )",
-                90},
-         Helper{"st_async_1",
-                R"(// 32 bits to the same place in a block of the cluster, which counts the bytes at
+           90},
+    Helper{"st_async_1",
+           R"(// 32 bits to the same place in a block of the cluster, which counts the bytes at
 // its barrier.
 static __device__ __forceinline__ void st_async_1(const void* to, unsigned barrier, int rank,
                                                   unsigned a) {
@@ -95,10 +92,9 @@ static __device__ __forceinline__ void st_async_1(const void* to, unsigned barri
       : "memory");
 }
 )",
-                90},
-         Helper{
-             "st_async_2",
-             R"(// 2 x 32 bits to the same place in a block of the cluster, which counts the bytes
+           90},
+    Helper{"st_async_2",
+           R"(// 2 x 32 bits to the same place in a block of the cluster, which counts the bytes
 // at its barrier.
 static __device__ __forceinline__ void st_async_2(const void* to, unsigned barrier, int rank,
                                                   unsigned a, unsigned b) {
@@ -112,10 +108,9 @@ static __device__ __forceinline__ void st_async_2(const void* to, unsigned barri
       : "memory");
 }
 )",
-             90},
-         Helper{
-             "st_async_4",
-             R"(// 4 x 32 bits to the same place in a block of the cluster, which counts the bytes
+           90},
+    Helper{"st_async_4",
+           R"(// 4 x 32 bits to the same place in a block of the cluster, which counts the bytes
 // at its barrier.
 static __device__ __forceinline__ void st_async_4(const void* to, unsigned barrier, int rank,
                                                   unsigned a, unsigned b, unsigned c, unsigned d) {
@@ -129,9 +124,9 @@ static __device__ __forceinline__ void st_async_4(const void* to, unsigned barri
       : "memory");
 }
 )",
-             90},
-         Helper{"st_async_1_b64",
-                R"(// 64 bits to the same place in a block of the cluster, which counts the bytes at
+           90},
+    Helper{"st_async_1_b64",
+           R"(// 64 bits to the same place in a block of the cluster, which counts the bytes at
 // its barrier.
 static __device__ __forceinline__ void st_async_1_b64(const void* to, unsigned barrier, int rank,
                                                       unsigned long long a) {
@@ -144,9 +139,9 @@ static __device__ __forceinline__ void st_async_1_b64(const void* to, unsigned b
       : "memory");
 }
 )",
-                90},
-         Helper{"st_async_2_b64",
-                R"(// Twice 64 bits to the same place in a block of the cluster, which counts the
+           90},
+    Helper{"st_async_2_b64",
+           R"(// Twice 64 bits to the same place in a block of the cluster, which counts the
 // bytes at its barrier.
 static __device__ __forceinline__ void st_async_2_b64(const void* to, unsigned barrier, int rank,
                                                       unsigned long long a, unsigned long long b) {
@@ -160,8 +155,7 @@ static __device__ __forceinline__ void st_async_2_b64(const void* to, unsigned b
       : "memory");
 }
 )",
-                90},
-         90},
+           90},
     Helper{"kept",
            R"(// The same value, which the compiler keeps: it would take addresses from special
 // registers again in every loop.
