@@ -152,7 +152,7 @@ void add_build(CLI::App& app, int& code) {
 
 void add_bench(CLI::App& app, int& code) {
   auto* bench = app.add_subcommand(
-      "bench", "Checks and times kernels on the GPU beside cuBLASLt and Triton.");
+      "bench", "Checks and times kernels on the GPU beside cuBLASLt, Triton and PyTorch.");
   auto o = std::make_shared<lay::bench::Options>();
   auto sizes = std::make_shared<std::vector<std::string>>(),
        set = std::make_shared<std::vector<std::string>>();
@@ -182,6 +182,14 @@ void add_bench(CLI::App& app, int& code) {
           "the time limit for Triton to compile a problem (default 120, and 0 with --variant); "
           "0 leaves Triton out")
       ->check(CLI::Range(0.0, 3600.0));
+  bench
+      ->add_option(
+          "--torch-seconds", o->torch_seconds,
+          "the time limit for PyTorch to compile and compute a problem (default 120, and 0 with "
+          "--variant); 0 leaves PyTorch out")
+      ->check(CLI::Range(0.0, 3600.0));
+  bench->add_flag("--torch-autotune", o->torch_autotune,
+                  "time torch.compile in its mode max-autotune-no-cudagraphs too");
   bench->add_flag("--all-variants", o->all_variants,
                   "time every variant that fits, not only the one a launch takes");
   bench

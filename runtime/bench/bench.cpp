@@ -1,6 +1,8 @@
 #include "runtime/bench/bench.h"
 
+#include <chrono>
 #include <iostream>
+#include <memory>
 
 #include "frontend/algebra/support/refusal.h"
 #include "runtime/bench/benchmark.h"
@@ -29,14 +31,19 @@ class BenchRun {
     if (library_) setting_.library = library_->version();
     sensors_ = Nvml::open(gpu.device().pci_bus_id, &setting_.sensors_missing);
     const bool variants_only = options.all_variants || !options.variants.empty();
-    const double seconds =
-        options.once ? 0 : options.triton_seconds.value_or(variants_only ? 0 : 120);
-    if (seconds > 0) {
-      const std::chrono::milliseconds limit(static_cast<std::int64_t>(seconds * 1e3));
+    const auto limit_of = [&](const std::optional<double>& given) {
+      const double seconds = options.once ? 0 : given.value_or(variants_only ? 0 : 120);
+      return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
+    };
+    if (const auto limit = limit_of(options.triton_seconds); limit.count() > 0)
       triton_ = Triton::open(limit, &setting_.triton_missing);
-    }
+    if (const auto limit = limit_of(options.torch_seconds); limit.count() > 0)
+      torch_ = Torch::open(limit, &setting_.torch_missing);
     if (triton_) setting_.triton = triton_->version();
+    if (torch_) setting_.torch = torch_->version();
     environment_.triton = triton_ ? &*triton_ : nullptr;
+    environment_.torch = torch_.get();
+    environment_.torch_autotune = options.torch_autotune;
     environment_.library = library_ ? &*library_ : nullptr;
     environment_.sensors = sensors_ ? &*sensors_ : nullptr;
     environment_.algorithms = options.algorithms;
@@ -95,6 +102,7 @@ class BenchRun {
   std::optional<CublasLt> library_;
   std::optional<Nvml> sensors_;
   std::optional<Triton> triton_;
+  std::unique_ptr<Torch> torch_;
   Environment environment_;
   std::vector<Result> results_;
   bool wrong_ = false;

@@ -1,5 +1,5 @@
 // `lay bench`: builds the kernels of a script, checks them against a reference and times them
-// beside baselines (cuBLASLt, Triton, a device-to-device copy).
+// beside baselines (cuBLASLt, Triton, PyTorch, a device-to-device copy).
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,11 @@ struct Options {
   // The time that Python has for Triton's configurations of one problem; 0 leaves Triton out. By
   // default 120, and 0 if variants are named, for then the variants are compared with each other.
   std::optional<double> triton_seconds;
+  // The time that Python has to compute one problem in PyTorch, compilation included; 0 leaves
+  // PyTorch out. By default 120, and 0 if variants are named.
+  std::optional<double> torch_seconds;
+  // Adds torch.compile with its mode max-autotune-no-cudagraphs.
+  bool torch_autotune = false;
   // Measures every variant that fits the sizes, not only the one that a launch takes.
   bool all_variants = false;
   // Measures these variants; empty for the choice above.

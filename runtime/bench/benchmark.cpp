@@ -6,12 +6,14 @@
 #include <optional>
 
 #include "backend/plan/make.h"
+#include "backend/plan/model/scalar.h"
 #include "backend/plan/schedule/fitting.h"
 #include "runtime/bench/baseline.h"
 #include "runtime/bench/checker.h"
 #include "runtime/bench/compiled_kernel.h"
 #include "runtime/bench/problem/epilogue.h"
 #include "runtime/bench/reference.h"
+#include "runtime/bench/problem/strides.h"
 #include "runtime/gpu/stream.h"
 
 namespace lay::bench {
@@ -56,6 +58,7 @@ class Benchmark {
     add_ours();
     add_baselines();
     add_triton();
+    add_torch(protocol);
     sets_->upload(checker_->uniform());
     time_all(protocol);
     return std::move(result_);
@@ -195,22 +198,50 @@ class Benchmark {
     if (epilogue_plan_) add_unfused();
   }
 
-  // The baseline of a permute kernel is a copy of as many bytes on the device.
+  // Returns whether memory, and not arithmetic, limits a kernel that is no GEMM.
+  bool is_memory_bound() const {
+    constexpr double most_operations_a_byte = 16;
+    const auto operations =
+        plan::scalar_work(*problem_.kernel).least_flops.evaluate(problem_.sizes);
+    return operations && static_cast<double>(*operations) <= most_operations_a_byte * result_.bytes;
+  }
+
+  // The baseline of a kernel that memory limits is a copy on the device: of an input to an output
+  // of as many bytes, else of as much of the largest input as makes the same traffic.
   void add_copy() {
-    if (result_.operations > 0 || problem_.kernel->assignments.size() != 1) return;
-    const sema::TensorId to = problem_.kernel->assignments[0].target;
-    const auto bytes = [&](sema::TensorId id) {
-      return problem_.tensors[static_cast<std::size_t>(id)].bytes();
+    if (!is_memory_bound()) return;
+    const auto count = static_cast<sema::TensorId>(problem_.tensors.size());
+    const auto tensor = [&](sema::TensorId id) -> const Tensor& {
+      return problem_.tensors[static_cast<std::size_t>(id)];
     };
-    for (sema::TensorId from = 0; from < static_cast<sema::TensorId>(problem_.tensors.size());
-         ++from) {
-      if (from == to || bytes(from) != bytes(to)) continue;
-      Row row(Side::copy, "copy of " + problem_.tensors[static_cast<std::size_t>(from)].name);
-      row.bytes = static_cast<double>(bytes(from) + bytes(to));
-      add(std::move(row),
-          [this, from, to](int set, StreamHandle stream) { sets_->copy(set, from, to, stream); });
-      return;
+    sema::TensorId largest = -1;
+    for (sema::TensorId from = 0; from < count; ++from) {
+      if (tensor(from).access == sema::Access::output) continue;
+      for (sema::TensorId to = 0; to < count; ++to) {
+        if (from == to || !tensor(to).is_written() || tensor(from).bytes() != tensor(to).bytes())
+          continue;
+        add_copy(
+            "copy of " + tensor(from).name, 2 * tensor(from).bytes(),
+            [this, from, to](int set, StreamHandle stream) { sets_->copy(set, from, to, stream); });
+        return;
+      }
+      if (largest < 0 || tensor(from).bytes() > tensor(largest).bytes()) largest = from;
     }
+    if (largest < 0) return;
+    const std::size_t bytes =
+        std::min(tensor(largest).bytes(), static_cast<std::size_t>(result_.bytes / 2));
+    auto to = std::make_shared<std::vector<runtime::DeviceMemory>>();
+    for (int set = 0; set < result_.sets; ++set) to->emplace_back(bytes);
+    add_copy("copy of part of " + tensor(largest).name, 2 * bytes,
+             [this, largest, to](int set, StreamHandle stream) {
+               sets_->copy(set, largest, (*to)[static_cast<std::size_t>(set)], stream);
+             });
+  }
+
+  void add_copy(const std::string& name, std::size_t bytes, Launch launch) {
+    Row row(Side::copy, name);
+    row.bytes = static_cast<double>(bytes);
+    add(std::move(row), std::move(launch));
   }
 
   void add_fused() {
@@ -338,6 +369,48 @@ class Benchmark {
     }
   }
 
+  // Adds the kernel in PyTorch: as it is, and compiled.
+  void add_torch(const Protocol& protocol) {
+    if (!environment_.torch) return;
+    std::vector<Row> rows{{Side::torch, "torch"}, {Side::torch_compile, "torch.compile"}};
+    std::vector<std::string> modes{"eager", "default"};
+    if (environment_.torch_autotune) {
+      rows.emplace_back(Side::torch_compile, "torch.compile autotune");
+      modes.emplace_back("max-autotune-no-cudagraphs");
+    }
+    TorchFunction function;
+    try {
+      function = torch_function(problem_);
+      environment_.torch->start(problem_, function, checker_->uniform(), protocol.sets,
+                                protocol.launches);
+    } catch (const NotInTorch& no) {
+      result_.notes.push_back("no PyTorch baseline: " + no.reason);
+      return;
+    } catch (const NoStrides& none) {
+      result_.notes.push_back("no PyTorch baseline: " + none.reason);
+      return;
+    } catch (const NotMeasured& error) {
+      for (Row& row : rows) fail(std::move(row), error.what());
+      return;
+    }
+    std::string calls;
+    for (const std::string& each : function.calls) calls += (calls.empty() ? "" : ", ") + each;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Row& row = rows[i];
+      try {
+        Torch::Made made = environment_.torch->computed(modes[i]);
+        row.detail = made.detail.empty() ? calls : calls + "; " + made.detail;
+        const CheckResult check =
+            checker_->check_outputs(made.outputs, 0x1p-9 + 4 * function.roundoff);
+        row.right = check.right;
+        row.check = check.text;
+        add(std::move(row), made.launcher);
+      } catch (const NotMeasured& error) {
+        fail(std::move(row), error.what());
+      }
+    }
+  }
+
   // Returns milliseconds a launch, from measurements that last `milliseconds`.
   std::vector<double> quick_times(const std::vector<Launch>& launches, double milliseconds) {
     std::vector<Candidate> candidates;
@@ -401,6 +474,11 @@ class Benchmark {
     result_.rows.push_back(std::move(row));
   }
 
+  void add(Row row, std::shared_ptr<RemoteLauncher> remote) {
+    add(std::move(row), Launch{});
+    candidates_.back().remote = std::move(remote);
+  }
+
   void fail(Row row, const std::string& why) {
     row.failure = why;
     result_.rows.push_back(std::move(row));
@@ -411,6 +489,10 @@ class Benchmark {
     auto timings = measure(candidates_, protocol, environment_.sensors);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Row& row = result_.rows[rows_[i]];
+      if (const auto& remote = candidates_[i].remote; remote && !remote->failure().empty()) {
+        row.failure = remote->failure();
+        continue;
+      }
       row.timing = std::move(timings[i]);
       if (checked_[i].empty() || !row.right) continue;
       const CheckResult again = checker_->check_repeat(candidates_[i].launch, checked_[i]);

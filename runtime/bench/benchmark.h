@@ -6,6 +6,7 @@
 #include "runtime/bench/cublaslt.h"
 #include "runtime/bench/problem/problem.h"
 #include "runtime/bench/result.h"
+#include "runtime/bench/torch/torch.h"
 #include "runtime/bench/triton/triton.h"
 #include "runtime/gpu/gpu.h"
 
@@ -18,6 +19,9 @@ struct Environment {
   const CublasLt* library = nullptr;
   const Nvml* sensors = nullptr;
   Triton* triton = nullptr;
+  Torch* torch = nullptr;
+  // Asks torch.compile for its longest search too.
+  bool torch_autotune = false;
   // The number of operand sets is replaced: it depends on the problem.
   Protocol protocol = {};
   // Algorithms that cuBLASLt's heuristic is asked for.

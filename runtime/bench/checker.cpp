@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/plan/make.h"
+#include "backend/plan/model/scalar.h"
 #include "backend/plan/recognise.h"
 #include "runtime/bench/problem/element_value.h"
 
@@ -40,13 +41,9 @@ HostData numbers(const Problem& problem, const Kind& kind, std::uint64_t seed) {
 Checker::Checker(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& plan,
                  const Problem& problem, OperandSets& sets)
     : problem_(problem), sets_(sets) {
-  const double operations =
-      plan.variants.empty()
-          ? 0
-          : static_cast<double>(
-                plan.variants.front().prediction.flops.evaluate(problem.sizes).value_or(0));
+  const auto operations = plan::scalar_work(*problem.kernel).flops.evaluate(problem.sizes);
   try {
-    if (operations <= most_scalar_operations)
+    if (operations && static_cast<double>(*operations) <= most_scalar_operations)
       scalar_.emplace(gpu, sources, problem, plan, scalar_variant());
   } catch (const NotMeasured&) {  // this GPU cannot run it: the host alone is the reference
     scalar_.reset();
@@ -178,8 +175,12 @@ CheckResult Checker::check_baseline(const Launch& launch, bool rounds_between) {
   const double extra = 0x1p-9 + (rounds_between ? 4 * unit_roundoff(output) : 0);
   const Ran ran = run_on(launch, uniform_);
   if (!ran.written.empty()) return {false, ran.written, {}};
-  const Comparison comparison =
-      compare_with_reference(problem_, uniform_, ran.outputs, {.extra_roundoff = extra}, {4e7, 2});
+  return check_outputs(ran.outputs, extra);
+}
+
+CheckResult Checker::check_outputs(const HostData& outputs, double extra_roundoff) const {
+  const Comparison comparison = compare_with_reference(
+      problem_, uniform_, outputs, {.extra_roundoff = extra_roundoff}, {4e7, 2});
   // Near 0 a rounding between product and epilogue is larger than the result: one element in 20
   // may exceed its bound.
   const bool right = comparison.wrong * 20 <= comparison.elements;

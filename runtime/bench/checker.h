@@ -50,6 +50,9 @@ class Checker {
   // Checks a library's kernel on uniform numbers alone. `rounds_between` says that the library
   // stores the product, rounded, before the epilogue.
   CheckResult check_baseline(const Launch& launch, bool rounds_between);
+  // Checks outputs that were computed elsewhere from the uniform numbers, with a further relative
+  // error of intermediate roundings.
+  CheckResult check_outputs(const HostData& outputs, double extra_roundoff) const;
   // Checks that a further launch on the uniform numbers gives the same bits as `expected`.
   CheckResult check_repeat(const Launch& launch, const HostData& expected);
 

@@ -15,9 +15,10 @@ using runtime::Graph;
 using runtime::Stream;
 
 // A candidate's launches, recorded: graphs that visit one set after another, all sets before the
-// first again.
+// first again. Those of a remote candidate are where it is.
 struct Recorded {
   std::vector<Graph> graphs;
+  int count = 0;    // of graphs
   int replays = 1;  // of all graphs, in a round
 };
 
@@ -36,8 +37,7 @@ class Measurement {
     warm_up();
     for (int round = 0; round < protocol_.rounds; ++round)
       for (const std::size_t at : order(round)) {
-        launch_graphs(at);
-        timings_[at].graph.push_back(time_graphs(at, &timings_[at].readings));
+        timings_[at].graph.push_back(time_graphs(at, true, &timings_[at].readings));
         timings_[at].single.push_back(time_singles(at, round));
       }
     stream_.wait();
@@ -46,13 +46,14 @@ class Measurement {
 
  private:
   Recorded record(const Candidate& candidate) const {
+    Recorded made;
+    made.count = (protocol_.sets + protocol_.launches - 1) / protocol_.launches;
+    if (candidate.remote) return made;
     for (int set = 0; set < std::min(2, protocol_.sets); ++set)
       candidate.launch(set, stream_.handle());
     stream_.wait();  // what is made for a first launch is made
-    Recorded made;
-    const int count = (protocol_.sets + protocol_.launches - 1) / protocol_.launches;
     int next = 0;
-    for (int graph = 0; graph < count; ++graph)
+    for (int graph = 0; graph < made.count; ++graph)
       made.graphs.push_back(Graph::of(stream_, [&] {
         for (int i = 0; i < protocol_.launches; ++i)
           candidate.launch(next++ % protocol_.sets, stream_.handle());
@@ -68,18 +69,18 @@ class Measurement {
     return order;
   }
 
-  // Until no candidate's time differs by more than 2 % from one a second of work before, or for
-  // some seconds. The rounds also say how often the graphs fit into a round's time.
+  // Until no candidate's time differs by more than 2 % from one some work before, or for six times
+  // that work. The rounds also say how often the graphs fit into a round's time.
   void warm_up() {
-    constexpr double settled = 0.02, apart = 1000, most = 6000;  // milliseconds
+    constexpr double settled = 0.02, longest = 1000;  // milliseconds
+    const double apart = std::min(longest, 20 * protocol_.milliseconds), most = 6 * apart;
     std::vector<double> now(candidates_.size(), 0), before;
     double spent = 0, since = 0;
     for (int round = 0; round < protocol_.most_warm_ups && spent < most; ++round) {
       double worked = 0;
       for (const std::size_t at : order(round)) {
-        now[at] = time_graphs(at, nullptr);
-        const double all =
-            now[at] * protocol_.launches * static_cast<double>(recorded_[at].graphs.size());
+        now[at] = time_graphs(at, false, nullptr);
+        const double all = now[at] * protocol_.launches * recorded_[at].count;
         worked += all * recorded_[at].replays;
         recorded_[at].replays =
             static_cast<int>(std::clamp(protocol_.milliseconds / std::max(all, 1e-4), 1.0, 1e4));
@@ -103,16 +104,20 @@ class Measurement {
       for (const Graph& graph : recorded_[at].graphs) graph.launch(stream_);
   }
 
-  // Milliseconds a launch.
-  double time_graphs(std::size_t at, std::vector<Reading>* readings) {
+  // Returns milliseconds a launch, directly after as many untimed launches if `warmed`.
+  double time_graphs(std::size_t at, bool warmed, std::vector<Reading>* readings) {
     const Recorded& recorded = recorded_[at];
+    if (RemoteLauncher* remote = candidates_[at].remote.get()) {
+      stream_.wait();
+      return remote->time_graphs(warmed ? recorded.replays : 0, recorded.replays);
+    }
+    if (warmed) launch_graphs(at);
     begin_.record(stream_.handle());
     launch_graphs(at);
     end_.record(stream_.handle());
     if (readings && sensors_) watch(*readings);
     end_.wait();
-    const auto launches =
-        recorded.replays * protocol_.launches * static_cast<int>(recorded.graphs.size());
+    const auto launches = recorded.replays * protocol_.launches * recorded.count;
     return end_.milliseconds_since(begin_) / launches;
   }
 
@@ -130,9 +135,12 @@ class Measurement {
   }
 
   double time_singles(std::size_t at, int round) {
+    const int first = round * protocol_.singles;
+    if (RemoteLauncher* remote = candidates_[at].remote.get())
+      return median_of(remote->time_singles(first, protocol_.singles));
     std::vector<double> each;
     for (int i = 0; i < protocol_.singles; ++i) {
-      const int set = (round * protocol_.singles + i) % protocol_.sets;
+      const int set = (first + i) % protocol_.sets;
       begin_.record(stream_.handle());
       candidates_[at].launch(set, stream_.handle());
       end_.record(stream_.handle());

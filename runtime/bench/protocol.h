@@ -3,17 +3,20 @@
 //   graph     Launches run inside a CUDA graph, on one set of operands after another. The sets are
 //             together larger than L2, so that neither the host nor a warm L2 counts.
 //   single    One launch between two events, with the host's part.
-//   warm-up   Rounds run until times agree with those of one second of work before: a device takes
-//             seconds to reach its power limit.
+//   warm-up   Rounds run until times agree with those of some work before: of one second, or of 20
+//             turns where these are short. A device takes seconds to reach its power limit.
 //   order     In each round another candidate comes first. Two rounds go in one order, the next two
 //             in the opposite one.
 //   clocks    At its power limit a device's clock depends on what ran before. So each candidate
 //             runs untimed for as long as it is timed, directly before.
+//   remote    A candidate of another process takes its turn there, on operands and in graphs of its
+//             own, while we launch nothing.
 //
 // A candidate's result is the median of the rounds and their spread.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,12 +26,27 @@
 
 namespace lay::bench {
 
+// Launches a candidate in another process.
+class RemoteLauncher {
+ public:
+  virtual ~RemoteLauncher() = default;
+  // Launches all graphs as often as `untimed` says, and again as often as `replays` says. Returns
+  // milliseconds a launch of the latter.
+  virtual double time_graphs(int untimed, int replays) = 0;
+  // Launches `count` times, on one set of operands after another. Returns milliseconds each.
+  virtual std::vector<double> time_singles(int first_set, int count) = 0;
+  // Returns why the times are none; empty if they are.
+  virtual const std::string& failure() const = 0;
+};
+
 // A kernel to time, ours or a baseline.
 struct Candidate {
   std::string name;
   // Enqueues one launch on the operands of a set. Throws if it cannot. It is also called while the
   // stream records a graph.
   std::function<void(int set, runtime::StreamHandle)> launch;
+  // Takes the place of `launch` for a candidate of another process.
+  std::shared_ptr<RemoteLauncher> remote = nullptr;
 };
 
 // How long and how often each side is timed.
@@ -58,7 +76,7 @@ struct Timing {
   std::vector<Reading> readings;
   // Rounds before the first one that counts.
   int warm_ups = 0;
-  // The last warm-up round was within 2 % of one a second of work before.
+  // The last warm-up round was within 2 % of an earlier one.
   bool settled = true;
 
   double median() const;

@@ -18,11 +18,13 @@ std::string time_text(double milliseconds) {
 }
 
 bool is_baseline(const Row& row) {
-  return row.side != Side::ours && row.side != Side::triton;
+  return row.side == Side::library || row.side == Side::library_and_epilogue ||
+         row.side == Side::copy;
 }
 
-bool is_triton(const Row& row) {
-  return row.side == Side::triton;
+template <Side side>
+bool is_of(const Row& row) {
+  return row.side == side;
 }
 
 // Returns the fastest of these rows that was measured and is right; null if there is none.
@@ -62,9 +64,10 @@ std::string row_text(const Result& result, const Row& row) {
   const double ms = row.timing.median();
   text += time_text(ms);
   // A GEMM is limited by its operations, any other kernel by its bytes.
-  const double bytes = row.bytes > 0 ? row.bytes : result.bytes;
   text += result.is_gemm ? formatted(" %8.2f TF/s", result.operations / ms / 1e9)
-                         : formatted(" %8.1f GB/s", bytes / ms / 1e6);
+                         : formatted(" %8.1f GB/s", result.bytes_of(row) / ms / 1e6);
+  if (const double share = result.share_of_copy(row); share > 0 && row.side != Side::copy)
+    text += formatted("  %.3f of the copy", share);
   text += formatted("  +-%4.1f%%  single", row.timing.spread() * 50) +
           time_text(row.timing.single_median());
   if (const auto reading = row.timing.median_reading())
@@ -92,14 +95,21 @@ const Row* Result::ours() const {
 
 double Result::ratio(const Row& baseline) const {
   const Row* best = ours();
-  return best && best->timing.median() > 0 ? baseline.timing.median() / best->timing.median() : 0;
+  if (!best || best->timing.median() <= 0) return 0;
+  return baseline.timing.median() / best->timing.median() * (bytes / bytes_of(baseline));
 }
 
 double Result::single_ratio(const Row& baseline) const {
   const Row* best = ours();
-  return best && best->timing.single_median() > 0
-             ? baseline.timing.single_median() / best->timing.single_median()
-             : 0;
+  if (!best || best->timing.single_median() <= 0) return 0;
+  return baseline.timing.single_median() / best->timing.single_median() *
+         (bytes / bytes_of(baseline));
+}
+
+double Result::share_of_copy(const Row& row) const {
+  const Row* copy = best_of(*this, is_of<Side::copy>);
+  if (!copy || !row.failure.empty() || row.timing.median() <= 0) return 0;
+  return bytes_of(row) / row.timing.median() * (copy->timing.median() / bytes_of(*copy));
 }
 
 std::string table_head(const Setting& setting) {
@@ -107,12 +117,13 @@ std::string table_head(const Setting& setting) {
       setting.device.name + ", driver " + std::to_string(setting.driver_version / 1000) + "." +
       std::to_string(setting.driver_version % 1000 / 10) +
       (setting.library.empty() ? "" : ", cuBLASLt " + setting.library) +
-      (setting.triton.empty() ? "" : ", Triton " + setting.triton) + "; " +
+      (setting.triton.empty() ? "" : ", Triton " + setting.triton) +
+      (setting.torch.empty() ? "" : ", PyTorch " + setting.torch) + "; " +
       (setting.once ? "each candidate launched once, neither checked nor timed\n"
                     : formatted("graphs of %d launches, medians of %d interleaved rounds\n",
                                 setting.protocol.launches, setting.protocol.rounds));
-  for (const std::string* missing :
-       {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+  for (const std::string* missing : {&setting.library_missing, &setting.sensors_missing,
+                                     &setting.triton_missing, &setting.torch_missing})
     if (!missing->empty()) text += *missing + "\n";
   return text;
 }
@@ -132,7 +143,9 @@ std::string table(const Result& result) {
 
 std::string table_foot(const std::vector<Result>& results) {
   return mean_text(results, is_baseline, "the best baseline") +
-         mean_text(results, is_triton, "Triton");
+         mean_text(results, is_of<Side::triton>, "Triton") +
+         mean_text(results, is_of<Side::torch>, "PyTorch") +
+         mean_text(results, is_of<Side::torch_compile>, "torch.compile");
 }
 
 }  // namespace lay::bench

@@ -12,8 +12,8 @@
 namespace lay::bench {
 
 // Who made a candidate: we, cuBLASLt with the epilogue fused, cuBLASLt and a kernel for the
-// epilogue, the driver's copy, Triton.
-enum class Side { ours, library, library_and_epilogue, copy, triton };
+// epilogue, the driver's copy, Triton, PyTorch as it is and by torch.compile.
+enum class Side { ours, library, library_and_epilogue, copy, triton, torch, torch_compile };
 
 // One candidate.
 struct Row {
@@ -61,11 +61,15 @@ struct Result {
   bool right() const;
   // Returns the fastest kernel of ours that is right; null if there is none.
   const Row* ours() const;
-  // Returns the baseline's time divided by ours: above 1 ours is faster. 0 if one of them is
-  // missing.
+  // Returns the baseline's time divided by ours: above 1 ours is faster. A copy that moves other
+  // bytes than the kernel is as long as it would take for these. 0 if one of them is missing.
   double ratio(const Row& baseline) const;
   // Returns the same of single launches.
   double single_ratio(const Row& baseline) const;
+  // Returns the bytes that a launch moves.
+  double bytes_of(const Row& row) const { return row.bytes > 0 ? row.bytes : bytes; }
+  // Returns the row's bytes a second as a share of those of the copy; 0 if there is no copy.
+  double share_of_copy(const Row& row) const;
 };
 
 // The machine and the command line of all benchmarks of a run.
@@ -73,10 +77,10 @@ struct Setting {
   std::string script;
   runtime::DeviceInfo device;
   int driver_version = 0;
-  // Versions: "13.1.0" and "3.6.0, Python 3.12.3"; empty if missing.
-  std::string library, triton;
+  // Versions: "13.1.0", "3.6.0, Python 3.12.3" and "2.9.0, Python 3.12.3"; empty if missing.
+  std::string library, triton, torch;
   // The reasons why something is missing.
-  std::string library_missing, sensors_missing, triton_missing;
+  std::string library_missing, sensors_missing, triton_missing, torch_missing;
   Protocol protocol;
   // Each candidate was launched once, neither checked nor timed.
   bool once = false;
@@ -87,8 +91,8 @@ std::string table_head(const Setting& setting);
 // Returns the lines of one benchmark, one a candidate, and its notes.
 std::string table(const Result& result);
 // Returns the geometric mean of the ratios to the best baseline of each benchmark, how many are
-// above and below 1, and the worst; the same for Triton in a line of its own. Empty for fewer than
-// two benchmarks.
+// above and below 1, and the worst; the same for Triton, PyTorch and torch.compile in lines of
+// their own. Empty for fewer than two benchmarks.
 std::string table_foot(const std::vector<Result>& results);
 
 // Returns everything as JSON (format 1; times in milliseconds a launch).

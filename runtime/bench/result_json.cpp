@@ -32,6 +32,10 @@ std::string_view side_name(Side side) {
       return "copy";
     case Side::triton:
       return "triton";
+    case Side::torch:
+      return "torch";
+    case Side::torch_compile:
+      return "torch.compile";
   }
   return "";
 }
@@ -45,7 +49,10 @@ std::string row_json(const Result& result, const Row& row) {
   const Timing& timing = row.timing;
   if (timing.graph.empty()) return object.boolean("launched", true).text();
   object.raw("ms", json_number(timing.median()))
-      .raw("single_ms", json_number(timing.single_median()));
+      .raw("single_ms", json_number(timing.single_median()))
+      .raw("bytes", json_number(result.bytes_of(row)));
+  if (const double share = result.share_of_copy(row); share > 0)
+    object.raw("share_of_copy", json_number(share));
   object.raw("spread", json_number(timing.spread())).raw("graph", numbers(timing.graph));
   object.raw("single", numbers(timing.single))
       .integer("warm_ups", timing.warm_ups)
@@ -98,8 +105,8 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
       .integer("singles", setting.protocol.singles)
       .raw("milliseconds", json_number(setting.protocol.milliseconds));
   std::vector<std::string> missing;
-  for (const std::string* each :
-       {&setting.library_missing, &setting.sensors_missing, &setting.triton_missing})
+  for (const std::string* each : {&setting.library_missing, &setting.sensors_missing,
+                                  &setting.triton_missing, &setting.torch_missing})
     if (!each->empty()) missing.push_back(*each);
   return runtime::json_indented(JsonObject()
                                     .integer("bench", 1)  // the version of this format
@@ -109,6 +116,7 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
                                     .integer("driver", setting.driver_version)
                                     .string("cublaslt", setting.library)
                                     .string("triton", setting.triton)
+                                    .string("torch", setting.torch)
                                     .raw("missing", strings(missing))
                                     .raw("protocol", protocol.text())
                                     .raw("results", json_array(all))

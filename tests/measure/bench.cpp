@@ -16,9 +16,9 @@ using lay::bench::Options;
 using lay::test::Ended;
 using nlohmann::json;
 
-// Without Triton, which triton.cpp is about.
+// Without Triton and PyTorch, which triton.cpp and torch.cpp are about.
 Ended bench(Options options) {
-  options.triton_seconds = 0;
+  options.triton_seconds = options.torch_seconds = 0;
   return lay::test::bench(std::move(options));
 }
 
@@ -147,8 +147,10 @@ TEST_CASE("a row sum runs alone and is compared with the host") {
   const json sums = result_of("row_sum", {{"M", 33}, {"N", 129}});
   INFO(sums.dump(1));
   CHECK(has_note(sums, "not a GEMM: "));
-  REQUIRE(sums["rows"].size() == 1);
+  REQUIRE(sums["rows"].size() == 2);
   CHECK(sums["rows"][0]["right"] == true);
+  // The kernel reads X and writes a little; a copy of half of that reads and writes as much.
+  CHECK(row(sums, "copy of part of X")["bytes"] == 33 * 129 * 4 + 33 * 4);
   lay::test::break_variant("_scalar");
   const json wrong = result_of("row_sum", {{"M", 33}, {"N", 129}});
   lay::test::break_variant("");

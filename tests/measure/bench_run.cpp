@@ -13,7 +13,8 @@
 namespace lay::test {
 namespace {
 
-const std::string script = std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay";
+const std::string folder = std::string(LAY_SOURCE_DIR) + "/tests/measure/";
+const std::string script = folder + "gemms.lay";
 
 }  // namespace
 
@@ -22,13 +23,15 @@ void know_script_kernels() {
   (void)known;
 }
 
+std::vector<sema::KernelPtr> kernels_of(const std::string& file) {
+  runtime::ScriptOptions options;
+  options.evaluation = {sema::Mode::check, {}};
+  return runtime::evaluate_script(folder + file, options)->evaluator->kernels();
+}
+
 sema::KernelPtr kernel_named(const std::string& name) {
-  static const auto read = [] {
-    runtime::ScriptOptions options;
-    options.evaluation = {sema::Mode::check, {}};
-    return runtime::evaluate_script(script, options);
-  }();
-  for (const auto& kernel : read->evaluator->kernels())
+  static const auto kernels = kernels_of("gemms.lay");
+  for (const auto& kernel : kernels)
     if (kernel->name == name) return kernel;
   throw std::logic_error(name);
 }

@@ -15,6 +15,7 @@
 #include "runtime/compile/child.h"
 #include "tests/measure/bench_run.h"
 #include "tests/measure/machine.h"
+#include "tests/measure/variable.h"
 #include "tests/runtime/temporary.h"
 
 namespace {
@@ -24,30 +25,9 @@ using bench::NotMeasured;
 using bench::Options;
 using bench::Triton;
 using nlohmann::json;
+using test::Variable;
 
 long scratch_seen = 0;
-
-// A variable of the environment for one test.
-class Variable {
- public:
-  Variable(std::string name, const std::string& value) : name_(std::move(name)) {
-    const char* before = std::getenv(name_.c_str());
-    if (before) before_ = before;
-    setenv(name_.c_str(), value.c_str(), 1);
-  }
-  ~Variable() {
-    if (before_)
-      setenv(name_.c_str(), before_->c_str(), 1);
-    else
-      unsetenv(name_.c_str());
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  std::string name_;
-  std::optional<std::string> before_;
-};
 
 // Real Python with the stub.
 struct Stub {
@@ -95,6 +75,7 @@ Options linear(std::map<std::string, std::int64_t> sizes = {{"M", 40}, {"N", 24}
   options.kernel = "linear";
   options.sizes = {std::move(sizes)};
   options.triton_seconds = 20;
+  options.torch_seconds = 0;
   options.json = true;
   return options;
 }

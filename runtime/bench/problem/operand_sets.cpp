@@ -55,6 +55,11 @@ void OperandSets::copy(int set, sema::TensorId from, sema::TensorId to,
                                             stream);  // the guard zones too: all are alike
 }
 
+void OperandSets::copy(int set, sema::TensorId from, runtime::DeviceMemory& to,
+                       runtime::StreamHandle stream) const {
+  to.copy(sets_.at(static_cast<std::size_t>(set))[static_cast<std::size_t>(from)], stream);
+}
+
 HostData OperandSets::download(int set) const {
   HostData data(problem_.tensors.size());
   for (std::size_t i = 0; i < data.size(); ++i)

@@ -34,6 +34,9 @@ class OperandSets {
   void upload(const HostData& data);
   // Copies one tensor of a set to another one of as many bytes.
   void copy(int set, sema::TensorId from, sema::TensorId to, runtime::StreamHandle stream);
+  // Copies the first bytes of one tensor of a set, as many as `to` has.
+  void copy(int set, sema::TensorId from, runtime::DeviceMemory& to,
+            runtime::StreamHandle stream) const;
   // Downloads the outputs of a set; entries of inputs stay empty. Throws NotMeasured if a guard
   // zone was written to.
   HostData download(int set) const;

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "frontend/source/diagnostic.h"
-#include "runtime/bench/triton/triton_files.h"
+#include "runtime/bench/python.h"
+#include "runtime/bench/python_files.h"
 #include "runtime/compile/child.h"
 #include "runtime/io/file.h"
 
@@ -11,48 +12,6 @@ namespace lay::bench {
 namespace {
 
 constexpr const char* program = "candidate.py";
-
-// Returns the last line that is not blank.
-std::string last_line(const std::string& text) {
-  std::string last;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
-    begin = end + 1;
-  }
-  constexpr std::size_t longest = 200;
-  return last.substr(0, longest);
-}
-
-std::string contents(const std::string& path, std::uint64_t limit) {
-  try {
-    return runtime::read_file(path, limit);
-  } catch (const DiagnosticError&) {
-    return "";
-  }
-}
-
-std::string seconds_text(std::chrono::milliseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", static_cast<double>(time.count()) / 1e3);
-  return text;
-}
-
-std::string how_it_ended(const runtime::ChildEnd& end, std::chrono::milliseconds limit) {
-  using How = runtime::ChildEnd::How;
-  switch (end.how) {
-    case How::not_started:
-      return "did not start";
-    case How::too_long:
-      return "did not answer within " + seconds_text(limit) + " s";
-    case How::killed:
-      return "was ended by a signal";
-    case How::exited:
-      break;
-  }
-  return end.status == 0 ? "gave no answer" : "ended with status " + std::to_string(end.status);
-}
 
 }  // namespace
 
@@ -130,18 +89,16 @@ TritonReply Triton::ask(const std::string& folder, const std::string& request) {
   const std::string log = folder + "/log", reply = folder + "/reply.json";
   runtime::ChildEnd end;
   try {
-    runtime::write_file(folder + "/" + program, {triton_file(program)});
+    runtime::write_file(folder + "/" + program, {python_file("triton/candidate.py")});
     if (!request.empty()) runtime::write_file(folder + "/request.json", {request});
     end = runtime::run_child({python_, folder + "/" + program, folder}, folder, log, limit_);
   } catch (const DiagnosticError& error) {
     throw NotMeasured(error.diagnostic.message);
   }
   constexpr std::uint64_t most_reply = std::uint64_t{4} << 20;
-  const std::string text = contents(reply, most_reply);
+  const std::string text = contents_of(reply, most_reply);
   if (!end.well() || text.empty()) {
-    const std::string said = last_line(contents(log, most_reply));
-    const std::string why =
-        python_ + " " + how_it_ended(end, limit_) + (said.empty() ? "" : ": " + said);
+    const std::string why = why_no_answer(python_, end, limit_, log);
     if (end.how == runtime::ChildEnd::How::too_long) gave_up_ = why;
     throw NotMeasured(why);
   }
@@ -170,7 +127,7 @@ Triton::Compiled Triton::compiled(const TritonRequest& request, std::int64_t sha
       fails(code, "it needs " + std::to_string(code.shared) + " bytes of shared memory");
       continue;
     }
-    const std::string image = contents(folder.path() + "/" + code.file, most_code);
+    const std::string image = contents_of(folder.path() + "/" + code.file, most_code);
     if (!image.starts_with("\x7f"
                            "ELF")) {
       fails(code, "its file is no cubin");
