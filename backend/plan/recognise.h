@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "frontend/sema/kernel/kernel.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::plan {
 
@@ -53,6 +54,8 @@ int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::Nod
 // The loads of the assigned values outside the sum, by node id; not those in the coordinates of
 // others.
 std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId contraction);
+// Whether a node's value is read from a tensor, or computed from one.
+bool reads_memory(const sema::Kernel& kernel, sema::NodeId node);
 // The index that a bare coordinate is, or -1.
 sema::IndexId bare_index(const sema::Kernel& kernel, sema::NodeId node);
 
