@@ -494,7 +494,8 @@ class Writer {
     std::string text =
         spelling(apply.function, values, operands, kernel_.node(apply.operands[0]).type);
     // PyTorch makes f32 or s64 of two numbers.
-    if (chooses && values[1].number && values[2].number && type != ElementType::f32)
+    if (chooses && values[1].number && values[2].number && type != ElementType::f32 &&
+        type != ElementType::s64)
       text += ".to(" + torch_type(type) + ")";
     made.text = statement(text);
     return made;
@@ -502,13 +503,17 @@ class Writer {
 
   static std::string spelling(ElementFunction function, const std::vector<Value>& values,
                               const std::vector<std::string>& operands, ElementType of) {
-    if (function == min || function == max) {
+    const bool is_min = function == min || function == min_nan;
+    if (is_min || function == max || function == max_nan) {
       for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
         if (values[i].number)
-          return operands[1 - i] + ".clamp(" + (function == min ? "max=" : "min=") + operands[i] +
-                 ")";
-      return std::string(function == min ? "torch.fmin(" : "torch.fmax(") + operands[0] + ", " +
-             operands[1] + ")";
+          return operands[1 - i] + (is_min ? ".clamp(max=" : ".clamp(min=") + operands[i] + ")";
+      // fmin and fmax take the other operand where one is NaN.
+      const std::string name = function == min       ? "torch.fmin("
+                               : function == max     ? "torch.fmax("
+                               : function == min_nan ? "torch.minimum("
+                                                     : "torch.maximum(";
+      return name + operands[0] + ", " + operands[1] + ")";
     }
     if (!is_float(of) && function == div)
       return "torch.div(" + operands[0] + ", " + operands[1] + ", rounding_mode=\"trunc\")";
