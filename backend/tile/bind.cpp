@@ -59,6 +59,10 @@ class Binder {
   }
 
   std::optional<Bound> run() {
+    // Coordinates are computed in 32 bits. The launcher holds each size below 2^31, not products.
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 21);
+    for (const Axis& axis : made_.program.axes)
+      if (!axis.extent.dim_id() && !need(less_equal(axis.extent, most))) return std::nullopt;
     if (!whole_columns(made_.program.body)) return std::nullopt;
     const AxisId along = vector_axis();
     if (!vectors(made_.program.body, along)) return std::nullopt;

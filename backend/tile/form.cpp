@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "backend/tile/coalesce_indices.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
 #include "frontend/sema/kernel/kernel_walk.h"
@@ -35,12 +36,13 @@ struct Sides {
 
 class Former {
  public:
-  Former(const Kernel& kernel, const Facts& facts, IndexId part)
-      : given_(kernel), facts_(facts), part_(part) {}
+  Former(Kernel kernel, const Facts& facts, IndexId part)
+      : given_(std::move(kernel)), facts_(facts), part_(part) {}
 
   std::variant<Program, NotTiled> run(Columns how) {
     if (auto no = merge_columns()) return *no;
     if (auto no = find_sides()) return *no;
+    multiply_by_reciprocals();
     order_sides();
     program_.kernel = std::make_shared<const Kernel>(kernel_);
     program_.part = part_;
@@ -141,6 +143,58 @@ class Former {
     for (const sema::Tensor& tensor : kernel_.tensors)
       if (tensor.is_swizzled()) return NotTiled{"a tensor is swizzled in global memory"};
     return std::nullopt;
+  }
+
+  // x / r, where r is one value a row and the result is rounded to 16 bits or fewer, is x * (1 /
+  // r): a division a row in place of one an element. The product is within 1.5 ulp of f32 of the
+  // quotient, and rounding to the output's type loses 2^13 times that.
+  void multiply_by_reciprocals() {
+    for (const sema::Assignment& assignment : kernel_.assignments)
+      if (!is_float(kernel_.tensor(assignment.target).element) ||
+          bits(kernel_.tensor(assignment.target).element) > 16)
+        return;
+    const auto free = sema::free_indices(kernel_);
+    const auto on_column = [&](NodeId id) {
+      return std::any_of(sides_.columns.begin(), sides_.columns.end(), [&](IndexId index) {
+        return free[static_cast<std::size_t>(id)].contains(index);
+      });
+    };
+    // Nodes below a reduction keep their division: what they round to goes on into a sum.
+    std::vector<NodeId> bodies;
+    for (const sema::Node& node : kernel_.nodes)
+      if (const auto* reduce = std::get_if<sema::Reduce>(&node.what))
+        bodies.push_back(reduce->body);
+    const auto reduced = sema::reachable(kernel_, bodies);
+    std::vector<sema::Node> nodes;
+    std::vector<NodeId> now(kernel_.nodes.size(), -1);
+    const auto add = [&](sema::Node node) {
+      nodes.push_back(std::move(node));
+      return static_cast<NodeId>(nodes.size()) - 1;
+    };
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      sema::Node node = kernel_.nodes[id];
+      const auto moved = [&](NodeId& of) { of = now[static_cast<std::size_t>(of)]; };
+      if (auto* load = std::get_if<sema::Load>(&node.what)) {
+        for (NodeId& of : load->coordinate) moved(of);
+      } else if (auto* reduce = std::get_if<sema::Reduce>(&node.what)) {
+        moved(reduce->body);
+      } else if (auto* apply = std::get_if<sema::Apply>(&node.what)) {
+        const bool once = apply->function == ElementFunction::div && !reduced[id] &&
+                          node.type == ElementType::f32 && on_column(static_cast<NodeId>(id)) &&
+                          !on_column(apply->operands[1]);
+        for (NodeId& of : apply->operands) moved(of);
+        if (once) {
+          const NodeId one = add({sema::Literal{1.0}, node.type, node.where});
+          apply->operands[1] = add({sema::Apply{ElementFunction::div, {one, apply->operands[1]}},
+                                    node.type, node.where});
+          apply->function = ElementFunction::mul;
+        }
+      }
+      now[id] = add(std::move(node));
+    }
+    kernel_.nodes = std::move(nodes);
+    for (sema::Assignment& assignment : kernel_.assignments)
+      assignment.value = now[static_cast<std::size_t>(assignment.value)];
   }
 
   // The index that memory runs along becomes the fastest of its side.
@@ -425,7 +479,7 @@ class Former {
     return all;
   }
 
-  const Kernel& given_;
+  Kernel given_;
   const Facts& facts_;
   IndexId part_;
   Kernel kernel_;    // with columns merged
@@ -442,7 +496,7 @@ class Former {
 
 std::variant<Program, NotTiled> form(const Kernel& kernel, const Facts& facts, Columns columns,
                                      IndexId part) {
-  return Former(kernel, facts, part).run(columns);
+  return Former(coalesce_indices(kernel, facts, part), facts, part).run(columns);
 }
 
 int walks_of_columns(const Program& program) {

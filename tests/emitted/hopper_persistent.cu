@@ -30,11 +30,13 @@ static __device__ __forceinline__ unsigned shared_address(const void* at) {
 // True in one lane of a converged warp.
 static __device__ __forceinline__ bool elect_one() {
   unsigned elected;
-  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+               : "=r"(elected));
   return elected != 0;
 }
 
-// A number on which the lanes of a warp agree: from here on the compiler knows that they do.
+// A number on which the lanes of a warp agree: from here on the compiler knows that
+// they do.
 static __device__ __forceinline__ int same_in_warp(int value) {
   return (int)__reduce_max_sync(0xffffffff, (unsigned)value);
 }
@@ -46,7 +48,8 @@ static __device__ __forceinline__ void mbarrier_init(unsigned barrier, int count
 // At the same barrier of another block of the cluster.
 static __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier, int rank) {
   asm volatile(
-      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::
+      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
+      "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::
           "r"(barrier),
       "r"(rank)
       : "memory");
@@ -61,26 +64,28 @@ static __device__ __forceinline__ void mbarrier_expect(unsigned barrier, int byt
 // Until the phase of that parity is complete.
 static __device__ __forceinline__ void mbarrier_wait(unsigned barrier, int parity) {
   asm volatile(
-      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @done bra passed; bra again; "
-      "passed: }" ::"r"(barrier),
+      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; "
+      "@done bra passed; bra again; passed: }" ::"r"(barrier),
       "r"(parity)
       : "memory");
 }
 
-// The same value, which the compiler keeps: it would take addresses from special registers again in every loop.
+// The same value, which the compiler keeps: it would take addresses from special
+// registers again in every loop.
 static __device__ __forceinline__ unsigned kept(unsigned value) {
   asm volatile("mov.b32 %0, %0;" : "+r"(value));
   return value;
 }
 
-// A tile in shared memory for wgmma, from its start: rows of one swizzle span, `stride` bytes from one group of 8 rows to
-// the next.
-static __device__ __forceinline__ unsigned long long matrix_descriptor(unsigned start, int stride, int swizzle) {
+// A tile in shared memory for wgmma, from its start: rows of one swizzle width, `stride`
+// bytes from one group of 8 rows to the next.
+static __device__ __forceinline__ unsigned long long matrix_descriptor(unsigned start, int stride,
+                                                                       int swizzle) {
   return (unsigned long long)((unsigned)(stride >> 4) | (unsigned)swizzle << 30) << 32 | start;
 }
 
-// Where a tile for wgmma begins, in units of 16 bytes, which may be added to it; `leading` bytes lie between spans across
-// the rows.
+// Where a tile for wgmma begins, in units of 16 bytes, which may be added to it;
+// `leading` bytes lie between swizzle widths across the rows.
 static __device__ __forceinline__ unsigned matrix_start(const void* tile, int leading) {
   return (shared_address(tile) & 0x3ffff) >> 4 | (unsigned)(leading >> 4) << 16;
 }

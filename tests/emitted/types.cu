@@ -20,7 +20,8 @@ static __device__ __forceinline__ unsigned short bf16_from_f32(float x) {
 
 static __device__ __forceinline__ float f32_from_e4m3(unsigned char x) {
   float y;
-  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e4m3x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
+  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e4m3x2 pair, %1; "
+      "mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
       : "=f"(y) : "h"((unsigned short)x));
   return y;
 }
@@ -33,7 +34,8 @@ static __device__ __forceinline__ unsigned char e4m3_from_f32(float x) {
 
 static __device__ __forceinline__ float f32_from_e5m2(unsigned char x) {
   float y;
-  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e5m2x2 pair, %1; mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
+  asm("{ .reg .b32 pair; .reg .b16 low, high; cvt.rn.f16x2.e5m2x2 pair, %1; "
+      "mov.b32 {low, high}, pair; cvt.f32.f16 %0, low; }"
       : "=f"(y) : "h"((unsigned short)x));
   return y;
 }

@@ -55,9 +55,9 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
       }
     } else if (entry.key == "columns") {
       const auto* text = std::get_if<std::string>(&entry.value);
-      if (text && *text == "kept") {
+      if (text && *text == "\"kept\"") {
         result.columns = tile::Columns::kept;
-      } else if (text && *text == "streamed") {
+      } else if (text && *text == "\"streamed\"") {
         result.columns = tile::Columns::streamed;
       } else {
         wants("schedule-entry", "\"kept\" or \"streamed\"");

@@ -58,6 +58,18 @@ class TilePlanner {
       follow(read);
       if (!plan_.problems.empty()) return;
     }
+    add_default();
+    if (complete()) return;
+    Variant scalar;
+    scalar.name = "scalar";
+    scalar.how = ScalarKernel{};
+    scalar.prediction = predict(*plan_.kernel, ScalarKernel{}, target_);
+    scalar.notes.push_back("one thread an output element: more than 2^31 rows or columns");
+    plan_.variants.push_back(std::move(scalar));
+  }
+
+ private:
+  void add_default() {
     for (const int bytes : {access_bytes, 0}) {
       if (bytes > 0) add_split(bytes);
       for (const Candidate& candidate : candidates(bytes)) {
@@ -67,7 +79,6 @@ class TilePlanner {
     }
   }
 
- private:
   bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
 
   const Program& program(Columns columns) const {
@@ -136,7 +147,7 @@ class TilePlanner {
     if (tile::walks_of_columns(streamed_) == 1) {
       // A warp for four rows where there are rows enough for all warps of the machine.
       Candidate warps = make("warps", Columns::streamed, shape(32, few, 4), bytes);
-      warps.when = {less_equal(length, 1024 * vector), greater_equal(across, 64 * target_.sms)};
+      warps.when = {less_equal(length, 512 * vector), greater_equal(across, 64 * target_.sms)};
       made.push_back(std::move(warps));
       if (shares_columns())
         made.push_back(make("streamed", Columns::streamed, shape(128, 1, 4), bytes));
@@ -288,10 +299,21 @@ class TilePlanner {
     for (const tile::Aligned& aligned : bound.aligned)
       variant.aligned.push_back({aligned.tensor, aligned.bytes});
     variant.prediction = predict(bound.program, target_);
-    bound.program.blocks_per_sm = variant.prediction.blocks;
+    bound.program.blocks_per_sm = blocks_of(bound.program, variant.prediction);
     variant.kernel = bound.program.kernel;
     variant.how = std::move(bound.program);
     return variant;
+  }
+
+  // A block that waits for its reduction moves nothing: threads of at least two blocks hide it, as
+  // far as 64 registers hold a thread's values.
+  int blocks_of(const Program& program, const Prediction& prediction) const {
+    constexpr int threads_wanted = 1024, values_of_64_registers = 32;
+    const tile::Distribution& threads = *program.threads;
+    const bool fits = threads.values(tile::row_axis) * threads.values(tile::column_axis) <=
+                      values_of_64_registers;
+    const int wanted = fits ? threads_wanted / threads.threads() : 1;
+    return std::min(std::max(prediction.blocks, wanted), target_.sm_blocks);
   }
 
   // Whether the candidate fits for some sizes.

@@ -2,7 +2,7 @@
 //
 //   facts.decide(divides(M, 96))            refuted, sizes M = 128
 //   injective(facts, (4,8):(8,1))           proved
-//   injective(facts, (4,8):(1,1))           refuted, failure: at 1, coordinate (1,0), as at 4 ...
+//   injective(facts, (4,8):(1,1))           refuted, failure: at 4, coordinate (0,1), as at 1
 //   solvable({4*x, 10*y}, 3, steps)         no
 #pragma once
 
