@@ -106,7 +106,8 @@ class Former {
       }
     }
     std::map<IndexId, IndexId> to;
-    for (const sema::Assignment& assignment : kernel_.assignments) {
+    for (std::size_t i = 0; i < kernel_.assignments.size(); ++i) {  // the kernel changes meanwhile
+      const sema::Assignment& assignment = kernel_.assignments[i];
       Indices along;
       for (const IndexId index : assignment.indices) {
         if (of_reductions.contains(index)) continue;
@@ -305,8 +306,10 @@ class Former {
   Stmt loop(AxisId axis, Walk walk, Block body) const { return {For{axis, walk, std::move(body)}}; }
 
   std::string name_of(const std::string& wish) {
-    const int number = ++names_[wish];
-    return number == 1 ? wish : wish + std::to_string(number);
+    std::string name = wish;
+    for (int number = 2; !names_.insert(name).second; ++number)
+      name = wish + std::to_string(number);
+    return name;
   }
 
   TileId add_tile(Tile tile) {
@@ -330,7 +333,9 @@ class Former {
       if (!site.needs[n] || !is_tiled(id) || !there.insert(id).second) continue;
       const sema::Tensor& tensor = kernel_.loaded(id);
       const std::vector<AxisId> axes = axes_of(id);
-      const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, id, -1});
+      if (!loaded_.contains(id))
+        loaded_[id] = add_tile({name_of(tensor.name), tensor.element, axes, Space::global, id, -1});
+      const TileId from = loaded_.at(id);
       const TileId to = add_tile(
           {name_of("tile_" + tensor.name), tensor.element, axes, Space::registers, id, -1});
       block.push_back({Copy{to, from}});
@@ -362,8 +367,8 @@ class Former {
     if (along_columns(assignment)) axes.push_back(column_axis);
     const TileId from = add_tile({name_of("out_" + tensor.name), tensor.element, axes,
                                   Space::registers, assignment.value, -1});
-    const TileId to = add_tile(
-        {tensor.name, tensor.element, axes, Space::global, assignment.value, site.assignment});
+    const TileId to = add_tile({name_of(tensor.name), tensor.element, axes, Space::global,
+                                assignment.value, site.assignment});
     block.push_back({Map{from}});
     block.push_back({Copy{to, from}});
   }
@@ -489,7 +494,8 @@ class Former {
   std::vector<std::set<IndexId>> free_;
   std::vector<Site> sites_;
   int levels_ = 0;  // of reductions
-  std::map<std::string, int> names_;
+  std::set<std::string> names_;
+  std::map<NodeId, TileId> loaded_;  // tiles in global memory by their load
 };
 
 }  // namespace
