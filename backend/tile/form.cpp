@@ -8,6 +8,7 @@
 #include "backend/tile/coalesce_indices.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
+#include "backend/tile/verify.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
@@ -50,6 +51,7 @@ class Former {
     program_.axes = {axis(sides_.rows, "row"), axis(sides_.columns, "column")};
     find_sites();
     program_.body = {loop(row_axis, Walk::grid, how == Columns::kept ? kept() : streamed())};
+    verify_after("form", program_);
     return std::move(program_);
   }
 
