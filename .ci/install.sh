@@ -10,7 +10,7 @@ packages=(
   g++ cmake ninja-build         # the compiler and the build
   antlr4 libantlr4-runtime-dev  # the parser generator and its runtime
   libcli11-dev                  # the command line
-  nlohmann-json3-dev            # what `lay bench` reads of Triton
+  nlohmann-json3-dev            # what `lay bench` reads of Triton and PyTorch
   python3                       # prepares the digits of the first example
 )
 browser=()

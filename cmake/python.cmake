@@ -1,4 +1,5 @@
-# The programs in Python that `lay bench` runs, embedded in runtime/bench: python_file("triton/candidate.py").
+# The programs in Python that `lay bench` runs, embedded in runtime/bench:
+# python_file("triton/candidate.py").
 set(python_rows "")
 foreach(file triton/candidate.py torch/candidate.py)
   append_embedded(python_rows ${file} runtime/bench/${file})

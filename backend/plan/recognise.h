@@ -18,12 +18,14 @@
 #include <vector>
 
 #include "frontend/sema/kernel/kernel_walk.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::plan {
 
 using sema::bare_index;
 using sema::indices_of;
 using sema::operands;
+using sema::reads_memory;
 using sema::reachable;
 
 struct GemmForm {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/sema/apply.h"
+#include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/kernel/kernel_builder.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/source/text.h"
@@ -117,8 +118,10 @@ Value call_over(Session& session, Frame& frame, const IndexedCallee& callee,
   const std::string& name = name_of(frame.tree(), brackets)->text;
   const Span place = frame.tree()[brackets.object].span;
   if (!session.kernel) {
+    std::vector<Note> notes;
+    if (find_builtin(name)) notes.push_back({"help", "on the host " + name + "(X) takes an array"});
     fail("kernel-only", name + "[...] stands only in the body of a kernel", whole, {},
-         {{"help", "on the host " + name + "(X) takes an array"}});
+         std::move(notes));
   }
   const auto* def = std::get_if<FunctionPtr>(&callee);
   if (def && (*def)->def->indices.empty()) {

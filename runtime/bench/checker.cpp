@@ -29,7 +29,9 @@ HostData numbers(const Problem& problem, const Kind& kind, std::uint64_t seed) {
   HostData data(problem.tensors.size());
   for (std::size_t i = 0; i < data.size(); ++i) {
     const Tensor& tensor = problem.tensors[i];
-    if (tensor.access != sema::Access::output)
+    if (tensor.below)
+      data[i] = make_positions(tensor.element, tensor.elements, *tensor.below, seed + 16 * i);
+    else if (tensor.access != sema::Access::output)
       data[i] = make_numbers(tensor.element, tensor.elements, kind(static_cast<sema::TensorId>(i)),
                              seed + 16 * i);
   }

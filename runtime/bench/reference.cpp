@@ -10,9 +10,9 @@
 
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/memory/convert.h"
-#include "frontend/sema/kernel/reduce_function.h"
 #include "frontend/sema/values/array.h"
 #include "runtime/bench/host_work.h"
+#include "runtime/bench/joined.h"
 #include "runtime/bench/problem/element_value.h"
 #include "runtime/bench/problem/operand.h"
 
@@ -49,88 +49,6 @@ struct LastSum {
   SumValue value;
 };
 using LastSums = std::map<NodeId, LastSum>;
-
-// Joins terms by a function that is no sum.
-class Joined {
- public:
-  explicit Joined(sema::ReduceFunction function, ElementType type)
-      : function_(function), type_(type) {
-    const auto first = sema::identity(function, type);
-    value_ = std::visit([](auto x) { return static_cast<double>(x); }, first);
-  }
-
-  void add(const Bounded& term) {
-    using enum sema::ReduceFunction;
-    const double x = term.value;
-    error_ = std::max(error_, term.error);
-    switch (function_) {
-      case sum:
-        break;
-      case prod:
-        value_ *= x;
-        largest_ *= std::abs(x) + term.error;
-        break;
-      case max:
-      case argmax:
-        terms_.push_back(x);
-        value_ = std::isnan(value_) || x <= value_ ? value_ : x;
-        break;
-      case min:
-      case argmin:
-        terms_.push_back(x);
-        value_ = std::isnan(value_) || x >= value_ ? value_ : x;
-        break;
-      case any:
-        value_ = value_ != 0 || x != 0;
-        break;
-      case all:
-        value_ = value_ != 0 && x != 0;
-        break;
-    }
-    ++count_;
-  }
-
-  SumValue value() const {
-    using enum sema::ReduceFunction;
-    switch (function_) {
-      case prod:
-        return {value_, 0, largest_ - std::abs(value_) + count_ * unit_roundoff(type_) * largest_};
-      case argmax:
-      case argmin:
-        return position();
-      case any:
-      case all:
-        return {value_, 0, 0};
-      default:
-        return {value_, 0, error_};
-    }
-  }
-
- private:
-  // The first position of the extreme. Where the terms are rounded, any that may be the extreme is
-  // as good.
-  SumValue position() const {
-    const auto is_extreme = [&](double x, double allowed) {
-      return std::isnan(value_) ? std::isnan(x) : std::abs(x - value_) <= allowed || x == value_;
-    };
-    SumValue made;
-    bool found = false;
-    for (std::size_t i = 0; i < terms_.size(); ++i) {
-      const auto at = static_cast<double>(i);
-      if (!found && is_extreme(terms_[i], 0)) made.exact = at, found = true;
-    }
-    for (std::size_t i = 0; i < terms_.size() && error_ > 0; ++i) {
-      if (is_extreme(terms_[i], 2 * error_))
-        made.error = std::max(made.error, std::abs(static_cast<double>(i) - made.exact));
-    }
-    return made;
-  }
-
-  sema::ReduceFunction function_;
-  ElementType type_;
-  double value_ = 0, error_ = 0, largest_ = 1, count_ = 0;
-  std::vector<double> terms_;
-};
 
 // Adds in f64 and keeps what each addition loses, so that sums whose accumulator is f64 itself are
 // exact enough to compare with.
@@ -472,7 +390,7 @@ class Reference {
       total.add(term.value);
       error += term.error;
     }
-    if (!is_sum) return joined.value();
+    if (!is_sum) return {joined.value().value, 0, joined.value().error};
     SumValue made = total.value();
     made.error = error;
     return made;

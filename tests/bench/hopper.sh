@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The table of kernels for Hopper beside cuBLASLt and Triton, on the GPU at hand:
 #   tests/bench/hopper.sh [LAY] [classes...]
-# TRITON_SECONDS=0 leaves out Triton, which takes about as long as all else.
+# TRITON_SECONDS=0 leaves out Triton, which takes about as long as all else; TORCH_SECONDS=120 adds
+# PyTorch.
 set -uo pipefail
 lay=${1:-build/lay}
 shift || true
 classes=${*:-large orders small skinny ragged types masked fused inputs batched middle}
 script=$(dirname "$0")/hopper.lay
 options=(--rounds 5 --milliseconds "${MILLISECONDS_A_ROUND:-50}" --algorithms 8
-         --triton-seconds "${TRITON_SECONDS:-120}")
+         --triton-seconds "${TRITON_SECONDS:-120}" --torch-seconds "${TORCH_SECONDS:-0}")
 
 bench() {
   local kernel=$1 sizes=()

@@ -13,6 +13,7 @@
 #include "backend/plan/schedule/entries.h"
 #include "frontend/sema/builtins/builtins.h"
 #include "frontend/sema/evaluator.h"
+#include "frontend/sema/kernel/reduce_function.h"
 #include "generated/tests/paths.h"
 #include "runtime/commands/help.h"
 #include "tests/golden/golden.h"
@@ -230,9 +231,11 @@ TEST_CASE(
   std::set<std::string> known{"find"};  // a form of the language, not a function
   for (const lay::sema::Builtin* builtin : lay::sema::all_builtins())
     known.insert(std::string(builtin->name));
+  for (const lay::sema::ReduceRow& row : lay::sema::reduce_rows())
+    known.insert(std::string(row.name));
   for (const auto& file : files_in("stdlib", ".lay"))  // all of them are in sight everywhere
     for (const std::string& line : lines_of(slurp(file)))
-      if (line.rfind("def ", 0) == 0) known.insert(line.substr(4, line.find('(') - 4));
+      if (line.rfind("def ", 0) == 0) known.insert(line.substr(4, line.find_first_of("([") - 4));
   for (const std::string& name : known) {
     INFO("`" << name << "` needs a section `## " << name
              << "` with an example in docs/operations.md");

@@ -256,6 +256,14 @@ TEST_CASE("an intermediate may be an index or a condition") {
             (n <= m ? run.rows[m][n > 0 ? n - 1 : 0] : 0));
 }
 
+TEST_CASE("an intermediate of an inout tensor is read where it is written") {
+  const std::string inout = "Y: inout f32 (M,N)";
+  CHECK(errors_in("let s[i,j] = Y[i,j] / 2\nY[m,n] = s[m,n] + X[m,n]", "X: f32 (M,N)", inout) ==
+        "");
+  CHECK(errors_in("let s[i] = Y[i,0] / 2\nY[m,n] = s[m] + X[m,n]", "X: f32 (M,N)", inout) ==
+        "inout-elsewhere");
+}
+
 TEST_CASE("what an intermediate refuses") {
   CHECK(errors_in("let s[m] = max[n](X[m,n])\nY[m,n] = s[m,n]") == "coordinate-rank");
   CHECK(errors_in("let s[m] = max[n](X[m,n])\nY[m,n] = s[m+1]") == "bounds");

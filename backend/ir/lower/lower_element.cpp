@@ -7,7 +7,6 @@
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/memory/convert.h"
 #include "frontend/algebra/support/overloaded.h"
-#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::ir {
 
@@ -49,13 +48,6 @@ bool fits_s32(const sema::Kernel& kernel, NodeId id) {
   const auto* literal = std::get_if<Literal>(&node.what);
   const auto* integer = literal ? std::get_if<std::int64_t>(&literal->value) : nullptr;
   return integer && !is_float(node.type) && fits(*integer, ElementType::s32);
-}
-
-bool reads_memory(const sema::Kernel& kernel, NodeId id) {
-  if (std::holds_alternative<sema::Load>(kernel.node(id).what)) return true;
-  const std::vector<NodeId> operands = plan::operands(kernel.node(id));
-  return std::any_of(operands.begin(), operands.end(),
-                     [&](NodeId operand) { return reads_memory(kernel, operand); });
 }
 
 struct IntegerRange {
@@ -193,7 +185,7 @@ Term ElementLowering::small(NodeId node) {
   if (const IndexId bare = plan::bare_index(kernel_, node); bare >= 0) return index(bare);
   // A wide integer from memory keeps lying outside where it does.
   const bool is_wide = bits(kernel_.node(node).type) > 32 && effects_[static_cast<size_t>(node)];
-  if (is_wide && reads_memory(kernel_, node)) return value(node, ElementType::s32);
+  if (is_wide && plan::reads_memory(kernel_, node)) return value(node, ElementType::s32);
   return as(value(node), ElementType::s32);
 }
 

@@ -108,6 +108,20 @@ std::optional<std::pair<Int, Int>> as_remainder(const Int& difference) {
   return std::nullopt;
 }
 
+// g*p + c >= 0 says g*p + g*floor(c/g) >= 0: of 2*q < 2*r, 2*q + 2 <= 2*r.
+Int without_slack(const Int& a) {
+  const Polynomial& p = a.polynomial();
+  if (p.denominator != 1) return a;
+  int64_t common = 0, constant = 0;
+  for (const Term& term : p.terms) {
+    if (term.factors.empty())
+      constant = term.coefficient;
+    else
+      common = gcd(common, term.coefficient);
+  }
+  return common > 1 ? a - constant + floor_of(constant, common) * common : a;
+}
+
 }  // namespace
 
 Knowledge::Knowledge(const Facts& facts) {
@@ -316,7 +330,7 @@ void Knowledge::learn_nonnegative(const Int& a) {
     }
     return settle(linear.dim);
   }
-  nonnegative.push_back(a);
+  nonnegative.push_back(without_slack(a));
   pending_.push_back(less_equal(0, a));
 }
 

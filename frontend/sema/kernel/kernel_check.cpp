@@ -356,11 +356,30 @@ class KernelCheck {
     return value.value.as<double>() && !is_float(type) ? ElementType::f32 : type;
   }
 
+  // The nodes that outputs depend on: an intermediate that is used at other indices is not.
+  std::vector<bool> live_nodes() const {
+    std::vector<bool> live(kernel_.nodes.size());
+    const auto mark = [&](NodeId id) { live[static_cast<std::size_t>(id)] = true; };
+    for (const Assignment& assignment : kernel_.assignments) mark(assignment.value);
+    for (std::size_t id = live.size(); id-- > 0;) {  // operands have smaller ids
+      if (!live[id]) continue;
+      const Node& node = kernel_.nodes[id];
+      if (const auto* load = std::get_if<Load>(&node.what))
+        std::for_each(load->coordinate.begin(), load->coordinate.end(), mark);
+      if (const auto* apply = std::get_if<Apply>(&node.what))
+        std::for_each(apply->operands.begin(), apply->operands.end(), mark);
+      if (const auto* reduce = std::get_if<Reduce>(&node.what)) mark(reduce->body);
+    }
+    return live;
+  }
+
   // An inout tensor is read only where it is written, whichever output the value goes to.
   void inout_reads(TensorId target, const std::vector<IndexId>& indices) {
-    for (const Node& node : kernel_.nodes) {
+    const std::vector<bool> live = live_nodes();
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      const Node& node = kernel_.nodes[id];
       const auto* load = std::get_if<Load>(&node.what);
-      if (!load || load->tensor != target) continue;
+      if (!live[id] || !load || load->tensor != target) continue;
       bool same = load->coordinate.size() == indices.size();
       for (std::size_t k = 0; same && k < indices.size(); ++k) {
         const auto* index = std::get_if<IndexValue>(&kernel_.node(load->coordinate[k]).what);

@@ -43,6 +43,13 @@ std::set<IndexId> indices_of(const Kernel& kernel, NodeId value) {
   return found;
 }
 
+bool reads_memory(const Kernel& kernel, NodeId node) {
+  const auto below = reachable(kernel, {node});
+  for (std::size_t id = 0; id < below.size(); ++id)
+    if (below[id] && std::holds_alternative<Load>(kernel.nodes[id].what)) return true;
+  return false;
+}
+
 IndexId bare_index(const Kernel& kernel, NodeId node) {
   const auto* value = std::get_if<IndexValue>(&kernel.nodes[node].what);
   return value ? value->index : -1;

@@ -20,6 +20,9 @@ std::vector<char> reachable(const Kernel& kernel);
 // Returns every index that a value depends on, those of reductions inside it too.
 std::set<IndexId> indices_of(const Kernel& kernel, NodeId value);
 
+// Returns whether a node's value is read from a tensor, or computed from one.
+bool reads_memory(const Kernel& kernel, NodeId node);
+
 // Returns the index that a coordinate is, or -1 if it is anything else.
 IndexId bare_index(const Kernel& kernel, NodeId node);
 

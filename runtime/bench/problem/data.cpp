@@ -78,21 +78,36 @@ const std::vector<double>& values_of(ElementType element) {
   return table;
 }
 
-}  // namespace
-
-std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers,
-                                    std::uint64_t seed) {
+// Element i is number_of(64 random bits of i).
+template <class NumberOf>
+std::vector<std::byte> made(ElementType element, std::int64_t count, std::uint64_t seed,
+                            const NumberOf& number_of) {
   const std::size_t width = sema::element_bytes(element);
   std::vector<std::byte> memory(static_cast<std::size_t>(count) * width);
   const std::uint64_t start = mixed(seed);
   in_parts(count, 1 << 16, [&](int, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t encoded =
-          encode(element, number(element, numbers, mixed(start + static_cast<std::uint64_t>(i))));
+          encode(element, number_of(mixed(start + static_cast<std::uint64_t>(i))));
       std::memcpy(memory.data() + static_cast<std::size_t>(i) * width, &encoded, width);
     }
   });
   return memory;
+}
+
+}  // namespace
+
+std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers,
+                                    std::uint64_t seed) {
+  return made(element, count, seed,
+              [&](std::uint64_t random) { return number(element, numbers, random); });
+}
+
+std::vector<std::byte> make_positions(ElementType element, std::int64_t count, std::int64_t below,
+                                      std::uint64_t seed) {
+  return made(element, count, seed, [&](std::uint64_t random) {
+    return static_cast<double>((random >> 16) % static_cast<std::uint64_t>(below));
+  });
 }
 
 double largest(ElementType element, Numbers numbers) {

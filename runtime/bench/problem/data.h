@@ -22,6 +22,10 @@ enum class Numbers {
 std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Numbers numbers,
                                     std::uint64_t seed);
 
+// Returns the bytes of `count` coordinates, 0 .. below - 1.
+std::vector<std::byte> make_positions(ElementType element, std::int64_t count, std::int64_t below,
+                                      std::uint64_t seed);
+
 // Returns the largest magnitude that make_numbers gives for the type.
 double largest(ElementType element, Numbers numbers);
 

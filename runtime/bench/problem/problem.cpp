@@ -1,5 +1,8 @@
 #include "runtime/bench/problem/problem.h"
 
+#include <algorithm>
+
+#include "backend/plan/recognise.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
@@ -35,6 +38,40 @@ Tensor tensor_of(const sema::Tensor& source, const Binding& sizes) {
   for (int i = 0; source.layout.shape.is_tuple() && i < source.layout.rank(); ++i)
     tensor.modes.push_back(mode_of(source.layout[i], sizes));
   return tensor;
+}
+
+// The tensor that a coordinate is an element of, converted or not; nothing if it is computed.
+std::optional<sema::TensorId> position_of(const sema::Kernel& kernel, sema::NodeId coordinate) {
+  const sema::Node* node = &kernel.node(coordinate);
+  while (const auto* cast = std::get_if<sema::Apply>(&node->what)) {
+    if (cast->function != ElementFunction::cast) return std::nullopt;
+    node = &kernel.node(cast->operands[0]);
+  }
+  const auto* load = std::get_if<sema::Load>(&node->what);
+  return load ? std::optional(load->tensor) : std::nullopt;
+}
+
+// Finds the tensors that coordinates are read from. Numbers are made for those that are coordinates
+// as they are.
+void find_positions(Problem& problem) {
+  const sema::Kernel& kernel = *problem.kernel;
+  const auto live = plan::reachable(kernel);
+  for (std::size_t id = 0; id < live.size(); ++id) {
+    const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
+    if (!load || !live[id]) continue;
+    const Tensor& read = problem.tensors[static_cast<std::size_t>(load->tensor)];
+    for (std::size_t mode = 0; mode < load->coordinate.size(); ++mode) {
+      const auto from = position_of(kernel, load->coordinate[mode]);
+      if (!from) {
+        if (!plan::reads_memory(kernel, load->coordinate[mode])) continue;
+        throw refusal("unsupported", "a coordinate of " + read.name +
+                                         " is computed from memory, and no numbers are made "
+                                         "for that");
+      }
+      std::optional<std::int64_t>& below = problem.tensors[static_cast<std::size_t>(*from)].below;
+      below = std::min(below.value_or(read.modes[mode].size), read.modes[mode].size);
+    }
+  }
 }
 
 }  // namespace
@@ -107,6 +144,7 @@ Problem with_kernel(const Problem& problem, sema::KernelPtr kernel) {
   Problem made{std::move(kernel), problem.sizes, problem.scalars, {}};
   for (const sema::Tensor& tensor : made.kernel->tensors)
     made.tensors.push_back(tensor_of(tensor, made.sizes));
+  find_positions(made);
   return made;
 }
 

@@ -37,6 +37,8 @@ struct Tensor {
   std::vector<Mode> modes;
   // The elements of memory from the first to the last one, gaps included.
   std::int64_t elements = 0;
+  // Where coordinates are read from it: the least extent that they have to stay below.
+  std::optional<std::int64_t> below{};
 
   std::size_t bytes() const {
     return static_cast<std::size_t>(elements) * sema::element_bytes(element);

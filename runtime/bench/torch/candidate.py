@@ -1,16 +1,21 @@
-"""Kernels as functions of PyTorch, computed and timed for `lay bench`, which runs this with a folder as its argument and
-talks with it in lines of JSON (runtime/bench/torch/torch.h). It says first what there is:
+"""Kernels as functions of PyTorch, computed and timed for `lay bench`, which runs this with a
+folder as its argument and talks with it in lines of JSON (runtime/bench/torch/torch.h). It says
+first what there is:
 
   {"missing": why there is no PyTorch to ask}   or   {"torch": version, "python": version}
 
 and answers each request by one line; {"failure": why} where it cannot:
 
-  {"do": "problem", "text": a module that defines `computed`, "tf32": false, "sets": 2, "launches": 20,
-   "inputs": [{"type": "bf16", "bytes": 128, "shape": [8, 8], "strides": [8, 1], "file": path}], "outputs": [...]}
-                                                              {}
-  {"do": "compute", "mode": "eager"}                          {"detail": ""}, the outputs are in their files
-  {"do": "graphs", "mode": "eager", "untimed": 3, "replays": 3}       {"ms": milliseconds a launch}
-  {"do": "singles", "mode": "eager", "first": 0, "count": 20}         {"ms": [milliseconds, ...]}
+  {"do": "problem", "text": a module that defines `computed`, "tf32": false, "sets": 2,
+   "launches": 20, "outputs": [...],
+   "inputs": [{"type": "bf16", "bytes": 128, "shape": [8, 8], "strides": [8, 1], "file": path}]}
+      {}
+  {"do": "compute", "mode": "eager"}
+      {"detail": ""}, and the outputs are in their files
+  {"do": "graphs", "mode": "eager", "untimed": 3, "replays": 3}
+      {"ms": milliseconds a launch}
+  {"do": "singles", "mode": "eager", "first": 0, "count": 20}
+      {"ms": [milliseconds, ...]}
 
 A mode is "eager", or a mode of torch.compile.
 """
@@ -25,8 +30,8 @@ import sys
 
 TYPES = {
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "tf32": "float32", "f64": "float64",
-    "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "s8": "int8", "u8": "uint8", "s16": "int16", "s32": "int32",
-    "s64": "int64",
+    "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "s8": "int8", "u8": "uint8", "s16": "int16",
+    "s32": "int32", "s64": "int64",
 }
 
 
@@ -50,7 +55,7 @@ def read(asked):
 
 
 def write(asked, values):
-    """Stores an output where it belongs in its memory, which else holds NaN, and that in its file."""
+    """Stores an output in its memory, which holds NaN in gaps, and that in its file."""
     import torch
 
     size = asked["bytes"]
@@ -62,7 +67,7 @@ def write(asked, values):
 
 
 class Recorded:
-    """A function's launches on one set of operands after another, all sets before the first again."""
+    """A function's launches on one set of operands after another, in graphs."""
 
     def __init__(self, function, sets, launches):
         import torch
@@ -147,14 +152,15 @@ class Problem:
         self.sets = []
         for i in range(asked["sets"]):
             copies = memory if i == 0 else [each.clone() for each in memory]
-            self.sets.append([Tensor(each, copy).view for each, copy in zip(asked["inputs"], copies)])
+            self.sets.append(
+                [Tensor(each, copy).view for each, copy in zip(asked["inputs"], copies)])
 
     def compute(self, mode):
         import torch
 
         function = self.computed
         if mode != "eager":
-            torch._dynamo.reset()
+            torch.compiler.reset()
             function = torch.compile(self.computed, dynamic=False, mode=mode)
         for asked, values in zip(self.asked["outputs"], function(*self.sets[0])):
             write(asked, values)
@@ -189,7 +195,7 @@ class Server:
             return {"ms": recorded.time(asked["untimed"], asked["replays"])}
         if asked["do"] == "singles":
             return {"ms": recorded.singles(asked["first"], asked["count"])}
-        raise RuntimeError("asked to " + asked["do"])
+        raise ValueError("asked to " + asked["do"])
 
 
 def what_there_is():
@@ -211,7 +217,8 @@ def main(folder):
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     # The folder of this program is no place to import from.
-    sys.path = [each for each in sys.path if os.path.realpath(each or ".") != os.path.realpath(folder)]
+    here = os.path.realpath(folder)
+    sys.path = [each for each in sys.path if os.path.realpath(each or ".") != here]
 
     def say(answer):
         answers.write(json.dumps(answer) + "\n")

@@ -15,7 +15,6 @@
 // where the output is bf16; and a function of PyTorch's own takes and gives the output's type.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,9 +43,6 @@ struct TorchFunction {
   // element by element.
   std::vector<std::string> calls;
 };
-
-// Returns the name of a type in PyTorch: "torch.bfloat16". Throws NotInTorch.
-std::string torch_type(ElementType type);
 
 // Returns the function that computes the outputs of a problem. Throws NotInTorch, and NoStrides for
 // a tensor whose modes have several strides.

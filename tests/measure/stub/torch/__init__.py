@@ -1,5 +1,5 @@
-"""What runtime/bench/torch/candidate.py uses of PyTorch, on the host: enough for sums of rows of f32. A launch takes
-0.25 ms. STUB_TORCH says what does not work."""
+"""What runtime/bench/torch/candidate.py uses of PyTorch, on the host: enough for sums of rows of
+f32. A launch takes 0.25 ms. STUB_TORCH says what does not work."""
 
 import builtins
 import itertools
@@ -15,7 +15,8 @@ size_of = {"f": 4, "B": 1}
 
 class Tensor:
     def __init__(self, storage, dtype, shape, strides):
-        self.storage, self.dtype, self.shape, self.strides = storage, dtype, tuple(shape), tuple(strides)
+        self.storage, self.dtype = storage, dtype
+        self.shape, self.strides = tuple(shape), tuple(strides)
 
     def view(self, dtype):
         count = self.shape[0] * size_of[self.dtype] // size_of[dtype]
@@ -144,6 +145,6 @@ class Recording(Within):
 
 sys.modules["torch.cuda"] = cuda = types.SimpleNamespace(
     launches=0, Event=Event, Stream=Stream, CUDAGraph=CUDAGraph, graph=Recording, stream=Within,
-    is_available=lambda: os.environ.get("STUB_TORCH") != "no GPU", current_stream=Stream, synchronize=lambda: None,
-    graph_pool_handle=lambda: 0, empty_cache=lambda: None)
-_dynamo = types.SimpleNamespace(reset=lambda: None)
+    is_available=lambda: os.environ.get("STUB_TORCH") != "no GPU", current_stream=Stream,
+    synchronize=lambda: None, graph_pool_handle=lambda: 0, empty_cache=lambda: None)
+compiler = types.SimpleNamespace(reset=lambda: None)
