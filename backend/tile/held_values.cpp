@@ -8,7 +8,7 @@ void HeldValues::enter(const For& loop) {
 
 void HeldValues::leave() {
   Loop& loop = loops_.back();
-  if (loop.walk == Walk::sequence) held_ = std::move(loop.before);
+  if (loop.walk != Walk::whole) held_ = std::move(loop.before);
   for (const TileId tile : loop.reductions) hold(tile);
   loops_.pop_back();
 }

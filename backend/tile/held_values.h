@@ -2,12 +2,11 @@
 // there instead of computing it.
 //
 //   HeldValues held(program);
-//   for each statement in order: held.enter(loop), its body, held.leave(loop);
-//   held.after(statement)
+//   for each statement in order: held.enter(loop), its body, held.leave(); held.after(statement)
 //
 // A copy or map holds its node from there on. A reduction is complete at once where the tile holds
-// the whole axis, and else when the loop over the axis ends. What else a loop in sequence holds is
-// gone after it.
+// the whole axis, and else when the loop over the axis ends. What else a loop in sequence or over
+// the grid holds is gone after it.
 #pragma once
 
 #include <map>
@@ -29,8 +28,10 @@ class HeldValues {
   // Returns the tile in registers that holds the node, or -1.
   TileId tile_of(sema::NodeId node) const;
 
- private:
   using Held = std::map<sema::NodeId, TileId>;
+  const Held& all() const { return held_; }
+
+ private:
   struct Loop {
     Walk walk;
     Held before;

@@ -1,9 +1,10 @@
 // Tile programs, from the script to CUDA: the golden text of a softmax of rows, and the
 // variants of reductions.lay with wide accesses compiled, with everything in registers. LAY_BLESS=1
 // rewrites the golden; `git diff` is the review.
+#include "tests/emitted/emitted.h"
+
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
-#include "tests/emitted/emitted.h"
 
 using namespace lay::test;
 
