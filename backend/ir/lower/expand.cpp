@@ -160,16 +160,18 @@ class Expander {
     cluster_[id] = {shared, arrived};
   }
 
-  // Every mbarrier is initialised before another block of the cluster may arrive at it.
+  // Every mbarrier is initialised before another block of the cluster may arrive at it: that is
+  // waited for where the first exchange begins, so that loads are on their way meanwhile.
   void prepare_cluster() {
     const BarrierId all = b_.barrier({declared_.name("blocks"), BarrierKind::cluster, 1, 0, 0});
+    blocks_ = all;
     b_.inside(b_.kernel.prologue, [&] {
       b_.when(b_.special(Builtin::thread) == 0, [&] {
         for (const auto& [id, exchange] : cluster_)
           b_.sync(exchange.arrived, number(0), InitMbarrier{});
       });
       b_.emit(Fence{FenceKind::mbarrier_init});
-      b_.sync(all);
+      b_.sync(all, {}, ArriveCluster{});
     });
   }
 
@@ -578,6 +580,7 @@ class Expander {
     b_.when(b_.special(Builtin::thread) == 0,
             [&] { b_.sync(exchange.arrived, number(0), ArriveExpectBytes{number(bytes)}); });
     const Term rank = b_.special(Builtin::cluster_rank);
+    if (!std::exchange(met_, true)) b_.sync(blocks_, {}, WaitCluster{});
     where(speaks_for_rows(), [&] {
       each(tile(id), 1, [&](const Values& at) {
         b_.loop(declared_.name("to_block"), number(0), number(blocks), {.unrolled = true},
@@ -617,7 +620,8 @@ class Expander {
   std::map<TileId, Exchange> cluster_;    // of reductions that several blocks share
   std::set<TileId> stored_;               // as soon as an access of it is computed
   std::map<sema::NodeId, TileId> known_;  // nodes whose values a tile holds now
-  BarrierId barrier_;
+  BarrierId barrier_, blocks_;
+  bool met_ = false;  // the blocks of the cluster know that all have begun
   Term row_in_tile_, column_in_tile_;
   std::array<Term, 2> first_;  // this thread's first coordinate of each axis
 };

@@ -71,7 +71,10 @@ class TilePlanner {
  private:
   void add_default() {
     for (const int bytes : {access_bytes, 0}) {
-      if (bytes > 0) add_split(bytes);
+      // Parts enough for two blocks an SM where there is one tile of rows, and for 16 blocks where
+      // there are as many tiles as SMs.
+      if (bytes > 0) add_split("split", 2 * target_.sms, 8, bytes);
+      if (bytes > 0) add_split("split_16", 16, target_.sms, bytes);
       for (const Candidate& candidate : candidates(bytes)) {
         if (complete()) return;
         add(candidate, {});
@@ -129,14 +132,18 @@ class TilePlanner {
     const Int &length = streamed_.axis(tile::column_axis).extent,
               &across = streamed_.axis(tile::row_axis).extent;
     if (tile::walks_of_columns(streamed_) > 1) {
-      // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row.
+      // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row. A thread
+      // has 32 to 64 bytes of a row on their way, short rows aside (tests/bench/results/rows.txt).
       using Row = std::array<int, 4>;
-      const int few = std::max(1, wanted / 4);
-      const std::vector<Row> wide = {
-          {8, 1, wanted, 1},   {32, few, wanted / few, 1}, {32, wanted, 1, 1},  {128, wanted, 1, 1},
-          {512, wanted, 1, 1}, {512, wanted, 1, 4},        {1024, wanted, 1, 8}};
-      const std::vector<Row> narrow = {{32, values_wanted, 1, 1}, {512, values_wanted, 1, 1}};
-      for (const auto& [threads, repeats, rows, blocks] : vector > 1 ? wide : narrow) {
+      const std::vector<Row> of_32_bits = {{8, 1, 4, 1},   {32, 2, 1, 1},  {128, 2, 1, 1},
+                                           {256, 4, 1, 1}, {512, 8, 1, 1}, {512, 8, 1, 4},
+                                           {1024, 8, 1, 8}};
+      const std::vector<Row> of_16_bits = {
+          {8, 1, wanted, 1},   {32, 1, wanted, 1},  {32, wanted, 1, 1},  {128, wanted, 1, 1},
+          {512, wanted, 1, 1}, {512, wanted, 1, 4}, {1024, wanted, 1, 8}};
+      const std::vector<Row> single = {{32, values_wanted, 1, 1}, {512, values_wanted, 1, 1}};
+      const std::vector<Row>& table = vector == 1 ? single : vector <= 4 ? of_32_bits : of_16_bits;
+      for (const auto& [threads, repeats, rows, blocks] : table) {
         if (blocks > target_.cluster) continue;
         const int columns = threads * repeats * vector * blocks;
         made.push_back(make("rows_" + std::to_string(columns), Columns::kept,
@@ -237,7 +244,7 @@ class TilePlanner {
 
   // Few long rows, or few rows that memory runs along: blocks of a first launch take parts of the
   // columns, a second launch joins them.
-  void add_split(int bytes) {
+  void add_split(const std::string& name, int parts, int most_tiles, int bytes) {
     if (tile::walks_of_columns(streamed_) > 1) return;
     const Int &length = streamed_.axis(tile::column_axis).extent,
               &across = streamed_.axis(tile::row_axis).extent;
@@ -247,12 +254,9 @@ class TilePlanner {
     const Shape shape =
         wide ? Shape{tile::column_axis, 1, 256, 1, std::max(1, values_wanted / vector), vector, 1}
              : Shape{tile::row_axis, 32, 8, 1, values_wanted / narrow, narrow, 1};
-    Candidate first{"split", Columns::streamed, shape.distribution(), bytes, {}};
+    Candidate first{name, Columns::streamed, shape.distribution(), bytes, {}};
     const int tile = cluster_columns(first), rows = tile::extent_of(first.threads, tile::row_axis);
-    // Parts enough to fill the machine with two blocks an SM where there is one tile of rows.
-    const int parts = 2 * target_.sms;
-    first.when = {less_equal(across, rows * target_.sms / 4),
-                  greater_equal(length, 2 * tile * std::min(parts, 16))};
+    first.when = {less_equal(across, rows * most_tiles), greater_equal(length, 32 * tile)};
     const auto given = open_conditions(facts_, first.when);
     if (!given) return;
     const auto split = split_columns(*plan_.kernel, parts);
@@ -268,14 +272,14 @@ class TilePlanner {
     auto join =
         tile::bind(std::get<Program>(std::move(join_program)), joining.distribution(), 0, facts_);
     if (!bound || !join) return;
-    Variant before = variant_of(*bound, "split_parts", *given);
-    Variant variant = variant_of(*join, "split", *given);
+    Variant before = variant_of(*bound, name + "_parts", *given);
+    Variant variant = variant_of(*join, name, *given);
     for (const Predicate& condition : before.when) add_condition(variant.when, condition);
     // Both launches share the workspace; the caller's tensors have other numbers in the first.
     for (const Alignment& aligned : before.aligned) {
-      const std::string& name = split->parts->tensor(aligned.tensor).name;
+      const std::string& tensor = split->parts->tensor(aligned.tensor).name;
       for (std::size_t id = 0; id < plan_.kernel->tensors.size(); ++id)
-        if (plan_.kernel->tensors[id].name == name)
+        if (plan_.kernel->tensors[id].name == tensor)
           variant.aligned.push_back({static_cast<sema::TensorId>(id), aligned.bytes});
     }
     before.workspace_tensors = variant.workspace_tensors = split->tensors;
