@@ -136,11 +136,20 @@ class Former {
     }
     for (const IndexId index : of_reductions)
       if (!contains(sides_.rows, index)) return NotTiled{"a reduction is over no output's rows"};
+    // An output may lack an index of extent 1: its elements are stored once all the same.
+    const auto is_wide = [&](IndexId index) { return !kernel_.index(index).extent.is(1); };
+    const auto wide_rows = std::count_if(sides_.rows.begin(), sides_.rows.end(), is_wide);
     for (const sema::Assignment& assignment : kernel_.assignments) {
-      std::size_t on_rows = 0, on_columns = 0;
-      for (const IndexId index : assignment.indices)
-        if (index != part_) (contains(sides_.columns, index) ? on_columns : on_rows) += 1;
-      if (on_rows != sides_.rows.size() || (on_columns != 0 && on_columns != sides_.columns.size()))
+      std::ptrdiff_t on_rows = 0;
+      std::size_t on_columns = 0;
+      for (const IndexId index : assignment.indices) {
+        if (contains(sides_.columns, index)) {
+          ++on_columns;
+        } else if (index != part_ && is_wide(index)) {
+          ++on_rows;
+        }
+      }
+      if (on_rows != wide_rows || (on_columns != 0 && on_columns != sides_.columns.size()))
         return NotTiled{"its outputs have different rows"};
     }
     for (const sema::Tensor& tensor : kernel_.tensors)
