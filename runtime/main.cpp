@@ -335,6 +335,9 @@ void add_plan(CLI::App& app, int& code) {
           "sizes, or one number for all: adds a roofline estimate and names the bottleneck")
       ->type_name("M=4096,N=4096,K=64");
   plan->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
+  plan->add_option("--dump", o->dump, "print the tile program after a pass instead")
+      ->check(CLI::IsMember({"form", "bind", "expand"}));
+  plan->add_option("--variant", o->variant, "one variant to --dump (default all)")->needs("--dump");
   plan->add_option("--gpu", o->gpu, "the GPU to plan for: h200, a100, sm_86, ... (default h200)");
   plan->callback([=, &code] {
     if (!sizes->empty()) o->sizes = problem_sizes(*sizes);

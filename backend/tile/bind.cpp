@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "backend/tile/vectors.h"
+#include "backend/tile/verify.h"
 #include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/overloaded.h"
@@ -66,6 +67,7 @@ class Binder {
     if (!whole_columns(made_.program.body)) return std::nullopt;
     const AxisId along = vector_axis();
     if (!vectors(made_.program.body, along)) return std::nullopt;
+    verify_after("bind", made_.program);
     return std::move(made_);
   }
 

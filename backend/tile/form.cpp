@@ -8,6 +8,7 @@
 #include "backend/tile/coalesce_indices.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
+#include "backend/tile/verify.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
@@ -50,6 +51,7 @@ class Former {
     program_.axes = {axis(sides_.rows, "row"), axis(sides_.columns, "column")};
     find_sites();
     program_.body = {loop(row_axis, Walk::grid, how == Columns::kept ? kept() : streamed())};
+    verify_after("form", program_);
     return std::move(program_);
   }
 
@@ -106,7 +108,8 @@ class Former {
       }
     }
     std::map<IndexId, IndexId> to;
-    for (const sema::Assignment& assignment : kernel_.assignments) {
+    for (std::size_t i = 0; i < kernel_.assignments.size(); ++i) {  // the kernel changes meanwhile
+      const sema::Assignment& assignment = kernel_.assignments[i];
       Indices along;
       for (const IndexId index : assignment.indices) {
         if (of_reductions.contains(index)) continue;
@@ -133,11 +136,20 @@ class Former {
     }
     for (const IndexId index : of_reductions)
       if (!contains(sides_.rows, index)) return NotTiled{"a reduction is over no output's rows"};
+    // An output may lack an index of extent 1: its elements are stored once all the same.
+    const auto is_wide = [&](IndexId index) { return !kernel_.index(index).extent.is(1); };
+    const auto wide_rows = std::count_if(sides_.rows.begin(), sides_.rows.end(), is_wide);
     for (const sema::Assignment& assignment : kernel_.assignments) {
-      std::size_t on_rows = 0, on_columns = 0;
-      for (const IndexId index : assignment.indices)
-        if (index != part_) (contains(sides_.columns, index) ? on_columns : on_rows) += 1;
-      if (on_rows != sides_.rows.size() || (on_columns != 0 && on_columns != sides_.columns.size()))
+      std::ptrdiff_t on_rows = 0;
+      std::size_t on_columns = 0;
+      for (const IndexId index : assignment.indices) {
+        if (contains(sides_.columns, index)) {
+          ++on_columns;
+        } else if (index != part_ && is_wide(index)) {
+          ++on_rows;
+        }
+      }
+      if (on_rows != wide_rows || (on_columns != 0 && on_columns != sides_.columns.size()))
         return NotTiled{"its outputs have different rows"};
     }
     for (const sema::Tensor& tensor : kernel_.tensors)
@@ -305,8 +317,10 @@ class Former {
   Stmt loop(AxisId axis, Walk walk, Block body) const { return {For{axis, walk, std::move(body)}}; }
 
   std::string name_of(const std::string& wish) {
-    const int number = ++names_[wish];
-    return number == 1 ? wish : wish + std::to_string(number);
+    std::string name = wish;
+    for (int number = 2; !names_.insert(name).second; ++number)
+      name = wish + std::to_string(number);
+    return name;
   }
 
   TileId add_tile(Tile tile) {
@@ -330,7 +344,9 @@ class Former {
       if (!site.needs[n] || !is_tiled(id) || !there.insert(id).second) continue;
       const sema::Tensor& tensor = kernel_.loaded(id);
       const std::vector<AxisId> axes = axes_of(id);
-      const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, id, -1});
+      if (!loaded_.contains(id))
+        loaded_[id] = add_tile({name_of(tensor.name), tensor.element, axes, Space::global, id, -1});
+      const TileId from = loaded_.at(id);
       const TileId to = add_tile(
           {name_of("tile_" + tensor.name), tensor.element, axes, Space::registers, id, -1});
       block.push_back({Copy{to, from}});
@@ -362,8 +378,8 @@ class Former {
     if (along_columns(assignment)) axes.push_back(column_axis);
     const TileId from = add_tile({name_of("out_" + tensor.name), tensor.element, axes,
                                   Space::registers, assignment.value, -1});
-    const TileId to = add_tile(
-        {tensor.name, tensor.element, axes, Space::global, assignment.value, site.assignment});
+    const TileId to = add_tile({name_of(tensor.name), tensor.element, axes, Space::global,
+                                assignment.value, site.assignment});
     block.push_back({Map{from}});
     block.push_back({Copy{to, from}});
   }
@@ -489,7 +505,8 @@ class Former {
   std::vector<std::set<IndexId>> free_;
   std::vector<Site> sites_;
   int levels_ = 0;  // of reductions
-  std::map<std::string, int> names_;
+  std::set<std::string> names_;
+  std::map<NodeId, TileId> loaded_;  // tiles in global memory by their load
 };
 
 }  // namespace

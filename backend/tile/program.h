@@ -1,14 +1,19 @@
 // A tile program: what a kernel computes, in which order, on tiles of its index space. It stands
 // between the checked kernel (sema/kernel/kernel.h) and the kernel IR (ir/ir.h).
 //
-//   Y[m,n] = exp(X[m,n] - max[n](X[m,n])) / sum[n](exp(X[m,n] - max[n](X[m,n])))   becomes
+//   Y[m,n] = X[m,n] / sum[k](X[m,k])   becomes
 //
-//   for m in grid step 4 {
-//     for n step 1024 {
-//       copy x[m,n] <- X
-//       reduce max1[m] = max over n of %5
+//   for m in grid {
+//     for n in sequence {
+//       copy tile_X[m,n] <- X[m,n]
+//       reduce all_sum[m] = sum over n of tile_X[m,n]
 //     }
-//     ...
+//     for n in sequence {
+//       copy tile_X2[m,n] <- X[m,n]
+//       map out_Y[m,n] = tile_X2[m,n] / all_sum[m]
+//       copy Y[m,n] <- out_Y[m,n]
+//     }
+//   }
 //
 // Four statements say everything: `for` walks an axis, `copy` moves a tile, `map` computes one
 // element by element, `reduce` joins one along an axis. A tile holds the values of one node of the
@@ -16,7 +21,8 @@
 //
 // A program is made in passes. `form` (form.h) says what is computed in which order; `bind`
 // (bind.h) says where and by whom: extents of tiles, the thread-value layout, the elements of an
-// access. `expand` (ir/lower/expand.h) turns a bound program into the kernel IR.
+// access. `expand` (ir/lower/expand.h) turns a bound program into the kernel IR. text/ prints and
+// parses programs, verify.h holds them to their rules, interpret.h runs them on arrays.
 #pragma once
 
 #include <optional>
@@ -40,6 +46,8 @@ struct Axis {
   std::vector<sema::IndexId> indices;
   Int extent;    // of all indices together; 1 without any
   int tile = 0;  // coordinates that a tile holds; 0 until bound
+
+  friend bool operator==(const Axis&, const Axis&) = default;
 };
 
 enum class Space { global, registers };
@@ -52,6 +60,8 @@ struct Tile {
   Space space = Space::registers;
   sema::NodeId value = -1;  // the node whose values it holds: a load for a copy from global memory
   int assignment = -1;      // of an output in global memory: in Kernel::assignments
+
+  friend bool operator==(const Tile&, const Tile&) = default;
 };
 
 struct Stmt;
@@ -63,11 +73,15 @@ struct Copy {
   TileId dst = -1, src = -1;
   int vector = 1;       // elements of one access; bound
   int vector_mode = 0;  // the mode of the tensor that an access runs along; bound
+
+  friend bool operator==(const Copy&, const Copy&) = default;
 };
 // Computes the tile's node at every coordinate of its axes, from the tiles that are known and from
 // global memory.
 struct Map {
   TileId out = -1;
+
+  friend bool operator==(const Map&, const Map&) = default;
 };
 // Joins the values of the body of the tile's node, a reduction, along an axis. In a `for` over that
 // axis the tile starts at the function's identity when the loop begins, and is complete when it
@@ -75,6 +89,8 @@ struct Map {
 struct Reduce {
   TileId out = -1;
   AxisId over = -1;
+
+  friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 // grid: each block takes one tile of the axis. sequence: a block takes all tiles, one after the
 // other. whole: the tile holds the whole axis, so that the body runs once.
@@ -83,11 +99,19 @@ struct For {
   AxisId axis = -1;
   Walk walk = Walk::grid;
   Block body;
+
+  friend bool operator==(const For&, const For&);
 };
 
 struct Stmt {
   std::variant<Copy, Map, Reduce, For> node;
+
+  friend bool operator==(const Stmt&, const Stmt&) = default;
 };
+
+inline bool operator==(const For& a, const For& b) {
+  return a.axis == b.axis && a.walk == b.walk && a.body == b.body;
+}
 
 // How the threads of a block share a tile of (rows, columns), and the blocks of a cluster.
 //
@@ -107,6 +131,8 @@ struct Distribution {
   int blocks() const;   // of a cluster
   // Values of a thread along the rows (0) or the columns (1).
   int values(int axis) const;
+
+  friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
 struct Program {
@@ -124,6 +150,9 @@ struct Program {
   const Axis& axis(AxisId id) const { return axes[static_cast<std::size_t>(id)]; }
   const Tile& tile(TileId id) const { return tiles[static_cast<std::size_t>(id)]; }
   bool is_bound() const { return threads.has_value(); }
+
+  // Of one kernel: the pointers are equal.
+  friend bool operator==(const Program&, const Program&) = default;
 };
 
 inline constexpr AxisId row_axis = 0, column_axis = 1;

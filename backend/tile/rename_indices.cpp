@@ -80,8 +80,10 @@ Kernel rename_indices(const Kernel& kernel, const std::map<IndexId, IndexId>& to
     if (fresh) made.nodes.push_back(std::move(node));
     now[id] = at->second;
   }
-  for (Assignment& assignment : made.assignments)
+  for (Assignment& assignment : made.assignments) {
+    for (IndexId& index : assignment.indices) index = renamed(index);
     assignment.value = now[static_cast<std::size_t>(assignment.value)];
+  }
   return made;
 }
 

@@ -191,6 +191,7 @@ constexpr std::array kCodes{
     ErrorCode{"set", ErrorStage::command, "the command line: `lay run --set`"},
     ErrorCode{"unknown-command", ErrorStage::command, "tests/repl/commands.txt"},
     ErrorCode{"unknown-target", ErrorStage::command, "tests/command/commands.cpp"},
+    ErrorCode{"unknown-variant", ErrorStage::command, "tests/command/commands.cpp"},
 };
 
 }  // namespace

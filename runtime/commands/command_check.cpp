@@ -16,6 +16,7 @@
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
+#include "runtime/commands/tile_dump.h"
 #include "runtime/execute/stages.h"
 #include "runtime/gpu/device.h"
 #include "runtime/io/file.h"
@@ -147,29 +148,45 @@ void require_dims(const std::vector<sema::KernelPtr>& kernels, const GivenSizes&
   }
 }
 
-int dump(const std::string& file, const std::string& stage, const Target& target = default_target(),
-         const GivenSizes& given = {}, const std::string& kernel_name = "") {
-  if (stage == "tree") return dump_tree(file);
-  const auto script = checked(file);
+struct DumpOptions {
+  std::string file, stage;
+  Target target = default_target();
+  GivenSizes sizes{};
+  std::string kernel{}, variant{};  // empty: all
+};
+
+void dump_plan(const Script& script, plan::Plan plan, const DumpOptions& options) {
+  if (options.stage == "plan") check_emittable(script.sources, plan, options.target);
+  Binding sizes;
+  if (!options.sizes.empty()) sizes = keep_taken(plan, options.sizes);
+  if (options.stage != "plan") {
+    std::cout << tile_dump(script.sources, plan, options.stage, options.variant);
+  } else if (options.sizes.empty()) {
+    std::cout << plan::print_plan(plan);
+  } else {
+    std::cout << plan::print_plan(plan, sizes, options.target);
+  }
+}
+
+int dump(const DumpOptions& options) {
+  if (options.stage == "tree") return dump_tree(options.file);
+  const auto script = checked(options.file);
   report(script->sources, script->outcomes);
   int code = exit_code_of(script->outcomes);
-  const auto kernels = kernels_named(*script, kernel_name);
-  require_dims(kernels, given);
+  const auto kernels = kernels_named(*script, options.kernel);
+  require_dims(kernels, options.sizes);
   for (const auto& kernel : kernels) try {
-      if (stage == "typed") {
+      if (options.stage == "typed") {
         std::cout << sema::print(*kernel);
         continue;
       }
-      plan::Plan plan = planned(kernel, target);
-      if (stage == "plan") check_emittable(script->sources, plan, target);
-      if (stage == "plan" && given.empty())
-        std::cout << plan::print_plan(plan);
-      else if (stage == "plan") {
-        const Binding sizes = keep_taken(plan, given);
-        std::cout << plan::print_plan(plan, sizes, target);
-      } else
+      plan::Plan plan = planned(kernel, options.target);
+      if (options.stage == "ir" || options.stage == "cuda") {
         for (const auto& variant : plan.variants)
-          dump_variant(*script, plan, variant, stage == "cuda");
+          dump_variant(*script, plan, variant, options.stage == "cuda");
+      } else {
+        dump_plan(*script, std::move(plan), options);
+      }
     } catch (const DiagnosticError& e) {
       report(script->sources, e.diagnostic);
       code = exit_program;
@@ -180,7 +197,7 @@ int dump(const std::string& file, const std::string& stage, const Target& target
 }  // namespace
 
 int check_script(const CheckOptions& options) {
-  if (!options.dump.empty()) return dump(options.file, options.dump);
+  if (!options.dump.empty()) return dump({options.file, options.dump});
   if (options.json) return check_as_json(options);
   const auto script = checked(options.file, options.set);
   report(script->sources, script->outcomes);
@@ -202,7 +219,8 @@ int check_script(const CheckOptions& options) {
 
 int print_plans(const PlanOptions& options) {
   const Target target = options.gpu.empty() ? default_target() : target_named(options.gpu);
-  return dump(options.file, "plan", target, options.sizes, options.kernel);
+  const std::string stage = options.dump.empty() ? "plan" : options.dump;
+  return dump({options.file, stage, target, options.sizes, options.kernel, options.variant});
 }
 
 }  // namespace lay::runtime

@@ -111,6 +111,10 @@ struct PlanOptions {
   std::string gpu;
   // The only one to be planned; empty: all.
   std::string kernel;
+  // form, bind, expand: print the tile programs after this pass instead.
+  std::string dump;
+  // The only one to be dumped; empty: all.
+  std::string variant;
   // By dim; under no name: of every dim; none: all variants are printed.
   std::map<std::string, std::int64_t> sizes;
 };

@@ -245,6 +245,41 @@ TEST_CASE("every stage can be dumped") {
   CHECK(folder.lay({"plan", "scale.lay"}).out.find("// variant bytes16") != std::string::npos);
 }
 
+TEST_CASE("plan dumps tile programs after a pass, and says where there are none yet") {
+  Folder folder;
+  put(folder / "two.lay", scale +
+                              "kernel total<M, N>(X: f32 (M,N):(N,1)) -> s: f32 M:1\n"
+                              "{ s[m] = sum[n](X[m,n]) }\n");
+  const auto dump = [&](std::vector<std::string> more) {
+    std::vector<std::string> all{"plan", "two.lay", "--dump"};
+    all.insert(all.end(), more.begin(), more.end());
+    return folder.lay(all);
+  };
+  const auto holds = [](const std::string& text, const std::string& part) {
+    INFO(part << " in\n" << text);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  const auto formed = dump({"form"});
+  CHECK(formed.code == 0);
+  holds(formed.out, "# `scale` is no tile program yet");
+  holds(formed.out, "program total\n");
+  holds(formed.out, "  for n in sequence {\n");
+  const auto bound = dump({"bind", "--kernel", "total", "--variant", "streamed"});
+  CHECK(bound.code == 0);
+  CHECK(bound.out.rfind("# variant streamed where N % 4 == 0 and X is aligned to 16 bytes\n", 0) ==
+        0);
+  holds(bound.out, " by 4 along mode 1\n");
+  CHECK(bound.out.find("# variant", 1) == std::string::npos);
+  holds(dump({"expand", "--kernel", "total", "--variant", "streamed"}).out, "kernel total");
+  holds(dump({"bind", "--kernel", "total", "--size", "M=64,N=64"}).out, "# variant ");
+  const auto missing = dump({"bind", "--kernel", "total", "--variant", "steamed"});
+  CHECK(missing.code == 1);
+  holds(missing.error, "error[unknown-variant]: the plan of `total` has no variant `steamed`");
+  holds(missing.error, "did you mean streamed?");
+  CHECK(dump({"cuda"}).code == 2);
+  CHECK(folder.lay({"plan", "two.lay", "--variant", "streamed"}).code == 2);
+}
+
 TEST_CASE("build writes the source and the manifest, whole or not at all") {
   Folder folder;
   put(folder / "scale.lay", scale);

@@ -6,10 +6,15 @@
 #include <vector>
 
 #include "backend/ir/build.h"
-#include "backend/ir/text/cursor.h"
-#include "backend/ir/text/parse_layout.h"
+#include "backend/notation/cursor.h"
+#include "backend/notation/parse_layout.h"
 
 namespace lay::ir {
+
+using notation::Cursor;
+using notation::LayoutParser;
+using notation::Token;
+using notation::TokenKind;
 
 // Precedence climbing: one function for each level, loosest first.
 class ExpressionParser {

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "backend/ir/build.h"
-#include "backend/ir/text/cursor.h"
 #include "backend/ir/text/parse_expression.h"
+#include "backend/notation/cursor.h"
 
 namespace lay::ir {
+
+using notation::lex;
 
 // A recursive descent parser: one function for each rule of the text, named after what it reads. It
 // builds by Builder, as lowering does, so that both make the same kernels.

@@ -1,5 +1,5 @@
 // Element functions on the numbers of the reference: each result is rounded to its type, integers
-// of 32 bits and fewer wrap. Internal to this folder.
+// of 32 bits and fewer wrap.
 #pragma once
 
 #include <cstdint>

@@ -1,15 +1,15 @@
-// The algebra's values inside the IR's text: integers over sizes, conditions on them, tuples,
+// The algebra's values inside these texts: integers over sizes, conditions on them, tuples,
 // layouts.
 #pragma once
 
 #include <map>
 #include <string>
 
-#include "backend/ir/text/cursor.h"
+#include "backend/notation/cursor.h"
 #include "frontend/algebra/integers/predicate.h"
 #include "frontend/algebra/layouts/layout.h"
 
-namespace lay::ir {
+namespace lay::notation {
 
 // The algebra's own operations make what is read, so that a text gives what it was printed from.
 class LayoutParser {
@@ -53,4 +53,4 @@ class LayoutParser {
   std::optional<Remainder> remainder_;
 };
 
-}  // namespace lay::ir
+}  // namespace lay::notation

@@ -1,10 +1,10 @@
-#include "backend/ir/text/cursor.h"
+#include "backend/notation/cursor.h"
 
 #include <array>
 #include <charconv>
 #include <limits>
 
-namespace lay::ir {
+namespace lay::notation {
 namespace {
 
 constexpr int kDeepest = 200;
@@ -233,4 +233,4 @@ Cursor::Nested::Nested(Cursor& cursor) : cursor_(cursor) {
   }
 }
 
-}  // namespace lay::ir
+}  // namespace lay::notation

@@ -1,10 +1,10 @@
-#include "backend/ir/text/parse_layout.h"
+#include "backend/notation/parse_layout.h"
 
 #include <algorithm>
 
 #include "frontend/algebra/support/refusal.h"
 
-namespace lay::ir {
+namespace lay::notation {
 
 template <class F>
 auto LayoutParser::at(const Token& token, F f) {
@@ -236,4 +236,4 @@ AnyLayout LayoutParser::layout() {
   return Composed{std::move(outer), offset, plain_layout()};
 }
 
-}  // namespace lay::ir
+}  // namespace lay::notation

@@ -1,4 +1,4 @@
-// The tokens of the IR's text and a place among them: what the parsers of parse*.cpp share.
+// The tokens of the texts of tile programs and of the kernel IR, and a place among them.
 //
 // Tokens: names (`any text` in backquotes is a name too, never a word), numbers, "strings", and
 // signs. `#` starts a comment. A number with a point or an exponent is real; `0..8` is two integers
@@ -6,13 +6,24 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "backend/ir/text/parse.h"
+namespace lay::notation {
 
-namespace lay::ir {
+// The first place where a text is not what it should be. Lines and columns count from 1, columns in
+// bytes.
+struct ParseError : std::exception {
+  ParseError(int at_line, int at_column, const std::string& what_is_wrong);
+  int line = 0, column = 0;
+  std::string message;  // one lower-case sentence
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;  // "3:14: expected `=`, found `+`"
+};
 
 enum class TokenKind : std::uint8_t { word, name, integer, real, string, sign, end };
 
@@ -73,4 +84,4 @@ class Cursor {
   int depth_ = 0;
 };
 
-}  // namespace lay::ir
+}  // namespace lay::notation

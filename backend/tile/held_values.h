@@ -1,0 +1,48 @@
+// Which nodes of the kernel tiles hold at a place of the program: what a map or a reduction reads
+// there instead of computing it.
+//
+//   HeldValues held(program);
+//   for each statement in order: held.enter(loop), its body, held.leave(); held.after(statement)
+//
+// A copy or map holds its node from there on. A reduction is complete at once where the tile holds
+// the whole axis, and else when the loop over the axis ends. What else a loop in sequence or over
+// the grid holds is gone after it.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "backend/tile/program.h"
+
+namespace lay::tile {
+
+class HeldValues {
+ public:
+  explicit HeldValues(const Program& program) : program_(program) {}
+
+  void enter(const For& loop);
+  void leave();
+  // After a copy, map or reduction; a loop has enter and leave.
+  void after(const Stmt& stmt);
+
+  // Returns the tile in registers that holds the node, or -1.
+  TileId tile_of(sema::NodeId node) const;
+
+  using Held = std::map<sema::NodeId, TileId>;
+  const Held& all() const { return held_; }
+
+ private:
+  struct Loop {
+    Walk walk;
+    Held before;
+    std::vector<TileId> reductions;
+  };
+
+  void hold(TileId tile) { held_[program_.tile(tile).value] = tile; }
+
+  const Program& program_;
+  Held held_;
+  std::vector<Loop> loops_;  // the innermost last
+};
+
+}  // namespace lay::tile

@@ -1,0 +1,321 @@
+#include "backend/tile/interpret.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "backend/tile/held_values.h"
+#include "frontend/sema/kernel/node_values.h"
+
+namespace lay::tile {
+
+using sema::Array;
+using sema::Computed;
+using sema::NodeId;
+
+namespace {
+
+const sema::Tensor& tensor_named(const sema::Kernel& kernel, const std::string& name,
+                                 std::size_t& id) {
+  for (id = 0; id < kernel.tensors.size(); ++id)
+    if (kernel.tensors[id].name == name) return kernel.tensors[id];
+  throw std::logic_error("internal: no tensor `" + name + "` in `" + kernel.name + "`");
+}
+
+// The array of one tensor as that of another one at the same memory.
+Array reshaped(const Array& array, const sema::Tensor& from, const sema::Tensor& to,
+               const Binding& sizes) {
+  if (sema::array_shape(from, sizes) == sema::array_shape(to, sizes)) return array;
+  return sema::unpack(to, sizes, sema::pack(from, sizes, array));
+}
+
+// The call as one of the program's kernel.
+sema::KernelCall call_of(const Program& program, const sema::KernelCall& call) {
+  if (call.kernel == program.kernel) return call;
+  sema::KernelCall made{program.kernel, call.sizes, {}, call.scalars};
+  for (const sema::Tensor& tensor : program.kernel->tensors) {
+    std::size_t id = 0;
+    const sema::Tensor& given = tensor_named(*call.kernel, tensor.name, id);
+    made.tensors.push_back(reshaped(call.tensors[id], given, tensor, call.sizes));
+  }
+  return made;
+}
+
+class Interpreter {
+ public:
+  Interpreter(const Program& program, const sema::KernelCall& call, const TileSizes& unbound)
+      : program_(program),
+        call_(call_of(program, call)),
+        values_(call_),
+        held_(program),
+        tiles_(program.tiles.size()) {
+    for (const AxisId id : {row_axis, column_axis}) {
+      const Axis& axis = program.axis(id);
+      Range& range = ranges_[static_cast<std::size_t>(id)];
+      range.extent = axis.extent.evaluate(call.sizes).value();
+      range.tile = axis.tile > 0 ? axis.tile : id == row_axis ? unbound.rows : unbound.columns;
+    }
+    for (const sema::Assignment& assignment : kernel().assignments) {
+      const Array& like = call_.tensors[static_cast<std::size_t>(assignment.target)];
+      Output output{Array::make(like.element, like.shape), {}};
+      output.stored.resize(static_cast<std::size_t>(output.array.size()), 0);
+      outputs_.push_back(std::move(output));
+    }
+  }
+
+  sema::KernelResult run(const sema::KernelCall& asked) {
+    for (part_ = 0; part_ < program_.parts; ++part_) {
+      if (program_.part >= 0) values_.set(program_.part, part_);
+      block(program_.body);
+    }
+    sema::KernelResult result;
+    for (std::size_t id = 0; id < asked.kernel->tensors.size(); ++id) {
+      const sema::Tensor& tensor = asked.kernel->tensors[id];
+      if (tensor.access != sema::Access::input) result.outputs.push_back(output(tensor));
+    }
+    return result;
+  }
+
+ private:
+  // Where the tile of an axis lies now.
+  struct Range {
+    std::int64_t extent = 0, tile = 1, first = 0;
+
+    std::int64_t end() const { return std::min(first + tile, extent); }
+  };
+  struct Output {
+    Array array;
+    std::vector<char> stored;  // by element
+  };
+  // Values of a tile, row by row; places that were never written have none.
+  struct Held {
+    std::vector<std::optional<Computed>> values;
+    std::vector<sema::Joined> joined;  // of a reduction
+  };
+
+  const sema::Kernel& kernel() const { return *program_.kernel; }
+  Range& range(AxisId axis) { return ranges_[static_cast<std::size_t>(axis)]; }
+  Held& tile(TileId id) { return tiles_[static_cast<std::size_t>(id)]; }
+  bool runs(TileId id, AxisId axis) const {
+    const auto& axes = program_.tile(id).axes;
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  }
+  const sema::Reduce& reduction(TileId id) const {
+    return std::get<sema::Reduce>(kernel().node(program_.tile(id).value).what);
+  }
+
+  Array output(const sema::Tensor& tensor) {
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const sema::Tensor& target = kernel().tensor(kernel().assignments[i].target);
+      if (target.name != tensor.name) continue;
+      const auto& stored = outputs_[i].stored;
+      if (std::count(stored.begin(), stored.end(), 1) != static_cast<std::ptrdiff_t>(stored.size()))
+        throw std::logic_error("internal: an element of `" + tensor.name + "` is never stored");
+      return reshaped(outputs_[i].array, target, tensor, call_.sizes);
+    }
+    throw std::logic_error("internal: `" + tensor.name + "` is no output");
+  }
+
+  // ---- coordinates
+
+  void set(AxisId axis, std::int64_t coordinate) {
+    at_[static_cast<std::size_t>(axis)] = coordinate;
+    const auto& indices = program_.axis(axis).indices;
+    for (std::size_t i = indices.size(); i-- > 0;) {
+      const std::int64_t extent = values_.extent(indices[i]);
+      values_.set(indices[i], coordinate % extent);
+      coordinate /= extent;
+    }
+  }
+
+  // Calls f() for every coordinate of the axes that lies inside.
+  template <class F>
+  void each(const std::vector<AxisId>& axes, F&& f, std::size_t from = 0) {
+    if (from == axes.size()) return f();
+    const Range now = range(axes[from]);
+    for (std::int64_t at = now.first; at < now.end(); ++at) {
+      set(axes[from], at);
+      each(axes, f, from + 1);
+    }
+  }
+
+  // The place of the coordinate in a tile.
+  std::size_t place(TileId id) {
+    std::int64_t place = 0;
+    for (const AxisId axis : {row_axis, column_axis}) {
+      if (!runs(id, axis)) continue;
+      place = place * range(axis).tile + at_[static_cast<std::size_t>(axis)] - range(axis).first;
+    }
+    return static_cast<std::size_t>(place);
+  }
+
+  std::size_t places(TileId id) {
+    std::int64_t count = 1;
+    for (const AxisId axis : program_.tile(id).axes) count *= range(axis).tile;
+    return static_cast<std::size_t>(count);
+  }
+
+  // ---- values
+
+  void clear(TileId id) { tile(id).values.assign(places(id), std::nullopt); }
+
+  const Computed& read(TileId id) {
+    const std::size_t at = place(id);
+    if (at >= tile(id).values.size()) clear(id);
+    const auto& value = tile(id).values[at];
+    if (!value)
+      throw std::logic_error("internal: `" + program_.tile(id).name +
+                             "` is read where it was not written");
+    return *value;
+  }
+
+  // Calls f() at a coordinate of these axes while the values of tiles there are known.
+  template <class F>
+  void with_tiles(const std::vector<AxisId>& axes, F&& f) {
+    for (const auto& [node, id] : held_.all()) {
+      const auto& of_tile = program_.tile(id).axes;
+      const bool here = std::all_of(of_tile.begin(), of_tile.end(), [&](AxisId axis) {
+        return std::find(axes.begin(), axes.end(), axis) != axes.end();
+      });
+      if (here) values_.know(node, read(id));
+    }
+    f();
+    for (const auto& [node, id] : held_.all()) values_.forget(node);
+  }
+
+  // ---- statements
+
+  void block(const Block& body) {
+    for (const Stmt& stmt : body) {
+      if (const auto* loop = std::get_if<For>(&stmt.node)) {
+        walk(*loop);
+        continue;
+      }
+      if (const auto* copy = std::get_if<Copy>(&stmt.node)) {
+        program_.tile(copy->dst).space == Space::global ? store(*copy) : load(*copy);
+      } else if (const auto* map = std::get_if<Map>(&stmt.node)) {
+        compute(map->out);
+      } else {
+        reduce(std::get<Reduce>(stmt.node));
+      }
+      held_.after(stmt);
+    }
+  }
+
+  void walk(const For& loop) {
+    Range& axis = range(loop.axis);
+    std::vector<TileId> reductions;
+    for (const Stmt& stmt : loop.body)
+      if (const auto* each = std::get_if<Reduce>(&stmt.node)) reductions.push_back(each->out);
+    if (loop.walk != Walk::grid)
+      for (const TileId id : reductions) start(id);
+    if (loop.walk == Walk::whole) {
+      const bool fits = axis.extent <= axis.tile || !program_.is_bound();
+      if (!fits) throw std::logic_error("internal: a tile does not hold its whole axis");
+      axis.first = 0;
+      if (!program_.is_bound()) axis.tile = std::max<std::int64_t>(axis.extent, 1);
+      step(loop);
+      return;
+    }
+    const bool split = loop.walk == Walk::sequence && loop.axis == column_axis;
+    const std::int64_t parts = split ? program_.parts : 1, first = split ? part_ : 0;
+    bool any = false;
+    for (axis.first = first * axis.tile; axis.first < axis.extent;
+         axis.first += axis.tile * parts) {
+      step(loop);
+      any = true;
+    }
+    if (!any && loop.walk == Walk::sequence) pass_over(loop);
+    axis.first = 0;
+    if (loop.walk == Walk::sequence)
+      for (const TileId id : reductions) finish(id);
+  }
+
+  void step(const For& loop) {
+    held_.enter(loop);
+    block(loop.body);
+    held_.leave();
+  }
+
+  // A loop without a step still completes its reductions.
+  void pass_over(const For& loop) {
+    held_.enter(loop);
+    for (const Stmt& stmt : loop.body)
+      if (std::holds_alternative<Reduce>(stmt.node)) held_.after(stmt);
+    held_.leave();
+  }
+
+  void load(const Copy& copy) {
+    clear(copy.dst);
+    const Tile& to = program_.tile(copy.dst);
+    each(to.axes, [&] { tile(copy.dst).values[place(copy.dst)] = values_.value(to.value); });
+  }
+
+  void compute(TileId out) {
+    clear(out);
+    const NodeId node = program_.tile(out).value;
+    const auto& axes = program_.tile(out).axes;
+    each(axes,
+         [&] { with_tiles(axes, [&] { tile(out).values[place(out)] = values_.value(node); }); });
+  }
+
+  void store(const Copy& copy) {
+    const Tile& to = program_.tile(copy.dst);
+    const auto& assignment = kernel().assignments[static_cast<std::size_t>(to.assignment)];
+    Output& output = outputs_[static_cast<std::size_t>(to.assignment)];
+    const ElementType type = kernel().node(assignment.value).type;
+    each(to.axes, [&] {
+      std::vector<std::int64_t> coordinate;
+      for (const sema::IndexId index : assignment.indices) coordinate.push_back(values_.at(index));
+      const std::int64_t element = output.array.offset(coordinate);
+      if (output.stored[static_cast<std::size_t>(element)]++)
+        throw std::logic_error("internal: an element of `" + to.name + "` is stored twice");
+      sema::write(output.array, element, read(copy.src), type);
+    });
+  }
+
+  void start(TileId id) {
+    clear(id);
+    tile(id).joined.assign(places(id), values_.start(reduction(id)));
+  }
+
+  // Joins the values of the tile where it lies now.
+  void reduce(const Reduce& stmt) {
+    const sema::Reduce& over = reduction(stmt.out);
+    const ElementType type = kernel().node(program_.tile(stmt.out).value).type;
+    std::vector<AxisId> axes = program_.tile(stmt.out).axes;
+    axes.push_back(stmt.over);
+    each(program_.tile(stmt.out).axes, [&] {
+      sema::Joined& joined = tile(stmt.out).joined[place(stmt.out)];
+      each({stmt.over}, [&] { with_tiles(axes, [&] { values_.join(over, type, joined); }); });
+    });
+    finish(stmt.out);
+  }
+
+  // What was joined so far is the value; in a loop in sequence the next step goes on from there.
+  void finish(TileId id) {
+    each(program_.tile(id).axes, [&] {
+      tile(id).values[place(id)] =
+          sema::NodeValues::result(reduction(id), tile(id).joined[place(id)]);
+    });
+  }
+
+  const Program& program_;
+  const sema::KernelCall call_;
+  sema::NodeValues values_;
+  HeldValues held_;
+  std::vector<Held> tiles_;
+  std::vector<Output> outputs_;  // by assignment
+  std::array<Range, 2> ranges_;
+  std::array<std::int64_t, 2> at_{};
+  std::int64_t part_ = 0;
+};
+
+}  // namespace
+
+sema::KernelResult interpret(const Program& program, const sema::KernelCall& call,
+                             const TileSizes& unbound) {
+  return Interpreter(program, call, unbound).run(call);
+}
+
+}  // namespace lay::tile

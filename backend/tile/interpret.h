@@ -1,0 +1,26 @@
+// What a tile program means: plain loops over its tiles, an element at a time, with the arithmetic
+// of the reference (sema/kernel/node_values.h).
+//
+//   interpret(program, call)      the outputs that reference(kernel, ...) has, up to the order in
+//                                 which a reduction joins its values
+//
+// An unbound program has tiles of the sizes given here, a bound one its own. Threads do not occur.
+// What a right program never does is a std::logic_error: reading an element of a tile that was not
+// written, storing an element of an output twice or never.
+#pragma once
+
+#include "backend/tile/program.h"
+#include "frontend/sema/kernel/kernel_call.h"
+
+namespace lay::tile {
+
+struct TileSizes {
+  int rows = 4, columns = 8;
+};
+
+// The kernel of the call is the program's, or the one that it was formed of: arrays belong to
+// tensors by name, and are reshaped where the program walks several indices as one.
+sema::KernelResult interpret(const Program& program, const sema::KernelCall& call,
+                             const TileSizes& unbound = {});
+
+}  // namespace lay::tile

@@ -1,0 +1,18 @@
+// The text of a tile program back as the program, given its kernel (the notation is described in
+// print.h).
+//
+// parse(print(p), p.kernel) == p. The arithmetic that the text shows must be the kernel's: a text
+// that says something else is an error at the first token that differs.
+#pragma once
+
+#include <string_view>
+
+#include "backend/notation/cursor.h"
+#include "backend/tile/program.h"
+
+namespace lay::tile {
+
+// Throws notation::ParseError. Whether what is parsed makes sense is the verifier's question.
+Program parse(std::string_view text, sema::KernelPtr kernel);
+
+}  // namespace lay::tile

@@ -1,0 +1,82 @@
+#include "backend/tile/text/print.h"
+
+#include "backend/tile/text/statement_text.h"
+
+namespace lay::tile {
+
+namespace {
+
+std::string threads_text(const Program& program) {
+  if (!program.threads) return "";
+  std::string text = "  threads " + program.threads->layout.to_string() + " vector " +
+                     std::to_string(program.threads->vector) + "\n";
+  if (program.blocks_per_sm != 1)
+    text += "  blocks_per_sm " + std::to_string(program.blocks_per_sm) + "\n";
+  return text;
+}
+
+std::string tile_text(const Program& program, const Tile& tile) {
+  std::string axes;
+  for (const AxisId axis : tile.axes) axes += (axes.empty() ? "" : ",") + program.axis(axis).name;
+  return "  tile " + tile.name + ": " + std::string(element_name(tile.element)) + " (" + axes +
+         ") in " + std::string(space_name(tile.space)) + " = %" + std::to_string(tile.value) +
+         (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") + "\n";
+}
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program), values_(program), held_(program) {}
+
+  std::string run() {
+    text_ = "program " + program_.kernel->name + "\n";
+    for (const Axis& axis : program_.axes) {
+      std::string indices;
+      for (const sema::IndexId index : axis.indices)
+        indices += (indices.empty() ? "" : ",") + program_.kernel->index(index).name;
+      text_ += "  axis " + axis.name + " = (" + indices + ") of " + axis.extent.to_string() +
+               (axis.tile > 0 ? " by " + std::to_string(axis.tile) : "") + "\n";
+    }
+    if (program_.part >= 0)
+      text_ += "  part " + program_.kernel->index(program_.part).name + " of " +
+               std::to_string(program_.parts) + "\n";
+    text_ += threads_text(program_);
+    for (const Tile& tile : program_.tiles) text_ += tile_text(program_, tile);
+    for (const sema::NodeId id : values_.written())
+      text_ += "  " + value_line(program_, values_, id) + "\n";
+    block(program_.body, 0);
+    return std::move(text_);
+  }
+
+ private:
+  void block(const Block& body, int depth) {
+    const std::string blanks(static_cast<std::size_t>(2 * depth), ' ');
+    for (const Stmt& stmt : body) {
+      text_ += blanks + first_line(program_, values_, held_, stmt) + "\n";
+      if (const auto* loop = std::get_if<For>(&stmt.node)) {
+        held_.enter(*loop);
+        block(loop->body, depth + 1);
+        held_.leave();
+        text_ += blanks + "}\n";
+      } else {
+        held_.after(stmt);
+      }
+    }
+  }
+
+  const Program& program_;
+  ValueText values_;
+  HeldValues held_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string print(const Program& program) {
+  return Printer(program).run();
+}
+
+std::string print_first_line(const Program& program, const Stmt& stmt) {
+  return first_line(program, ValueText(program), HeldValues(program), stmt);
+}
+
+}  // namespace lay::tile

@@ -1,0 +1,40 @@
+// A tile program as text: complete given its kernel, readable, the same for the same program.
+// parse.h reads it back.
+//
+//   program softmax
+//     axis m = (m) of M by 4
+//     axis n = (n) of N by 1024
+//     threads ((32,4),(8,4)):((8@1,1@0),(1@1,256@1)) vector 8
+//     tile X: bf16 (m,n) in global = %2
+//     tile tile_X: bf16 (m,n) in registers = %2
+//     tile all_sum: f32 (m) in registers = %5
+//     ...
+//     value %2: bf16 = X[m,n]
+//     value %5: f32 = sum[n](exp(f32(X[m,n])))
+//     ...
+//   for m in grid step 4 {
+//     for n whole 1024 {
+//       copy tile_X[m,n] <- X[m,n] by 8 along mode 1
+//       reduce all_sum[m] = sum over n of exp(f32(tile_X[m,n]))
+//       map out_Y[m,n] = exp(f32(tile_X[m,n])) / all_sum[m]
+//       copy Y[m,n] <- out_Y[m,n] by 8 along mode 1
+//     }
+//   }
+//
+// `part p of 8` says that columns are split over the grid. `by 4`, `step 4`, `threads` and `by 8
+// along mode 1` stand in bound programs only. A `value` is a node of the kernel that tiles hold or
+// that several nodes use.
+#pragma once
+
+#include <string>
+
+#include "backend/tile/program.h"
+
+namespace lay::tile {
+
+std::string print(const Program& program);
+
+// The first line of the statement, for messages; what tiles hold is not known here.
+std::string print_first_line(const Program& program, const Stmt& stmt);
+
+}  // namespace lay::tile

@@ -1,0 +1,53 @@
+#include "backend/tile/text/statement_text.h"
+
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/sema/kernel/reduce_function.h"
+
+namespace lay::tile {
+
+std::string_view space_name(Space space) {
+  return space == Space::global ? "global" : "registers";
+}
+
+std::string value_line(const Program& program, const ValueText& values, sema::NodeId id) {
+  return "value %" + std::to_string(id) + ": " +
+         std::string(element_name(program.kernel->node(id).type)) + " = " +
+         values(id, HeldValues(program));
+}
+
+std::string first_line(const Program& program, const ValueText& values, const HeldValues& held,
+                       const Stmt& stmt) {
+  return std::visit(
+      overloaded{
+          [&](const For& loop) {
+            const Axis& axis = program.axis(loop.axis);
+            const std::string tile = axis.tile > 0 ? " " + std::to_string(axis.tile) : "";
+            const std::string step = tile.empty() ? "" : " step" + tile;
+            const std::string walk = loop.walk == Walk::grid       ? " in grid" + step
+                                     : loop.walk == Walk::sequence ? " in sequence" + step
+                                                                   : " whole" + tile;
+            return "for " + axis.name + walk + " {";
+          },
+          [&](const Copy& copy) {
+            const bool plain = copy.vector == 1 && copy.vector_mode == 0;
+            return "copy " + values.tile(copy.dst) + " <- " + values.tile(copy.src) +
+                   (plain ? ""
+                          : " by " + std::to_string(copy.vector) + " along mode " +
+                                std::to_string(copy.vector_mode));
+          },
+          [&](const Map& map) {
+            return "map " + values.tile(map.out) + " = " +
+                   values(program.tile(map.out).value, held);
+          },
+          [&](const Reduce& reduce) {
+            const auto& node =
+                std::get<sema::Reduce>(program.kernel->node(program.tile(reduce.out).value).what);
+            return "reduce " + values.tile(reduce.out) + " = " +
+                   std::string(sema::reduce_row(node.function).name) + " over " +
+                   program.axis(reduce.over).name + " of " + values(node.body, held);
+          },
+      },
+      stmt.node);
+}
+
+}  // namespace lay::tile

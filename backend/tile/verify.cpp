@@ -1,0 +1,439 @@
+#include "backend/tile/verify.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "backend/tile/bind.h"
+#include "backend/tile/held_values.h"
+#include "backend/tile/text/print.h"
+#include "frontend/algebra/support/overloaded.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
+#include "frontend/sema/kernel/kernel_walk.h"
+
+namespace lay::tile {
+
+using sema::IndexId;
+using sema::Kernel;
+using sema::NodeId;
+
+namespace {
+
+// Limits of every GPU.
+constexpr int most_threads = 1024;  // of a block
+constexpr int most_blocks = 16;     // of a cluster
+
+std::string quoted(const std::string& name) {
+  return "`" + name + "`";
+}
+
+template <class T>
+bool contains(const std::vector<T>& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+template <class Id, class T>
+bool is_id(Id id, const std::vector<T>& list) {
+  return id >= 0 && static_cast<std::size_t>(id) < list.size();
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const Program& program) : program_(program), held_(program) {}
+
+  std::vector<Problem> run() {
+    if (!program_.kernel) return {{"kernel", "the program has no kernel", ""}};
+    ids();
+    if (!problems_.empty()) return problems_;
+    stores_.assign(kernel().assignments.size(), 0);
+    writes_.assign(program_.tiles.size(), 0);
+    free_ = sema::free_indices(kernel());
+    names();
+    axes();
+    parts();
+    for (const Tile& tile : program_.tiles) declaration(tile);
+    threads();
+    block(program_.body);
+    statement_ = nullptr;
+    outputs();
+    return problems_;
+  }
+
+ private:
+  const Kernel& kernel() const { return *program_.kernel; }
+  const Tile& tile(TileId id) const { return program_.tile(id); }
+  std::string name(TileId id) const { return quoted(tile(id).name); }
+
+  void problem(const char* code, std::string message) {
+    std::string line;
+    if (statement_) line = print_first_line(program_, *statement_);
+    problems_.push_back({code, std::move(message), std::move(line)});
+  }
+
+  // ---- what everything else takes for granted
+
+  void ids() {
+    const auto id = [&](bool fits, const std::string& what) {
+      if (!fits) problem("id", what + " is out of range");
+    };
+    id(program_.part == -1 || is_id(program_.part, kernel().indices), "the index of the parts");
+    for (const Axis& axis : program_.axes) {
+      for (const IndexId index : axis.indices)
+        id(is_id(index, kernel().indices), "an index of the axis " + quoted(axis.name));
+    }
+    for (const Tile& each : program_.tiles) {
+      id(is_id(each.value, kernel().nodes), "the value of the tile " + quoted(each.name));
+      id(each.assignment == -1 || is_id(each.assignment, kernel().assignments),
+         "the output of the tile " + quoted(each.name));
+      for (const AxisId axis : each.axes)
+        id(is_id(axis, program_.axes), "an axis of the tile " + quoted(each.name));
+    }
+    for_each(program_.body, [&](const Stmt& stmt) {
+      std::visit(overloaded{
+                     [&](const Copy& copy) {
+                       id(is_id(copy.dst, program_.tiles), "the destination of a copy");
+                       id(is_id(copy.src, program_.tiles), "the source of a copy");
+                     },
+                     [&](const Map& map) { id(is_id(map.out, program_.tiles), "a map's tile"); },
+                     [&](const Reduce& reduce) {
+                       id(is_id(reduce.out, program_.tiles), "a reduction's tile");
+                       id(is_id(reduce.over, program_.axes), "a reduction's axis");
+                       if (!is_id(reduce.out, program_.tiles)) return;
+                       const NodeId value = tile(reduce.out).value;
+                       if (is_id(value, kernel().nodes) && !reduction(value))
+                         problem("reduction", name(reduce.out) + " holds no reduction");
+                     },
+                     [&](const For& loop) { id(is_id(loop.axis, program_.axes), "a loop's axis"); },
+                 },
+                 stmt.node);
+    });
+  }
+
+  const sema::Reduce* reduction(NodeId id) const {
+    return std::get_if<sema::Reduce>(&kernel().node(id).what);
+  }
+
+  // ---- declarations
+
+  void names() {
+    const auto unique = [&](const auto& list, const char* kinds) {
+      std::set<std::string> seen;
+      for (const auto& each : list) {
+        if (!seen.insert(each.name).second)
+          problem("name", "two " + std::string(kinds) + " have the name " + quoted(each.name));
+      }
+    };
+    unique(program_.axes, "axes");
+    unique(program_.tiles, "tiles");
+  }
+
+  void axes() {
+    if (program_.axes.size() != 2)
+      problem("axes",
+              "expected rows and columns, got " + std::to_string(program_.axes.size()) + " axes");
+    std::set<IndexId> seen;
+    for (const Axis& axis : program_.axes) {
+      Int extent = 1;
+      for (const IndexId index : axis.indices) {
+        extent *= kernel().index(index).extent;
+        if (!seen.insert(index).second)
+          problem("axis-index",
+                  "the index " + quoted(kernel().index(index).name) + " is walked by two axes");
+      }
+      if (!(extent == axis.extent))
+        problem("axis-extent", "the axis " + quoted(axis.name) + " has the extent " +
+                                   axis.extent.to_string() + ", and its indices have " +
+                                   extent.to_string());
+      if ((axis.tile > 0) != program_.is_bound())
+        problem("axis-tile",
+                "the axis " + quoted(axis.name) +
+                    (axis.tile > 0 ? " has a tile and no threads" : " has threads and no tile"));
+    }
+  }
+
+  void parts() {
+    if (program_.part < 0 && program_.parts != 1)
+      return problem("parts", "the columns are split, and no index says which part a block has");
+    if (program_.part < 0) return;
+    const sema::Index& part = kernel().index(program_.part);
+    if (!part.extent.is(program_.parts))
+      problem("parts", "expected " + part.extent.to_string() + " parts, the extent of " +
+                           quoted(part.name) + ", got " + std::to_string(program_.parts));
+    for (const Axis& axis : program_.axes) {
+      if (contains(axis.indices, program_.part))
+        problem("parts", quoted(part.name) + " is walked by the axis " + quoted(axis.name));
+    }
+  }
+
+  bool walks(const std::vector<AxisId>& axes, IndexId index) const {
+    if (index == program_.part) return true;
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](AxisId axis) { return contains(program_.axis(axis).indices, index); });
+  }
+
+  void declaration(const Tile& each) {
+    const std::string name = "the tile " + quoted(each.name);
+    std::set<AxisId> seen(each.axes.begin(), each.axes.end());
+    if (seen.size() != each.axes.size()) problem("tile-axes", name + " has an axis twice");
+    for (const IndexId index : free_[static_cast<std::size_t>(each.value)]) {
+      if (!walks(each.axes, index))
+        problem("tile-axes", name + " holds values that depend on " +
+                                 quoted(kernel().index(index).name) +
+                                 ", which its axes do not walk");
+    }
+    if (each.space == Space::registers) {
+      if (each.assignment >= 0) problem("tile-output", name + " is an output in registers");
+      return;
+    }
+    if (each.assignment >= 0) {
+      const auto& to = kernel().assignments[static_cast<std::size_t>(each.assignment)];
+      if (to.value != each.value)
+        problem("tile-output", name + " holds another value than its output");
+      if (kernel().tensor(to.target).element != each.element)
+        problem("tile-element", name + " has another element than its tensor");
+    } else if (!std::holds_alternative<sema::Load>(kernel().node(each.value).what)) {
+      problem("tile-global", name + " lies in global memory, and is no load and no output");
+    } else if (kernel().loaded(each.value).element != each.element) {
+      problem("tile-element", name + " has another element than its tensor");
+    }
+  }
+
+  void threads() {
+    if (!program_.threads) return;
+    if (const auto fault = fault_of(*program_.threads, most_threads, most_blocks)) {
+      can_divide_ = false;
+      return problem("threads", *fault);
+    }
+    for (const AxisId axis : {row_axis, column_axis}) {
+      if (static_cast<std::size_t>(axis) >= program_.axes.size()) continue;
+      const int covered = extent_of(*program_.threads, axis), tile = program_.axis(axis).tile;
+      if (covered != tile)
+        problem("threads", "the threads cover " + std::to_string(covered) + " of the axis " +
+                               quoted(program_.axis(axis).name) + ", and its tile is " +
+                               std::to_string(tile));
+    }
+  }
+
+  // ---- statements
+
+  void block(const Block& body) {
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      statement_ = &body[i];
+      const Stmt* next = i + 1 < body.size() ? &body[i + 1] : nullptr;
+      std::visit(overloaded{
+                     [&](const For& loop) { walk(loop); },
+                     [&](const Copy& copy) { check(copy); },
+                     [&](const Map& map) { check(map, next); },
+                     [&](const Reduce& reduce) { check(reduce); },
+                 },
+                 body[i].node);
+      if (!std::holds_alternative<For>(body[i].node)) held_.after(body[i]);
+    }
+  }
+
+  bool is_walked(AxisId axis) const {
+    return std::any_of(loops_.begin(), loops_.end(),
+                       [&](const For* loop) { return loop->axis == axis; });
+  }
+
+  void walk(const For& loop) {
+    const std::string axis = quoted(program_.axis(loop.axis).name);
+    if ((loop.walk == Walk::grid) != loops_.empty())
+      problem("nesting", loops_.empty() ? "the outermost loop is over the grid"
+                                        : "a loop over the grid stands inside another loop");
+    if (is_walked(loop.axis)) problem("nesting", "two loops around one another walk " + axis);
+    loops_.push_back(&loop);
+    held_.enter(loop);
+    block(loop.body);
+    held_.leave();
+    loops_.pop_back();
+  }
+
+  // Every axis of the tile is walked by a loop around the statement.
+  void inside_loops(TileId id) {
+    for (const AxisId axis : tile(id).axes) {
+      if (!is_walked(axis))
+        problem("nesting", "no loop around it walks " + quoted(program_.axis(axis).name) +
+                               ", an axis of " + name(id));
+    }
+  }
+
+  void write(TileId id) {
+    inside_loops(id);
+    if (tile(id).space != Space::registers) problem("space", name(id) + " is not in registers");
+    if (++writes_[static_cast<std::size_t>(id)] == 2)
+      problem("written-twice", name(id) + " is written by two statements");
+    written_[tile(id).value] = id;
+  }
+
+  void check(const Copy& copy) {
+    const Tile &to = tile(copy.dst), &from = tile(copy.src);
+    if (to.space == from.space)
+      return problem("copy-space", "one of " + name(copy.dst) + " and " + name(copy.src) +
+                                       " lies in global memory, the other in registers");
+    if (to.axes != from.axes)
+      problem("copy-axes", name(copy.dst) + " and " + name(copy.src) + " have other axes");
+    if (to.element != from.element)
+      problem("copy-element", name(copy.dst) + " and " + name(copy.src) + " have other elements");
+    if (to.value != from.value)
+      problem("copy-value", name(copy.dst) + " and " + name(copy.src) + " hold other values");
+    if (from.space == Space::global) {
+      if (from.assignment >= 0) problem("copy-space", name(copy.src) + " is an output");
+      write(copy.dst);
+    } else {
+      store(copy);
+    }
+    access(copy);
+  }
+
+  void store(const Copy& copy) {
+    inside_loops(copy.dst);
+    if (held_.tile_of(tile(copy.src).value) != copy.src)
+      problem("read", name(copy.src) + " is stored and not written before");
+    const int assignment = tile(copy.dst).assignment;
+    if (assignment < 0) return problem("copy-space", name(copy.dst) + " is no output");
+    const auto& axes = tile(copy.dst).axes;
+    for (const For* loop : loops_) {
+      if (loop->walk == Walk::sequence && !contains(axes, loop->axis))
+        problem("output", name(copy.dst) + " is stored again in each step of the loop over " +
+                              quoted(program_.axis(loop->axis).name));
+    }
+    ++stores_[static_cast<std::size_t>(assignment)];
+  }
+
+  void access(const Copy& copy) {
+    if (copy.vector == 1) return;
+    if (!program_.threads)
+      return problem("access", "an access has several elements before the program is bound");
+    const int side_by_side = program_.threads->vector;
+    if (copy.vector < 1 || side_by_side % copy.vector != 0)
+      return problem("access", "expected a divisor of the " + std::to_string(side_by_side) +
+                                   " values side by side, got an access of " +
+                                   std::to_string(copy.vector) + " elements");
+    if (!can_divide_) return;
+    const auto indices = coordinate(copy);
+    if (copy.vector_mode < 0 || static_cast<std::size_t>(copy.vector_mode) >= indices.size())
+      return problem("access", "the tensor has no mode " + std::to_string(copy.vector_mode));
+    const auto& first = leaves(program_.threads->layout.stride[1]).front();
+    const auto& along = program_.axis(first.path()[0]).indices;
+    if (along.empty() || along.back() != indices[static_cast<std::size_t>(copy.vector_mode)])
+      problem("access", "mode " + std::to_string(copy.vector_mode) +
+                            " is not the one that neighbouring values of a thread run along");
+  }
+
+  // The indices that the tile in global memory is read or written at; -1 for other coordinates.
+  std::vector<IndexId> coordinate(const Copy& copy) const {
+    const Tile& global = tile(copy.src).space == Space::global ? tile(copy.src) : tile(copy.dst);
+    if (global.assignment >= 0)
+      return kernel().assignments[static_cast<std::size_t>(global.assignment)].indices;
+    std::vector<IndexId> indices;
+    if (const auto* load = std::get_if<sema::Load>(&kernel().node(global.value).what))
+      for (const NodeId at : load->coordinate) indices.push_back(sema::bare_index(kernel(), at));
+    return indices;
+  }
+
+  void check(const Map& map, const Stmt* next) {
+    write(map.out);
+    reads(tile(map.out).value);
+    const auto* copy = next ? std::get_if<Copy>(&next->node) : nullptr;
+    const bool stored_next = copy && copy->src == map.out;
+    bool stored = false;
+    for_each(program_.body, [&](const Stmt& stmt) {
+      const auto* each = std::get_if<Copy>(&stmt.node);
+      stored = stored || (each && each->src == map.out);
+    });
+    if (stored && !stored_next)
+      problem("store", name(map.out) + " is stored, and not by the statement after its map");
+  }
+
+  void check(const Reduce& reduce) {
+    write(reduce.out);
+    const sema::Reduce& node = *reduction(tile(reduce.out).value);
+    const Axis& over = program_.axis(reduce.over);
+    if (std::set<IndexId>(node.indices.begin(), node.indices.end()) !=
+        std::set<IndexId>(over.indices.begin(), over.indices.end()))
+      problem("reduction", name(reduce.out) + " is a reduction over other indices than those of " +
+                               quoted(over.name));
+    if (contains(tile(reduce.out).axes, reduce.over))
+      problem("reduction", name(reduce.out) + " has the axis that it is reduced over");
+    if (loops_.empty() || loops_.back()->axis != reduce.over)
+      problem("reduction", "the loop around it does not walk " + quoted(over.name));
+    reads(node.body);
+  }
+
+  // What the node is computed from is there: tiles, or elements that are read where they are used.
+  void reads(NodeId root) {
+    std::vector<NodeId> open{root};
+    std::set<NodeId> seen;
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (!seen.insert(id).second || held_.tile_of(id) >= 0) continue;
+      if (reduction(id)) {
+        missing(id);
+        continue;
+      }
+      for (const IndexId index : bare(id)) {
+        const bool known = index == program_.part ||
+                           std::any_of(loops_.begin(), loops_.end(), [&](const For* loop) {
+                             return contains(program_.axis(loop->axis).indices, index);
+                           });
+        if (!known)
+          problem("nesting",
+                  "no loop around it walks the index " + quoted(kernel().index(index).name));
+      }
+      for (const NodeId operand : sema::operands(kernel().node(id))) open.push_back(operand);
+    }
+  }
+
+  std::vector<IndexId> bare(NodeId id) const {
+    const IndexId index = sema::bare_index(kernel(), id);
+    return index < 0 ? std::vector<IndexId>{} : std::vector<IndexId>{index};
+  }
+
+  void missing(NodeId id) {
+    const auto found = written_.find(id);
+    if (found == written_.end())
+      return problem("read", "it reads the reduction %" + std::to_string(id) +
+                                 ", which no tile before it holds");
+    problem("incomplete",
+            "it reads " + name(found->second) + ", which is complete after the loop only");
+  }
+
+  void outputs() {
+    for (std::size_t i = 0; i < stores_.size(); ++i) {
+      if (stores_[i] == 1) continue;
+      problem("output", "the output " +
+                            quoted(kernel().tensor(kernel().assignments[i].target).name) +
+                            " is stored " + std::to_string(stores_[i]) + " times");
+    }
+  }
+
+  const Program& program_;
+  HeldValues held_;
+  std::vector<Problem> problems_;
+  const Stmt* statement_ = nullptr;
+  std::vector<std::set<IndexId>> free_;
+  std::vector<const For*> loops_;     // around the statement, the innermost last
+  std::vector<int> stores_, writes_;  // by assignment, by tile
+  std::map<NodeId, TileId> written_;
+  bool can_divide_ = true;  // the threads are such as the tile is divided by
+};
+
+}  // namespace
+
+std::vector<Problem> verify(const Program& program) {
+  return Verifier(program).run();
+}
+
+void verify_after(std::string_view pass, const Program& program) {
+  const auto problems = verify(program);
+  if (problems.empty()) return;
+  const Problem& first = problems.front();
+  throw std::logic_error("internal: the tile program is broken after `" + std::string(pass) +
+                         "`: " + first.message + " (" + first.code + ")" +
+                         (first.statement.empty() ? "" : " in `" + first.statement + "`"));
+}
+
+}  // namespace lay::tile

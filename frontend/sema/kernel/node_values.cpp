@@ -1,0 +1,191 @@
+#include "frontend/sema/kernel/node_values.h"
+
+#include <cmath>
+
+#include "frontend/algebra/memory/convert.h"
+#include "frontend/algebra/support/refusal.h"
+#include "frontend/sema/kernel/reduce_function.h"
+
+namespace lay::sema {
+namespace {
+
+Computed literal(const Literal& x) {
+  if (const auto* i = std::get_if<std::int64_t>(&x.value)) return {0, *i};
+  return {std::get<double>(x.value), 0};
+}
+
+// Whether a later value is the extreme in place of the one before: a NaN is, once.
+bool comes_first(ReduceFunction function, ElementType type, const Computed& later,
+                 const Computed& before) {
+  const bool greatest = function == ReduceFunction::argmax;
+  if (!is_float(type))
+    return greatest ? later.integer > before.integer : later.integer < before.integer;
+  if (std::isnan(later.real)) return !std::isnan(before.real);
+  return greatest ? later.real > before.real : later.real < before.real;
+}
+
+}  // namespace
+
+NodeValues::NodeValues(const KernelCall& call)
+    : call_(call),
+      kernel_(*call.kernel),
+      at_(kernel_.indices.size(), 0),
+      known_(kernel_.nodes.size()) {
+  for (const Index& index : kernel_.indices) extents_.push_back(size_of(index.extent));
+  for (const Node& node : kernel_.nodes) {
+    const auto* size = std::get_if<SizeValue>(&node.what);
+    sizes_.push_back(size ? size_of(size->value) : 0);
+  }
+  for (const std::set<IndexId>& free : free_indices(kernel_))
+    memory_.push_back({{free.begin(), free.end()}, {}, {}});
+}
+
+std::int64_t NodeValues::size_of(const Int& n) const {
+  auto value = n.evaluate(call_.sizes);
+  if (!value) throw refusal("overflow", n.to_string() + " has no value for these sizes");
+  return *value;
+}
+
+Computed NodeValues::value(NodeId id) {
+  if (const auto& known = known_[static_cast<std::size_t>(id)]) return *known;
+  const Node& n = node(id);
+  if (const auto* x = std::get_if<Literal>(&n.what)) return literal(*x);
+  if (const auto* x = std::get_if<IndexValue>(&n.what))
+    return {0, at_[static_cast<std::size_t>(x->index)]};
+  if (std::holds_alternative<SizeValue>(n.what)) return {0, sizes_[static_cast<std::size_t>(id)]};
+  if (const auto* x = std::get_if<ScalarValue>(&n.what)) return scalar(*x, n.type);
+  if (const auto* x = std::get_if<Load>(&n.what)) return load(*x);
+  if (const auto* x = std::get_if<Reduce>(&n.what)) return reduce(id, *x, n.type);
+  return apply(std::get<Apply>(n.what), n.type);
+}
+
+Computed NodeValues::scalar(const ScalarValue& x, ElementType type) const {
+  const Number& number = call_.scalars[static_cast<std::size_t>(x.scalar)];
+  double real = std::holds_alternative<double>(number)
+                    ? std::get<double>(number)
+                    : static_cast<double>(std::get<std::int64_t>(number));
+  if (is_float(type)) return {rounded(type, real), 0};
+  return {0, std::holds_alternative<double>(number) ? static_cast<std::int64_t>(real)
+                                                    : std::get<std::int64_t>(number)};
+}
+
+Computed NodeValues::load(const Load& x) {
+  const Array& array = call_.tensors[static_cast<std::size_t>(x.tensor)];
+  std::int64_t at = 0;
+  for (std::size_t k = 0; k < x.coordinate.size(); ++k) {
+    std::int64_t i = value(x.coordinate[k]).integer;
+    if (i < 0 || i >= array.shape[k]) {
+      throw refusal("bounds", kernel_.tensor(x.tensor).name + " is read at " + std::to_string(i) +
+                                  " in mode " + std::to_string(k) + " of " +
+                                  std::to_string(array.shape[k]) + " elements");
+    }
+    at = at * array.shape[k] + i;
+  }
+  return is_float(array.element) ? Computed{array.real(at), 0} : Computed{0, array.integer(at)};
+}
+
+Computed NodeValues::reduce(NodeId id, const Reduce& x, ElementType type) {
+  Memory& memory = memory_[static_cast<std::size_t>(id)];
+  std::vector<std::int64_t> at;
+  for (const IndexId index : memory.free) at.push_back(at_[static_cast<std::size_t>(index)]);
+  if (memory.value && memory.at == at) return *memory.value;
+  const std::vector<std::int64_t> outer = at_;  // an index may be bound by a reduction around
+  Joined joined = start(x);
+  for_each(x.indices, [&] { join(x, type, joined); });
+  const Computed value = result(x, joined);
+  at_ = outer;
+  memory.at = std::move(at);
+  memory.value = value;
+  return value;
+}
+
+Joined NodeValues::start(const Reduce& reduce) const {
+  const auto first = identity(reduce.function, node(reduce.body).type);
+  Joined joined;
+  if (const auto* real = std::get_if<double>(&first)) joined.total.real = *real;
+  if (const auto* integer = std::get_if<std::int64_t>(&first)) joined.total.integer = *integer;
+  return joined;
+}
+
+void NodeValues::join(const Reduce& x, ElementType type, Joined& joined) {
+  Computed& total = joined.total;
+  if (x.function == ReduceFunction::sum) return add(x, type, total);
+  const ElementType of_body = node(x.body).type;
+  const ElementFunction function = joining(x.function);
+  const Computed a = value(x.body);
+  if (reduce_row(x.function).result == ReduceResult::position) {
+    if (!comes_first(x.function, of_body, a, total)) return;
+    total = a;
+    joined.position = at(x.indices[0]);
+  } else if (function == ElementFunction::or_) {
+    total.integer |= a.integer;
+  } else if (function == ElementFunction::and_) {
+    total.integer &= a.integer;
+  } else {
+    total = is_float(of_body) ? on_reals(function, of_body, {total, a})
+                              : on_integers(function, of_body, {total, a});
+  }
+}
+
+Computed NodeValues::result(const Reduce& reduce, const Joined& joined) {
+  const bool is_position = reduce_row(reduce.function).result == ReduceResult::position;
+  return is_position ? Computed{0, joined.position} : joined.total;
+}
+
+// A product is added without rounding it first.
+void NodeValues::add(const Reduce& x, ElementType type, Computed& sum) {
+  const auto* product = std::get_if<Apply>(&node(x.body).what);
+  const bool fuse = product && product->function == ElementFunction::mul &&
+                    node(x.body).type == type && !known_[static_cast<std::size_t>(x.body)];
+  if (!fuse) {
+    const Computed a = value(x.body);
+    sum.real = rounded(type, sum.real + a.real);
+    sum.integer = fused(type, a.integer, 1, sum.integer);
+    return;
+  }
+  const Computed a = value(product->operands[0]), b = value(product->operands[1]);
+  if (is_float(type)) {
+    sum.real = fused(type, a.real, b.real, sum.real);
+  } else {
+    sum.integer = fused(type, a.integer, b.integer, sum.integer);
+  }
+}
+
+Computed NodeValues::cast(NodeId from, ElementType to) {
+  Computed x = value(from);
+  bool real = is_float(node(from).type);
+  if (is_float(to)) return {real ? rounded(to, x.real) : from_integer(to, x.integer), 0};
+  return {0, real ? round_to_integer(to, x.real) : saturate(to, x.integer)};
+}
+
+Computed NodeValues::apply(const Apply& x, ElementType type) {
+  const std::vector<NodeId>& operands = x.operands;
+  switch (x.function) {
+    case ElementFunction::select:
+      return value(truth(operands[0]) ? operands[1] : operands[2]);
+    case ElementFunction::and_:
+      return {0, truth(operands[0]) && truth(operands[1])};
+    case ElementFunction::or_:
+      return {0, truth(operands[0]) || truth(operands[1])};
+    case ElementFunction::not_:
+      return {0, !truth(operands[0])};
+    case ElementFunction::cast:
+      return cast(operands[0], type);
+    default:
+      break;
+  }
+  std::vector<Computed> v;
+  for (NodeId operand : operands) v.push_back(value(operand));
+  ElementType operand_type = node(operands[0]).type;
+  return is_float(operand_type) ? on_reals(x.function, type, v) : on_integers(x.function, type, v);
+}
+
+void write(Array& array, std::int64_t element, const Computed& value, ElementType type) {
+  if (is_float(type)) {
+    array.set_real(element, value.real);
+  } else {
+    array.set_integer(element, value.integer);
+  }
+}
+
+}  // namespace lay::sema

@@ -1,0 +1,88 @@
+// The values of a kernel's nodes at given indices, by the meaning of reference.h: what the
+// reference and the interpreter of tile programs (backend/tile/interpret.h) compute with.
+//
+//   NodeValues values(call);
+//   values.set(m, 3);
+//   values.value(node)      of f32[M,K] A and f32 x[K], sum[k](A[m,k] * x[k]) of row 3
+//
+// Who holds values of nodes already says so by `know`: they are taken instead of computed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "frontend/sema/kernel/element_arithmetic.h"
+#include "frontend/sema/kernel/kernel_call.h"
+
+namespace lay::sema {
+
+// A reduction on its way: what was joined so far. Of argmax and argmin `total` is the extreme.
+struct Joined {
+  Computed total;
+  std::int64_t position = 0;
+};
+
+class NodeValues {
+ public:
+  // The call outlives the values.
+  explicit NodeValues(const KernelCall& call);
+
+  void set(IndexId index, std::int64_t coordinate) {
+    at_[static_cast<std::size_t>(index)] = coordinate;
+  }
+  std::int64_t at(IndexId index) const { return at_[static_cast<std::size_t>(index)]; }
+  std::int64_t extent(IndexId index) const { return extents_[static_cast<std::size_t>(index)]; }
+
+  // Throws Refusal "bounds" where an element outside of its tensor is read.
+  Computed value(NodeId id);
+
+  // The node has this value until it is forgotten.
+  void know(NodeId id, const Computed& value) { known_[static_cast<std::size_t>(id)] = value; }
+  void forget(NodeId id) { known_[static_cast<std::size_t>(id)].reset(); }
+
+  // Returns the reduction over no values.
+  Joined start(const Reduce& reduce) const;
+  // Joins the value of the body at the indices as they stand. `type` is the reduction's.
+  void join(const Reduce& reduce, ElementType type, Joined& joined);
+  static Computed result(const Reduce& reduce, const Joined& joined);
+
+  // Calls f() for all coordinates of the indices, the last of them fastest.
+  template <typename F>
+  void for_each(const std::vector<IndexId>& indices, F&& f, std::size_t from = 0) {
+    if (from == indices.size()) return f();
+    for (std::int64_t i = 0; i < extent(indices[from]); ++i) {
+      set(indices[from], i);
+      for_each(indices, f, from + 1);
+    }
+  }
+
+ private:
+  // What a reduction was worth the last time, and where its free indices stood then.
+  struct Memory {
+    std::vector<IndexId> free;
+    std::vector<std::int64_t> at;
+    std::optional<Computed> value;
+  };
+
+  const Node& node(NodeId id) const { return kernel_.node(id); }
+  std::int64_t size_of(const Int& n) const;
+  Computed scalar(const ScalarValue& x, ElementType type) const;
+  Computed load(const Load& x);
+  Computed reduce(NodeId id, const Reduce& x, ElementType type);
+  void add(const Reduce& x, ElementType type, Computed& sum);
+  Computed cast(NodeId from, ElementType to);
+  bool truth(NodeId id) { return value(id).integer != 0; }
+  Computed apply(const Apply& x, ElementType type);
+
+  const KernelCall& call_;
+  const Kernel& kernel_;
+  std::vector<std::int64_t> at_, extents_, sizes_;
+  std::vector<Memory> memory_;                  // by NodeId, of the reductions
+  std::vector<std::optional<Computed>> known_;  // by NodeId
+};
+
+// Writes a value of a node of this type into an element, which rounds it to its own.
+void write(Array& array, std::int64_t element, const Computed& value, ElementType type);
+
+}  // namespace lay::sema

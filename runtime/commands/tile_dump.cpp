@@ -1,0 +1,117 @@
+#include "runtime/commands/tile_dump.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "backend/ir/text/print.h"
+#include "backend/tile/text/print.h"
+#include "frontend/source/diagnostic.h"
+#include "frontend/source/text.h"
+#include "runtime/execute/stages.h"
+
+namespace lay::runtime {
+
+namespace {
+
+std::vector<const plan::Variant*> variants_named(const plan::Plan& plan, const std::string& name) {
+  std::vector<const plan::Variant*> found;
+  std::vector<std::string> known;
+  for (const plan::Variant& variant : plan.variants) {
+    known.push_back(variant.name);
+    if (name.empty() || variant.name == name) found.push_back(&variant);
+  }
+  if (!found.empty() || name.empty()) return found;
+  Diagnostic d;
+  d.code = "unknown-variant";
+  d.message = "the plan of `" + plan.kernel->name + "` has no variant `" + escaped(name) + "`";
+  d.primary = plan.kernel->where;
+  if (const auto near = nearest(name, known))
+    d.notes.push_back({"help", "did you mean " + *near + "?"});
+  throw DiagnosticError(std::move(d));
+}
+
+std::string conditions(const plan::Plan& plan, const plan::Variant& variant) {
+  std::string text;
+  const auto add = [&](const std::string& condition) {
+    text += (text.empty() ? " where " : " and ") + condition;
+  };
+  for (const Predicate& condition : variant.when) add(condition.to_string());
+  for (const plan::Alignment& aligned : variant.aligned)
+    add(plan.kernel->tensor(aligned.tensor).name + " is aligned to " +
+        std::to_string(aligned.bytes) + " bytes");
+  return text;
+}
+
+const tile::Program* program_of(const plan::Variant& variant) {
+  return std::get_if<tile::Program>(&variant.how);
+}
+
+// The programs of all launches of a variant, in order.
+std::vector<tile::Program> programs_of(const plan::Variant& variant) {
+  std::vector<tile::Program> programs;
+  for (const plan::Plan& before : variant.before) {
+    if (const tile::Program* program = program_of(before.variants.at(0)))
+      programs.push_back(*program);
+  }
+  programs.push_back(*program_of(variant));
+  return programs;
+}
+
+void unbind(tile::Block& block) {
+  for (tile::Stmt& stmt : block) {
+    if (auto* loop = std::get_if<tile::For>(&stmt.node)) unbind(loop->body);
+    if (auto* copy = std::get_if<tile::Copy>(&stmt.node)) *copy = {copy->dst, copy->src};
+  }
+}
+
+// The program as `form` made it.
+tile::Program unbound(tile::Program program) {
+  program.threads.reset();
+  program.blocks_per_sm = 1;
+  for (tile::Axis& axis : program.axes) axis.tile = 0;
+  unbind(program.body);
+  return program;
+}
+
+// The programs that the variants are bound from, each once.
+std::string formed(const std::vector<const plan::Variant*>& variants) {
+  std::vector<std::string> texts;
+  for (const plan::Variant* variant : variants) {
+    for (tile::Program& program : programs_of(*variant)) {
+      std::string text = tile::print(unbound(std::move(program)));
+      if (std::find(texts.begin(), texts.end(), text) == texts.end())
+        texts.push_back(std::move(text));
+    }
+  }
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
+
+}  // namespace
+
+std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std::string& pass,
+                      const std::string& variant) {
+  const auto variants = variants_named(plan, variant);
+  const bool tiled = std::all_of(variants.begin(), variants.end(), [](const plan::Variant* each) {
+    return std::holds_alternative<tile::Program>(each->how);
+  });
+  if (!tiled)
+    return "# `" + plan.kernel->name +
+           "` is no tile program yet: its plan has a lowering of its own; `lay check --dump ir` "
+           "prints its kernel IR\n";
+  if (pass == "form") return formed(variants);
+  std::string text;
+  for (const plan::Variant* each : variants) {
+    text += "# variant " + each->name + conditions(plan, *each) + "\n";
+    if (pass == "bind") {
+      for (const tile::Program& program : programs_of(*each)) text += tile::print(program);
+      continue;
+    }
+    for (const ir::Kernel& kernel : lowered(sources, plan, *each)) text += ir::print(kernel);
+  }
+  return text;
+}
+
+}  // namespace lay::runtime

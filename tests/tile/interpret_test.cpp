@@ -1,0 +1,191 @@
+// Tile programs run by plain loops over tiles, against the reference: whole rows kept and columns
+// streamed, unbound with small tiles and bound as every variant of the plan has them.
+#include "backend/tile/interpret.h"
+
+#include "tests/tile/calls.h"
+#include "tests/tile/rounding.h"
+
+namespace lay::test {
+
+namespace {
+
+void check_outputs(const sema::KernelResult& actual, const sema::KernelResult& expected,
+                   std::int64_t terms) {
+  REQUIRE(actual.outputs.size() == expected.outputs.size());
+  for (std::size_t i = 0; i < actual.outputs.size(); ++i)
+    CHECK(difference(actual.outputs[i], expected.outputs[i], terms) == "");
+}
+
+// The launches of a variant one after the other; tensors in workspace go by name.
+sema::KernelResult run_variant(const plan::Plan& plan, const plan::Variant& variant,
+                               const sema::KernelCall& call) {
+  std::map<std::string, sema::Array> arrays;
+  for (std::size_t i = 0; i < call.kernel->tensors.size(); ++i)
+    arrays.emplace(call.kernel->tensors[i].name, call.tensors[i]);
+  const auto launch = [&](const plan::Plan& of, const plan::Variant& one) {
+    const sema::Kernel& kernel = plan::executed(of, one);
+    sema::KernelCall made{one.kernel ? one.kernel : of.kernel, call.sizes, {}, call.scalars};
+    for (const sema::Tensor& tensor : kernel.tensors) {
+      const auto shape = sema::array_shape(tensor, call.sizes);
+      const auto known = arrays.find(tensor.name);
+      const bool fits = known != arrays.end() && known->second.shape == shape;
+      made.tensors.push_back(fits ? known->second : sema::Array::make(tensor.element, shape));
+      if (known != arrays.end() && !fits) {
+        std::size_t id = 0;
+        while (call.kernel->tensors[id].name != tensor.name) ++id;
+        made.tensors.back() = sema::unpack(
+            tensor, call.sizes, sema::pack(call.kernel->tensors[id], call.sizes, known->second));
+      }
+    }
+    const auto& program = std::get<tile::Program>(one.how);
+    const auto result = tile::interpret(program, made);
+    std::size_t output = 0;
+    for (const sema::Tensor& tensor : kernel.tensors)
+      if (tensor.access != sema::Access::input)
+        arrays.insert_or_assign(tensor.name, result.outputs[output++]);
+  };
+  for (const plan::Plan& before : variant.before) launch(before, before.variants.at(0));
+  launch(plan, variant);
+  sema::KernelResult result;
+  for (const sema::Tensor& tensor : call.kernel->tensors) {
+    if (tensor.access == sema::Access::input) continue;
+    sema::Array made = arrays.at(tensor.name);
+    const auto shape = sema::array_shape(tensor, call.sizes);
+    if (made.shape != shape) {
+      for (const sema::Tensor& other : plan::executed(plan, variant).tensors)
+        if (other.name == tensor.name)
+          made = sema::unpack(tensor, call.sizes, sema::pack(other, call.sizes, made));
+    }
+    result.outputs.push_back(made);
+  }
+  return result;
+}
+
+// How many programs ran.
+int check_call(const sema::KernelCall& call) {
+  const auto expected = sema::run_reference(call);
+  const std::int64_t terms = terms_of(call);
+  int ran = 0;
+  for (const auto columns : {tile::Columns::kept, tile::Columns::streamed}) {
+    const tile::Program program = formed(call.kernel, columns);
+    for (const tile::TileSizes sizes : {tile::TileSizes{1, 1}, tile::TileSizes{3, 5}}) {
+      CAPTURE(columns == tile::Columns::kept, sizes.rows, sizes.columns);
+      check_outputs(tile::interpret(program, call, sizes), expected, terms);
+      ++ran;
+    }
+  }
+  const auto plan = plan::make_plan(call.kernel);
+  REQUIRE(plan.problems.empty());
+  for (const plan::Variant& variant : plan.variants) {
+    const bool tiled = std::holds_alternative<tile::Program>(variant.how);
+    if (!tiled || !holds(variant.when, call.sizes)) continue;
+    CAPTURE(variant.name);
+    check_outputs(run_variant(plan, variant, call), expected, terms);
+    ++ran;
+  }
+  return ran;
+}
+
+struct Row {
+  const char* what;
+  const char* kernel;  // f
+  const char* call;
+};
+
+const Row rows[] = {
+    {"row sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) }",
+     "f(random(f32, (7,37)))"},
+    {"row sum, exactly", "kernel f<M, N>(X: s32 (M,N)) -> s: s32 M { s[m] = sum[n](X[m,n]) }",
+     "f(random(s32, (7,37)))"},
+    {"column sum", "kernel f<M, N>(X: f32 (M,N)) -> t: f32 N { t[n] = sum[m](X[m,n]) }",
+     "f(random(f32, (41,9)))"},
+    {"everything", "kernel f<M, N>(X: f32 (M,N)) -> t: f32 1 { t[i] = sum[m,n](X[m,n]) }",
+     "f(random(f32, (13,11)))"},
+    {"mean", "kernel f<M, N>(X: bf16 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) / N }",
+     "f(random(bf16, (5,64)))"},
+    {"max, min, product",
+     "kernel f<M, N>(X: f32 (M,N)) -> (a: f32 M, b: f32 M, c: f32 M)\n"
+     "{ a[m] = max[n](X[m,n])\n  b[m] = min[n](X[m,n])\n  c[m] = prod[n](X[m,n]) }",
+     "f(random(f32, (5,23)))"},
+    {"rms norm",
+     "kernel f<M, N>(X: bf16 (M,N), w: f32 N, eps: f32) -> Y: bf16 (M,N)\n"
+     "{ Y[m,n] = X[m,n] * rsqrt(sum[k](X[m,k] * X[m,k]) / N + eps) * w[n] }",
+     "f(random(bf16, (6,33)), random(f32, 33, 2), 0.001)"},
+    {"softmax",
+     "kernel f<M, N>(X: f32 (M,N)) -> Y: f32 (M,N)\n"
+     "{ let most = max[k](X[m,k])\n"
+     "  Y[m,n] = exp(X[m,n] - most) / sum[k](exp(X[m,k] - most)) }",
+     "f(random(f32, (5,29)))"},
+    {"layer norm",
+     "kernel f<M, N>(X: f32 (M,N), w: f32 N, b: f32 N) -> Y: f32 (M,N)\n"
+     "{ let mean = sum[k](X[m,k]) / N\n"
+     "  let spread = sum[k]((X[m,k] - mean) * (X[m,k] - mean)) / N\n"
+     "  Y[m,n] = (X[m,n] - mean) * rsqrt(spread + 0.001) * w[n] + b[n] }",
+     "f(random(f32, (4,31)), random(f32, 31, 2), random(f32, 31, 3))"},
+    {"matrix times vector",
+     "kernel f<M, K>(A: bf16 (M,K), x: bf16 K) -> y: f32 M { y[m] = sum[k](A[m,k] * x[k]) }",
+     "f(random(bf16, (9,40)), random(bf16, 40, 2))"},
+    {"transposed matrix times vector",
+     "kernel f<M, K>(A: f16 (K,M), x: f16 K) -> y: f32 M { y[m] = sum[k](A[k,m] * x[k]) }",
+     "f(random(f16, (40,9)), random(f16, 40, 2))"},
+    {"batches",
+     "kernel f<B, M, K>(A: f32 (B,M,K), x: f32 (B,K)) -> y: f32 (B,M)\n"
+     "{ y[b,m] = sum[k](A[b,m,k] * x[b,k]) }",
+     "f(random(f32, (3,5,17)), random(f32, (3,17), 2))"},
+    {"two indices reduced, the middle one kept",
+     "kernel f<A, B, C>(X: s32 (A,B,C)) -> s: s32 B { s[b] = sum[a,c](X[a,b,c]) }",
+     "f(random(s32, (4,5,6)))"},
+    {"mask",
+     "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M\n"
+     "{ s[m] = sum[n](if n <= m then X[m,n] * X[m,n] else 0) }",
+     "f(random(f32, (11,19)))"},
+    {"two outputs",
+     "kernel f<M, N>(X: f32 (M,N)) -> (Y: f32 (M,N), s: f32 M)\n"
+     "{ let total = sum[k](X[m,k])\n  Y[m,n] = X[m,n] - total\n  s[m] = total * 2 }",
+     "f(random(f32, (6,21)))"},
+    {"f64", "kernel f<M, N>(X: f64 (M,N)) -> s: f64 M { s[m] = sum[n](X[m,n] * X[m,n]) }",
+     "f(random(f64, (3,50)))"},
+    {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",
+     "f(zeros(f32, (3,0)))"},
+};
+
+}  // namespace
+
+TEST_CASE("tile programs mean what the reference says") {
+  for (const Row& row : rows) {
+    INFO(row.what);
+    int ran = 0;
+    const std::string messages =
+        for_each_call(std::string(row.kernel) + "\n" + row.call + "\n",
+                      [&](const sema::KernelCall& call) { ran += check_call(call); });
+    CHECK(messages == "");
+    CHECK(ran >= 5);
+  }
+}
+
+TEST_CASE("the interpreter finds elements that are stored twice, never, or not written") {
+  const std::string script =
+      "kernel f<M, N>(X: f32 (M,N)) -> Y: f32 (M,N) { Y[m,n] = X[m,n] / sum[k](X[m,k]) }\n"
+      "f(random(f32, (5,9)))\n";
+  int called = 0;
+  const auto check = [&](const sema::KernelCall& call) {
+    ++called;
+    const tile::Program right = formed(call.kernel, tile::Columns::streamed);
+    const auto broken = [&](auto change, const std::string& message) {
+      tile::Program program = right;
+      auto& grid = std::get<tile::For>(program.body[0].node).body;
+      change(grid, std::get<tile::For>(grid.back().node).body);
+      CHECK_THROWS_WITH(tile::interpret(program, call), Catch::Contains(message));
+    };
+    broken([](tile::Block&, tile::Block& last) { last.pop_back(); },
+           "an element of `Y` is never stored");
+    broken([](tile::Block&, tile::Block& last) { last.push_back(last.back()); },
+           "an element of `Y` is stored twice");
+    broken([](tile::Block&, tile::Block& last) { last.erase(last.begin() + 1); },
+           "`out_Y` is read where it was not written");
+  };
+  CHECK(for_each_call(script, check) == "");
+  CHECK(called == 1);
+}
+
+}  // namespace lay::test
