@@ -135,8 +135,10 @@ class TilePlanner {
       // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row. A thread
       // has 32 to 64 bytes of a row on their way, short rows aside (tests/bench/results/rows.txt).
       using Row = std::array<int, 4>;
-      const std::vector<Row> of_32_bits = {{8, 1, 4, 1},   {32, 2, 1, 1},  {128, 2, 1, 1},
-                                           {256, 4, 1, 1}, {512, 8, 1, 1}, {512, 8, 1, 4},
+      // Weights along the columns take as many registers again: half as many values a thread.
+      const Row long_row = shares_columns() ? Row{1024, 4, 1, 1} : Row{512, 8, 1, 1};
+      const std::vector<Row> of_32_bits = {{8, 1, 4, 1},   {32, 2, 1, 1}, {128, 2, 1, 1},
+                                           {256, 4, 1, 1}, long_row,      {512, 8, 1, 4},
                                            {1024, 8, 1, 8}};
       const std::vector<Row> of_16_bits = {
           {8, 1, wanted, 1},   {32, 1, wanted, 1},  {32, wanted, 1, 1},  {128, wanted, 1, 1},
