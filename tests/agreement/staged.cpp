@@ -191,8 +191,8 @@ TEST_CASE("staged: faults of inputs that TMA brings are found", "[staged]") {
           {"nobody waits for them",
            "wait arrived[(consumer * 4 + warp % 4) * 3 + slot(`arrive`)] phase phase(`arrive`)", "",
            "in-flight", epilogue},
-          {"the buffer that comes next is read", "put_column_2 + step * 8 * 2,slot(`arrive`)",
-           "put_column_2 + step * 8 * 2,(slot(`arrive`) + 1) % 3", "in-flight", epilogue},
+          {"the buffer that comes next is read", "staged_column_2 + step * 8 * 2,slot(`arrive`)",
+           "staged_column_2 + step * 8 * 2,(slot(`arrive`) + 1) % 3", "in-flight", epilogue},
           {"the bytes of half of a box", "bytes 2048", "bytes 1024", "bytes"},
           {"the rows of another warp", "R_in1_stage[warp % 4 * 16",
            "R_in1_stage[(warp + 1) % 4 * 16", "race"},
@@ -205,12 +205,12 @@ TEST_CASE("staged: faults of inputs that TMA brings are found", "[staged]") {
            "n_first + (pass / 2 * 2 + pass % 2 + 3) % 2 * 64", "n_first + pass % 2 * 64", "element",
            next},
           {"the barrier of another buffer is told",
-           "then mbarrier arrived[(consumer * 4 + warp % 4) * 3 + slot(bring)]",
+           "then mbarrier arrived[(consumer * 4 + warp % 4) * 3 + slot(load_input)]",
            "then mbarrier arrived[(consumer * 4 + warp % 4) * 3]", "bytes", next},
       });
 }
 
-TEST_CASE("staged: faults of inputs that threads bring are found", "[staged]") {
+TEST_CASE("staged: faults of inputs that threads load are found", "[staged]") {
   test::Kernels kernels(file);
   const sema::KernelPtr& kernel = kernel_of(kernels, "across");
   const sema::KernelCall call = integer_call(kernel, {136, 112, 16});

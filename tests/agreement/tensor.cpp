@@ -259,15 +259,16 @@ TEST_CASE("tensor cores: faults of ping-pong consumers are found", "[tensor]") {
           // A phase of the ring's barriers is known by its parity, so that nobody may be two rounds
           // ahead.
           {"nobody waits for the turn",
-           "wait turns[consumer] phase select(consumer == 0, 1 - phase(turn), phase(turn))", "",
-           "in-flight"},
-          {"the turn is passed on to oneself", "arrive turns[(consumer + 1) % 3]",
-           "arrive turns[consumer]", "in-flight"},
-          {"the turn is not passed on", "arrive turns[(consumer + 1) % 3]", "", "deadlock"},
+           "wait pingpong[consumer] phase select(consumer == 0, 1 - phase(pingpong_turn), "
+           "phase(pingpong_turn))",
+           "", "in-flight"},
+          {"the turn is passed on to oneself", "arrive pingpong[(consumer + 1) % 3]",
+           "arrive pingpong[consumer]", "in-flight"},
+          {"the turn is not passed on", "arrive pingpong[(consumer + 1) % 3]", "", "deadlock"},
           {"a stage is given back by all consumer groups", "drained mbarrier slots 4 count 1",
            "drained mbarrier slots 4 count 3", "deadlock"},
-          {"everybody begins with the first tile", "if slot(turn) == consumer {",
-           "if slot(turn) == 0 {", "deadlock"},
+          {"everybody begins with the first tile", "if slot(pingpong_turn) == consumer {",
+           "if slot(pingpong_turn) == 0 {", "deadlock"},
       });
 }
 
@@ -368,7 +369,7 @@ TEST_CASE("tensor cores: where TMA stores nothing a warp writes whole lines", "[
 
 TEST_CASE("tensor cores: faults of an operand on its way to registers are found", "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/tensor.lay");
-  const sema::KernelPtr& kernel = kernel_of(kernels, "turned_to_registers");
+  const sema::KernelPtr& kernel = kernel_of(kernels, "mn_major_to_registers");
   const sema::KernelCall call = integer_call(kernel, {264, 64, 336});
   const Array expected = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
