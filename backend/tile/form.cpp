@@ -6,6 +6,7 @@
 #include <set>
 
 #include "backend/tile/coalesce_indices.h"
+#include "backend/tile/computable.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
 #include "backend/tile/verify.h"
@@ -152,6 +153,12 @@ class Former {
       if (on_rows != wide_rows || (on_columns != 0 && on_columns != sides_.columns.size()))
         return NotTiled{"its outputs have different rows"};
     }
+    const auto anywhere = computable_everywhere(kernel_);
+    const auto live = sema::reachable(kernel_);
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      if (live[id] && reduction(kernel_, static_cast<NodeId>(id)) && !anywhere[id])
+        return NotTiled{"a reduction under a condition may read outside of a tensor elsewhere"};
+    }
     for (const sema::Tensor& tensor : kernel_.tensors)
       if (tensor.is_swizzled()) return NotTiled{"a tensor is swizzled in global memory"};
     return std::nullopt;
@@ -296,6 +303,7 @@ class Former {
 
   void find_sites() {
     free_ = sema::free_indices(kernel_);
+    anywhere_ = computable_everywhere(kernel_);
     std::vector<int> level(kernel_.nodes.size(), 0);
     const auto add = [&](Site site) {
       site.needs = needs_of(site.root);
@@ -401,7 +409,7 @@ class Former {
         dear[id] |= dear[static_cast<std::size_t>(operand)];
     }
     const auto shared = [&](std::size_t id) {
-      return sites[id] > 1 && dear[id] && on_columns(static_cast<NodeId>(id));
+      return sites[id] > 1 && dear[id] && anywhere_[id] && on_columns(static_cast<NodeId>(id));
     };
     std::set<NodeId> kept;
     for (std::size_t id = 0; id < count; ++id)
@@ -430,7 +438,7 @@ class Former {
     for (std::size_t n = 0; n < site.needs.size(); ++n) {
       const auto id = static_cast<NodeId>(n);
       const bool arithmetic = std::holds_alternative<sema::Apply>(kernel_.nodes[n].what);
-      if (!wanted[n] || !arithmetic || !reduces[n] || on_columns(id)) continue;
+      if (!wanted[n] || !arithmetic || !reduces[n] || !anywhere_[n] || on_columns(id)) continue;
       if (!mapped.insert(id).second) continue;
       block.push_back({Map{add_tile(
           {name_of("of_row"), kernel_.node(id).type, {row_axis}, Space::registers, id, -1})}});
@@ -503,6 +511,7 @@ class Former {
   Sides sides_;
   Program program_;
   std::vector<std::set<IndexId>> free_;
+  std::vector<char> anywhere_;  // by node: may be computed ahead of where it is asked for
   std::vector<Site> sites_;
   int levels_ = 0;  // of reductions
   std::set<std::string> names_;

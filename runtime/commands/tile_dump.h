@@ -12,8 +12,8 @@ namespace lay::runtime {
 //   form    what is computed in which order, each program once
 //   bind    of each variant, where and by whom
 //   expand  of each variant, the kernel IR
-// With the name of a variant that one alone; DiagnosticError `unknown-variant` where there is none. A
-// kernel that is no tile program is a comment that says so.
+// With the name of a variant that one alone; DiagnosticError `unknown-variant` where there is none.
+// A kernel that is no tile program is a comment that says so.
 std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std::string& pass,
                       const std::string& variant);
 

@@ -38,6 +38,9 @@ TEST_CASE("kernels that are no tile programs say why") {
       {"kernel f<M, N, K>(A: f32 (M,K), x: f32 K) -> Y: f32 (M,N)\n"
        "{ Y[m,n] = sum[k](A[m,k] * x[k]) }",
        "an output runs over other indices than the reductions"},
+      {"kernel f<M>(x: f32 M) -> y: f32 M\n"
+       "{ y[i] = if i > 0 then sum[k](x[i-1] * x[k]) else 7 }",
+       "a reduction under a condition may read outside of a tensor elsewhere"},
       {"kernel f<M, N>(X: f32 (M,N)) -> (s: f32 M, Y: f32 N)\n"
        "{ s[m] = sum[n](X[m,n])\n  Y[c] = sum[r](X[r,c]) }",
        "its reductions run over different extents"},

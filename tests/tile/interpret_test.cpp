@@ -1,7 +1,9 @@
 // Tile programs run by plain loops over tiles, against the reference: whole rows kept and columns
-// streamed, unbound with small tiles and bound as every variant of the plan has them.
+// streamed, unbound with small tiles and bound as every variant of the plan has them. What the
+// variants are lowered to runs in the interpreter of threads beside them.
 #include "backend/tile/interpret.h"
 
+#include "tests/plan/script_calls.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/rounding.h"
 
@@ -81,6 +83,7 @@ int check_call(const sema::KernelCall& call) {
     if (!tiled || !holds(variant.when, call.sizes)) continue;
     CAPTURE(variant.name);
     check_outputs(run_variant(plan, variant, call), expected, terms);
+    check_outputs({outputs(plan, variant, call), {}}, expected, terms);
     ++ran;
   }
   return ran;
@@ -143,6 +146,16 @@ const Row rows[] = {
      "kernel f<M, N>(X: f32 (M,N)) -> (Y: f32 (M,N), s: f32 M)\n"
      "{ let total = sum[k](X[m,k])\n  Y[m,n] = X[m,n] - total\n  s[m] = total * 2 }",
      "f(random(f32, (6,21)))"},
+    {"an element above, kept for two places that ask for it under a condition",
+     "kernel f<M, N>(X: f32 (M,N)) -> Y: f32 (M,N)\n"
+     "{ let total = sum[k](if m > 0 then exp(X[m-1,k]) else 0)\n"
+     "  Y[m,n] = (if m > 0 then exp(X[m-1,n]) * 2 else 0) + total }",
+     "f(random(f32, (6,21)))"},
+    {"a value of a row under a condition",
+     "kernel f<M, N>(X: f32 (M,N), v: f32 M) -> Y: f32 (M,N)\n"
+     "{ let total = sum[k](X[m,k])\n"
+     "  Y[m,n] = if m > 0 then X[m,n] * (total * v[m-1]) else 0 }",
+     "f(random(f32, (6,21)), random(f32, 6, 2))"},
     {"f64", "kernel f<M, N>(X: f64 (M,N)) -> s: f64 M { s[m] = sum[n](X[m,n] * X[m,n]) }",
      "f(random(f64, (3,50)))"},
     {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",

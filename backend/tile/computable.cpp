@@ -1,0 +1,54 @@
+#include "backend/tile/computable.h"
+
+#include <algorithm>
+
+#include "frontend/sema/kernel/kernel_walk.h"
+
+namespace lay::tile {
+
+using sema::NodeId;
+
+namespace {
+
+// Whether the node itself is right for some values of its indices only.
+bool may_fail(const sema::Kernel& kernel, const sema::Node& node) {
+  if (const auto* load = std::get_if<sema::Load>(&node.what))
+    return std::any_of(load->coordinate.begin(), load->coordinate.end(),
+                       [&](NodeId at) { return sema::bare_index(kernel, at) < 0; });
+  const auto* apply = std::get_if<sema::Apply>(&node.what);
+  const bool divides =
+      apply && (apply->function == ElementFunction::div || apply->function == ElementFunction::rem);
+  return divides && !is_float(node.type);
+}
+
+// The operands that are computed wherever the node is.
+std::vector<NodeId> always_taken(const sema::Node& node) {
+  const auto* apply = std::get_if<sema::Apply>(&node.what);
+  const bool lazy = apply && (apply->function == ElementFunction::select ||
+                              apply->function == ElementFunction::and_ ||
+                              apply->function == ElementFunction::or_);
+  return lazy ? std::vector<NodeId>{apply->operands[0]} : sema::operands(node);
+}
+
+}  // namespace
+
+std::vector<char> computable_everywhere(const sema::Kernel& kernel) {
+  const std::size_t count = kernel.nodes.size();
+  std::vector<char> fails(count, 0), always(count, 0), result(count, 0);
+  for (std::size_t id = 0; id < count; ++id) {
+    fails[id] = may_fail(kernel, kernel.nodes[id]);
+    for (const NodeId operand : sema::operands(kernel.nodes[id]))
+      fails[id] |= fails[static_cast<std::size_t>(operand)];
+  }
+  for (const sema::Assignment& assignment : kernel.assignments)
+    always[static_cast<std::size_t>(assignment.value)] = 1;
+  for (std::size_t id = count; id-- > 0;) {
+    if (!always[id]) continue;
+    for (const NodeId operand : always_taken(kernel.nodes[id]))
+      always[static_cast<std::size_t>(operand)] = 1;
+  }
+  for (std::size_t id = 0; id < count; ++id) result[id] = always[id] || !fails[id];
+  return result;
+}
+
+}  // namespace lay::tile
