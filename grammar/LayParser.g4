@@ -34,7 +34,8 @@ let_        : LET NAME index_names? ASSIGN expression ;
 index_names : LEFT_BRACKET NAME (COMMA NAME)* RIGHT_BRACKET ;
 
 // def tile(l: Layout, t) = zipped_divide(l, t)      def mean[n](x) = sum[n](x) / extent(n)
-def        : DEF NAME index_names? LEFT_PAREN parameters? RIGHT_PAREN (ARROW NAME)? ASSIGN expression ;
+def        : DEF NAME index_names? LEFT_PAREN parameters? RIGHT_PAREN (ARROW NAME)?
+             ASSIGN expression ;
 parameters : parameter (COMMA parameter)* COMMA? ;
 parameter  : NAME (COLON NAME)? ;
 

@@ -114,7 +114,7 @@ class GemmPlanner {
         if (read.mma)
           follow(read, schedule.target);
         else
-          follow_completed(read, schedule.target);
+          add_variants_from_library(read, schedule.target);
         continue;
       }
       SimtSchedule read = read_schedule(
@@ -126,7 +126,7 @@ class GemmPlanner {
 
   // The library's rows under a schedule without an atom. Where none fits, the problem of one of
   // them is the schedule's: of the first at an entry that the schedule says, else of the first.
-  void follow_completed(const TensorSchedule& said, const std::string& target) {
+  void add_variants_from_library(const TensorSchedule& said, const std::string& target) {
     const bool superfluous = complete();  // checked all the same
     std::vector<Variant> before;
     if (superfluous) before.swap(plan_.variants);

@@ -149,6 +149,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
     whole = whole || (loop && loop->walk == tile::Walk::whole);
   });
   lines.push_back(entry("threads", program.threads->layout.to_string()));
+  if (program.parts > 1) lines.push_back(entry("parts", std::to_string(program.parts)));
   lines.push_back(entry("columns", whole ? "\"kept\"" : "\"streamed\""));
   lines.push_back("  // a tile: " + std::to_string(across.tile) + " rows " + across.name + ", " +
                   std::to_string(along.tile) + " columns " + along.name +
@@ -163,6 +164,14 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
         "  // " + name + (out ? " is written " : " is read ") + elements(copy->vector) + " at once";
     if (said.insert(line).second) lines.push_back(line);
   });
+}
+
+// The program of the launch that reduces parts of the columns, where one comes first: the schedule
+// says what that does, and how its parts are joined follows.
+std::optional<const tile::Program*> split_program(const Variant& variant) {
+  if (variant.before.empty()) return std::nullopt;
+  const auto* program = std::get_if<tile::Program>(&variant.before[0].variants.at(0).how);
+  return program ? std::optional(program) : std::nullopt;
 }
 
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
@@ -383,7 +392,9 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  [&](const ScalarKernel& how) {
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");
                  },
-                 [&](const tile::Program& how) { program_lines(how, lines); },
+                 [&](const tile::Program& how) {
+                   program_lines(*split_program(variant).value_or(&how), lines);
+                 },
              },
              variant.how);
   prediction_lines(variant.prediction, lines);
@@ -438,6 +449,7 @@ std::string print_with(const Plan& plan,
   };
   for (const Variant& variant : plan.variants) {
     for (const Plan& before : variant.before) {
+      if (split_program(variant)) continue;  // the variant's own schedule says it
       if (said.insert(before.variants.at(0).name).second) say(before, before.variants.at(0));
     }
     say(plan, variant);

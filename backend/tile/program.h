@@ -21,7 +21,7 @@
 //
 // A program is made in passes. `form` (form.h) says what is computed in which order; `bind`
 // (bind.h) says where and by whom: extents of tiles, the thread-value layout, the elements of an
-// access. `expand` (ir/lower/expand.h) turns a bound program into the kernel IR. text/ prints and
+// access. `expand` (ir/expand/expand.h) turns a bound program into the kernel IR. text/ prints and
 // parses programs, verify.h holds them to their rules, interpret.h runs them on arrays.
 #pragma once
 

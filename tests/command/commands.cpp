@@ -156,7 +156,8 @@ TEST_CASE("a kernel that runs one thread an element is warned of, and refused wi
   Folder folder;
   const std::string code = "one-thread-an-element";
   put(folder / "rows.lay",
-      "kernel rows<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 M:1 { Y[m] = sum[n](X[m,n]) }\n");
+      "kernel rows<M, N>(X: f32 (M,N), W: f32 (N,N)) -> Y: f32 M {\n"
+      "  Y[m] = sum[n](X[m,n] * sum[k](W[n,k]))\n}\n");
   put(folder / "tiled.lay",
       scale +
           "kernel product<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 "

@@ -92,10 +92,11 @@ std::vector<std::string> wide_lines() {
 }
 
 // Folder -> how many files it holds itself, where these are more than a folder may hold. Folders
-// of cases, one to three files each named by its error code or picture, are looked up by name and
-// never read as a whole.
+// of cases, one to three files each named by its error code, kernel or picture, are looked up by
+// name and never read as a whole.
 std::map<std::string, int> large_folders() {
-  static const std::set<std::string> folders_of_cases = {"tests/errors", "tests/errors/syntax",
+  static const std::set<std::string> folders_of_cases = {"tests/emitted", "tests/errors",
+                                                         "tests/errors/syntax", "tests/language",
                                                          "tests/picture/golden"};
   std::map<std::string, int> counts;
   for (const std::string& path : paths_in())

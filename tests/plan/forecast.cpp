@@ -270,10 +270,10 @@ TEST_CASE("permute kernels and single elements move everything once") {
 
   const auto direct = planned(
       "kernel f<M, K>(A: f32 (M,K):(K,1), x: f32 K:1) -> y: f32 M:1 { y[m] = sum[k](A[m,k] * x[k]) "
-      "}\n",
+      "}\nschedule f for simt { threads = ((32,8),(4,4)):((4@1,4@0),(1@1,1@0)) }\n",
       {{"M", 1024}, {"K", 512}});
   const Forecast row = direct.only(machine());
-  CHECK(row.tiles == 4);  // blocks of 256 threads
+  CHECK(row.tiles == 32);  // of 32 rows
   CHECK(row.multiply_adds == 1024 * 512);
   CHECK(row.products == Approx(1024 * 512 / (128 * 4 * 1e9)));
 }
@@ -300,11 +300,12 @@ TEST_CASE("sums inside sums are counted as their loops run") {
   CHECK(value(work.loaded_bytes) >= 4 * (each + warp / 32));
   CHECK(value(work.loaded_bytes) <= 4 * (each + warp / 32) + 2);
 
-  // A softmax computes its row's sum for each element: as many times too slow as the row is long.
+  // A sum over other elements than the output's, computed for each of them: as many times too slow
+  // as the row is long.
   const auto softmax = planned(
-      "kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[m,n] = exp(X[m,n]) / "
-      "sum[j](exp(X[m,j])) }\n",
-      {{"M", 1024}, {"N", 1024}});
+      "kernel f<M, N, J>(X: f32 (M,N):(N,1), Z: f32 (M,J):(J,1)) -> Y: f32 (M,N):(N,1) { Y[m,n] = "
+      "exp(X[m,n]) / sum[j](exp(Z[m,j])) }\n",
+      {{"M", 1024}, {"N", 1024}, {"J", 1024}});
   CHECK(softmax.only(machine()).multiply_adds == 1024.0 * 1024 * 1024);
   CHECK(plan::scalar_slowdown(softmax.plan, *find_target("h200"), 4096).value() > 30);
   const auto copy =

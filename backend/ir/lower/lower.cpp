@@ -1,6 +1,6 @@
 #include "backend/ir/lower/lower.h"
 
-#include "backend/ir/lower/expand.h"
+#include "backend/ir/expand/expand.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/passes.h"
 #include "backend/ir/verify/verify.h"

@@ -201,7 +201,7 @@ Forecast of_tiles(const Prediction& prediction, const Sized& sized, std::int64_t
 }
 
 // The multiply-adds of reductions at the rate of threads.
-void take_products(Forecast& made, const sema::Kernel& kernel, const Target& target) {
+void count_products(Forecast& made, const sema::Kernel& kernel, const Target& target) {
   if (made.multiply_adds == 0) return;
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
@@ -217,7 +217,7 @@ Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
                    const Prediction& prediction, const Sized& sized, const Target& target) {
   const std::int64_t elements = sized.product(kernel.assignments.at(0).indices);
   Forecast made = of_tiles(prediction, sized, round_up_div(elements, scalar.threads), target);
-  take_products(made, kernel, target);
+  count_products(made, kernel, target);
   return made;
 }
 
@@ -229,7 +229,7 @@ Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
   const int blocks = program.threads->blocks();
   const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;
   Forecast made = of_tiles(prediction, sized, tiles, target);
-  take_products(made, kernel, target);
+  count_products(made, kernel, target);
   const double rows_at_once =
       static_cast<double>(std::min(made.at_once, tiles) / blocks) * across.tile;
   const double row_bytes =

@@ -162,7 +162,8 @@ class PermutePlanner {
     const int extent = made_.tile[static_cast<std::size_t>(axis)];
     const auto fits = [&] {
       return extent % vector == 0 &&
-             !contradicts(facts_, tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector));
+             !contradicts(facts_,
+                          tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector));
     };
     while (vector > 1 && !fits()) vector /= 2;
     return vector;
@@ -170,7 +171,8 @@ class PermutePlanner {
 
   void need(const AffineAccess& way, int vector) {
     if (vector == 1) return;
-    for (const Predicate& p : tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
+    for (const Predicate& p :
+         tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
       if (std::find(when_.begin(), when_.end(), p) != when_.end()) continue;
       when_.push_back(p);
       facts_.assume(p);

@@ -53,6 +53,11 @@ constexpr EntryRow rows[] = {
      "tiles, "
      "once for each reduction that needs another one first",
      "\"kept\" or \"streamed\"", "columns = \"kept\""},
+    {"parts", "reduction",
+     "the parts of the columns that blocks of a first launch reduce into workspace; a second "
+     "launch "
+     "joins them in order",
+     "an integer from 2 to 65535; without it, one launch", "parts = 16"},
     {"group_m", "simt sm80 sm90",
      "the usual rasterization: tiles go column by column in groups of that many rows, so that "
      "blocks that run together share rows and columns in L2",

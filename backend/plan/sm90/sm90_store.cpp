@@ -191,7 +191,8 @@ std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, 
     if (order && !is_never(route.tma)) route.staged.order = *order;
   }
   route.staged.tma = !route.staged.order.empty();
-  route.fastest = route.staged.tma ? route.staged.order.front() : tile::unit_mode(facts, tensor.layout);
+  route.fastest =
+      route.staged.tma ? route.staged.order.front() : tile::unit_mode(facts, tensor.layout);
   const sema::IndexId run =
       route.fastest < 0 ? -1 : indices[static_cast<std::size_t>(route.fastest)];
   if (run != gemm.m && run != gemm.n) return std::nullopt;

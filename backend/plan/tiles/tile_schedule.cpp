@@ -7,6 +7,8 @@ namespace lay::plan {
 
 namespace {
 
+constexpr std::int64_t most_parts = 65535;  // blocks along y of a grid
+
 void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
   std::vector<std::pair<std::string, std::string>> notes;
   if (const auto meant = meant_entry(entry.key, "reduction"))
@@ -61,6 +63,15 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
         result.columns = tile::Columns::streamed;
       } else {
         wants("schedule-entry", "\"kept\" or \"streamed\"");
+      }
+    } else if (entry.key == "parts") {
+      const auto* value = std::get_if<Tuple>(&entry.value);
+      const bool fits = value && value->is_int() && value->value().is_literal() &&
+                        value->value().value() >= 2 && value->value().value() <= most_parts;
+      if (fits) {
+        result.parts = static_cast<int>(value->value().value());
+      } else {
+        wants("schedule-entry", "an integer from 2 to " + std::to_string(most_parts));
       }
     } else {
       unknown_entry(entry, problems);

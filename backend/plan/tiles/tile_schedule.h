@@ -14,6 +14,7 @@ namespace lay::plan {
 struct TileSchedule : ScheduleHead {
   std::optional<Layout> threads;         // (thread, value) -> (row, column)
   std::optional<tile::Columns> columns;  // kept or streamed
+  std::optional<int> parts;              // of the columns, which a first launch reduces
 };
 
 // Problems: "schedule-entry" (unknown, or not of its form), "schedule-threads" (threads that cannot

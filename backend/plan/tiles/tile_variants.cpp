@@ -225,6 +225,7 @@ class TilePlanner {
       }
       for (Candidate& candidate : candidates(bytes)) {
         if (schedule.columns && *schedule.columns != candidate.columns) continue;
+        if (schedule.parts && candidate.columns == Columns::kept) continue;
         candidate.name = schedule.name + "_" + candidate.name;
         tried.push_back(std::move(candidate));
       }
@@ -232,7 +233,9 @@ class TilePlanner {
     bool any = false;
     for (Candidate& candidate : tried) {
       candidate.when.insert(candidate.when.begin(), schedule.when.begin(), schedule.when.end());
-      any = add(candidate, schedule.where) || any;
+      any = (schedule.parts ? add_split(candidate, *schedule.parts, schedule.where)
+                            : add(candidate, schedule.where)) ||
+            any;
     }
     if (!any)
       plan_.problems.push_back({"schedule-cover",
@@ -247,7 +250,6 @@ class TilePlanner {
   // Few long rows, or few rows that memory runs along: blocks of a first launch take parts of the
   // columns, a second launch joins them.
   void add_split(const std::string& name, int parts, int most_tiles, int bytes) {
-    if (tile::walks_of_columns(streamed_) > 1) return;
     const Int &length = streamed_.axis(tile::column_axis).extent,
               &across = streamed_.axis(tile::row_axis).extent;
     const int vector = std::min(wide_vector, bytes / narrowest());
@@ -259,23 +261,30 @@ class TilePlanner {
     Candidate first{name, Columns::streamed, shape.distribution(), bytes, {}};
     const int tile = cluster_columns(first), rows = tile::extent_of(first.threads, tile::row_axis);
     first.when = {less_equal(across, rows * most_tiles), greater_equal(length, 32 * tile)};
+    add_split(first, parts, {});
+  }
+
+  // Whether the columns can be split so.
+  bool add_split(const Candidate& first, int parts, const Span& schedule) {
+    if (tile::walks_of_columns(streamed_) > 1) return false;
     const auto given = open_conditions(facts_, first.when);
-    if (!given) return;
+    if (!given) return false;
     const auto split = split_columns(*plan_.kernel, parts);
-    if (!split) return;
+    if (!split) return false;
     auto parts_program = tile::form(*split->parts, facts_, Columns::streamed, split->part);
     auto join_program = tile::form(*split->join, facts_, Columns::streamed);
     if (!std::holds_alternative<Program>(parts_program) ||
         !std::holds_alternative<Program>(join_program))
-      return;
+      return false;
     auto bound =
-        tile::bind(std::get<Program>(std::move(parts_program)), first.threads, bytes, facts_);
+        tile::bind(std::get<Program>(std::move(parts_program)), first.threads, first.bytes, facts_);
     const Shape joining{tile::row_axis, 32, 8, 1, values_wanted, 1, 1};
     auto join =
         tile::bind(std::get<Program>(std::move(join_program)), joining.distribution(), 0, facts_);
-    if (!bound || !join) return;
-    Variant before = variant_of(*bound, name + "_parts", *given);
-    Variant variant = variant_of(*join, name, *given);
+    if (!bound || !join) return false;
+    Variant before = variant_of(*bound, first.name + "_parts", *given);
+    Variant variant = variant_of(*join, first.name, *given);
+    variant.schedule = schedule;
     for (const Predicate& condition : before.when) add_condition(variant.when, condition);
     // Both launches share the workspace; the caller's tensors have other numbers in the first.
     for (const Alignment& aligned : before.aligned) {
@@ -290,6 +299,7 @@ class TilePlanner {
     before.kernel = nullptr;
     variant.before.push_back({executed, {std::move(before)}, {}});
     plan_.variants.push_back(std::move(variant));
+    return true;
   }
 
   static void add_condition(std::vector<Predicate>& when, const Predicate& condition) {

@@ -330,6 +330,7 @@ void Knowledge::learn_nonnegative(const Int& a) {
     }
     return settle(linear.dim);
   }
+  // Facts are kept as tight as they are for integers: 2*M - 3 >= 0 as M - 2 >= 0.
   nonnegative.push_back(without_slack(a));
   pending_.push_back(less_equal(0, a));
 }

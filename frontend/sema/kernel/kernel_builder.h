@@ -53,7 +53,8 @@ class KernelBuilder {
   Value define(const Frame& frame, const syntax::Let& let);
   // s[indices]: its value with these in place of its own.
   Value use(const Intermediate& intermediate, const std::vector<Operand>& indices, Span whole);
-  // A function of numbers, brought to one type first. `select` takes the condition first.
+  // A function of numbers, which are converted to one type first. `select` takes the condition
+  // first.
   Value apply(ElementFunction function, const std::vector<Operand>& operands, Span whole);
   Value cast(const Operand& operand, ElementType to);
   Value scalar(ScalarId id, Span where);
