@@ -247,7 +247,7 @@ Prediction predict(const tile::Program& program, const Target& target) {
   const tile::Distribution& threads = *program.threads;
   constexpr int rest = 36;  // addresses, conditions and partial results
   double copied = 0, kept = 0, along_columns = 0;
-  Int walked = 0;  // bytes that walks of the columns ask for
+  Int walked = 0;                 // bytes that walks of the columns ask for
   std::set<tile::TileId> stored;  // access by access
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     if (const auto* copy = std::get_if<tile::Copy>(&stmt.node)) stored.insert(copy->src);
@@ -269,8 +269,14 @@ Prediction predict(const tile::Program& program, const Target& target) {
     if (map && both && !stored.contains(map->out)) kept += registers;
     if (copy) (both ? copied : along_columns) += registers;
   });
+  // Single elements need an address and a condition each.
+  const int single = threads.vector == 1
+                         ? 3 * threads.values(tile::row_axis) * threads.values(tile::column_axis)
+                         : 0;
   Prediction result;
-  result.registers = rest + static_cast<int>(std::max(copied, kept) + along_columns / 2);
+  result.registers =
+      std::min(target.thread_registers,
+               rest + single + static_cast<int>(std::max(copied, kept) + along_columns / 2));
   result.shared_bytes = static_cast<int>(tile::shared_bytes(program));
   result.blocks = resident_blocks(threads.threads(), result.registers, result.shared_bytes, target);
   const sema::Kernel& kernel = *program.kernel;

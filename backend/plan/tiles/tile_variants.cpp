@@ -326,8 +326,9 @@ class TilePlanner {
   int blocks_of(const Program& program, const Prediction& prediction) const {
     constexpr int threads_wanted = 1024, values_of_64_registers = 32;
     const tile::Distribution& threads = *program.threads;
-    const bool fits = threads.values(tile::row_axis) * threads.values(tile::column_axis) <=
-                      values_of_64_registers;
+    const bool fits =
+        threads.vector > 1 && threads.values(tile::row_axis) * threads.values(tile::column_axis) <=
+                                  values_of_64_registers;
     const int wanted = fits ? threads_wanted / threads.threads() : 1;
     return std::min(std::max(prediction.blocks, wanted), target_.sm_blocks);
   }
