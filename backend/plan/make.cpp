@@ -527,8 +527,12 @@ void plan_kernel(Plan& plan, const Target& target) {
       return add_permute_variants(plan, *found, facts, target);
   }
   if (auto* no = std::get_if<NotGemm>(&form)) {
-    const auto reason = add_tile_variants(plan, facts, target);
-    return reason ? plan_scalar(plan, no->reason + ", and " + *reason, target) : void();
+    if (const auto reason = add_tile_variants(plan, facts, target))
+      return plan_scalar(plan, no->reason + ", and " + *reason, target);
+    if (plan.problems.empty() && (plan.variants.empty() || !unconditional(plan.variants.back())))
+      plan.variants.push_back(
+          scalar_variant(*plan.kernel, "more than 2^31 rows or columns", target));
+    return;
   }
   const auto& tensors = plan.kernel->tensors;
   if (std::any_of(tensors.begin(), tensors.end(),

@@ -79,6 +79,14 @@ class Former {
         return NotTiled{"its reductions run over different extents"};
     }
     if (!found) return NotTiled{"it has no reduction"};
+    // One name for two indices would capture the outer one in a reduction that depends on it.
+    const auto free = sema::free_indices(given_);
+    for (std::size_t id = 0; id < given_.nodes.size(); ++id) {
+      if (!live[id] || !std::holds_alternative<sema::Reduce>(given_.nodes[id].what)) continue;
+      for (const IndexId index : free[id])
+        if (contains(first, index) || to.contains(index))
+          return NotTiled{"a reduction depends on an index that another one runs over"};
+    }
     kernel_ = rename_indices(given_, to);
     columns_ = first;
     return std::nullopt;

@@ -19,35 +19,40 @@ static __device__ __forceinline__ void mbarrier_expect(unsigned barrier, int byt
 // Until the phase of that parity is complete.
 static __device__ __forceinline__ void mbarrier_wait(unsigned barrier, int parity) {
   asm volatile(
-      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @done bra passed; bra again; "
-      "passed: }" ::"r"(barrier),
+      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; "
+      "@done bra passed; bra again; passed: }" ::"r"(barrier),
       "r"(parity)
       : "memory");
 }
 
-// A word to the same place in a block of the cluster, which counts the bytes at its barrier.
+// 32 bits to the same place in a block of the cluster, which counts the bytes at
+// its barrier.
 static __device__ __forceinline__ void st_async_1(const void* to, unsigned barrier, int rank,
                                                   unsigned a) {
   asm volatile(
-      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
+      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; "
+      "mapa.shared::cluster.u32 done, %1, %2; "
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [place], %3, [done]; }" ::
           "r"(shared_address(to)),
       "r"(barrier), "r"(rank), "r"(a)
       : "memory");
 }
 
-// 64 bits to the same place in a block of the cluster, which counts the bytes at its barrier.
+// 64 bits to the same place in a block of the cluster, which counts the bytes at
+// its barrier.
 static __device__ __forceinline__ void st_async_1_b64(const void* to, unsigned barrier, int rank,
                                                       unsigned long long a) {
   asm volatile(
-      "{ .reg .b32 place, done; mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
+      "{ .reg .b32 place, done; "
+      "mapa.shared::cluster.u32 place, %0, %2; mapa.shared::cluster.u32 done, %1, %2; "
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [place], %3, [done]; }" ::
           "r"(shared_address(to)),
       "r"(barrier), "r"(rank), "l"(a)
       : "memory");
 }
 
-// The same value, which the compiler keeps: it would take addresses from special registers again in every loop.
+// The same value, which the compiler keeps: it would take addresses from special
+// registers again in every loop.
 static __device__ __forceinline__ unsigned kept(unsigned value) {
   asm volatile("mov.b32 %0, %0;" : "+r"(value));
   return value;

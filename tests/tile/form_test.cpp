@@ -44,6 +44,9 @@ TEST_CASE("kernels that are no tile programs say why") {
       {"kernel f<M, N>(X: f32 (M,N)) -> (s: f32 M, Y: f32 N)\n"
        "{ s[m] = sum[n](X[m,n])\n  Y[c] = sum[r](X[r,c]) }",
        "its reductions run over different extents"},
+      {"kernel f<M>(X: f32 (M,M)) -> s: f32 M\n"
+       "{ s[m] = sum[i](X[m,i] + max[j](X[i,j])) }",
+       "a reduction depends on an index that another one runs over"},
   };
   for (const auto& row : rows) {
     INFO(row.kernel);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/predict.h"
@@ -59,13 +58,6 @@ class TilePlanner {
       if (!plan_.problems.empty()) return;
     }
     add_default();
-    if (complete()) return;
-    Variant scalar;
-    scalar.name = "scalar";
-    scalar.how = ScalarKernel{};
-    scalar.prediction = predict(*plan_.kernel, ScalarKernel{}, target_);
-    scalar.notes.push_back("one thread an output element: more than 2^31 rows or columns");
-    plan_.variants.push_back(std::move(scalar));
   }
 
  private:
@@ -158,8 +150,6 @@ class TilePlanner {
       Candidate warps = make("warps", Columns::streamed, shape(32, few, 4), bytes);
       warps.when = {less_equal(length, 512 * vector), greater_equal(across, 64 * target_.sms)};
       made.push_back(std::move(warps));
-      if (shares_columns())
-        made.push_back(make("streamed", Columns::streamed, shape(128, 1, 4), bytes));
     }
     // Few long rows: the blocks of a cluster share one.
     if (target_.cluster >= 8 && bytes > 0) {
@@ -167,10 +157,12 @@ class TilePlanner {
           make("streamed_cluster", Columns::streamed, shape(256, wanted, 1, 8), bytes);
       cluster.when = {less_equal(across, target_.sms),
                       greater_equal(length, 2 * cluster_columns(cluster))};
-      made.insert(made.end() - (shares_columns() ? 1 : 0), std::move(cluster));
+      made.push_back(std::move(cluster));
     }
-    if (tile::walks_of_columns(streamed_) > 1 || !shares_columns())
-      made.push_back(make("streamed", Columns::streamed, shape(256, wanted, 1), bytes));
+    // Rows of a matrix that is multiplied by a vector share what they read of the vector.
+    const bool product = tile::walks_of_columns(streamed_) == 1 && shares_columns();
+    made.push_back(make("streamed", Columns::streamed,
+                        product ? shape(128, 1, 4) : shape(256, wanted, 1), bytes));
     return made;
   }
 

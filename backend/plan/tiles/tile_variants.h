@@ -15,8 +15,9 @@
 
 namespace lay::plan {
 
-// Adds the variants, those of the script's schedules first, and problems of those. Returns why the
-// kernel is none of this kind, as a clause; nothing if it is.
+// Adds the variants, those of the script's schedules first, and problems of those. The last variant
+// has conditions where rows or columns that are walked as one may be more than 2^31. Returns why
+// the kernel is none of this kind, as a clause; nothing if it is.
 std::optional<std::string> add_tile_variants(Plan& plan, const Facts& facts, const Target& target);
 
 }  // namespace lay::plan
