@@ -25,8 +25,8 @@ namespace lay::plan {
 using sema::bare_index;
 using sema::indices_of;
 using sema::operands;
-using sema::reads_memory;
 using sema::reachable;
+using sema::reads_memory;
 
 struct GemmForm {
   sema::NodeId contraction = -1;

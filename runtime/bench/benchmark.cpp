@@ -12,8 +12,8 @@
 #include "runtime/bench/checker.h"
 #include "runtime/bench/compiled_kernel.h"
 #include "runtime/bench/problem/epilogue.h"
-#include "runtime/bench/reference.h"
 #include "runtime/bench/problem/strides.h"
+#include "runtime/bench/reference.h"
 #include "runtime/gpu/stream.h"
 
 namespace lay::bench {
