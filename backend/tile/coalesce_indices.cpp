@@ -117,7 +117,7 @@ class Coalescer {
       return place(indices, outer).has_value() == place(indices, inner).has_value();
     };
     for (const Node& node : kernel_.nodes) {
-      const auto* reduce = std::get_if<Reduce>(&node.what);
+      const auto* reduce = std::get_if<sema::Reduce>(&node.what);
       if (reduce && !both_or_none(reduce->indices)) return false;
     }
     return std::all_of(kernel_.assignments.begin(), kernel_.assignments.end(),
@@ -164,7 +164,7 @@ class Coalescer {
         const auto known = modes.find(load->tensor);
         if (known != modes.end() && load->coordinate.size() > known->second.first)
           drop(load->coordinate, known->second.first);
-      } else if (auto* reduce = std::get_if<Reduce>(&node.what)) {
+      } else if (auto* reduce = std::get_if<sema::Reduce>(&node.what)) {
         if (const auto at = place(reduce->indices, outer)) drop(reduce->indices, *at);
       }
     }

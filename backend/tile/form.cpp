@@ -117,8 +117,9 @@ class Former {
       }
     }
     std::map<IndexId, IndexId> to;
-    for (std::size_t i = 0; i < kernel_.assignments.size(); ++i) {  // the kernel changes meanwhile
-      const sema::Assignment& assignment = kernel_.assignments[i];
+    std::size_t next = 0;
+    while (next < kernel_.assignments.size()) {  // the kernel changes meanwhile
+      const sema::Assignment& assignment = kernel_.assignments[next++];
       Indices along;
       for (const IndexId index : assignment.indices) {
         if (of_reductions.contains(index)) continue;
@@ -407,14 +408,14 @@ class Former {
     std::vector<int> sites(count, 0);
     for (const Site& site : sites_)
       for (std::size_t id = 0; id < count; ++id) sites[id] += site.needs[id];
-    std::vector<char> dear(count, 0);
+    std::vector<bool> dear(count, false);
     for (std::size_t id = 0; id < count; ++id) {
       if (reduction(kernel_, static_cast<NodeId>(id))) continue;
       const auto* apply = std::get_if<sema::Apply>(&kernel_.nodes[id].what);
       using enum ElementFunction;
       dear[id] = apply && apply->function >= exp && apply->function <= cos;
       for (const NodeId operand : sema::operands(kernel_.nodes[id]))
-        dear[id] |= dear[static_cast<std::size_t>(operand)];
+        if (dear[static_cast<std::size_t>(operand)]) dear[id] = true;
     }
     const auto shared = [&](std::size_t id) {
       return sites[id] > 1 && dear[id] && anywhere_[id] && on_columns(static_cast<NodeId>(id));
@@ -433,14 +434,14 @@ class Former {
   // Adds maps of what a site needs once a row: arithmetic on reductions that does not depend on the
   // columns, as 1 / sqrt(sum / N).
   void map_row_values(const Site& site, std::set<NodeId>& mapped, Block& block) {
-    std::vector<char> wanted(kernel_.nodes.size(), 0), reduces(kernel_.nodes.size(), 0);
+    std::vector<bool> wanted(kernel_.nodes.size(), false), reduces(kernel_.nodes.size(), false);
     for (std::size_t n = 0; n < site.needs.size(); ++n) {
       const auto id = static_cast<NodeId>(n);
       reduces[n] = reduction(kernel_, id) != nullptr;
       if (!site.needs[n] || reduction(kernel_, id)) continue;
       for (const NodeId operand : sema::operands(kernel_.nodes[n])) {
-        reduces[n] |= reduces[static_cast<std::size_t>(operand)];
-        if (on_columns(id)) wanted[static_cast<std::size_t>(operand)] = 1;
+        if (reduces[static_cast<std::size_t>(operand)]) reduces[n] = true;
+        if (on_columns(id)) wanted[static_cast<std::size_t>(operand)] = true;
       }
     }
     for (std::size_t n = 0; n < site.needs.size(); ++n) {
