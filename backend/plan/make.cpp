@@ -190,12 +190,12 @@ class GemmPlanner {
     schedule.when = {here(row.when)};
     for (const Width width : {Width::vectors, Width::elements}) {
       if (!plan_.problems.empty() || (width == Width::elements && !row.any_pitch)) return;
-      Schedule each = schedule;
       if constexpr (std::is_same_v<Schedule, SimtSchedule>) {
+        Schedule each = schedule;
         if (width == Width::elements) each.name += "_any";
         add(each, width);
       } else {
-        add(each, family, width);
+        add(schedule, family, width);
       }
     }
     if constexpr (std::is_same_v<Schedule, TensorSchedule>) {

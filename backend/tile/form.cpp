@@ -175,7 +175,8 @@ class Former {
 
   // x / r, where r is one value a row and the result is rounded to 16 bits or fewer, is x * (1 /
   // r): a division a row in place of one an element. The product is within 1.5 ulp of f32 of the
-  // quotient, and rounding to the output's type loses 2^13 times that.
+  // quotient, and rounding to the output's type loses 2^13 times that. A subnormal r, whose
+  // reciprocal may be infinite, is scaled by 2^64, and so is the product.
   void multiply_by_reciprocals() {
     for (const sema::Assignment& assignment : kernel_.assignments)
       if (!is_float(kernel_.tensor(assignment.target).element) ||
@@ -212,10 +213,24 @@ class Former {
                           !on_column(apply->operands[1]);
         for (NodeId& of : apply->operands) moved(of);
         if (once) {
-          const NodeId one = add({sema::Literal{1.0}, node.type, node.where});
-          apply->operands[1] = add({sema::Apply{ElementFunction::div, {one, apply->operands[1]}},
-                                    node.type, node.where});
-          apply->function = ElementFunction::mul;
+          const auto literal = [&](double value) {
+            return add({sema::Literal{value}, node.type, node.where});
+          };
+          const auto applied = [&](ElementFunction function, std::vector<NodeId> to,
+                                   ElementType type) {
+            return add({sema::Apply{function, std::move(to)}, type, node.where});
+          };
+          using enum ElementFunction;
+          const NodeId divisor = apply->operands[1], one = literal(1.0);
+          const NodeId size = applied(abs, {divisor}, node.type), normal = literal(0x1p-126);
+          const NodeId tiny = applied(lt, {size, normal}, ElementType::pred);
+          const NodeId up = literal(0x1p64);
+          const NodeId scale = applied(select, {tiny, up, one}, node.type);
+          const NodeId scaled = applied(mul, {divisor, scale}, node.type);
+          const NodeId reciprocal = applied(div, {one, scaled}, node.type);
+          const NodeId product = applied(mul, {apply->operands[0], reciprocal}, node.type);
+          apply->function = mul;
+          apply->operands = {product, scale};
         }
       }
       now[id] = add(std::move(node));

@@ -69,8 +69,7 @@ class Interpreter {
       block(program_.body);
     }
     sema::KernelResult result;
-    for (std::size_t id = 0; id < asked.kernel->tensors.size(); ++id) {
-      const sema::Tensor& tensor = asked.kernel->tensors[id];
+    for (const sema::Tensor& tensor : asked.kernel->tensors) {
       if (tensor.access != sema::Access::input) result.outputs.push_back(output(tensor));
     }
     return result;

@@ -315,7 +315,7 @@ class Verifier {
     const auto indices = coordinate(copy);
     if (copy.vector_mode < 0 || static_cast<std::size_t>(copy.vector_mode) >= indices.size())
       return problem("access", "the tensor has no mode " + std::to_string(copy.vector_mode));
-    const auto& first = leaves(program_.threads->layout.stride[1]).front();
+    const Tuple first = leaves(program_.threads->layout.stride[1]).front();
     const auto& along = program_.axis(first.path()[0]).indices;
     if (along.empty() || along.back() != indices[static_cast<std::size_t>(copy.vector_mode)])
       problem("access", "mode " + std::to_string(copy.vector_mode) +

@@ -46,6 +46,7 @@ lay_softmax_rows_rows_64(
   float kept_[32];  // (8,4):(1,8), the values of this thread
   float all_sum_[4];  // 4:1, the values of this thread
   float of_row_[4];  // 4:1, the values of this thread
+  float of_row2_[4];  // 4:1, the values of this thread
   __align__(16) unsigned short out_Y1_[8];  // 8:1, registers -> global
 
   // (thread,value) -> (m,n) in the tile: ((8,16),(8,4)):((8@1,1@0),(1@1,16@0))
@@ -120,7 +121,13 @@ lay_softmax_rows_rows_64(
   // kept in registers
   #pragma unroll
   for (int row_ = 0; row_ < 4; ++row_) {
-    of_row_[row_] = 1.0f / all_sum_[row_];
+    const float t3_ = fabsf(all_sum_[row_]) < 1.1754944e-38f ? 1.8446744e+19f : 1.0f;
+    of_row_[row_] = t3_;
+  }
+  // kept in registers
+  #pragma unroll
+  for (int row_ = 0; row_ < 4; ++row_) {
+    of_row2_[row_] = 1.0f / (all_sum_[row_] * of_row_[row_]);
   }
   // registers -> global
   #pragma unroll
@@ -128,7 +135,8 @@ lay_softmax_rows_rows_64(
     if (first_row_ + row_ * 16 < M_ && column_in_tile_ < N_) {
       #pragma unroll
       for (int lane_element_ = 0; lane_element_ < 8; ++lane_element_) {
-        out_Y1_[lane_element_] = bf16_from_f32(kept_[lane_element_ + row_ * 8] * of_row_[row_]);
+        out_Y1_[lane_element_] = bf16_from_f32(kept_[lane_element_
+            + row_ * 8] * of_row2_[row_] * of_row_[row_]);
       }
       *(uint4*)&Y_[(long long)(first_row_ + row_ * 16) * N_ + column_in_tile_] = *(const uint4*)&out_Y1_[0];
     }

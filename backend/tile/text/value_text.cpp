@@ -17,19 +17,19 @@ namespace {
 enum Level { selection, disjunction, conjunction, negation, comparison, sum, product, sign, whole };
 
 struct OperatorRow {
-  ElementFunction function;
   const char* text;
   Level level;
+  ElementFunction function;
 };
 
 constexpr OperatorRow operators[] = {
-    {ElementFunction::or_, " or ", disjunction}, {ElementFunction::and_, " and ", conjunction},
-    {ElementFunction::lt, " < ", comparison},    {ElementFunction::le, " <= ", comparison},
-    {ElementFunction::gt, " > ", comparison},    {ElementFunction::ge, " >= ", comparison},
-    {ElementFunction::eq, " == ", comparison},   {ElementFunction::ne, " != ", comparison},
-    {ElementFunction::add, " + ", sum},          {ElementFunction::sub, " - ", sum},
-    {ElementFunction::mul, " * ", product},      {ElementFunction::div, " / ", product},
-    {ElementFunction::rem, " % ", product},
+    {" or ", disjunction, ElementFunction::or_}, {" and ", conjunction, ElementFunction::and_},
+    {" < ", comparison, ElementFunction::lt},    {" <= ", comparison, ElementFunction::le},
+    {" > ", comparison, ElementFunction::gt},    {" >= ", comparison, ElementFunction::ge},
+    {" == ", comparison, ElementFunction::eq},   {" != ", comparison, ElementFunction::ne},
+    {" + ", sum, ElementFunction::add},          {" - ", sum, ElementFunction::sub},
+    {" * ", product, ElementFunction::mul},      {" / ", product, ElementFunction::div},
+    {" % ", product, ElementFunction::rem},
 };
 
 const OperatorRow* operator_of(ElementFunction function) {
@@ -170,8 +170,8 @@ ValueText::ValueText(const Program& program) : program_(program) {
     const auto id = static_cast<NodeId>(n);
     if (!live[n]) continue;
     const bool reduces = std::holds_alternative<sema::Reduce>(kernel.node(id).what);
-    apart_[n] = reduces || (uses[n] > 1 && !is_short(kernel, id));
-    lines[n] = apart_[n];
+    if (reduces || (uses[n] > 1 && !is_short(kernel, id))) apart_[n] = 1;
+    if (apart_[n]) lines[n] = 1;
   }
   for (const Tile& tile : program.tiles)
     if (tile.value >= 0) lines[static_cast<std::size_t>(tile.value)] = 1;

@@ -17,9 +17,9 @@ namespace lay::sema {
 namespace {
 
 const Value* local_called(const Frame& frame, const std::string& name) {
-  for (auto local = frame.locals.rbegin(); local != frame.locals.rend(); ++local)
-    if (local->first == name) return &local->second;
-  return nullptr;
+  const auto local = std::find_if(frame.locals.rbegin(), frame.locals.rend(),
+                                  [&](const auto& each) { return each.first == name; });
+  return local == frame.locals.rend() ? nullptr : &local->second;
 }
 
 void require_distinct(const std::vector<syntax::Identifier>& names) {
