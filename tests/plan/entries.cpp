@@ -12,6 +12,8 @@ namespace {
 std::string kernel_for(const std::string& family) {
   if (family == "permute")
     return "kernel k<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }\n";
+  if (family == "reduction")
+    return "kernel k<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) }\n";
   const std::string type = family == "simt" ? "f32" : "bf16";
   return "kernel k<M, N, K>(A: " + type + " (M,K):(K,1), B: " + type +
          " (N,K):(K,1)) -> C: f32 (M,N):(N,1) { C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
@@ -20,7 +22,7 @@ std::string kernel_for(const std::string& family) {
 // The problems of a schedule that has only this entry, as "code: message help".
 std::string problems(const std::string& family, const std::string& entry) {
   sema::test::Script script("use atoms.sm90\n" + kernel_for(family) + "schedule k for " +
-                            (family == "permute" ? "simt" : family) + " { " + entry + " }");
+                            (family.starts_with("s") ? family : "simt") + " { " + entry + " }");
   REQUIRE(script.messages == "");
   std::string result;
   for (const plan::Problem& problem : plan::make_plan(script.evaluator.kernels().back()).problems) {
@@ -30,7 +32,7 @@ std::string problems(const std::string& family, const std::string& entry) {
   return result;
 }
 
-const std::string families[] = {"simt", "sm80", "sm90", "permute"};
+const std::string families[] = {"simt", "sm80", "sm90", "permute", "reduction"};
 
 }  // namespace
 
