@@ -1,7 +1,6 @@
 #include "runtime/repl/interrupt.h"
 
 #include <atomic>
-#include <csignal>
 
 namespace lay::runtime {
 namespace {
@@ -9,7 +8,6 @@ namespace {
 // A signal handler may only touch lock-free atomics.
 std::atomic<bool> flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
-struct sigaction before {};
 
 }  // namespace
 
@@ -18,11 +16,11 @@ InterruptScope::InterruptScope() {
   struct sigaction action {};
   action.sa_handler = [](int) { flag = true; };
   action.sa_flags = SA_RESTART;  // reads that the signal interrupts go on
-  ::sigaction(SIGINT, &action, &before);
+  ::sigaction(SIGINT, &action, &before_);
 }
 
 InterruptScope::~InterruptScope() {
-  ::sigaction(SIGINT, &before, nullptr);
+  ::sigaction(SIGINT, &before_, nullptr);
   flag = false;
 }
 

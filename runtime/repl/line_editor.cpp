@@ -95,7 +95,10 @@ std::string table(const std::vector<std::string>& words, std::size_t columns) {
 
 std::optional<std::string> LineEditor::read(const std::string& prompt,
                                             const std::string& continuation) {
-  raw_.emplace(in_, out_);
+  if (raw_)
+    raw_->signals(false);
+  else
+    raw_.emplace(in_, out_);
   prompt_ = prompt;
   continuation_ = continuation;
   buffer_.set("");
@@ -108,7 +111,8 @@ std::optional<std::string> LineEditor::read(const std::string& prompt,
     outcome = handle(read_key(in_));
   }
   finish_line();
-  raw_.reset();
+  if (outcome == Outcome::done) raw_->signals(true);
+  if (outcome == Outcome::ended) raw_.reset();
   gave_up_nothing_ = outcome == Outcome::given_up && buffer_.text().empty();
   if (outcome == Outcome::ended) return std::nullopt;
   if (outcome == Outcome::given_up) return "";

@@ -48,7 +48,10 @@ struct EditorLanguage {
   std::function<std::string(std::string_view)> pasted{};  // what to insert; empty: all of it
 };
 
-// Reads from the file descriptor `in` and draws on `out`, both a terminal.
+// Reads from the file descriptor `in` and draws on `out`, both a terminal. From the first read()
+// to the end of input the terminal is in raw mode, also between two texts: keys that are typed
+// ahead wait for the next read(), and show when it draws them. Between a text and the next read()
+// Ctrl-C is SIGINT.
 class LineEditor {
  public:
   LineEditor(int in, int out, History& history, EditorLanguage language)
@@ -88,7 +91,7 @@ class LineEditor {
   History& history_;
   EditorLanguage language_;
 
-  std::optional<RawMode> raw_;  // while a text is read
+  std::optional<RawMode> raw_;  // from the first read() to the end of input
   std::string prompt_, continuation_;
   EditBuffer buffer_;
   bool gave_up_nothing_ = false;

@@ -343,6 +343,7 @@ int read_with_editor(Repl& repl, bool colour) {
     return repl.complete(text, cursor);
   };
   if (colour) language.highlight = highlight;
+  const InterruptScope interruptible;  // between statements too: a late Ctrl-C ends nothing
   LineEditor editor(STDIN_FILENO, STDOUT_FILENO, history, language);
   std::cout << "Lay " LAY_VERSION ". `help` explains, `?name` tells of any name, Ctrl-D ends."
             << std::endl;

@@ -166,14 +166,21 @@ bool terminal_is_dumb() {
 
 RawMode::RawMode(int in, int out) : in_(in), out_(out) {
   if (::tcgetattr(in_, &saved_) != 0) return;
-  termios raw = saved_;
-  raw.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
-  raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
-  raw.c_cflag |= CS8;
-  raw.c_cc[VMIN] = 1;
-  raw.c_cc[VTIME] = 0;
-  active_ = ::tcsetattr(in_, TCSADRAIN, &raw) == 0;
+  raw_ = saved_;
+  raw_.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INPCK | ISTRIP | IXON);
+  raw_.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
+  raw_.c_cflag |= CS8;
+  raw_.c_cc[VMIN] = 1;
+  raw_.c_cc[VTIME] = 0;
+  active_ = ::tcsetattr(in_, TCSADRAIN, &raw_) == 0;
   if (active_) write_all(out_, "\x1b[?2004h");
+}
+
+void RawMode::signals(bool on) {
+  if (!active_) return;
+  termios mode = raw_;
+  if (on) mode.c_lflag |= ISIG;
+  ::tcsetattr(in_, TCSADRAIN, &mode);
 }
 
 RawMode::~RawMode() {

@@ -47,8 +47,8 @@ struct KeyPress {
   std::string text;
 };
 
-// Raw mode with bracketed paste for as long as the object lives. Does nothing on what is no
-// terminal.
+// Raw mode with bracketed paste for as long as the object lives: every key is a byte to read, and
+// none is lost or changed between two texts. Does nothing on what is no terminal.
 class RawMode {
  public:
   RawMode(int in, int out);
@@ -56,10 +56,14 @@ class RawMode {
   RawMode(const RawMode&) = delete;
   RawMode& operator=(const RawMode&) = delete;
 
+  // Whether Ctrl-C, Ctrl-Z and Ctrl-\ are signals, as while a statement runs, or keys to read as
+  // all others. They are keys at first.
+  void signals(bool on);
+
  private:
   int in_, out_;
   bool active_ = false;
-  termios saved_{};
+  termios saved_{}, raw_{};
 };
 
 // Waits for the next key. A character of UTF-8 arrives whole; a lone Escape is told from a sequence

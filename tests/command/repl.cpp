@@ -236,6 +236,30 @@ TEST_CASE("Ctrl-C on an empty line says how to leave") {
   CHECK(terminal.finish() == 0);
 }
 
+// In a terminal's own mode Ctrl-D typed then would be a null byte by the time it is read, and the
+// session would not end.
+TEST_CASE("keys typed while a statement runs, or between two, are read as typed") {
+  const std::string lengthy = "sum([sum([i * j for j in 0..1000]) for i in 0..300])\r";
+  Terminal terminal({});
+  terminal.wait_for("lay> ");
+  terminal.type(lengthy);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until it runs
+  terminal.type("6 * 7\r\x04");
+  terminal.wait_for("r1 = ");
+  terminal.wait_for("r2 = 42");
+  CHECK(terminal.finish() == 0);
+
+  for (int i = 0; i < 30; ++i) {
+    Terminal burst({}, {"NO_COLOR=1"});
+    burst.wait_for("lay> ");
+    burst.type("1 + 1\x03");
+    burst.wait_for("1 + 1");
+    for (int repeat = 0; repeat < i % 5; ++repeat) burst.type("\x03");
+    burst.type("\x04");
+    CHECK(burst.finish() == 0);
+  }
+}
+
 TEST_CASE("a session copied with its prompts and answers can be pasted") {
   Terminal terminal({});
   terminal.wait_for("lay> ");

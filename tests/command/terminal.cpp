@@ -71,9 +71,14 @@ void Terminal::type(const std::string& keys) {
 }
 
 int Terminal::finish() {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (read_more()) {
     int status = 0;
-    if (::waitpid(child_, &status, WNOHANG) == 0) continue;
+    if (::waitpid(child_, &status, WNOHANG) == 0) {
+      INFO("waited for the end\nshown: " << shown_.substr(seen_));
+      REQUIRE(std::chrono::steady_clock::now() < give_up);
+      continue;
+    }
     child_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }

@@ -21,7 +21,8 @@ class Terminal {
   // up to its end. Fails the test after ten seconds.
   std::string wait_for(const std::string& text);
   void type(const std::string& keys);
-  // Waits for the end and returns the exit code, -1 after a signal.
+  // Waits for the end and returns the exit code, -1 after a signal. Fails the test after ten
+  // seconds.
   int finish();
 
   double seconds() const {
