@@ -8,6 +8,7 @@
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/copies.h"
+#include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/mask.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/operand_repack.h"
@@ -530,13 +531,13 @@ std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& 
 void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
   const auto needed = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
   if (!needed) return plan_scalar(plan, "more than 2^31 rows, columns or products", target);
-  if (gemm.kernel != plan.kernel) plan.coalesced = gemm.kernel;
+  if (gemm.kernel != plan.kernel) plan.rewritten = gemm.kernel;
   Plan made{gemm.kernel, {}, {}};
   GemmPlanner(made, gemm.form, facts, target).run();
   plan.problems = std::move(made.problems);
   plan.notes = std::move(made.notes);
   for (Variant& variant : made.variants) {
-    if (!variant.kernel) variant.kernel = plan.coalesced;
+    if (!variant.kernel) variant.kernel = plan.rewritten;
     variant.when.insert(variant.when.end(), needed->begin(), needed->end());
     plan.variants.push_back(std::move(variant));
   }
@@ -556,6 +557,12 @@ void plan_kernel(Plan& plan, const Target& target) {
       return add_permute_variants(plan, *found, facts, target);
   }
   if (auto* no = std::get_if<NotGemm>(&form)) {
+    if (add_launch_sequences(plan, facts, target)) {
+      if (plan.problems.empty() && !unconditional(plan.variants.back()))
+        plan.variants.push_back(
+            scalar_variant(*plan.kernel, "more than 16 GiB of workspace", target));
+      return;
+    }
     if (const auto reason = add_tile_variants(plan, facts, target))
       return plan_scalar(plan, no->reason + ", and " + *reason, target);
     if (plan.problems.empty() && (plan.variants.empty() || !unconditional(plan.variants.back())))

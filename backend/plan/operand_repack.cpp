@@ -320,7 +320,7 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   copies->workspace_tensors = made->workspace_tensors = maker.workspace_tensors();
   copies->workspace = made->workspace = maker.workspace();
   made->kernel = maker.main();
-  made->before.push_back({maker.copies(), {std::move(*copies)}, {}});
+  made->before.push_back(std::make_shared<Plan>(Plan{maker.copies(), {std::move(*copies)}, {}}));
   return made;
 }
 

@@ -28,6 +28,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -179,8 +180,9 @@ struct Variant {
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel, tile::Program> how;
-  // Launches that come first, in order: plans of one variant each, right wherever this one is.
-  std::vector<Plan> before;
+  // Launches that come first, in order: of each plan the first variant that takes the sizes
+  // (launches/launch_sequence.h). One of them takes them wherever this one does.
+  std::vector<std::shared_ptr<const Plan>> before;
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in
                            // workspace; else null
   Int workspace = Int(0);  // bytes that all its launches share
@@ -206,12 +208,12 @@ struct Plan {
   std::vector<Variant> variants;
   std::vector<Problem> problems;        // when there are any, the plan must not be run
   std::vector<std::string> notes = {};  // schedules of the script that it passes over, and why
-  // The kernel with its indices coalesced, where the variants of a GEMM are those of that kernel;
-  // else null.
-  sema::KernelPtr coalesced = nullptr;
+  // The kernel that the variants of a GEMM are of, where it is not this one: its indices are
+  // coalesced, or launches before have computed what it reads. Else null.
+  sema::KernelPtr rewritten = nullptr;
 
   // The kernel whose operands a GEMM's schedules name.
-  const sema::Kernel& scheduled() const { return coalesced ? *coalesced : *kernel; }
+  const sema::Kernel& scheduled() const { return rewritten ? *rewritten : *kernel; }
 };
 
 // The kernel that the variant itself executes.

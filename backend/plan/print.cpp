@@ -8,6 +8,8 @@
 #include <type_traits>
 
 #include "backend/plan/text.h"
+#include "backend/tile/held_values.h"
+#include "backend/tile/text/value_text.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/sema/stdlib.h"
 
@@ -59,9 +61,15 @@ std::string box_text(const std::array<int, 2>& box, const std::string& outer, co
          (span > 16 ? ", swizzled over " + std::to_string(span) + " bytes" : "");
 }
 
+std::string smem_line(const std::string& name, const sema::Tensor& tensor,
+                      const AnyLayout& layout) {
+  if (name.empty()) return "  // smem of " + tensor.name + ": " + to_string(layout);
+  return entry("smem " + name, to_string(layout));
+}
+
 void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(entry("smem " + name, to_string(copy.shared)));
+  lines.push_back(smem_line(name, kernel.loaded(copy.load), copy.shared));
   const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
   if (copy.boxes) {
     lines.push_back("  // " + kernel.loaded(copy.load).name + " is loaded by TMA: boxes of " +
@@ -74,13 +82,22 @@ void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::In
 }
 
 // What `smem` calls the two operands: their tensors, as the script names them; A and B where one
-// tensor is both.
+// tensor is both, and where a launch before has stored one. Nothing for one that has been stored
+// where the other has the name of its role: it is said in a comment, and chosen again.
 using OperandNames = std::array<std::string, 2>;
 
 template <class Gemm>
-OperandNames operand_names(const sema::Kernel& script, const Gemm& gemm) {
-  const std::string &a = script.loaded(gemm.a.load).name, &b = script.loaded(gemm.b.load).name;
-  return a == b ? OperandNames{"A", "B"} : OperandNames{a, b};
+OperandNames operand_names(const Plan& plan, const Gemm& gemm) {
+  const sema::Kernel& kernel = plan.scheduled();
+  const std::string &a = kernel.loaded(gemm.a.load).name, &b = kernel.loaded(gemm.b.load).name;
+  if (a == b) return {"A", "B"};
+  const auto of_script = [&](const std::string& name) {
+    return std::any_of(plan.kernel->tensors.begin(), plan.kernel->tensors.end(),
+                       [&](const sema::Tensor& tensor) { return tensor.name == name; });
+  };
+  OperandNames names{of_script(a) ? a : "A", of_script(b) ? b : "B"};
+  if (names[0] == names[1]) names[of_script(a) ? 1 : 0].clear();
+  return names;
 }
 
 void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const SimtGemm& gemm,
@@ -169,8 +186,8 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
 // The program of the launch that reduces parts of the columns, where one comes first: the schedule
 // says what that does, and how its parts are joined follows.
 std::optional<const tile::Program*> split_program(const Variant& variant) {
-  if (variant.before.empty()) return std::nullopt;
-  const auto* program = std::get_if<tile::Program>(&variant.before[0].variants.at(0).how);
+  if (variant.before.size() != 1 || variant.before[0]->variants.size() != 1) return std::nullopt;
+  const auto* program = std::get_if<tile::Program>(&variant.before[0]->variants.at(0).how);
   return program ? std::optional(program) : std::nullopt;
 }
 
@@ -185,7 +202,7 @@ void fragment_line(const Fragment& fragment, const std::string& outer, const std
 
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(entry("smem " + name, to_string(operand.shared)));
+  lines.push_back(smem_line(name, kernel.loaded(operand.load), operand.shared));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " +
                   elements(operand.vector) + " at once along " + (operand.along_k ? k : outer) +
@@ -196,7 +213,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80O
 
 void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(entry("smem " + name, to_string(operand.shared)));
+  lines.push_back(smem_line(name, kernel.loaded(operand.load), operand.shared));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
   lines.push_back(
@@ -367,8 +384,9 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
     lines.push_back("// where these are aligned: " + aligned);
   }
-  for (const Plan& before : variant.before)
-    lines.push_back("// after " + before.variants.at(0).name);
+  for (const auto& before : variant.before)
+    lines.push_back("// after " + (before->variants.size() == 1 ? before->variants[0].name
+                                                                : before->kernel->name));
   workspace_lines(kernel, variant, lines);
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
   if (scheduled) {
@@ -377,26 +395,21 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   } else if (!variant.when.empty()) {
     lines.push_back("// when " + joined(variant.when));
   }
-  std::visit(overloaded{
-                 [&](const SimtGemm& how) {
-                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
-                 },
-                 [&](const Permute& how) { permute_lines(kernel, how, lines); },
-                 [&](const Copies& how) { copies_lines(kernel, how, lines); },
-                 [&](const Sm80Gemm& how) {
-                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
-                 },
-                 [&](const Sm90Gemm& how) {
-                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
-                 },
-                 [&](const ScalarKernel& how) {
-                   lines.push_back("// " + std::to_string(how.threads) + " threads a block");
-                 },
-                 [&](const tile::Program& how) {
-                   program_lines(*split_program(variant).value_or(&how), lines);
-                 },
-             },
-             variant.how);
+  std::visit(
+      overloaded{
+          [&](const SimtGemm& how) { gemm_lines(kernel, operand_names(plan, how), how, lines); },
+          [&](const Permute& how) { permute_lines(kernel, how, lines); },
+          [&](const Copies& how) { copies_lines(kernel, how, lines); },
+          [&](const Sm80Gemm& how) { gemm_lines(kernel, operand_names(plan, how), how, lines); },
+          [&](const Sm90Gemm& how) { gemm_lines(kernel, operand_names(plan, how), how, lines); },
+          [&](const ScalarKernel& how) {
+            lines.push_back("// " + std::to_string(how.threads) + " threads a block");
+          },
+          [&](const tile::Program& how) {
+            program_lines(*split_program(variant).value_or(&how), lines);
+          },
+      },
+      variant.how);
   prediction_lines(variant.prediction, lines);
   if (scheduled) lines.push_back("}");
   return lines;
@@ -435,6 +448,36 @@ std::set<std::string> use_lines(const Plan& plan) {
   return lines;
 }
 
+// A launch before, in comments: it is a kernel that the script does not have.
+std::string launch_text(const Plan& plan) {
+  const sema::Kernel& kernel = *plan.kernel;
+  const tile::Program program{plan.kernel, {}, {}, {}, {}, 1, -1, 1};
+  const tile::ValueText text(program);
+  const tile::HeldValues none(program);
+  std::string made;
+  const auto is_output = [&](sema::NodeId id) {
+    return std::any_of(kernel.assignments.begin(), kernel.assignments.end(),
+                       [&](const sema::Assignment& each) { return each.value == id; });
+  };
+  for (const sema::NodeId id : text.written())
+    if (!is_output(id)) made += "\n// with %" + std::to_string(id) + " = " + text(id, none);
+  for (const sema::Assignment& assignment : kernel.assignments) {
+    std::string at;
+    for (const sema::IndexId index : assignment.indices)
+      at += (at.empty() ? "" : ",") + kernel.index(index).name;
+    made += "\n// before: " + kernel.tensor(assignment.target).name + "[" + at +
+            "] = " + text(assignment.value, none) + ", as " +
+            declared(kernel.tensor(assignment.target));
+  }
+  made += "\n";
+  for (const Variant& variant : plan.variants) {
+    made += "//\n";
+    for (const std::string& line : schedule_lines(plan, variant))
+      made += (line.starts_with("//") ? "" : "// ") + line + "\n";
+  }
+  return made;
+}
+
 // `after` says what stands behind a variant.
 std::string print_with(const Plan& plan,
                        const std::function<std::vector<std::string>(const Variant&)>& after) {
@@ -448,9 +491,13 @@ std::string print_with(const Plan& plan,
     text += machine_line(variant.prediction) + "\n";
   };
   for (const Variant& variant : plan.variants) {
-    for (const Plan& before : variant.before) {
+    for (const auto& before : variant.before) {
       if (split_program(variant)) continue;  // the variant's own schedule says it
-      if (said.insert(before.variants.at(0).name).second) say(before, before.variants.at(0));
+      if (before->variants.size() > 1) {
+        if (said.insert(before->kernel->name).second) text += launch_text(*before);
+      } else if (said.insert(before->variants[0].name).second) {
+        say(*before, before->variants[0]);
+      }
     }
     say(plan, variant);
     for (const std::string& line : after(variant)) text += line + "\n";

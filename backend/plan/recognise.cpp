@@ -5,6 +5,7 @@
 #include <set>
 
 #include "backend/tile/coalesce_indices.h"
+#include "backend/tile/split_indices.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::plan {
@@ -141,13 +142,12 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
 }
 
 std::variant<Gemm, NotGemm> recognise_coalesced(const KernelPtr& kernel, const Facts& facts) {
-  const auto indices_used = [](const Kernel& of) {
-    std::set<IndexId> used;
-    for (const std::set<IndexId>& free : free_indices(of)) used.insert(free.begin(), free.end());
-    return used.size();
-  };
-  KernelPtr joined = std::make_shared<const Kernel>(tile::coalesce_indices(*kernel, facts));
-  if (indices_used(*joined) == indices_used(*kernel)) joined = kernel;
+  KernelPtr joined = std::make_shared<const Kernel>(
+      tile::coalesce_indices(tile::split_indices(*kernel, facts), facts));
+  // What joins or splits an index gives a tensor another layout.
+  const auto same = [](const Tensor& a, const Tensor& b) { return a.layout == b.layout; };
+  if (std::equal(joined->tensors.begin(), joined->tensors.end(), kernel->tensors.begin(), same))
+    joined = kernel;
   auto form = recognise(*joined, facts);
   if (auto* no = std::get_if<NotGemm>(&form)) return *no;
   return Gemm{std::move(joined), std::get<GemmForm>(std::move(form))};

@@ -1,5 +1,6 @@
 #include "runtime/bench/compiled_kernel.h"
 
+#include "backend/plan/launches/launch_sequence.h"
 #include "runtime/execute/stages.h"
 
 namespace lay::bench {
@@ -19,7 +20,8 @@ sema::TensorId tensor_named(const Problem& problem, const std::string& name) {
 
 CompiledKernel::CompiledKernel(runtime::Gpu& gpu, const Sources& sources, const Problem& problem,
                                const plan::Plan& plan, const plan::Variant& variant)
-    : CompiledKernel(gpu, problem, runtime::lowered(sources, plan, variant)) {
+    : CompiledKernel(gpu, problem,
+                     runtime::lowered(sources, plan, plan::at_sizes(variant, problem.sizes))) {
   name_ = variant.name;
 }
 

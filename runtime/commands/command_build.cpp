@@ -79,12 +79,12 @@ class Builder {
   // one. A target that the kernel cannot be built for is passed over, with a warning; one that can
   // be built for none has no variants.
   BuiltKernel build(const sema::KernelPtr& kernel) {
-    BuiltKernel built{kernel, {}, {}};
+    BuiltKernel built{kernel, {}, {}, {}};
     std::vector<Diagnostics> refused;
     for (const Asked& asked : targets_) {
       auto plan = std::make_unique<const plan::Plan>(plan::make_plan(kernel, asked.target));
       std::vector<BuiltVariant> variants;
-      if (Diagnostics problems = text_of(*plan, asked, variants); !problems.ok()) {
+      if (Diagnostics problems = text_of(*plan, asked, built.stages, variants); !problems.ok()) {
         refused.push_back(std::move(problems));
         refusals_.push_back({kernel->name, asked.word});
         continue;
@@ -120,22 +120,52 @@ class Builder {
 
  private:
   // The text of every variant; or what stands against it.
-  Diagnostics text_of(const plan::Plan& plan, const Asked& asked,
-                      std::vector<BuiltVariant>& variants) const {
+  Diagnostics text_of(const plan::Plan& plan, const Asked& asked, std::vector<BuiltStage>& stages,
+                      std::vector<BuiltVariant>& variants) {
     Diagnostics problems = problems_of(plan);
     if (!problems.ok()) return problems;
     try {
-      for (const plan::Variant& variant : plan.variants) {
-        BuiltVariant& built = variants.emplace_back(BuiltVariant{&variant, {asked.word}, {}});
-        for (ir::Kernel& kernel : lowered(script_.sources, plan, variant)) {
-          cuda::Emitted text = emitted(*plan.kernel, kernel, asked.target);
-          built.launches.push_back({std::move(kernel), std::move(text), {}});
-        }
-      }
+      for (const plan::Variant& variant : plan.variants)
+        variants.push_back(text_of(plan, variant, asked, *plan.kernel, stages));
     } catch (const DiagnosticError& error) {
       problems.add(error.diagnostic);
     }
     return problems;
+  }
+
+  // Plans before are stages up to the last one of several variants; those behind it are launches
+  // of the variant's own.
+  BuiltVariant text_of(const plan::Plan& plan, const plan::Variant& variant, const Asked& asked,
+                       const sema::Kernel& kernel, std::vector<BuiltStage>& stages) {
+    BuiltVariant built{&variant, {asked.word}, {}, {}};
+    const auto several = [](const auto& before) { return before->variants.size() > 1; };
+    const auto last = std::find_if(variant.before.rbegin(), variant.before.rend(), several);
+    for (auto at = variant.before.begin(); at != last.base(); ++at)
+      built.stages.push_back(stage_of(*at, asked, kernel, stages));
+    plan::Variant own = variant;
+    own.before.erase(own.before.begin(),
+                     own.before.begin() + static_cast<std::ptrdiff_t>(built.stages.size()));
+    for (ir::Kernel& launch : lowered(script_.sources, plan, own)) {
+      cuda::Emitted text = emitted(kernel, launch, asked.target);
+      built.launches.push_back({std::move(launch), std::move(text), {}});
+    }
+    return built;
+  }
+
+  // The number of a stage, which is built where it is met first.
+  std::size_t stage_of(const std::shared_ptr<const plan::Plan>& plan, const Asked& asked,
+                       const sema::Kernel& kernel, std::vector<BuiltStage>& stages) {
+    const auto known = std::find_if(stages.begin(), stages.end(),
+                                    [&](const BuiltStage& stage) { return stage.plan == plan; });
+    if (known != stages.end()) return static_cast<std::size_t>(known - stages.begin());
+    BuiltStage made{plan, {}};
+    for (const plan::Variant& variant : plan->variants) {
+      made.variants.push_back(text_of(*plan, variant, asked, kernel, stages));
+      for (BuiltLaunch& launch : made.variants.back().launches)
+        add_files(kernel, launch, launch.emitted, asked);
+    }
+    stages.push_back(std::move(made));
+    return stages.size() - 1;
   }
 
   void add(BuiltKernel& built, std::vector<BuiltVariant> variants, const Asked& asked) {
@@ -175,8 +205,8 @@ class Builder {
   }
 
   static bool same(const BuiltVariant& a, const BuiltVariant& b) {
-    return a.variant->name == b.variant->name && a.variant->when == b.variant->when &&
-           a.variant->aligned == b.variant->aligned &&
+    return a.variant->name == b.variant->name && a.stages == b.stages &&
+           a.variant->when == b.variant->when && a.variant->aligned == b.variant->aligned &&
            std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(),
                       [](const BuiltLaunch& x, const BuiltLaunch& y) {
                         return ir::print(x.kernel) == ir::print(y.kernel);

@@ -123,10 +123,11 @@ std::string built_launch_json(const BuiltLaunch& built) {
       .text();
 }
 
-// One way to execute the kernel, right where its conditions hold: launches in order on one stream.
-// They share so many bytes of workspace, aligned to 128, of any contents: memory that nobody else
-// uses until the last of them is done. A launcher takes the first variant for its GPU, one of the
-// targets, whose conditions hold.
+// One way to execute the kernel, right where its conditions hold: stages and then launches, in
+// order on one stream. They share the same workspace, aligned to 128 bytes, of any contents, as
+// large as the variant or a variant of its stages asks for: memory that nobody else uses until the
+// last launch is done. A launcher takes the first variant for its GPU, one of the targets, whose
+// conditions hold.
 std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) {
   const plan::Variant& variant = *built.variant;
   const auto alignment = [&](const plan::Alignment& a) {
@@ -142,7 +143,21 @@ std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) 
       .raw("aligned", each(variant.aligned, alignment))
       .raw("targets", strings(built.targets))
       .string("workspace_bytes", variant.workspace.to_string())
+      .raw("stages", each(built.stages, [](std::size_t stage) { return std::to_string(stage); }))
       .raw("launches", each(built.launches, built_launch_json))
+      .text();
+}
+
+// A kernel that is launched before those of the variants that name it by its number: of its own
+// variants the first for the GPU whose conditions hold. Its tensors are the kernel's, by name, or
+// lie in workspace.
+std::string stage_json(const BuiltStage& built) {
+  const sema::Kernel& kernel = *built.plan->kernel;
+  return JsonObject()
+      .string("name", kernel.name)
+      .raw("tensors", each(kernel.tensors, tensor_json))
+      .raw("variants",
+           each(built.variants, [&](const BuiltVariant& v) { return variant_json(kernel, v); }))
       .text();
 }
 
@@ -159,6 +174,7 @@ std::string kernel_json(const BuiltKernel& built) {
       .raw("tensors", each(kernel.tensors, tensor_json))
       .raw("scalars", each(kernel.scalars, scalar))
       .raw("guards", each(kernel.guards, guard_json))
+      .raw("stages", each(built.stages, stage_json))
       .raw("variants",
            each(built.variants, [&](const BuiltVariant& v) { return variant_json(kernel, v); }))
       .text();
@@ -168,7 +184,7 @@ std::string kernel_json(const BuiltKernel& built) {
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {
   return json_indented(JsonObject()
-                           .integer("manifest", 3)  // the version of this format
+                           .integer("manifest", 4)  // the version of this format
                            .string("lay", LAY_VERSION)
                            .string("script", script)
                            .raw("kernels", each(kernels, kernel_json))

@@ -29,13 +29,23 @@ struct BuiltVariant {
   const plan::Variant* variant = nullptr;
   // Those with this variant.
   std::vector<std::string> targets;
+  // What is launched before, by number into BuiltKernel::stages.
+  std::vector<std::size_t> stages;
   std::vector<BuiltLaunch> launches;  // in order
+};
+
+// A kernel of its own that variants launch first, for values that they read from workspace. Of its
+// variants the launcher takes the first that takes the sizes.
+struct BuiltStage {
+  std::shared_ptr<const plan::Plan> plan;
+  std::vector<BuiltVariant> variants;
 };
 
 struct BuiltKernel {
   sema::KernelPtr kernel;
   std::vector<std::unique_ptr<const plan::Plan>>
       plans;  // of each target; the variants point into them
+  std::vector<BuiltStage> stages;
   // In the order in which the launcher tries those of its target.
   std::vector<BuiltVariant> variants;
 };

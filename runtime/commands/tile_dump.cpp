@@ -50,8 +50,8 @@ const tile::Program* program_of(const plan::Variant& variant) {
 // The programs of all launches of a variant, in order.
 std::vector<tile::Program> programs_of(const plan::Variant& variant) {
   std::vector<tile::Program> programs;
-  for (const plan::Plan& before : variant.before) {
-    if (const tile::Program* program = program_of(before.variants.at(0)))
+  for (const auto& before : variant.before) {
+    if (const tile::Program* program = program_of(before->variants.at(0)))
       programs.push_back(*program);
   }
   programs.push_back(*program_of(variant));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/refusal.h"
 #include "runtime/commands/counters.h"
@@ -41,7 +42,7 @@ std::vector<sema::Array> untouched_outputs(const sema::KernelCall& call) {
 
 struct Executor::Prepared {
   plan::Plan plan;
-  std::map<const plan::Variant*, Launches> lowered;
+  std::map<std::vector<std::string>, Launches> lowered;  // by the names of the launches
 };
 
 Executor::Executor(const Sources& sources, MachineChoice on, Log log, HostChoices choices)
@@ -62,10 +63,18 @@ Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
   return *slot;
 }
 
-const Launches& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant) {
-  auto found = prepared.lowered.find(&variant);
-  if (found == prepared.lowered.end())
-    found = prepared.lowered.emplace(&variant, lowered(sources_, prepared.plan, variant)).first;
+const Launches& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant,
+                                          const Binding& sizes) {
+  const plan::Variant sized = plan::at_sizes(variant, sizes);
+  std::vector<std::string> names;
+  for (const auto& before : sized.before)
+    names.push_back(before->kernel->name + "." + before->variants[0].name);
+  names.push_back(variant.name);
+  auto found = prepared.lowered.find(names);
+  if (found == prepared.lowered.end()) {
+    Launches launches = lowered(sources_, prepared.plan, sized);
+    found = prepared.lowered.emplace(std::move(names), std::move(launches)).first;
+  }
   return found->second;
 }
 
@@ -76,7 +85,7 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
     return {untouched, {}};  // a success without a launch
   Prepared& prepared = prepare(call.kernel);
   const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes);
-  const Launches& launches = lowered_variant(prepared, variant);
+  const Launches& launches = lowered_variant(prepared, variant, call.sizes);
   PackedCall arguments = packed(call);
   std::optional<std::string> ran;
   if (gpu()) ran = run_on_gpu(launches, arguments);

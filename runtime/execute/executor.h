@@ -44,7 +44,8 @@ class Executor {
   struct Prepared;
   Gpu* gpu();
   Prepared& prepare(const sema::KernelPtr& kernel);
-  const Launches& lowered_variant(Prepared& prepared, const plan::Variant& variant);
+  const Launches& lowered_variant(Prepared& prepared, const plan::Variant& variant,
+                                  const Binding& sizes);
   // Each runs the kernel and says how: "0.12 ms on NVIDIA H200".
   // Nothing where the kernel is not for this GPU and the host may run it.
   std::optional<std::string> run_on_gpu(const Launches& launches, PackedCall& arguments);

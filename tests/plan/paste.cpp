@@ -108,8 +108,8 @@ std::string taken(const plan::Plan& plan, const Binding& sizes) {
   const auto fitting = plan::fitting_variants(plan, sizes);
   if (fitting.empty()) return "nothing";
   std::string text;
-  for (const plan::Plan& before : fitting.front()->before)
-    text += body(before, before.variants.at(0)) + "then\n";
+  for (const auto& before : fitting.front()->before)
+    text += body(*before, before->variants.at(0)) + "then\n";
   return text + body(plan, *fitting.front());
 }
 

@@ -46,7 +46,7 @@ sema::KernelResult run_variant(const plan::Plan& plan, const plan::Variant& vari
       if (tensor.access != sema::Access::input)
         arrays.insert_or_assign(tensor.name, result.outputs[output++]);
   };
-  for (const plan::Plan& before : variant.before) launch(before, before.variants.at(0));
+  for (const auto& before : variant.before) launch(*before, before->variants.at(0));
   launch(plan, variant);
   sema::KernelResult result;
   for (const sema::Tensor& tensor : call.kernel->tensors) {

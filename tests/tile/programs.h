@@ -28,8 +28,8 @@ inline tile::Program formed(const std::string& script, tile::Columns columns) {
 inline std::vector<tile::Program> bound(const plan::Plan& plan) {
   std::vector<tile::Program> programs;
   for (const plan::Variant& variant : plan.variants) {
-    for (const plan::Plan& before : variant.before)
-      for (tile::Program& program : bound(before)) programs.push_back(std::move(program));
+    for (const auto& before : variant.before)
+      for (tile::Program& program : bound(*before)) programs.push_back(std::move(program));
     if (const auto* program = std::get_if<tile::Program>(&variant.how))
       programs.push_back(*program);
   }

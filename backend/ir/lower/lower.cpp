@@ -40,8 +40,9 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
 std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant,
                               const LowerOptions& options) {
   std::vector<Kernel> kernels;
-  for (const plan::Plan& before : variant.before)
-    kernels.push_back(lower(before, before.variants.at(0), options));
+  for (const auto& before : variant.before)
+    for (Kernel& kernel : lower_all(*before, before->variants.at(0), options))
+      kernels.push_back(std::move(kernel));
   kernels.push_back(lower(plan, variant, options));
   return kernels;
 }

@@ -35,7 +35,8 @@ std::span<const Pass> passes();
 Kernel lower(const plan::Plan& plan, const plan::Variant& variant,
              const LowerOptions& options = {});
 
-// All launches of a variant, in order: that one last.
+// All launches of a variant, in order: that one last. Of plans before it the first variant, which
+// is the one that takes the sizes after plan::at_sizes().
 std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant,
                               const LowerOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/mask_range.h"
 #include "backend/plan/model/tile_traffic.h"
 #include "backend/plan/recognise.h"
@@ -286,8 +287,10 @@ std::string_view Forecast::bottleneck() const {
 std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& variant,
                                               const Binding& sizes, const Target& target) try {
   std::vector<Forecast> launches;
-  for (const Plan& before : variant.before)
-    launches.push_back(of_launch(*before.kernel, before.variants.at(0), sizes, target));
+  for (const auto& before : at_sizes(variant, sizes).before) {
+    const Variant& one = before->variants.at(0);
+    launches.push_back(of_launch(executed(*before, one), one, sizes, target));
+  }
   launches.push_back(of_launch(executed(plan, variant), variant, sizes, target));
   return launches;
 } catch (const Unknown&) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/schedule/order.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -179,9 +180,12 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
                          const Target& target) {
   const Prediction& prediction = variant.prediction;
   double before = 0;  // in launches that come first, which do nothing else
-  for (const Plan& plan : variant.before)
-    before += target.launch +
-              value(plan.variants.at(0).prediction.global_bytes, sizes) / target.memory_rate;
+  for (const auto& plan : at_sizes(variant, sizes).before) {
+    const Variant& one = plan->variants.at(0);
+    before += std::holds_alternative<Copies>(one.how)
+                  ? target.launch + value(one.prediction.global_bytes, sizes) / target.memory_rate
+                  : predicted_seconds(executed(*plan, one), one, sizes, target);
+  }
   // TMA's loads are counted with the products that wait for them: neighbours' requests for the same
   // bytes are one.
   const double loaded =

@@ -241,9 +241,17 @@ sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& k
       });
   const std::string &first = kernel.loaded(swapped ? form.b : form.a).name,
                     &second = kernel.loaded(swapped ? form.a : form.b).name;
+  // A tensor that only launches before read leaves its name to a role.
+  const auto live = reachable(kernel);
   const auto is_tensor = [&](const std::string& name) {
-    return std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
-                       [&](const sema::Tensor& tensor) { return tensor.name == name; });
+    for (std::size_t id = 0; id < kernel.nodes.size(); ++id)
+      if (live[id] && std::holds_alternative<sema::Load>(kernel.nodes[id].what) &&
+          kernel.loaded(static_cast<sema::NodeId>(id)).name == name)
+        return true;
+    return std::any_of(kernel.assignments.begin(), kernel.assignments.end(),
+                       [&](const sema::Assignment& assignment) {
+                         return kernel.tensor(assignment.target).name == name;
+                       });
   };
   std::vector<sema::ScheduleEntry> kept;
   for (sema::ScheduleEntry& entry : schedule.entries) {

@@ -289,7 +289,7 @@ class TilePlanner {
     before.workspace = variant.workspace = split->workspace;
     const sema::KernelPtr executed = before.kernel;
     before.kernel = nullptr;
-    variant.before.push_back({executed, {std::move(before)}, {}});
+    variant.before.push_back(std::make_shared<Plan>(Plan{executed, {std::move(before)}, {}}));
     plan_.variants.push_back(std::move(variant));
     return true;
   }

@@ -1,0 +1,91 @@
+#include "backend/plan/launches/launch_sequence.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "backend/plan/conditions.h"
+#include "backend/plan/launches/split_products.h"
+#include "backend/plan/make.h"
+#include "backend/plan/schedule/fitting.h"
+
+namespace lay::plan {
+
+namespace {
+
+const Variant& first_fitting(const Plan& plan, const Binding& sizes) {
+  for (const Variant& variant : plan.variants)
+    if (fits(variant, sizes)) return variant;
+  throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name +
+                         "` takes these sizes");
+}
+
+// Moves what the plan's launches have in workspace behind the tensors of the sequence, which they
+// find there.
+void place_in_workspace(Plan& plan, const SplitProducts& split) {
+  const Int begin = ceil_div(split.workspace, workspace_alignment) * workspace_alignment;
+  const auto is_ours = [&](const std::string& name) {
+    return std::any_of(split.tensors.begin(), split.tensors.end(),
+                       [&](const WorkspaceTensor& tensor) { return tensor.name == name; });
+  };
+  for (Variant& variant : plan.variants) {
+    for (auto& before : variant.before) {
+      Plan moved = *before;
+      place_in_workspace(moved, split);
+      before = std::make_shared<Plan>(std::move(moved));
+    }
+    for (WorkspaceTensor& tensor : variant.workspace_tensors) tensor.offset += begin;
+    variant.workspace_tensors.insert(variant.workspace_tensors.end(), split.tensors.begin(),
+                                     split.tensors.end());
+    variant.workspace += begin;
+    // Workspace is aligned to more than any access asks for.
+    const sema::Kernel& kernel = executed(plan, variant);
+    std::erase_if(variant.aligned, [&](const Alignment& aligned) {
+      return is_ours(kernel.tensor(aligned.tensor).name);
+    });
+  }
+}
+
+}  // namespace
+
+Variant at_sizes(const Variant& variant, const Binding& sizes) {
+  Variant made = variant;
+  made.before.clear();
+  for (const auto& plan : variant.before) {
+    Variant chosen = at_sizes(first_fitting(*plan, sizes), sizes);
+    const auto most = chosen.workspace.evaluate(sizes), known = made.workspace.evaluate(sizes);
+    if (most && known && *most > *known) made.workspace = *most;
+    made.before.insert(made.before.end(), chosen.before.begin(), chosen.before.end());
+    chosen.before.clear();
+    Plan one{plan->kernel, {std::move(chosen)}, {}, {}, plan->rewritten};
+    made.before.push_back(std::make_shared<Plan>(std::move(one)));
+  }
+  return made;
+}
+
+bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) {
+  const auto split = split_products(plan.kernel, facts);
+  if (!split) return false;
+  const auto fits_memory = open_conditions(facts, {less_equal(split->workspace, most_workspace)});
+  if (!fits_memory) return false;
+  std::vector<std::shared_ptr<const Plan>> before;
+  for (const sema::KernelPtr& kernel : split->first) {
+    Plan one = make_plan(kernel, target);
+    if (!one.problems.empty()) return false;
+    place_in_workspace(one, *split);
+    before.push_back(std::make_shared<Plan>(std::move(one)));
+  }
+  Plan last = make_plan(split->last, target);
+  plan.problems = std::move(last.problems);
+  plan.notes = std::move(last.notes);
+  place_in_workspace(last, *split);
+  plan.rewritten = last.rewritten ? last.rewritten : split->last;
+  for (Variant& variant : last.variants) {
+    if (!variant.kernel) variant.kernel = split->last;
+    variant.before.insert(variant.before.begin(), before.begin(), before.end());
+    variant.when.insert(variant.when.end(), fits_memory->begin(), fits_memory->end());
+    plan.variants.push_back(std::move(variant));
+  }
+  return true;
+}
+
+}  // namespace lay::plan

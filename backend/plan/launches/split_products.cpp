@@ -1,0 +1,248 @@
+#include "backend/plan/launches/split_products.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "backend/plan/launches/kernel_parts.h"
+#include "backend/plan/launches/product.h"
+#include "backend/plan/recognise.h"
+#include "backend/tile/rename_indices.h"
+#include "backend/tile/split_indices.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/sema/kernel/kernel_walk.h"
+
+namespace lay::plan {
+
+using namespace sema;
+
+namespace {
+
+using Indices = std::vector<IndexId>;
+
+constexpr std::size_t most_launches = 16;
+
+class ProductSplitter {
+ public:
+  ProductSplitter(const Kernel& kernel, const Facts& facts) : kernel_(tile::split_indices(kernel, facts)), facts_(&facts) {
+    for (const Dim& dim : kernel.dims) taken_.insert(dim.name);
+    for (const Tensor& tensor : kernel.tensors) taken_.insert(tensor.name);
+    for (const Scalar& scalar : kernel.scalars) taken_.insert(scalar.name);
+    for (const Index& index : kernel.indices) taken_.insert(index.name);
+  }
+
+  std::optional<SplitProducts> run() {
+    while (auto grouped = with_two_factors(kernel_)) kernel_ = std::move(*grouped);
+    while (made_.first.size() < most_launches && !is_gemm(kernel_) && step()) {
+    }
+    if (made_.first.empty()) return std::nullopt;
+    made_.last = std::make_shared<const Kernel>(std::move(kernel_));
+    return std::move(made_);
+  }
+
+ private:
+  bool is_gemm(const Kernel& kernel) const {
+    const auto form = recognise_coalesced(std::make_shared<const Kernel>(kernel), *facts_);
+    return std::holds_alternative<Gemm>(form);
+  }
+
+  // Moves one value, or some of the outputs, into a kernel of its own.
+  bool step() {
+    if (split_outputs()) return true;
+    const auto product = first_product(kernel_);
+    if (!product) return false;
+    for (const int side : {0, 1})
+      if (!is_plain(kernel_, product->factors[static_cast<std::size_t>(side)]))
+        return store_factor(*product, side);
+    if (!is_gemm(kernel_of(product->sum, result_order(*product), "product")))
+      return repack();
+    kernel_ = store(product->sum, result_order(*product), type_of(product->sum), "product");
+    return true;
+  }
+
+  ElementType type_of(NodeId id) const { return kernel_.node(id).type; }
+
+  // Outputs of different products, as kernels that each have the outputs of one.
+  bool split_outputs() {
+    if (kernel_.assignments.size() < 2) return false;
+    const auto last = static_cast<std::ptrdiff_t>(kernel_.assignments.size()) - 1;
+    const std::set<NodeId> of_last = products_below(kernel_.assignments.back());
+    const auto shares = [&](const Assignment& assignment) {
+      const std::set<NodeId> products = products_below(assignment);
+      return products.empty() || std::any_of(products.begin(), products.end(), [&](NodeId id) {
+               return std::any_of(of_last.begin(), of_last.end(), [&](NodeId other) {
+                 return same_but_for_indices(kernel_, id, other).has_value();
+               });
+             });
+    };
+    Kernel apart = kernel_, rest = kernel_;
+    apart.assignments.clear();
+    rest.assignments.clear();
+    for (const Assignment& assignment : kernel_.assignments) {
+      const bool together = &assignment == &kernel_.assignments[static_cast<std::size_t>(last)] ||
+                            shares(assignment);
+      (together ? rest : apart).assignments.push_back(assignment);
+    }
+    if (apart.assignments.empty()) return false;
+    for (const Assignment& assignment : kernel_.assignments)
+      if (kernel_.tensor(assignment.target).access == Access::inout) return false;
+    add_launch(std::move(apart), "outputs");
+    kernel_ = tile::rename_indices(rest, {});
+    return true;
+  }
+
+  std::set<NodeId> products_below(const Assignment& assignment) const {
+    std::set<NodeId> found;
+    const auto below = reachable(kernel_, {assignment.value});
+    for (std::size_t id = 0; id < below.size(); ++id)
+      if (below[id] && product_at(kernel_, static_cast<NodeId>(id)))
+        found.insert(static_cast<NodeId>(id));
+    return found;
+  }
+
+  // The index along which the last output lies goes last.
+  Indices result_order(const Product& product) const {
+    Indices order = product.batch;
+    const IndexId fastest = kernel_.assignments.back().indices.empty()
+                                ? -1
+                                : kernel_.assignments.back().indices.back();
+    const auto has = [&](const Indices& own) {
+      return std::find(own.begin(), own.end(), fastest) != own.end();
+    };
+    const int second = has(product.own[0]) ? 0 : 1;
+    for (const int side : {1 - second, second}) {
+      const Indices& own = product.own[static_cast<std::size_t>(side)];
+      order.insert(order.end(), own.begin(), own.end());
+    }
+    return order;
+  }
+
+  // Summed indices go last, in the order in which the other factor's memory has them.
+  Indices factor_order(const Product& product, int side) const {
+    Indices order = product.batch, k = product.k;
+    const Indices& own = product.own[static_cast<std::size_t>(side)];
+    order.insert(order.end(), own.begin(), own.end());
+    NodeId other = product.factors[static_cast<std::size_t>(1 - side)];
+    if (is_plain(kernel_, other)) {
+      while (const auto* apply = std::get_if<Apply>(&kernel_.node(other).what))
+        other = apply->operands[0];
+      Indices there;
+      for (const NodeId coordinate : kernel_.load(other).coordinate)
+        there.push_back(bare_index(kernel_, coordinate));
+      std::sort(k.begin(), k.end(), [&](IndexId a, IndexId b) {
+        return std::find(there.begin(), there.end(), a) < std::find(there.begin(), there.end(), b);
+      });
+    }
+    order.insert(order.end(), k.begin(), k.end());
+    // A batch that the factor does not depend on is not stored with it.
+    const auto free = free_indices(kernel_);
+    const auto& needed = free[static_cast<std::size_t>(product.factors[static_cast<std::size_t>(side)])];
+    std::erase_if(order, [&](IndexId index) { return !needed.contains(index); });
+    return order;
+  }
+
+  bool store_factor(const Product& product, int side) {
+    const NodeId factor = product.factors[static_cast<std::size_t>(side)];
+    kernel_ = store(factor, factor_order(product, side),
+                    stored_type(kernel_, product).value_or(type_of(factor)), "factor");
+    return true;
+  }
+
+  // Factors that no layout makes a GEMM of are stored in an order that does.
+  bool repack() {
+    for (const std::vector<int>& sides : {std::vector{1}, std::vector{0}, std::vector{0, 1}}) {
+      ProductSplitter trial = *this;
+      for (const int side : sides)
+        if (const auto now = first_product(trial.kernel_)) trial.store_factor(*now, side);
+      const auto now = first_product(trial.kernel_);
+      if (!now || !is_gemm(trial.kernel_of(now->sum, trial.result_order(*now), "product"))) continue;
+      *this = trial;
+      return true;
+    }
+    return false;
+  }
+
+  std::string unused(const std::string& wish) const {
+    std::string name = wish;
+    for (int number = 2; taken_.contains(name); ++number) name = wish + std::to_string(number);
+    return name;
+  }
+
+  // The kernel that computes a node's value, at all values of these indices, as its only output.
+  Kernel kernel_of(NodeId node, const Indices& order, const std::string& name,
+                   std::optional<ElementType> type = std::nullopt) const {
+    Kernel made = kernel_;
+    made.name += "_" + name;
+    made.schedules.clear();
+    std::vector<Tuple> shape;
+    for (const IndexId index : order) {
+      made.indices[static_cast<std::size_t>(index)].summed = false;
+      shape.emplace_back(kernel_.index(index).extent);
+    }
+    if (shape.empty()) shape.emplace_back(1);
+    const Layout layout = make_layout_right(shape.size() == 1 ? shape[0] : Tuple(shape));
+    const Span& where = kernel_.node(node).where;
+    made.signature.push_back({false, static_cast<int>(made.tensors.size())});
+    made.assignments = {{static_cast<TensorId>(made.tensors.size()), order, node, where}};
+    made.tensors.push_back({name, type.value_or(type_of(node)), layout, Access::output, where});
+    return made;
+  }
+
+  // The kernel with the node loaded from workspace, into which a launch before stores it.
+  Kernel store(NodeId node, const Indices& order, ElementType type, const std::string& wish) {
+    const std::string name = unused(wish);
+    taken_.insert(name);
+    Kernel stage = kernel_of(node, order, name, type);
+    Tensor tensor = stage.tensors.back();
+    made_.workspace = ceil_div(made_.workspace, workspace_alignment) * workspace_alignment;
+    made_.tensors.push_back({name, made_.workspace});
+    made_.workspace += size(tensor.layout) * tensor.element_bytes();
+    add_launch(std::move(stage), "");
+    // The same value at other indices, such as those of a reduction over the result, is loaded too.
+    std::map<NodeId, std::map<IndexId, IndexId>> loaded_at;
+    std::set<NodeId> nodes;
+    const auto live = reachable(kernel_);
+    for (std::size_t n = 0; n < kernel_.nodes.size(); ++n) {
+      const auto id = static_cast<NodeId>(n);
+      if (!live[n]) continue;
+      if (auto indices = same_but_for_indices(kernel_, node, id)) {
+        loaded_at[id] = std::move(*indices);
+        nodes.insert(id);
+      }
+    }
+    Kernel rest = rebuilt(kernel_, nodes, [&](Rebuilding& to, NodeId id, const Node& was) {
+      Load load{static_cast<TensorId>(kernel_.tensors.size()), {}};
+      for (const IndexId index : order)
+        load.coordinate.push_back(
+            to.add({IndexValue{loaded_at.at(id).at(index)}, ElementType::s64, was.where}));
+      const NodeId loaded = to.add({std::move(load), type, was.where});
+      if (type == was.type) return loaded;
+      return to.add({Apply{ElementFunction::cast, {loaded}}, was.type, was.where});
+    });
+    tensor.access = Access::input;
+    rest.signature.push_back({false, static_cast<int>(rest.tensors.size())});
+    rest.tensors.push_back(std::move(tensor));
+    return rest;
+  }
+
+  void add_launch(Kernel stage, const std::string& suffix) {
+    stage.schedules.clear();
+    if (!suffix.empty()) stage.name += "_" + suffix + std::to_string(made_.first.size() + 1);
+    stage = tile::rename_indices(stage, {});
+    drop_unused_tensors(stage);
+    made_.first.push_back(std::make_shared<const Kernel>(std::move(stage)));
+  }
+
+  Kernel kernel_;
+  const Facts* facts_;
+  std::set<std::string> taken_;
+  SplitProducts made_;
+};
+
+}  // namespace
+
+std::optional<SplitProducts> split_products(const KernelPtr& kernel, const Facts& facts) {
+  return ProductSplitter(*kernel, facts).run();
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,129 @@
+// Kernels that are products once their indices are joined or split, or once other launches have
+// computed what they multiply: every variant that takes the sizes against the reference.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "backend/interpret/launches.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/plan/launches/launch_sequence.h"
+#include "backend/plan/make.h"
+#include "backend/plan/schedule/fitting.h"
+#include "frontend/sema/evaluator.h"
+#include "frontend/sema/kernel/reference.h"
+#include "runtime/execute/host_run.h"
+#include "runtime/execute/packed_call.h"
+#include "tests/agreement/script.h"
+
+namespace {
+
+using namespace lay;
+
+// Small numbers, of which sums and products of bf16 are exact enough to be compared closely.
+sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int64_t n,
+                         std::int64_t k, std::uint32_t seed) {
+  const std::map<std::string, std::int64_t> named{{"M", m}, {"N", n}, {"K", k}};
+  sema::KernelCall call;
+  call.kernel = kernel;
+  for (const sema::Dim& dim : kernel->dims) call.sizes[*dim.symbol.dim_id()] = named.at(dim.name);
+  std::mt19937 random(seed);
+  for (const sema::Tensor& tensor : kernel->tensors) {
+    sema::Array array = sema::Array::make(tensor.element, sema::array_shape(tensor, call.sizes));
+    const bool written = tensor.access == sema::Access::output;
+    for (std::int64_t i = 0; i < array.size(); ++i)
+      array.set_real(i, written ? std::nan("") : static_cast<int>(random() % 15) * 0.125 - 0.875);
+    call.tensors.push_back(std::move(array));
+  }
+  return call;
+}
+
+std::string difference(const sema::Array& got, const sema::Array& expected) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    if (std::isfinite(expected.real(i))) largest = std::max(largest, std::abs(expected.real(i)));
+  // A result in 16 bits, and values between launches that are rounded to 16.
+  const double allowed = (bits(expected.element) <= 16 ? 0x1p-7 : 0x1p-18) * largest;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double a = got.real(i), b = expected.real(i);
+    if ((std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= allowed) continue;
+    return "at " + std::to_string(i) + ": expected " + std::to_string(b) + ", got " +
+           std::to_string(a);
+  }
+  return "";
+}
+
+// Runs the launches with their faults looked for; returns what is wrong.
+std::string trouble(const plan::Plan& plan, const plan::Variant& variant,
+                    const sema::KernelCall& call, const sema::KernelResult& expected) {
+  const auto launches = ir::lower_all(plan, plan::at_sizes(variant, call.sizes));
+  runtime::PackedCall packed = runtime::packed(call);
+  const auto report =
+      interpret::run_all(launches, runtime::named_arguments(packed), {.write_once = true});
+  if (report.fault) return report.fault->message;
+  const auto outputs = runtime::unpacked_outputs(call, packed);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (const auto at = difference(outputs[i], expected.outputs[i]); !at.empty()) return at;
+  return "";
+}
+
+bool is_scalar(const plan::Variant& variant) {
+  return std::holds_alternative<plan::ScalarKernel>(variant.how);
+}
+
+}  // namespace
+
+TEST_CASE("products of several launches: every variant agrees with the reference") {
+  test::Kernels kernels("tests/agreement/products.lay");
+  std::uint32_t seed = 0;
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    const plan::Plan plan = plan::make_plan(kernel);
+    INFO(kernel->name);
+    REQUIRE(plan.problems.empty());
+    CHECK(!is_scalar(plan.variants.front()));
+    for (const auto& [m, n, k] : {std::tuple{1, 1, 1}, {5, 7, 3}, {17, 24, 16}, {40, 8, 72}}) {
+      const sema::KernelCall call = call_of(kernel, m, n, k, ++seed);
+      const sema::KernelResult expected = sema::run_reference(call);
+      std::set<std::string> tried;
+      for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
+        // Of the rows of the library one that takes vectors and one that does not, for each kind.
+        const std::string kind = std::to_string(variant->how.index()) +
+                                 (variant->aligned.empty() ? " any" : "") +
+                                 std::to_string(variant->before.size());
+        if (!tried.insert(kind).second) continue;
+        INFO(variant->name << " at " << m << ", " << n << ", " << k);
+        CHECK(trouble(plan, *variant, call, expected) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("products of several launches: which there are") {
+  test::Kernels kernels("tests/agreement/products.lay");
+  const std::map<std::string, std::vector<std::string>> expected{
+      {"linear", {}},
+      {"batched", {}},
+      {"grouped_heads", {}},
+      {"swiglu", {"swiglu_product"}},
+      {"split_outputs", {"split_outputs_outputs1"}},
+      {"attention", {"attention_product", "attention_factor"}},
+      {"mlp", {"mlp_product", "mlp_factor"}},
+      {"normed", {"normed_factor"}},
+      {"transposed", {"transposed_factor"}},
+      {"scaled", {"scaled_factor", "scaled_factor2"}},
+      {"convolution", {"convolution_factor"}},
+      {"normed_result", {"normed_result_product"}},
+      {"twice", {"twice_product"}},
+      {"of_f32", {"of_f32_factor"}},
+  };
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    INFO(kernel->name);
+    const plan::Plan plan = plan::make_plan(kernel);
+    std::vector<std::string> names;
+    for (const auto& before : plan.variants.front().before)
+      if (before->kernel->name != kernel->name) names.push_back(before->kernel->name);
+    CHECK(names == expected.at(kernel->name));
+  }
+}
