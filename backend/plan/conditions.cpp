@@ -8,6 +8,8 @@ std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
                                                       const std::vector<Predicate>& when) {
   std::vector<Predicate> open;
   for (const Predicate& condition : when) {
+    // Three answers: impossible, so no variant; proved, so no test at the launch; else the launcher
+    // asks.
     if (condition.is_never() || facts.proves(negate(condition))) return std::nullopt;
     if (!facts.proves(condition)) open.push_back(condition);
   }
@@ -15,6 +17,8 @@ std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
 }
 
 bool contradicts(Facts facts, const std::vector<Predicate>& when) {
+  // One after the other, each with those before it: K % 8 == 0 and K == 12 contradict only
+  // together.
   return !std::all_of(when.begin(), when.end(),
                       [&](const Predicate& condition) { return facts.suppose(condition); });
 }

@@ -18,6 +18,8 @@ namespace {
 std::string joined(const std::vector<Predicate>& when) {
   std::string text;
   for (const Predicate& condition : when) {
+    // `and` binds closer than `or`: a choice among several conditions needs parentheses to read
+    // back.
     const bool choice = condition.kind() == PredicateKind::either && when.size() > 1;
     text += (text.empty() ? "" : " and ") +
             (choice ? "(" + condition.to_string() + ")" : condition.to_string());
@@ -29,6 +31,7 @@ std::string elements(int vector) {
   return std::to_string(vector) + (vector == 1 ? " element" : " elements");
 }
 
+// Keys are padded to the longest one, so that the values of a schedule stand in one column.
 // "  tile      = (128,128,8)"
 std::string entry(std::string key, const std::string& value) {
   constexpr std::size_t widest = 13;  // rasterization
@@ -59,15 +62,19 @@ std::string box_text(const std::array<int, 2>& box, const std::string& outer, co
          (span > 16 ? ", swizzled over " + std::to_string(span) + " bytes" : "");
 }
 
+// What one operand's `smem` entry is, and below it how the operand gets there: the accesses follow
+// from the tile, the threads and the tensor's layout.
 void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index,
                    const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(entry("smem " + name, to_string(copy.shared)));
   const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
+  // Boxes are of rows as they lie: 16 bytes is no swizzle.
   if (copy.boxes) {
     lines.push_back("  // " + kernel.loaded(copy.load).name + " is loaded by TMA: boxes of " +
                     box_text(copy.boxes->box, outer, k, 16));
     return;
   }
+  // Comment lines hold what follows from the entries and the tensors; entries hold what was chosen.
   lines.push_back("  // " + kernel.loaded(copy.load).name + " is read " + elements(copy.vector) +
                   " at once along " + (copy.along_k ? k : outer) + "; (thread,value) -> (" + outer +
                   "," + k + "): " + copy.threads.to_string());
@@ -80,6 +87,7 @@ using OperandNames = std::array<std::string, 2>;
 template <class Gemm>
 OperandNames operand_names(const sema::Kernel& script, const Gemm& gemm) {
   const std::string &a = script.loaded(gemm.a.load).name, &b = script.loaded(gemm.b.load).name;
+  // The script's kernel is asked, not the one that is executed: a repacked X is X_rows there.
   return a == b ? OperandNames{"A", "B"} : OperandNames{a, b};
 }
 
@@ -117,11 +125,13 @@ void permute_lines(const sema::Kernel& kernel, const Permute& permute,
   };
   std::string tile;
   for (int extent : permute.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
+  // A tile of one index is a number, since (256) is no tuple of the language.
   lines.push_back(entry("tile", (permute.tile.size() == 1 ? tile : "(" + tile + ")")));
   lines.push_back(entry("threads", std::to_string(permute.threads)));
   std::vector<std::string> said;
   for (const PermuteLoad& load : permute.loads) {
     const std::string& name = kernel.loaded(load.load).name;
+    // A tensor read at several places has one `smem` entry; further tiles of it share its layout.
     const bool first = std::find(said.begin(), said.end(), name) == said.end();
     if (load.staged) {
       lines.push_back(std::string(first ? "  smem " : "  // and again ") + name + "    = " +
@@ -146,6 +156,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
   bool whole = false;
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* loop = std::get_if<tile::For>(&stmt.node);
+    // A walk over whole rows is one tile along the columns, kept in registers.
     whole = whole || (loop && loop->walk == tile::Walk::whole);
   });
   lines.push_back(entry("threads", program.threads->layout.to_string()));
@@ -154,6 +165,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
   lines.push_back("  // a tile: " + std::to_string(across.tile) + " rows " + across.name + ", " +
                   std::to_string(along.tile) + " columns " + along.name +
                   (whole ? ", whole rows" : ", one after the other"));
+  // A tensor that several reductions walk is named once.
   std::set<std::string> said;
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
@@ -198,6 +210,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
                    const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
+  // Copies that one block issues for a K tile: its slice of the tile, cut into boxes.
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
   lines.push_back(
       "  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
@@ -216,6 +229,8 @@ void staged_line(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedT
                  bool out, const std::string& buffers, std::vector<std::string>& lines) {
   const std::string& name = kernel.tensor(staged.tensor).name;
   const char* matrices = out ? "stmatrix" : "ldmatrix";
+  // Two steps: between registers and shared memory by stmatrix or ldmatrix where elements have 16
+  // bits, between shared and global memory by TMA or by threads that take neighbours.
   const std::string by = staged.tma ? staged.matrices ? std::string(matrices) + " and TMA" : "TMA"
                          : staged.matrices ? std::string(matrices) + " and neighbours"
                                            : "neighbours";
@@ -238,6 +253,7 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
     staged_line(kernel, gemm, each, false, buffers(each.tma ? store.loads_ahead : 1), lines);
   for (const StagedTensor& each : store.outputs)
     staged_line(kernel, gemm, each, true, buffers(store.buffers), lines);
+  // An atom of 200 columns stored 128 at a time leaves 72.
   if (store.rest > 0) {
     lines.push_back("  // " + std::to_string(store.width) + " columns at a time, then " +
                     std::to_string(store.rest));
@@ -269,8 +285,10 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
   lines.push_back(entry("groups", tuple_text(gemm.groups)));
   if constexpr (hopper) {
     lines.push_back(
+        // A third number means split K: without it two are the usual form.
         entry("cluster", gemm.split ? tuple_text(gemm.cluster)
                                     : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
+    // Entries whose value is the default are not printed.
     if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
     if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
     if (gemm.promotion_interval)
@@ -280,7 +298,10 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
   operand_lines(kernel, gemm, gemm.a, names[0], lines);
   operand_lines(kernel, gemm, gemm.b, names[1], lines);
   lines.push_back(entry("rasterization", gemm.order.to_string()));
+  // The accumulators follow from tile, atom and groups: a comment, for who checks an epilogue.
   lines.push_back(accumulator_line(kernel, gemm));
+  // Only where outputs leave from registers: `vectors` is empty where they go through shared
+  // memory.
   for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
     lines.push_back(written(kernel, i, gemm.vectors[i]) + " along " + index_name(kernel, gemm.n));
   }
@@ -292,6 +313,8 @@ void prediction_lines(const Prediction& prediction, std::vector<std::string>& li
   lines.push_back("  // predicted: " + std::to_string(prediction.registers) +
                   " registers a thread, " + std::to_string(prediction.shared_bytes) +
                   " bytes of shared memory");
+  // Counted on the plan's layouts, access by access: 4 wavefronts of a 16-byte access are the
+  // least.
   for (const BankConflicts& access : prediction.conflicts) {
     lines.push_back("  //   " + access.access + ": " + std::to_string(access.wavefronts) +
                     (access.wavefronts == 1 ? " wavefront " : " wavefronts ") + access.unit +
@@ -322,8 +345,13 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
                   std::vector<std::string>& lines) {
   std::string dims, where;
   for (const sema::Dim& dim : kernel.dims) dims += (dims.empty() ? "" : ", ") + dim.name;
+  // What the caller's guards say of the dims holds for a repack as well, and its plan depends on
+  // it.
   for (const Guard& guard : kernel.guards)
     where += (where.empty() ? " where " : " and ") + guard.predicate.to_string();
+  // One launch, but each copy printed as a kernel of its own that a script can hold:
+  //   kernel linear_repack_X<M, K>(X: bf16 (M,K):(K,1)) -> X_rows: bf16 (M,K):(64*ceil_div(K,64),1)
+  //   { X_rows[m,k] = X[m,k] }
   for (std::size_t i = 0; i < copies.parts.size(); ++i) {
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
@@ -372,6 +400,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   workspace_lines(kernel, variant, lines);
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
   if (scheduled) {
+    // Scalar kernels have no schedule, and repacks print several: their conditions are comments.
     lines.push_back("schedule " + kernel.name + " for " + target +
                     (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
   } else if (!variant.when.empty()) {
@@ -425,6 +454,7 @@ std::string machine_line(const Prediction& prediction) {
 std::set<std::string> use_lines(const Plan& plan) {
   std::set<std::string> lines;
   const auto add = [&](const TensorGemm& gemm) {
+    // "sm90.wgmma(n = 256, ...)" is a record of `atoms.sm90`.
     const std::string library = "atoms." + gemm.mma.name.substr(0, gemm.mma.name.find('.'));
     if (sema::stdlib_text(library)) lines.insert("use " + library);
   };
@@ -441,6 +471,7 @@ std::string print_with(const Plan& plan,
   std::string text;
   for (const std::string& note : plan.notes) text += "// " + note + "\n";
   for (const std::string& line : use_lines(plan)) text += line + "\n";
+  // Twenty rows of a policy share two repacks: each is printed at the first variant that needs it.
   std::set<std::string> said;  // launches that several variants begin with
   const auto say = [&](const Plan& of, const Variant& variant) {
     if (!text.empty()) text += "\n";

@@ -19,6 +19,7 @@ std::optional<int> number(const Tuple& leaf) {
 std::optional<std::vector<int>> tile_of(const sema::ScheduleEntry& entry, std::size_t indices) {
   const auto* value = std::get_if<Tuple>(&entry.value);
   if (!value) return std::nullopt;
+  // `tile = 256` of a vector is short for (256).
   const std::vector<Tuple> modes = value->is_tuple() ? value->modes() : std::vector<Tuple>{*value};
   std::vector<int> result;
   for (const Tuple& mode : modes) {
@@ -72,6 +73,7 @@ PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema
         wants("the threads of a block, a multiple of 32");
     } else if (entry.key == "smem") {
       if (const auto* plain = std::get_if<Layout>(&entry.value)) {
+        // By the tensor's name: the planner knows which inputs are staged.
         result.shared.emplace(entry.argument, *plain);
       } else if (const auto* composed = std::get_if<Composed>(&entry.value)) {
         result.shared.emplace(entry.argument, *composed);

@@ -21,6 +21,7 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
   if (!given) return;
   Facts facts = known;
   for (const Predicate& condition : *given) facts.assume(condition);
+  // Narrower accesses need weaker conditions: each variant takes what those before it do not.
   for (const int bytes : permute_widths) {
     PermuteSchedule named = schedule;
     const std::string width = bytes > 0 ? "bytes" + std::to_string(bytes) : "any";
@@ -29,6 +30,7 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
     if (!plan.problems.empty()) return;
     if (!variant) continue;
     variant->when.insert(variant->when.begin(), given->begin(), given->end());
+    // s64 by 16 and by 8 bytes differ; bytes by 4 and `any` of f32 do not.
     if (!plan.variants.empty() && same_accesses(plan.variants.back(), *variant)) continue;
     plan.variants.push_back(std::move(*variant));
   }

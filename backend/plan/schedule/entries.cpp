@@ -7,6 +7,8 @@
 namespace lay::plan {
 namespace {
 
+// A name may have several rows, one a family: `tile` of a product has three numbers, of a permute
+// kernel one an index. The help page of a name lists all of them.
 constexpr EntryRow rows[] = {
     {"tile", "simt sm80 sm90", "the tile of the product that a block computes: M, N, K",
      "three integers from 1 to 4096", "tile = (128,128,16)"},
@@ -87,6 +89,7 @@ constexpr EntryRow rows[] = {
 };
 
 // Names that people type for an entry: what it was called before, and what other tools call it.
+// Words of earlier versions, and of Triton (num_warps, num_stages, GROUP_SIZE_M) and other tools.
 struct Synonym {
   std::string_view name;
   std::vector<std::string_view> entries;
@@ -109,6 +112,7 @@ const std::vector<Synonym>& synonyms() {
 }  // namespace
 
 bool EntryRow::is_for(std::string_view family) const {
+  // Families are words of different letters, so that a substring is a word.
   const std::size_t at = families.find(family);
   return at != families.npos && !family.empty();
 }
@@ -119,6 +123,7 @@ std::span<const EntryRow> entry_rows() {
 
 std::vector<const EntryRow*> entries_of(std::string_view family) {
   std::vector<const EntryRow*> result;
+  // In the table's order, which is the order of help pages and messages: what one chooses first.
   for (const EntryRow& row : rows)
     if (row.is_for(family)) result.push_back(&row);
   return result;
@@ -145,6 +150,7 @@ std::vector<std::string_view> entries_called(std::string_view synonym) {
 }
 
 std::optional<std::string> meant_entry(std::string_view name, std::string_view family) {
+  // A synonym is certain, a near name a guess: synonyms first.
   std::string now;
   for (const std::string_view entry : entries_called(name))
     now += (now.empty() ? "" : " or ") + std::string(entry);

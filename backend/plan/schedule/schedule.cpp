@@ -9,6 +9,8 @@ namespace lay::plan {
 
 namespace {
 
+// Larger numbers are mistakes: no block has room for a tile side of 4096 or 32 stages. The bounds
+// keep products of them inside 32 bits and lists of elements short.
 constexpr std::int64_t largest = 4096, most_stages = 32;
 
 using Value = decltype(sema::ScheduleEntry::value);
@@ -20,6 +22,7 @@ void misfit(const sema::ScheduleEntry& entry, const std::string& wants,
 }
 
 template <std::size_t n>
+// A tuple of n literals from 1 on; nothing for another rank, nested tuples, dims and 0.
 std::optional<std::array<int, n>> numbers(const Value& value) {
   const auto* tuple = std::get_if<Tuple>(&value);
   if (!tuple || !tuple->is_tuple() || tuple->rank() != static_cast<int>(n)) return std::nullopt;
@@ -47,12 +50,14 @@ std::optional<int> stages_of(const Value& value) {
   return number(value, 2, most_stages);
 }
 
+// Schedules have no truth values: 0 and 1.
 std::optional<bool> yes_or_no(const Value& value) {
   const auto* leaf = std::get_if<Tuple>(&value);
   if (!leaf || !(leaf->is_literal(0) || leaf->is_literal(1))) return std::nullopt;
   return leaf->is_literal(1);
 }
 
+// `smem` takes (128,64):(64,1) and Sw<3,3,3> o 0 o (128,64):(64,1); a bare tuple is no layout.
 std::optional<AnyLayout> any_layout(const Value& value) {
   if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
   if (const auto* composed = std::get_if<Composed>(&value)) return *composed;
@@ -66,9 +71,11 @@ std::optional<Layout> plain_layout(const Value& value) {
 
 // Reads `rasterization` and `group_m`, two ways to state the order of tiles. Returns false for an
 // entry of another key.
+// The layout is checked later, against the tile (order.h).
 bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<OrderEntry>& into,
                         std::vector<Problem>& problems) {
   if (entry.key != "rasterization" && entry.key != "group_m") return false;
+  // Both would set the same member: the second one is refused, whichever comes first.
   if (into) {
     problems.push_back({"schedule-entry",
                         "`rasterization` and `group_m` both state the order of tiles",
@@ -94,11 +101,13 @@ bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<OrderEnt
   return true;
 }
 
+// The layout is checked against the tile where that is known (shared_layout.h, choose_shared).
 template <class Schedule>
 void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Problem>& problems) {
   auto layout = any_layout(entry.value);
   if (!layout)
     return misfit(entry, "a layout: (outer, k) of one stage -> offset in elements", problems);
+  // with_operand_roles has put the role in place of the tensor's name.
   if (entry.argument == "A") {
     into.shared_a = layout;
   } else if (entry.argument == "B") {
@@ -111,6 +120,8 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
 // Reports an entry that this target does not take: one of another target, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                    std::vector<Problem>& problems) {
+  // Two messages: an entry of another family is known but has no meaning here; an unknown name gets
+  // the nearest one and the list.
   const auto names = entry_names();
   if (std::find(names.begin(), names.end(), entry.key) != names.end()) {
     problems.push_back({"unsupported",
@@ -121,6 +132,7 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                         {}});
     return;
   }
+  // `tiles` is near to `tile`; `order` was the name of `rasterization` once.
   std::vector<std::pair<std::string, std::string>> notes;
   if (const auto meant = meant_entry(entry.key, target))
     notes.emplace_back("help", "did you mean " + *meant + "?");
@@ -139,6 +151,7 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
 
 void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into,
                 std::vector<Problem>& problems) {
+  // The entry is stored first and judged by whether it was of its form: one line an entry.
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
@@ -182,6 +195,7 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
           "four positive numbers: the atom's groups of threads over tile M, N, K and over "
           "successive tiles");
   } else if (entry.key == "cluster") {
+    // Two numbers leave K whole.
     if (const auto plane = numbers<2>(entry.value)) into.cluster = {{(*plane)[0], (*plane)[1], 1}};
     if (!into.cluster) into.cluster = numbers<3>(entry.value);
     wants(into.cluster.has_value(), "two or three positive numbers: blocks over M, N and K");
@@ -213,6 +227,7 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
   result.of_script = true;
   for (const sema::ScheduleEntry& entry : schedule.entries) {
     const std::string key = entry.argument.empty() ? entry.key : entry.key + " " + entry.argument;
+    // `smem A` and `smem B` are entries of their own, hence the argument in the key.
     if (auto [first, fresh] = result.entries.emplace(key, entry.where); !fresh) {
       problems.push_back({"schedule-entry",
                           "`" + key + "` is given twice",
@@ -222,6 +237,7 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
                           {}});
       continue;
     }
+    // The table of entries decides what a family has; read_entry knows only those.
     if (find_entry(entry.key, schedule.target)) {
       read_entry(entry, result, problems);
     } else {
@@ -235,6 +251,7 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
 
 sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& kernel,
                                   const GemmForm& form, std::vector<Problem>& problems) {
+  // The roles depend on swap_ab, which may stand behind `smem` in the text: it is looked for first.
   const bool swapped = std::any_of(
       schedule.entries.begin(), schedule.entries.end(), [](const sema::ScheduleEntry& entry) {
         return entry.key == "swap_ab" && yes_or_no(entry.value).value_or(false);
@@ -248,6 +265,7 @@ sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& k
   std::vector<sema::ScheduleEntry> kept;
   for (sema::ScheduleEntry& entry : schedule.entries) {
     std::string& name = entry.argument;
+    // A tensor of the kernel called A is that tensor, even where it is the second factor.
     const bool role = (name == "A" || name == "B") && (first == second || !is_tensor(name));
     const bool factor = first != second && (name == first || name == second);
     if (entry.key == "smem" && !role && !factor) {
