@@ -144,6 +144,8 @@ std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step,
 // The layout, and for transposed operands the number of accesses side by side, with the fewest
 // wavefronts over a K tile. Of equals the most side by side, and the smallest padding; side by side
 // at least the 32 bytes that memory gives.
+// A K-major operand is written transposed: elements of one access go to rows `outer + pad` apart.
+// With pad = 4, 8 rows of k and 4 of m touch 32 banks.
 void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy& copy, bool is_a,
                    const std::optional<AnyLayout>& asked) {
   constexpr int sector = 32;

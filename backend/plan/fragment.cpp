@@ -44,6 +44,7 @@ void choose_matrices(Fragment& fragment, int element_bits) {
                      first[0][1] + first[3][1] != first[1][1] + first[2][1])) {
     return;
   }
+  // The first matrix is at the atom's corner; the strides of the others follow from their corners.
   if (first[0][0] != 0 || first[0][1] != 0) return;
   const auto stride = [&](std::size_t q) {
     const std::int64_t m = begin(0, q), n = begin(1, q);

@@ -8,10 +8,10 @@
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/copies.h"
-#include "backend/plan/mask.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/operand_repack.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/schedule/policy.h"
 #include "backend/plan/schedule/tuned.h"
@@ -24,20 +24,36 @@ namespace lay::plan {
 
 namespace {
 
-// What a layout that the user gave costs where another would not.
-template <class Schedule>
-void note_conflicts(Variant& variant, const Schedule& schedule) {
-  if (!schedule.of_script) return;
+constexpr int widest_repack = 16;  // bytes of an access
+
+// Notes what a layout that the user gave costs where the one that is chosen without the entry does
+// not. `plan_freely` plans a schedule without those entries.
+template <class Schedule, class PlanFreely>
+void note_conflicts(Variant& variant, const Schedule& schedule, PlanFreely plan_freely) {
+  if (!schedule.of_script || (!schedule.shared_a && !schedule.shared_b)) return;
+  std::optional<Variant> other;
   for (const BankConflicts& met : variant.prediction.conflicts) {
     // Accesses are called "write A", "read B", "wgmma A": the last letter is the operand.
     const char operand = met.access.back();
     const bool asked = operand == 'A' ? schedule.shared_a.has_value()
                                       : operand == 'B' && schedule.shared_b.has_value();
     if (!asked || met.wavefronts <= met.least) continue;
+    if (!other) {
+      // Planned once more without the entries, and only where there is a conflict to compare.
+      Schedule free = schedule;
+      free.shared_a = free.shared_b = std::nullopt;
+      other = plan_freely(free);
+    }
+    if (!other) return;
+    const auto& conflicts = other->prediction.conflicts;
+    const auto freely =
+        std::find_if(conflicts.begin(), conflicts.end(),
+                     [&](const BankConflicts& each) { return each.access == met.access; });
+    if (freely == conflicts.end() || freely->wavefronts >= met.wavefronts) continue;
     variant.notes.push_back(
         std::string("smem ") + operand + " meets bank conflicts: " + met.access + " takes " +
         std::to_string(met.wavefronts) + " wavefronts " + met.unit + ", and " +
-        std::to_string(met.least) + " would do; without the entry a layout is chosen");
+        std::to_string(freely->wavefronts) + " in the layout that is chosen without the entry");
   }
 }
 
@@ -101,19 +117,21 @@ class GemmPlanner {
       if (of_tensor_cores) {
         TensorSchedule read = read_tensor_schedule(
             with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
-        read.name = name;
+        if (read.name.empty()) read.name = name;
         if (!plan_.problems.empty()) continue;
         // With an atom a schedule is whole, since everything else has a default that follows from
         // it.
         if (read.mma)
           follow(read, schedule.target);
+        else if (read.repack_a || read.repack_b)
+          plan_.problems.push_back(repack_without_atom(read));
         else
           add_variants_from_library(read, schedule.target);
         continue;
       }
       SimtSchedule read = read_schedule(
           with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
-      read.name = name;
+      if (read.name.empty()) read.name = name;
       if (plan_.problems.empty()) follow(read);
     }
   }
@@ -157,6 +175,15 @@ class GemmPlanner {
             {}};
   }
 
+  static Problem repack_without_atom(const TensorSchedule& said) {
+    return {"schedule-entry",
+            "`repack` goes with `mma`: without it rows of the library choose what they repack",
+            said.at(said.repack_a ? "repack A" : "repack B"),
+            {},
+            {{"help", "name the atom as `mma`, or leave `repack` out"}},
+            {}};
+  }
+
   // What was measured on this GPU for products of this class, before the library's policies.
   void add_variants_from_tuned() {
     const auto of = tuned_class(kernel_, form_, target_);
@@ -164,7 +191,7 @@ class GemmPlanner {
     for (const std::string& family : tuned_families(target_)) {
       // Tensor cores multiply operands that are narrower than their sum: f32 by f32 has no row
       // there.
-      if (family != "simt" && of->a == of->acc) continue;  // as in `policies`
+      if (family != "simt" && of->a == of->acc) continue;  // as in library_rows
       int number = 0;
       for (const sema::TunedRow& row : tuned_rows(family, *of)) {
         if (complete()) return;
@@ -223,6 +250,12 @@ class GemmPlanner {
   void follow(const SimtSchedule& schedule) {
     const bool superfluous = complete();  // checked all the same
     const auto count = plan_.variants.size();
+    // A printed schedule says its accesses: it comes back as the one variant that it was.
+    if (schedule.accesses) {
+      add(schedule, *schedule.accesses);
+      if (superfluous) plan_.variants.resize(count);
+      return;
+    }
     // Two variants: vectors under the conditions of their alignment, and single elements for the
     // rest. The second one is needed only where the first has a condition.
     add(schedule, Width::vectors);
@@ -233,6 +266,11 @@ class GemmPlanner {
   void follow(const TensorSchedule& schedule, const std::string& target) {
     const bool superfluous = complete();  // checked all the same
     const auto count = plan_.variants.size();
+    if (schedule.accesses || schedule.repack_a || schedule.repack_b) {
+      add_variants_as_said(schedule, target);
+      if (superfluous) plan_.variants.resize(count);
+      return;
+    }
     const auto copies =
         target == "sm90" ? copy_choices(kernel_, form_, schedule, facts_) : CopyChoices{};
     // `needed`: no sizes let TMA read an operand as it lies (X[k,m] read along k, an odd literal
@@ -251,13 +289,42 @@ class GemmPlanner {
     if (superfluous) plan_.variants.resize(count);
   }
 
+  // The accesses that the schedule says, or both, and the operands that it repacks, or none.
+  void add_variants_as_said(const TensorSchedule& schedule, const std::string& target) {
+    const bool repacks = schedule.repack_a || schedule.repack_b;
+    const auto factors =
+        repacks ? said_factors(kernel_, form_, schedule, facts_, plan_.problems) : std::nullopt;
+    if (repacks && !factors) return;
+    // One launch copies both operands, so that what one entry says holds for both.
+    const int bytes =
+        schedule.repack_a.value_or(schedule.repack_b.value_or(Width::elements)) == Width::vectors
+            ? widest_repack
+            : 0;
+    for (const Width width : {Width::vectors, Width::elements}) {
+      if (!plan_.problems.empty() || schedule.accesses.value_or(width) != width) continue;
+      if (repacks)
+        add_on_copies(schedule, *factors, bytes, width);
+      else
+        add(schedule, target, width);
+    }
+  }
+
   void add(TensorSchedule schedule, const std::string& target, Width width) {
-    if (width == Width::elements) schedule.name += "_any";
+    if (width == Width::elements && !has_own_name(schedule)) schedule.name += "_any";
     auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_,
                                problems_of(schedule));
     if (!made) return;
-    note_conflicts(*made, schedule);
-    keep(std::move(*made), width);
+    note_conflicts(*made, schedule, [&](const TensorSchedule& free) {
+      std::vector<Problem> ignored;
+      return tensor_variant(target, kernel_, form_, free, width, target_, facts_, ignored);
+    });
+    plan_.variants.push_back(std::move(*made));
+  }
+
+  // Whether the schedule is one variant, called as the schedule is.
+  static bool has_own_name(const ScheduleHead& schedule) { return schedule.accesses.has_value(); }
+  static bool has_own_name(const TensorSchedule& schedule) {
+    return schedule.accesses.has_value() && !schedule.completed;
   }
 
   // A row of the library that does not fit is passed over, also where it completes a schedule.
@@ -265,68 +332,27 @@ class GemmPlanner {
     return schedule.completed ? passed_over_ : plan_.problems;
   }
 
-  // Single elements are a variant of their own where they need less than vectors.
-  void keep(Variant made, Width width) {
-    // Equal conditions are met by equal launches, of which the first variant takes all.
-    const auto same = [&](const Variant& other) {
-      return other.when == made.when && other.aligned == made.aligned;
-    };
-    const bool known =
-        width == Width::elements && std::any_of(plan_.variants.begin(), plan_.variants.end(), same);
-    if (!known) plan_.variants.push_back(std::move(made));
-  }
-
   // What is only transposed is copied in wide accesses where it can be.
-  void add_on_copies(TensorSchedule schedule, const CopiedFactors& factors, Width width) {
-    if (width == Width::elements) schedule.name += "_any";
-    for (const int bytes : {16, 0}) {
+  void add_on_copies(const TensorSchedule& schedule, const CopiedFactors& factors, Width width) {
+    for (const int bytes : {widest_repack, 0}) {
       // A transpose is read along one index and written along another, in 16-byte accesses where
       // both allow it. A copy that only changes the pitch cannot use them: its source is not
       // aligned.
       if (bytes > 0 && !factors.transposed) continue;
-      auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_,
-                                  copies_, problems_of(schedule));
-      if (made) keep(std::move(*made), width);
+      add_on_copies(schedule, factors, bytes, width);
     }
   }
 
-  // Rows of the standard library's policies: schedules in Lay, and the sizes that they are for.
-  // They are for operands narrower than their sum, which is what tensor cores multiply; to read the
-  // library takes longer than all else in the plan of another kernel.
-  std::vector<sema::Policy> policies(const std::string& target, bool in_parts) const {
-    // What a policy may ask about a kernel: types, arithmetic of the epilogue, masks, output width,
-    // the operands' major modes, further inputs, promotion in parts, batches.
-    const ElementType a = kernel_.loaded(form_.a).element, b = kernel_.loaded(form_.b).element;
-    if (complete() || a == accumulator()) return {};
-    const auto along_k = [&](sema::NodeId factor) {
-      return runs_along_k(kernel_, facts_, factor, form_.k);
-    };
-    return sema::library_policies(
-        target, {a, b, accumulator(), arithmetic(), mask_of(kernel_, form_.contraction).has_value(),
-                 stored_bits(), along_k(form_.a), along_k(form_.b), reads_inputs(), in_parts,
-                 !form_.batch.empty()});
-  }
-
-  bool reads_inputs() const {
-    const auto loads = loads_outside(kernel_, form_.contraction);
-    return std::any_of(loads.begin(), loads.end(),
-                       [&](sema::NodeId id) { return kernel_.load(id).coordinate.size() > 1; });
-  }
-
-  // Of the widest output.
-  int stored_bits() const {
-    int most = 0;
-    for (const sema::Assignment& assignment : kernel_.assignments)
-      most = std::max(most, bits(kernel_.tensor(assignment.target).element));
-    return most;
-  }
-
-  // Of the output with most of it.
-  int arithmetic() const {
-    int most = 0;
-    for (const sema::Assignment& assignment : kernel_.assignments)
-      most = std::max(most, arithmetic_outside(kernel_, assignment.value, form_.contraction));
-    return most;
+  void add_on_copies(TensorSchedule schedule, const CopiedFactors& factors, int bytes,
+                     Width width) {
+    const std::string own = schedule.name;
+    if (width == Width::elements) schedule.name += "_any";
+    auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_,
+                                copies_, problems_of(schedule));
+    if (!made) return;
+    // The suffixes tell variants of one schedule apart; a schedule of one variant has none.
+    if (has_own_name(schedule)) made->name = own;
+    plan_.variants.push_back(std::move(*made));
   }
 
   Predicate here(const Predicate& condition) const {
@@ -351,7 +377,8 @@ class GemmPlanner {
   // checks.
   std::vector<Row> rows(const std::string& target, bool in_parts = false) {
     std::vector<Row> made;
-    for (const sema::Policy& policy : policies(target, in_parts)) {
+    if (complete()) return {};
+    for (const sema::Policy& policy : library_rows(target, kernel_, form_, facts_, in_parts)) {
       TensorSchedule schedule =
           read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
       schedule.name = target + "_" + policy.name;
@@ -378,6 +405,7 @@ class GemmPlanner {
       const auto take = [](auto& into, const auto& from) {
         if (from) into = from;
       };
+      take(schedule.accesses, said.accesses);
       take(schedule.tile, said.tile);
       take(schedule.groups, said.groups);
       take(schedule.cluster, said.cluster);
@@ -398,7 +426,8 @@ class GemmPlanner {
         if (complete()) return;
         // Every row with vectors comes before any row without: a launch takes wide accesses where
         // any row has them.
-        if (row.elements || width == Width::vectors) add(row.schedule, target, width);
+        const bool said = row.schedule.accesses.value_or(width) == width;
+        if (said && (row.elements || width == Width::vectors)) add(row.schedule, target, width);
       }
     }
     if (target == "sm90") add_variants_on_copies(library);
@@ -422,7 +451,7 @@ class GemmPlanner {
       for (const CopiedFactors& factors : choices.all) {
         for (const TensorSchedule& schedule : schedules) {
           if (complete()) return;
-          add_on_copies(schedule, factors, width);
+          if (schedule.accesses.value_or(width) == width) add_on_copies(schedule, factors, width);
         }
       }
     }
@@ -479,21 +508,46 @@ class GemmPlanner {
     if (!plan_copies(*gemm, kernel_, form_, facts, target_, width, schedule, conditions, problems))
       return;
     // Vectors of one element are the variant that comes later.
-    if (width == Width::vectors && conditions.aligned.empty()) return;
+    if (width == Width::vectors && conditions.aligned.empty()) {
+      if (schedule.accesses) problems.push_back(no_vectors(schedule));
+      return;
+    }
     auto open = open_conditions(facts_, conditions.when);
     if (!open) return;
     gemm->blocks_per_sm = blocks_per_sm(*gemm, target_);
     Variant variant;
     variant.name = schedule.name;
-    if (schedule.of_script && width == Width::elements) variant.name += "_any";
+    if (schedule.of_script && width == Width::elements && !has_own_name(schedule))
+      variant.name += "_any";
+    variant.accesses = width;
     variant.when = *open;
     variant.aligned = conditions.aligned;
     variant.prediction = predict(kernel_, *gemm, target_);
     if (!fits(*gemm, variant.prediction, schedule, problems)) return;
     variant.how = *gemm;
     if (schedule.of_script) variant.schedule = schedule.where;
-    note_conflicts(variant, schedule);
+    note_conflicts(variant, schedule, [&](const SimtSchedule& free) -> std::optional<Variant> {
+      std::vector<Problem> ignored;
+      Conditions of_free{*given, {}};
+      auto other = shape_gemm(kernel_, form_, free, target_, ignored);
+      if (!other ||
+          !plan_copies(*other, kernel_, form_, facts, target_, width, free, of_free, ignored))
+        return std::nullopt;
+      Variant made;
+      made.prediction = predict(kernel_, *other, target_);
+      return made;
+    });
     plan_.variants.push_back(std::move(variant));
+  }
+
+  static Problem no_vectors(const ScheduleHead& schedule) {
+    return {"schedule-entry",
+            "`accesses` in vectors needs a tensor that is contiguous along a mode of the product, "
+            "with strides of whole vectors",
+            schedule.at("accesses"),
+            {},
+            {{"works", "accesses = \"elements\""}},
+            {}};
   }
 
   bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule,

@@ -1,6 +1,8 @@
 #include "backend/plan/make.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/gemm_variants.h"
@@ -48,8 +50,54 @@ void plan_scalar(Plan& plan, const std::string& reason, const Target& target) {
   plan.variants.push_back(scalar_variant(*plan.kernel, reason, target));
 }
 
+// A name that a schedule gives is no other schedule's.
+void check_names(Plan& plan) {
+  std::map<std::string, Span> first;
+  for (const sema::Schedule& schedule : plan.kernel->schedules) {
+    for (const sema::ScheduleEntry& entry : schedule.entries) {
+      const auto* text = std::get_if<std::string>(&entry.value);
+      if (entry.key != "name" || !text) continue;
+      const auto [known, fresh] = first.emplace(*text, entry.where);
+      if (!fresh)
+        plan.problems.push_back({"schedule-entry",
+                                 "two schedules of `" + plan.kernel->name + "` are called " + *text,
+                                 entry.where,
+                                 {{known->second, "first here"}},
+                                 {},
+                                 {}});
+    }
+  }
+}
+
+// Equal conditions are met by equal launches, of which the first variant takes all.
+void drop_unreached(std::vector<Variant>& variants) {
+  std::vector<Variant> kept;
+  for (Variant& variant : variants) {
+    const bool known = std::any_of(kept.begin(), kept.end(), [&](const Variant& other) {
+      return other.when == variant.when && other.aligned == variant.aligned;
+    });
+    if (!known) kept.push_back(std::move(variant));
+  }
+  variants = std::move(kept);
+}
+
+// Variants are told apart by name, in the emitted kernels too: one whose name is taken, by a
+// schedule or by a launch that comes first, gets a number.
+void make_names_unique(std::vector<Variant>& variants) {
+  std::set<std::string> taken;
+  for (const Variant& variant : variants)
+    for (const Plan& before : variant.before) taken.insert(before.variants.at(0).name);
+  for (Variant& variant : variants) {
+    const std::string stem = variant.name;
+    // A schedule called "small" leaves the library's row small_2.
+    for (int number = 2; !taken.insert(variant.name).second; ++number)
+      variant.name = stem + "_" + std::to_string(number);
+  }
+}
+
 void plan_kernel(Plan& plan, const Target& target) {
   check_support(*plan.kernel, plan.problems);
+  check_names(plan);
   if (!plan.problems.empty()) return;
   Facts facts = facts_of(*plan.kernel);
   auto form = recognise(*plan.kernel, facts);
@@ -95,6 +143,9 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
     // 8. No launch takes such a variant, so it is not compiled.
     std::erase_if(plan.variants,
                   [&](const Variant& variant) { return contradicts(known, variant.when); });
+    for (Variant& variant : plan.variants) variant.when = as_read_back(known, variant.when);
+    drop_unreached(plan.variants);
+    make_names_unique(plan.variants);
   } catch (const Refusal& refusal) {
     plan.problems.push_back(problem_of(refusal, plan.kernel->where));
   }

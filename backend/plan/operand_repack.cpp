@@ -302,6 +302,44 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
   return made;
 }
 
+std::optional<CopiedFactors> said_factors(const sema::Kernel& kernel, const GemmForm& form,
+                                          const TensorSchedule& schedule, const Facts& facts,
+                                          std::vector<Problem>& problems) {
+  // The schedule names operands of the instruction.
+  // With swap_ab the first operand of the instruction is the product's second factor.
+  const bool first = schedule.repack_a.has_value(), second = schedule.repack_b.has_value();
+  const bool a = schedule.swap_ab ? second : first, b = schedule.swap_ab ? first : second;
+  const CopyChoices choices = copy_choices(kernel, form, schedule, facts);
+  const auto found =
+      std::find_if(choices.all.begin(), choices.all.end(),
+                   [&](const CopiedFactors& each) { return each.a == a && each.b == b; });
+  const bool wide = schedule.repack_a == Width::vectors || schedule.repack_b == Width::vectors;
+  if (found != choices.all.end() && (!wide || found->transposed)) return *found;
+  std::string what, works;
+  for (const CopiedFactors& each : choices.all) {
+    const std::string &of_a = kernel.loaded(form.a).name, &of_b = kernel.loaded(form.b).name;
+    works += (works.empty() ? "" : "; ") + (each.a ? of_a : "") +
+             (each.a && each.b && of_a != of_b ? " and " : "") +
+             (each.b && of_a != of_b ? of_b
+              : each.a               ? ""
+                                     : of_b);
+  }
+  // These factors can be copied, but not in the accesses that were asked for.
+  const bool only_wide = found != choices.all.end();
+  problems.push_back(
+      {"schedule-entry",
+       only_wide ? "`repack` in vectors is for operands that are transposed on the way, and these "
+                   "rows only get another pitch"
+                 : "`repack` takes operands that are worth a copy for some sizes",
+       schedule.at(first ? "repack A" : "repack B"),
+       {},
+       {{"works", only_wide       ? "\"elements\""
+                  : works.empty() ? "no `repack`"
+                                  : works}},
+       {}});
+  return std::nullopt;
+}
+
 std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form,
                                        const TensorSchedule& schedule, const CopiedFactors& factors,
                                        int bytes, Width width, const Target& target,

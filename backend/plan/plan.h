@@ -172,6 +172,9 @@ struct WorkspaceTensor {
 };
 inline constexpr int workspace_alignment = 128;  // bytes, of the workspace too
 
+// Whether accesses to global memory are made as wide as they can be, at the price of conditions.
+enum class Width { vectors, elements };
+
 struct Plan;
 
 struct Variant {
@@ -179,6 +182,7 @@ struct Variant {
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel, tile::Program> how;
+  Width accesses = Width::vectors;  // a permute kernel says more (Permute::access_bytes)
   // Launches that come first, in order: plans of one variant each, right wherever this one is.
   std::vector<Plan> before;
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in

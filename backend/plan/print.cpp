@@ -39,6 +39,10 @@ std::string entry(std::string key, const std::string& value) {
   return "  " + key + " = " + value;
 }
 
+std::string accesses_text(Width width) {
+  return width == Width::vectors ? "\"vectors\"" : "\"elements\"";
+}
+
 std::string written(const sema::Kernel& kernel, std::size_t assignment, int vector) {
   return "  // " + kernel.tensor(kernel.assignments[assignment].target).name + " is written " +
          elements(vector) + " at once";
@@ -124,6 +128,8 @@ void permute_lines(const sema::Kernel& kernel, const Permute& permute,
                : " along " + index_name(kernel, permute.indices[static_cast<std::size_t>(axis)]);
   };
   std::string tile;
+  lines.push_back(entry("accesses", permute.access_bytes > 0 ? std::to_string(permute.access_bytes)
+                                                             : accesses_text(Width::elements)));
   for (int extent : permute.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
   // A tile of one index is a number, since (256) is no tuple of the language.
   lines.push_back(entry("tile", (permute.tile.size() == 1 ? tile : "(" + tile + ")")));
@@ -134,8 +140,8 @@ void permute_lines(const sema::Kernel& kernel, const Permute& permute,
     // A tensor read at several places has one `smem` entry; further tiles of it share its layout.
     const bool first = std::find(said.begin(), said.end(), name) == said.end();
     if (load.staged) {
-      lines.push_back(std::string(first ? "  smem " : "  // and again ") + name + "    = " +
-                      to_string(load.shared));
+      lines.push_back(first ? entry("smem " + name, to_string(load.shared))
+                            : "  // and again " + name + " = " + to_string(load.shared));
       said.push_back(name);
     }
     lines.push_back(
@@ -188,6 +194,7 @@ std::optional<const tile::Program*> split_program(const Variant& variant) {
 
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
                    std::vector<std::string>& lines) {
+  // Element by element there is no row to name.
   if (fragment.matrices == 0) return;
   lines.push_back("  // fragments by ldmatrix" + std::string(fragment.transposed ? ".trans" : "") +
                   ", " + std::to_string(fragment.matrices) +
@@ -308,6 +315,20 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
   if constexpr (hopper) hopper_lines(kernel, gemm, lines);
 }
 
+// Which operands a first launch repacks: their tensors are other ones in the kernel that follows.
+void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm,
+                  std::vector<std::string>& lines) {
+  if (variant.before.empty()) return;
+  const auto& copies = std::get<Copies>(variant.before.front().variants.at(0).how);
+  // All copies of a launch have accesses of one width.
+  const Width width = copies.parts.front().access_bytes > 0 ? Width::vectors : Width::elements;
+  const OperandNames names = operand_names(*plan.kernel, gemm);
+  const std::array<sema::NodeId, 2> loads{gemm.a.load, gemm.b.load};
+  for (std::size_t i = 0; i < 2; ++i)
+    if (variant.kernel->loaded(loads[i]).name != plan.kernel->loaded(loads[i]).name)
+      lines.push_back(entry("repack " + names[i], accesses_text(width)));
+}
+
 // What is the same on every GPU that has this plan.
 void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
   lines.push_back("  // predicted: " + std::to_string(prediction.registers) +
@@ -326,6 +347,8 @@ void prediction_lines(const Prediction& prediction, std::vector<std::string>& li
                   " floating-point operations");
 }
 
+// Alignment is a condition that no `when` can say: it is about pointers, which a script does not
+// see.
 std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
   std::string text;
   for (const Alignment& alignment : variant.aligned) {
@@ -343,6 +366,8 @@ std::string declared(const sema::Tensor& tensor) {
 // Each copy as a kernel and its schedule.
 void copies_lines(const sema::Kernel& kernel, const Copies& copies,
                   std::vector<std::string>& lines) {
+  // The kernel of a repack has the dims and guards of the kernel that it serves, whether it uses
+  // them or not: its variants are planned under the same facts.
   std::string dims, where;
   for (const sema::Dim& dim : kernel.dims) dims += (dims.empty() ? "" : ", ") + dim.name;
   // What the caller's guards say of the dims holds for a repack as well, and its plan depends on
@@ -403,6 +428,12 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     // Scalar kernels have no schedule, and repacks print several: their conditions are comments.
     lines.push_back("schedule " + kernel.name + " for " + target +
                     (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
+    lines.push_back(entry("name", "\"" + variant.name + "\""));
+    // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
+    if (!std::holds_alternative<Permute>(variant.how))
+      lines.push_back(entry("accesses", accesses_text(variant.accesses)));
+    if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
+      repack_lines(plan, variant, *gemm, lines);
   } else if (!variant.when.empty()) {
     lines.push_back("// when " + joined(variant.when));
   }
@@ -439,6 +470,7 @@ std::string rounded(double number) {
 
 // What the GPU that is planned for makes of it.
 std::string machine_line(const Prediction& prediction) {
+  // Behind the schedule, since it depends on the GPU: the text of a schedule does not.
   std::string line = "// an SM has room for " + std::to_string(prediction.blocks) +
                      (prediction.blocks == 1 ? " block" : " blocks");
   if (prediction.tile) {
@@ -473,6 +505,8 @@ std::string print_with(const Plan& plan,
   for (const std::string& line : use_lines(plan)) text += line + "\n";
   // Twenty rows of a policy share two repacks: each is printed at the first variant that needs it.
   std::set<std::string> said;  // launches that several variants begin with
+  // A variant with its own launches before it: a blank line, the schedule, what the machine makes
+  // of it.
   const auto say = [&](const Plan& of, const Variant& variant) {
     if (!text.empty()) text += "\n";
     for (const std::string& line : schedule_lines(of, variant)) text += line + "\n";

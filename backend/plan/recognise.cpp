@@ -87,6 +87,8 @@ std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts&
   for (const Factor* f : {&left, &right}) {
     if (!f->has(form.k)) return NotGemm{"a factor does not depend on the summed index"};
   }
+  // m and n are indices of one factor alone; indices of both are batches: C[b,m,n] = A[b,m,k]
+  // B[b,n,k].
   const auto first = std::find_if(target.begin(), target.end(),
                                   [&](IndexId i) { return left.has(i) != right.has(i); });
   if (first == target.end()) return NotGemm{"no output index belongs to one factor alone"};
@@ -135,6 +137,7 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   }
   if (contraction.function != ReduceFunction::sum)
     return NotGemm{"it reduces by another function than a sum"};
+  // A sum over two indices is a product over their flattened pair, which layouts may not say.
   if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
   form.k = contraction.indices[0];
   const auto* product = std::get_if<Apply>(&kernel.nodes[contraction.body].what);

@@ -127,6 +127,7 @@ bool choose_accumulators(const TensorShaping& at, TensorGemm& gemm) {
 }
 
 void choose_vectors(const TensorShaping& at, TensorGemm& gemm) {
+  // mma's accumulators come in pairs along n: (0,0) and (0,1), then (8,0) and (8,1).
   const Layout held = gemm.accumulators[1];
   const auto at_m = values(along(held, 0)), at_n = values(along(held, 1));
   bool pairs = at.width == Width::vectors && at_m.size() % 2 == 0;

@@ -33,6 +33,7 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
   variant.name = shaping.schedule.name;
   variant.when = *open;
   variant.aligned = shaping.conditions.aligned;
+  variant.accesses = shaping.width;
   variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
   variant.how = std::move(*gemm);
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
@@ -47,6 +48,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
                                       std::vector<Problem>& problems) {
   const auto given = open_conditions(facts, schedule.when);
   if (!given) return std::nullopt;
+  // Laws are the same for a row and for a script; only who hears of a broken one differs.
   std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
   std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
   if (!multiplies_as_stored(kernel, form)) {

@@ -141,6 +141,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   for (const TileAxis& axis : tile_axes(tiling))
     counts.push_back(round_up_div(sized.extent(axis.index), axis.tile));
   const TileOrder order(sized(gemm.order), counts);
+  // Tiles with products of each cluster: under a mask they differ, and the busiest one ends last.
   std::vector<std::int64_t> of_taker(static_cast<std::size_t>(takers), 0);
   double loaded = 0, not_loaded = 0;
   const auto mask = mask_of(gemm);

@@ -168,6 +168,7 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
 
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target) {
   Prediction result;
+  // Read off compiled kernels, not derived.
   constexpr int rest = 40;  // addresses and conditions
   result.registers = least_registers(gemm) + rest;
   result.shared_bytes = shared_bytes(gemm, kernel);

@@ -142,6 +142,7 @@ std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
       elements *= value(kernel.index(index).extent);
     outputs = std::max(outputs, elements);
   }
+  // Threads that the machine runs at once.
   const double resident = static_cast<double>(target.sms) * target.sm_threads;
   // Few outputs are few threads: a sum of everything runs on one.
   const double occupied = std::min(1.0, std::max(1.0, outputs) / resident);

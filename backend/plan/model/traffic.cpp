@@ -27,6 +27,7 @@ class Counter {
       addresses[lane] = offsets_[static_cast<std::size_t>(element(lane))] * element_bytes_;
     }
     const int taken = wavefronts(addresses, bytes_).taken;
+    // The worst for the plan's text, the total for choosing among layouts.
     worst_ = std::max(worst_, taken);
     total_ += taken;
     ++accesses_;

@@ -262,6 +262,7 @@ std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Fa
     const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
     if (!load || !live[id] || !everywhere[id]) continue;
     if (kernel.tensor(load->tensor).access != Access::input) continue;
+    // Loads at coordinates that are no sums of indices (gathers) are read where they are used.
     if (auto way = finder.input(*load))
       form.inputs.push_back({static_cast<NodeId>(id), std::move(*way)});
   }

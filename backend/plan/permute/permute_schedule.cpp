@@ -1,6 +1,9 @@
 #include "backend/plan/permute/permute_schedule.h"
 
+#include <algorithm>
+
 #include "backend/plan/schedule/entries.h"
+#include "backend/plan/schedule/schedule.h"
 
 namespace lay::plan {
 
@@ -28,6 +31,16 @@ std::optional<std::vector<int>> tile_of(const sema::ScheduleEntry& entry, std::s
     result.push_back(*extent);
   }
   return result.size() == indices ? std::optional(result) : std::nullopt;
+}
+
+std::optional<int> access_bytes_of(const sema::ScheduleEntry& entry) {
+  if (const auto* text = std::get_if<std::string>(&entry.value))
+    return *text == "\"elements\"" ? std::optional(0) : std::nullopt;
+  const auto* value = std::get_if<Tuple>(&entry.value);
+  const auto bytes = value ? number(*value) : std::nullopt;
+  const bool known = bytes && std::find(std::begin(permute_widths), std::end(permute_widths),
+                                        *bytes) != std::end(permute_widths);
+  return known ? bytes : std::nullopt;
 }
 
 void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
@@ -62,7 +75,13 @@ PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema
     };
     result.entries[entry.argument.empty() ? entry.key : entry.key + " " + entry.argument] =
         entry.where;
-    if (entry.key == "tile") {
+    if (entry.key == "name") {
+      result.name = name_of(entry, problems).value_or("");
+    } else if (entry.key == "accesses") {
+      result.access_bytes = access_bytes_of(entry);
+      if (!result.access_bytes)
+        wants("the bytes of the widest access, 16, 8 or 4, or \"elements\"");
+    } else if (entry.key == "tile") {
       result.tile = tile_of(entry, indices);
       if (!result.tile)
         wants(std::to_string(indices) + " positive numbers: one for each index of the output");

@@ -87,6 +87,7 @@ struct Search {
   }
 
   Staging with(const Layout& threads, const AnyLayout& shared, int read_vector) const {
+    // Counted on real addresses: the threads' accesses through the layout, bank by bank.
     const Placement where = placement_of(shared, bits);
     // Elements are written one by one, since a thread's neighbours along the input's run lie apart,
     // and read in vectors along the output's.
@@ -135,6 +136,8 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
   const int most = std::min(permute.vector, 128 / search.bits);
   const Sharing sharing{&way, search.tile, way.run_axis, vector, permute.threads};
   const std::vector<Part> parts = parts_of(sharing);
+  // The part of the tile along the output's run: interleaving lanes along it lets a warp write
+  // several columns, and so meet different banks.
   const auto across = static_cast<std::size_t>(
       std::find_if(parts.begin(), parts.end(),
                    [&](const Part& part) { return part.axis == permute.run_axis; }) -

@@ -60,6 +60,7 @@ class TileGrower {
     if (way.run_axis >= 0) axes.push_back(way.run_axis);
     for (int axis : axes) {
       auto& here = tile_[static_cast<std::size_t>(axis)];
+      // Never beyond a literal extent: a tile of 64 along 5 channels would be mostly outside.
       const std::int64_t room = (limits_[static_cast<std::size_t>(axis)] + here - 1) / here;
       const std::int64_t wanted = std::max<std::int64_t>(1, elements / size());
       here *=

@@ -43,6 +43,7 @@ class PermutePlanner {
 
   std::optional<Variant> run() {
     made_.indices = form_.indices;
+    made_.access_bytes = bytes_;
     const AffineAccess& output = form_.outputs[0];
     made_.run_axis =
         output.run_axis >= 0 ? output.run_axis : static_cast<int>(form_.indices.size()) - 1;
@@ -204,6 +205,8 @@ class PermutePlanner {
     std::vector<const AffineAccess*> direct;
     for (const AffineAccess& way : form_.outputs) direct.push_back(&way);
     for (const auto& input : form_.inputs) direct.push_back(&input.way);
+    // 16 bytes are two s64 or four f32: the fewest elements count, so that one access of each
+    // tensor covers the same elements.
     for (const AffineAccess* way : direct) {
       if (way->run_axis == made_.run_axis || is_staged(*way))
         most = std::min(most, bytes_ / element_bytes(way->tensor));
@@ -216,6 +219,8 @@ class PermutePlanner {
       made_.stores.push_back({static_cast<int>(i), std::max(0, way.mode), vector});
       need(way, vector);
     }
+    // What is read ahead stays in registers until the tile is computed: elements of a thread, in 32
+    // bits.
     std::int64_t ahead = 0, per_thread = 1;
     for (int extent : made_.tile) per_thread *= extent;
     per_thread = (per_thread + made_.threads - 1) / made_.threads;
@@ -277,6 +282,7 @@ class PermutePlanner {
       if (!load.staged) continue;
       const AffineAccess& way = way_of(load);
       const sema::Tensor& tensor = this->tensor(way.tensor);
+      // The schedule's layout is checked as a user's: known, of the tile's shape, injective.
       const std::string entry = "smem " + tensor.name;
       const auto tile = staged_tile(made_.tile, way);
       std::optional<AnyLayout> asked;
@@ -360,27 +366,13 @@ class PermutePlanner {
   Variant variant() {
     Variant result;
     result.name = schedule_.name;
-    result.when = independent();
+    result.when = without_implied(known_, when_);
     result.aligned = aligned_;
     result.prediction = prediction_;
     result.how = made_;
     result.notes.push_back(bound());
     if (schedule_.of_script) result.schedule = schedule_.where;
     return result;
-  }
-
-  // The conditions without those that the others imply.
-  std::vector<Predicate> independent() const {
-    std::vector<Predicate> left = when_;
-    // From the last on: the first of two equivalent conditions stays.
-    for (std::size_t i = left.size(); i-- > 0;) {
-      Facts others = known_;
-      for (std::size_t j = 0; j < left.size(); ++j) {
-        if (j != i) others.assume(left[j]);
-      }
-      if (others.proves(left[i])) left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return left;
   }
 
   // Which memory binds, by the cycles of an SM that a tile takes of each.

@@ -10,6 +10,22 @@ namespace {
 // A name may have several rows, one a family: `tile` of a product has three numbers, of a permute
 // kernel one an index. The help page of a name lists all of them.
 constexpr EntryRow rows[] = {
+    {"name", "simt sm80 sm90 permute reduction",
+     "what the variant is called by `lay plan`, `lay bench` and in emitted code",
+     "a name in quotes, for each schedule of a kernel another one; without it, the target and a "
+     "number",
+     "name = \"tall\""},
+    {"accesses", "simt sm80 sm90 reduction",
+     "how global memory is read and written: in vectors as wide as the tensors allow, under "
+     "conditions on sizes and pointers, or element by element",
+     "\"vectors\" or \"elements\"; without it, a variant of each", "accesses = \"vectors\""},
+    {"accesses", "permute", "the widest access to global memory: bytes, or one element",
+     "16, 8, 4 or \"elements\"; without it, a variant of each", "accesses = 16"},
+    {"repack", "sm90",
+     "an operand that a first launch copies into workspace, in rows that TMA reads and the "
+     "instruction takes, and the accesses of that launch",
+     "\"vectors\" or \"elements\", the same for both operands; without it, the planner chooses",
+     "repack A = \"elements\""},
     {"tile", "simt sm80 sm90", "the tile of the product that a block computes: M, N, K",
      "three integers from 1 to 4096", "tile = (128,128,16)"},
     {"tile", "permute", "the tile that a block moves: an extent for each index of the output",
@@ -105,7 +121,11 @@ const std::vector<Synonym>& synonyms() {
                                             {"warps", {"groups"}},
                                             {"num_warps", {"groups"}},
                                             {"num_stages", {"stages"}},
-                                            {"group_size_m", {"group_m"}}};
+                                            {"group_size_m", {"group_m"}},
+                                            {"vectorize", {"accesses"}},
+                                            {"vector_width", {"accesses"}},
+                                            {"copies", {"repack"}},
+                                            {"variant", {"name"}}};
   return list;
 }
 

@@ -96,6 +96,7 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
   }
   std::int64_t rest = wrong - seen->begin();
   for (std::int64_t count : counts) {
+    // Tile numbers count m fastest, as `visits` does.
     fault.tile.push_back(rest % count);
     rest /= count;
   }
@@ -113,6 +114,7 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
         {"schedule-rasterization", std::move(message), where, {}, std::move(notes), {}});
     return false;
   };
+  // Coordinates of a tile: m, n, then one for each batch index.
   const int axes = 2 + static_cast<int>(tiling.batch.size());
   if (!is_onto_axes(order, axes)) {
     return problem("the rasterization " + order.to_string() + " does not map blocks to the " +

@@ -58,6 +58,17 @@ std::optional<bool> yes_or_no(const Value& value) {
 }
 
 // `smem` takes (128,64):(64,1) and Sw<3,3,3> o 0 o (128,64):(64,1); a bare tuple is no layout.
+// "vectors" or "elements".
+std::optional<Width> width_of(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text && *text == "\"vectors\"") return Width::vectors;
+  if (text && *text == "\"elements\"") return Width::elements;
+  return std::nullopt;
+}
+
+constexpr const char* width_form =
+    "\"vectors\", the widest accesses that the tensors allow, or \"elements\"";
+
 std::optional<AnyLayout> any_layout(const Value& value) {
   if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
   if (const auto* composed = std::get_if<Composed>(&value)) return *composed;
@@ -117,6 +128,19 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
   }
 }
 
+void read_repack(const sema::ScheduleEntry& entry, TensorSchedule& into,
+                 std::vector<Problem>& problems) {
+  const auto width = width_of(entry.value);
+  if (!width) return misfit(entry, width_form, problems);
+  // Either entry may come first: the second one is compared with the first.
+  std::optional<Width>& other = entry.argument == "A" ? into.repack_b : into.repack_a;
+  if (entry.argument != "A" && entry.argument != "B")
+    return misfit(entry, "the name of a factor of the product, got " + entry.argument, problems);
+  if (other && *other != *width)
+    return misfit(entry, "the same accesses for both operands: one launch copies them", problems);
+  (entry.argument == "A" ? into.repack_a : into.repack_b) = width;
+}
+
 // Reports an entry that this target does not take: one of another target, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                    std::vector<Problem>& problems) {
@@ -155,7 +179,8 @@ void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into,
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
-  if (read_rasterization(entry, into.order, problems)) return;
+  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems))
+    return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
           "three positive numbers: tile M, N, K");
@@ -181,7 +206,8 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
-  if (read_rasterization(entry, into.order, problems)) return;
+  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems))
+    return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
           "three positive numbers: tile M, N, K");
@@ -216,6 +242,8 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
     wants(into.stages.has_value(), stages_form);
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
+  } else if (entry.key == "repack") {
+    read_repack(entry, into, problems);
   }
 }
 
@@ -268,23 +296,58 @@ sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& k
     // A tensor of the kernel called A is that tensor, even where it is the second factor.
     const bool role = (name == "A" || name == "B") && (first == second || !is_tensor(name));
     const bool factor = first != second && (name == first || name == second);
-    if (entry.key == "smem" && !role && !factor) {
+    const bool of_operand = entry.key == "smem" || entry.key == "repack";
+    if (of_operand && !role && !factor) {
       const std::string factors =
           first == second ? "A or B, as " + first + " is both factors" : first + " or " + second;
-      problems.push_back(
-          {"schedule-entry",
-           "`smem` takes a factor of the product: expected " + factors + ", got " + name,
-           entry.where,
-           {},
-           {},
-           {}});
+      problems.push_back({"schedule-entry",
+                          "`" + entry.key + "` takes a factor of the product: expected " + factors +
+                              ", got " + (name.empty() ? "none" : name),
+                          entry.where,
+                          {},
+                          {},
+                          {}});
       continue;
     }
-    if (entry.key == "smem" && factor) name = name == first ? "A" : "B";
+    if (of_operand && factor) name = name == first ? "A" : "B";
     kept.push_back(std::move(entry));
   }
   schedule.entries = std::move(kept);
   return schedule;
+}
+
+std::optional<std::string> name_of(const sema::ScheduleEntry& entry,
+                                   std::vector<Problem>& problems) {
+  constexpr std::size_t longest = 64;
+  const auto* text = std::get_if<std::string>(&entry.value);
+  // Texts reach the planner with their quotes; other values, as (1,2) or a layout, are no texts.
+  const bool quoted = text && text->size() > 2 && text->front() == '"' && text->back() == '"';
+  const std::string name = quoted ? text->substr(1, text->size() - 2) : "";
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const bool fits = !name.empty() && name.size() <= longest && is_letter(name.front()) &&
+                    std::all_of(name.begin(), name.end(),
+                                [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  if (fits) return name;
+  misfit(
+      entry,
+      "a name in quotes: letters, digits and _, a letter first, at most " + std::to_string(longest),
+      problems);
+  return std::nullopt;
+}
+
+bool read_common_entry(const sema::ScheduleEntry& entry, ScheduleHead& into,
+                       std::vector<Problem>& problems) {
+  if (entry.key == "name") {
+    into.name = name_of(entry, problems).value_or("");
+  } else if (entry.key == "accesses") {
+    into.accesses = width_of(entry.value);
+    if (!into.accesses) misfit(entry, width_form, problems);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {

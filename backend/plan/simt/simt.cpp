@@ -167,6 +167,7 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
   }
   // Limits come before the cover is counted: that lists every element of the tile.
   const long threads = 32L * gemm.groups[0] * gemm.groups[1] * gemm.groups[2];
+  // 512 x 512, which 1024 threads of 256 accumulators would cover.
   constexpr long largest_tile = 1L << 18;
   if (static_cast<long>(gemm.tile[0]) * gemm.tile[1] > largest_tile) {
     return problem("schedule-registers", "tile", "no block has registers for a tile of this size",

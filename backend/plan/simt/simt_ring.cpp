@@ -61,6 +61,7 @@ bool choose_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const
     return false;
   }
   const int multiplying = gemm.threads();
+  // setmaxnreg is for whole warpgroups, and a warpgroup has one number.
   if (gemm.groups[2] != 1 || multiplying % warpgroup != 0 ||
       multiplying + warpgroup > target.block_threads) {
     problems.push_back(

@@ -178,7 +178,14 @@ std::optional<Sm80Gemm> Shaper::run() {
   choose_vectors(at_, gemm_);
   if (!choose_order() || !choose_room()) return std::nullopt;
   // No operand and no output is a vector: the variant of single elements is the same.
-  if (at_.width == Width::vectors && at_.conditions.aligned.empty()) return std::nullopt;
+  if (at_.width == Width::vectors && at_.conditions.aligned.empty()) {
+    if (at_.schedule.accesses && !at_.schedule.completed)
+      at_.wrong("schedule-entry", "accesses",
+                "`accesses` in vectors needs a tensor that is contiguous along a mode of the "
+                "product, with strides of whole vectors",
+                {{"works", "accesses = \"elements\""}});
+    return std::nullopt;
+  }
   return gemm_;
 }
 

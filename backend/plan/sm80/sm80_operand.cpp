@@ -53,6 +53,7 @@ Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int elem
   WorstAccess counter(operand.shared, tile[0], element_bits / 8, operand.vector * element_bits / 8);
   const auto outer = values(along(operand.threads, 0)), k = values(along(operand.threads, 1));
   const auto threads = static_cast<std::size_t>(gemm.threads());
+  // Where each lane of a warp begins one access: (outer, k).
   std::array<std::array<std::int64_t, 2>, lanes> at{};
   // One access a `vector` of values; the first of them says where it begins.
   for (std::size_t value = 0; value < outer.size() / threads;
@@ -87,6 +88,7 @@ void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits
     operand.shared = std::move(layout);
     const Wavefront write = worst_write(operand, gemm, element_bits),
                     read = worst_read(operand, gemm, element_bits);
+    // Wavefronts beyond the least, of the worst write and the worst read.
     const int over = std::max(0, write.taken - write.least) + std::max(0, read.taken - read.least);
     if (!best || over < best->first) best = {over, operand.shared};
     return over == 0;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int warpgroup = 128, rows_of_atom = 64, most_box = 256, swizzle_rows = 8, box_bytes = 128;
 
+// The elements of a layout that a user gave; -1 where they are not known, which no tile has.
 std::int64_t elements_of(const AnyLayout& layout) {
   const auto* composed = std::get_if<Composed>(&layout);
   const Int all = size(composed ? composed->layout() : std::get<Layout>(layout));
@@ -55,6 +56,8 @@ bool Shaper::choose_tile() {
   gemm_.groups = at_.schedule.groups.value_or(
       std::array<int, 4>{std::max(1, gemm_.tile[0] / rows_of_atom),
                          std::max(1, gemm_.tile[1] / gemm_.mma.shape[1]), 1, 1});
+  // Groups over K would need a second set of accumulators; K is split over blocks instead, which
+  // add their sums over DSMEM.
   gemm_.cluster = at_.schedule.cluster.value_or(std::array<int, 3>{1, 1, 1});
   if (gemm_.groups[2] != 1) {
     return at_.wrong("unsupported", "groups", "groups along K are not supported for sm90",
@@ -140,6 +143,7 @@ bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<An
   for (const int span : gemm_.mma.swizzle_widths) {
     if (span >= 32 && run % span == 0) spans.push_back(span);
   }
+  // Roles, as with_operand_roles left them; messages point at the entry that the user wrote.
   const std::string name = axis == 0 ? "A" : "B";
   if (spans.empty()) {
     return at_.wrong("schedule-smem", "tile",
@@ -222,7 +226,9 @@ void Shaper::choose_stores() {
   constexpr int widest = 128, narrowest = 32, enough = 4, least = 2;  // bytes; stages
   const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
   std::vector<sema::NodeId> loads = full_loads(at_.kernel, gemm_);
+  // Each round fits the outputs and the inputs that are left; the last round has outputs alone.
   while (true) {
+    // Several tensors to stage compete with the stages of the main loop for shared memory.
     const bool several = at_.kernel.assignments.size() > 1 || !loads.empty();
     // One output without inputs takes the widest span, whatever is left for stages; with more to
     // stage, subtiles get narrower until four stages, or those asked for, fit.
@@ -335,6 +341,7 @@ bool Shaper::choose_registers() {
       std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads() / 8 * 8);
   // ptxas fits each instruction into what a thread begins with, whatever it is given later (C7602):
   // so many registers beside its accumulators, and four of A.
+  // Read off compiled kernels, not derived.
   constexpr int of_instruction = 26, of_its_a = 4;
   const int atom = gemm_.mma.shape[0] * gemm_.mma.shape[1] / warpgroup,
             least = atom + of_instruction + (of_a > 0 ? of_its_a : 0);
@@ -350,6 +357,8 @@ bool Shaper::choose_registers() {
     // consumers at 168: (504 - 40) / 2 = 232, and 504 - 2 * 232 = 40 for the producer.
     const int all = each * (1 + gemm_.consumers());
     constexpr int of_copies = 40, of_copies_of_parts = 56, of_copies_tight = 24, most = 240;
+    // Producers of multicast or split K hold masks and addresses of other blocks: they get 56
+    // registers where the consumers can spare them.
     constexpr int few = 64;  // accumulators, which leave registers for both
     const bool many_parts = gemm_.split || gemm_.multicast_size() > 2 || held <= few;
     // The producer keeps as much as leaves the consumers what they hold: 56, 40 or 24.

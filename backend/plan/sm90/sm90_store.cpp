@@ -92,6 +92,8 @@ class Accesses {
 
   // By threads whose elements are neighbours in memory.
   Wavefronts worst_run() const {
+    // Threads that copy runs between shared and global memory touch shared memory in rows of the
+    // tensor.
     const auto rows = values(along(of_.runs, 0)), columns = values(along(of_.runs, 1));
     Wavefronts found;
     // The layout's thread mode is fastest: each 32 values are one access of one warp.
@@ -350,6 +352,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
                                         const Layout& atom, const std::vector<sema::NodeId>& loads,
                                         Width width, Facts& facts, Conditions& conditions,
                                         int widest) {
+  // A route is what a tensor's layout allows; what the pass' width allows comes after it (take).
   std::vector<Route> outputs, inputs;
   for (const sema::Assignment& assignment : kernel.assignments) {
     // Every output has to take this way, or none does: the passes are common.
@@ -381,6 +384,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   choose_widths(store, gemm, all, widest / most_bytes);
   if (store.width == 0) return std::nullopt;
   Conditions needed;
+  // With split K a consumer waits for its sums as a whole.
   bool by_warps = gemm.cluster[2] == 1;
   const auto take = [&](Route& route) {
     StagedTensor& staged = route.staged;
