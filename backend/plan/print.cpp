@@ -322,10 +322,10 @@ void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm
   const auto& copies = std::get<Copies>(variant.before.front().variants.at(0).how);
   // All copies of a launch have accesses of one width.
   const Width width = copies.parts.front().access_bytes > 0 ? Width::vectors : Width::elements;
-  const OperandNames names = operand_names(*plan.kernel, gemm);
+  const OperandNames names = operand_names(plan.scheduled(), gemm);
   const std::array<sema::NodeId, 2> loads{gemm.a.load, gemm.b.load};
   for (std::size_t i = 0; i < 2; ++i)
-    if (variant.kernel->loaded(loads[i]).name != plan.kernel->loaded(loads[i]).name)
+    if (variant.kernel->loaded(loads[i]).name != plan.scheduled().loaded(loads[i]).name)
       lines.push_back(entry("repack " + names[i], accesses_text(width)));
 }
 
@@ -439,15 +439,15 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   }
   std::visit(overloaded{
                  [&](const SimtGemm& how) {
-                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
                  },
                  [&](const Permute& how) { permute_lines(kernel, how, lines); },
                  [&](const Copies& how) { copies_lines(kernel, how, lines); },
                  [&](const Sm80Gemm& how) {
-                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
                  },
                  [&](const Sm90Gemm& how) {
-                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
                  },
                  [&](const ScalarKernel& how) {
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");
