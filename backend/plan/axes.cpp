@@ -8,6 +8,8 @@ namespace lay::plan {
 
 Layout along(const Layout& basis, int axis) {
   return Layout(basis.shape, transform(basis.stride, [&](const Tuple& d) {
+                  // 2@0 is two steps along axis 0 and none along axis 1; a stride 0 none along
+                  // either.
                   const bool here = d.is_basis() && d.path().size() == 1 && d.path()[0] == axis;
                   return here ? Tuple(d.value()) : Tuple(0);
                 }));
@@ -24,6 +26,7 @@ Layout scaled(const Layout& basis, const std::array<int, 2>& factors) {
 bool is_onto_axes(const Layout& basis, int axes) {
   const auto strides = leaves(basis.stride);
   return std::all_of(strides.begin(), strides.end(), [&](const Tuple& d) {
+    // A plain stride other than 0 belongs to no axis.
     if (!d.is_basis()) return d.is_literal(0);
     return d.path().size() == 1 && d.path()[0] < axes;
   });

@@ -1,20 +1,116 @@
 #include "backend/plan/conditions.h"
 
 #include <algorithm>
+#include <map>
+
+#include "frontend/algebra/support/refusal.h"
+#include "frontend/sema/session.h"
 
 namespace lay::plan {
+
+namespace {
+
+// What is zero where the condition holds, of an equality and of a divisor; nothing of others.
+std::optional<Int> zero_where(const Predicate& condition) {
+  const PredicateNode& node = condition.node();
+  if (condition.kind() == PredicateKind::equal) return node.a - node.b;
+  if (condition.kind() == PredicateKind::divides && node.b.is_literal()) return mod(node.a, node.b);
+  return std::nullopt;
+}
+
+// A script's `K % 64 == 0` is K - 64*floor_div(K,64) == 0, what vectors ask for is divides(K, 64),
+// and (N - W) % 2 is the same as (N + W) % 2: one condition each, so that none is printed twice.
+Predicate as_divisor(const Predicate& condition) try {
+  const auto zero = zero_where(condition);
+  if (!zero || zero->is_literal()) return condition;
+  for (const Term& term : zero->polynomial().terms) {
+    if (term.factors.size() != 1 || term.factors[0].atom->kind != AtomKind::floor_div) continue;
+    const Int &a = term.factors[0].atom->a, &by = term.factors[0].atom->b;
+    const bool is_remainder = *zero == mod(a, by) || *zero == -mod(a, by);
+    if (by.is_literal() && by.value() > 0 && is_remainder) return divides(a, by);
+  }
+  return condition;
+} catch (const Refusal&) {  // the difference needs more than 64 bits
+  return condition;
+}
+
+using Known = std::map<DimId, Int>;
+
+// A condition as it reads back: what an equality before it says of a dim is put in its place, in
+// `L == 1 and 8 <= L*M` that is 8 <= M. `known` gains what the condition says itself.
+Predicate as_read(const Predicate& condition, Known& known) {
+  const PredicateNode& node = condition.node();
+  if (condition.kind() == PredicateKind::both) {
+    const Predicate left = as_read(Predicate::of(node.left), known);
+    return both(left, as_read(Predicate::of(node.right), known));
+  }
+  if (condition.kind() == PredicateKind::either) {
+    Known of_left = known, of_right = known;
+    return either(as_read(Predicate::of(node.left), of_left),
+                  as_read(Predicate::of(node.right), of_right));
+  }
+  const Predicate made = as_divisor(known.empty() ? condition : condition.substitute(known));
+  if (made.kind() == PredicateKind::equal && made.node().b.is_literal()) {
+    if (const auto dim = made.node().a.dim_id()) known.emplace(*dim, made.node().b);
+  }
+  return made;
+}
+
+// The parts of conditions, each once.
+std::vector<Predicate> parts_of(const std::vector<Predicate>& when) {
+  std::vector<Predicate> parts;
+  Known known;
+  for (const Predicate& condition : when) {
+    for (const Predicate& part : sema::conjuncts(as_read(condition, known)))
+      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+  }
+  return parts;
+}
+
+}  // namespace
 
 std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
                                                       const std::vector<Predicate>& when) {
   std::vector<Predicate> open;
-  for (const Predicate& condition : when) {
+  for (const Predicate& condition : parts_of(when)) {
+    // Three answers: impossible, so no variant; proved, so no test at the launch; else the launcher
+    // asks.
     if (condition.is_never() || facts.proves(negate(condition))) return std::nullopt;
     if (!facts.proves(condition)) open.push_back(condition);
   }
   return open;
 }
 
+namespace {
+
+std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate> when,
+                                       bool (*is_asked)(const Predicate&)) {
+  // From the last on: the first of two equivalent conditions stays.
+  for (std::size_t i = when.size(); i-- > 0;) {
+    if (!is_asked(when[i])) continue;
+    Facts others = facts;
+    for (std::size_t j = 0; j < when.size(); ++j)
+      if (j != i && is_asked(when[j])) others.assume(when[j]);
+    if (others.proves(when[i])) when.erase(when.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return when;
+}
+
+}  // namespace
+
+std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate> when) {
+  return without_implied(facts, std::move(when), [](const Predicate&) { return true; });
+}
+
+std::vector<Predicate> as_read_back(const Facts& facts, const std::vector<Predicate>& when) {
+  return without_implied(facts, parts_of(when), [](const Predicate& condition) {
+    return condition.kind() == PredicateKind::divides;
+  });
+}
+
 bool contradicts(Facts facts, const std::vector<Predicate>& when) {
+  // One after the other, each with those before it: K % 8 == 0 and K == 12 contradict only
+  // together.
   return !std::all_of(when.begin(), when.end(),
                       [&](const Predicate& condition) { return facts.suppose(condition); });
 }

@@ -8,13 +8,22 @@
 
 namespace lay::plan {
 
-// The conditions that the facts do not prove; nothing if one of them never holds.
+// The conditions, part by part, that the facts do not prove; nothing if one of them never holds.
 std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
                                                       const std::vector<Predicate>& when);
 
 // Whether these cannot all hold beside the facts, as far as that is decided: leading dimensions M
 // and M + 5 are never both multiples of 4.
 bool contradicts(Facts facts, const std::vector<Predicate>& when);
+
+// Returns the conditions without those that the others imply, the last ones first: K % 8 == 0
+// beside K % 64 == 0.
+std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate> when);
+
+// Returns the conditions, part by part, in the form in which a script that has them in a `when` is
+// read, so that a printed plan pastes back to the same text; without divisors that others imply,
+// which are decided quickly.
+std::vector<Predicate> as_read_back(const Facts& facts, const std::vector<Predicate>& when);
 
 // Taken for all sizes and pointers, so that no variant after it is reached.
 bool unconditional(const Variant& variant);

@@ -34,6 +34,8 @@ struct Sharing {
 
 // (thread, (element, access)) -> (outer, k). Nothing if the threads do not divide the tile that
 // way.
+// A K-major 128 x 16 tile in vectors of 4 by 256 threads, side = 4: 64 rows at once, 2 accesses, so
+// ((4,64),(4,2)):((4@1,1@0),(1@1,64@0)).
 std::optional<Layout> share(const Sharing& tile, int side) {
   const int run = tile.run(), across = tile.along_k ? tile.outer : tile.k;
   if ((tile.along_k ? tile.k : tile.outer) % tile.vector != 0 || run % side != 0 ||
@@ -74,6 +76,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
   const int unit = tile::unit_mode(facts, tensor.layout);
   const sema::IndexId run =
       unit < 0 ? -1 : bare_index(kernel, load.coordinate[static_cast<std::size_t>(unit)]);
+  // Single elements are read along k or along the outer index as well, whichever is contiguous.
   copy.along_k = run == gemm.k;
   const bool can = width == Width::vectors && (run == gemm.k || run == copy.outer);
   for (std::size_t i = 0; i < load.coordinate.size(); ++i) {
@@ -81,6 +84,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
     if (index == (copy.along_k ? gemm.k : copy.outer)) copy.vector_mode = static_cast<int>(i);
   }
   const int bytes = bits(tensor.element) / 8;
+  // Halves until the threads can share the tile and the strides allow it for some sizes.
   for (int vector = can ? widest_access / bytes : 1; vector >= 1; vector /= 2) {
     auto threads = share({outer_tile, gemm.tile[2], copy.along_k, vector, gemm.producer_threads()});
     if (!threads) continue;
@@ -110,6 +114,7 @@ OutputStore plan_store(const SimtGemm& gemm, const sema::Kernel& kernel, Facts& 
   if (width == Width::elements || (run != gemm.m && run != gemm.n)) return store;
   const int bytes = bits(tensor.element) / 8, held = gemm.lane_tile[store.along_n ? 1 : 0];
   int vector = widest_access / bytes;
+  // A thread writes vectors of its lane tile: 4 f32 of a tile of 4, 2 of one of 6.
   while (held % vector != 0) vector /= 2;
   Conditions needed{tile::vector_conditions(facts, tensor.layout, unit, vector),
                     {{target.target, vector * bytes}}};
@@ -126,6 +131,7 @@ Layout padded(int outer, int k, int pad) {
 
 // The layouts of shared memory to choose from: the one asked for, or rows with more and more
 // padding.
+// Padding in steps of a fragment's vector, which has to stay aligned.
 std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step,
                                          const std::optional<AnyLayout>& asked) {
   if (asked) return {*asked};
@@ -138,6 +144,8 @@ std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step,
 // The layout, and for transposed operands the number of accesses side by side, with the fewest
 // wavefronts over a K tile. Of equals the most side by side, and the smallest padding; side by side
 // at least the 32 bytes that memory gives.
+// A K-major operand is written transposed: elements of one access go to rows `outer + pad` apart.
+// With pad = 4, 8 rows of k and 4 of m touch 32 banks.
 void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy& copy, bool is_a,
                    const std::optional<AnyLayout>& asked) {
   constexpr int sector = 32;
@@ -147,6 +155,8 @@ void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy
                      gemm.producer_threads()};
   const auto layouts = shared_candidates(tile, fragment_vector(gemm.accumulator, lane_tile), asked);
   std::optional<std::pair<long, OperandCopy>> best;
+  // Fewer accesses side by side spread a warp over more rows: a transposing store then meets fewer
+  // banks twice, and memory still gives whole sectors.
   for (int side = std::min(tile.run(), tile.threads); side >= 1; side /= 2) {
     const auto threads = share(tile, side);
     if (!threads || (best && (!copy.along_k || side * copy.vector * element < sector))) continue;
@@ -156,6 +166,7 @@ void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy
       candidate.shared = layout;
       const SharedTraffic traffic = shared_traffic(kernel, gemm, candidate, is_a);
       if (!best || traffic.total < best->first) best = {traffic.total, candidate};
+      // No conflicts: later candidates cannot be better.
       if (traffic.total == traffic.least) {
         copy = best->second;
         return;
@@ -186,6 +197,8 @@ bool check_shared(const SimtGemm& gemm, const AnyLayout& shared, bool is_a,
                    {{"works", padded(outer, k, 0).to_string()}});
   }
   const auto offsets = values(shared);
+  // Offsets are listed with the outer index fastest, so a fragment's vector is `vector` places in a
+  // row.
   const int vector = fragment_vector(gemm.accumulator, gemm.lane_tile[is_a ? 0 : 1]);
   for (std::size_t i = 0; i < offsets.size(); i += static_cast<std::size_t>(vector)) {
     bool together = offsets[i] % vector == 0;
@@ -225,6 +238,7 @@ bool is_never(const Conditions& conditions) {
                      [](const Predicate& p) { return p.is_never(); });
 }
 
+// K-major, in the words of the field.
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k) {
   const int unit = tile::unit_mode(facts, kernel.loaded(load).layout);
   return unit >= 0 &&
@@ -232,12 +246,14 @@ bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, s
 }
 
 int fragment_vector(ElementType accumulator, int lane_tile) {
+  // A lane reads its tile in one access of 16 bytes where it has as many elements.
   int vector = widest_access * 8 / bits(accumulator);
   while (lane_tile % vector != 0) vector /= 2;
   return vector;
 }
 
 int shared_store_vector(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy) {
+  // What is transposed or converted is stored element by element.
   const bool plain = copy.value == copy.load && tensor_of(kernel, copy).element == gemm.accumulator;
   if (copy.along_k || !plain) return 1;
   const bool is_a = copy.outer == gemm.m;
@@ -250,6 +266,7 @@ int stage_elements(const OperandCopy& copy) {
 }
 
 int shared_bytes(const SimtGemm& gemm) {
+  // Slices of K hand over their sums through one more buffer of the tile's size.
   const int handed = gemm.groups[2] > 1 ? gemm.tile[0] * gemm.tile[1] : 0;
   return (gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) + handed) *
          bits(gemm.accumulator) / 8;

@@ -12,9 +12,6 @@
 
 namespace lay::plan {
 
-// Whether accesses to global memory are made as wide as they can be, at the price of conditions.
-enum class Width { vectors, elements };
-
 // Conditions that a variant takes on with its vectors.
 struct Conditions {
   std::vector<Predicate> when;

@@ -18,6 +18,7 @@ constexpr int lanes = WorstAccess::lanes, row_bytes = 16, matrix = 8;
 // the outer index and, in elements of 4 bytes, j along k.
 void choose_matrices(Fragment& fragment, int element_bits) {
   fragment.matrices = 0;
+  // ldmatrix moves rows of 16 bytes of any type, .trans elements of 16 bits only.
   if (element_bits > 32 || element_bits < 8 || (element_bits != 16 && !fragment.along_k)) return;
   const auto outer = values(along(fragment.held, 0)), k = values(along(fragment.held, 1));
   const int held = static_cast<int>(outer.size()) / lanes, together = 32 / element_bits,
@@ -27,6 +28,8 @@ void choose_matrices(Fragment& fragment, int element_bits) {
   for (int value = 0; value < held; ++value) {
     for (int lane = 0; lane < lanes; ++lane) {
       const auto at = static_cast<std::size_t>(lane + lanes * value);
+      // bf16: lane 4 i + j holds (i, 2 j) and (i, 2 j + 1); 8-bit types four of a row, 32-bit types
+      // one.
       const std::int64_t i = lane / 4, j = lane % 4 * together + value % together;
       if (value % together == 0 && lane == 0) first.push_back({outer[at], k[at]});
       if (outer[at] != first.back()[0] + i || k[at] != first.back()[1] + j) return;
@@ -36,10 +39,12 @@ void choose_matrices(Fragment& fragment, int element_bits) {
   const auto begin = [&](int axis, std::size_t q) {
     return first[q][static_cast<std::size_t>(axis)];
   };
+  // m16n8k16 A: matrices at (0,0), (8,0), (0,8), (8,8), and indeed (0,0) + (8,8) = (8,0) + (0,8).
   if (count == 4 && (first[0][0] + first[3][0] != first[1][0] + first[2][0] ||
                      first[0][1] + first[3][1] != first[1][1] + first[2][1])) {
     return;
   }
+  // The first matrix is at the atom's corner; the strides of the others follow from their corners.
   if (first[0][0] != 0 || first[0][1] != 0) return;
   const auto stride = [&](std::size_t q) {
     const std::int64_t m = begin(0, q), n = begin(1, q);
@@ -67,6 +72,8 @@ Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool alo
   Fragment made;
   const int warps = static_cast<int>(size(operand.shape[0]).value()) / lanes;
   const Layout whole = fragment_of(operand, shape);
+  // An operand of four warps: the first 32 threads say what a lane holds, every 32nd where a warp
+  // begins.
   if (warps > 1) {
     Facts facts;
     const Layout lane = composition(facts, operand[0], Layout(lanes, 1));

@@ -12,6 +12,8 @@ bool depends(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId on) {
   return reachable(kernel, {value})[static_cast<std::size_t>(on)] != 0;
 }
 
+// Sums of indices, dims and whole numbers: a range of indices gives a range of values
+// (mask_range.h).
 bool is_whole(const sema::Kernel& kernel, sema::NodeId id) {
   const sema::Node& at = kernel.node(id);
   if (std::holds_alternative<sema::IndexValue>(at.what) ||
@@ -27,6 +29,7 @@ bool is_whole(const sema::Kernel& kernel, sema::NodeId id) {
                      [&](sema::NodeId operand) { return is_whole(kernel, operand); });
 }
 
+// Comparisons of such numbers under `and`, `or`, `not`: m >= n, m - n < 128.
 bool is_mask(const sema::Kernel& kernel, sema::NodeId id) {
   const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
   if (!apply) return false;
@@ -54,6 +57,7 @@ bool is_mask(const sema::Kernel& kernel, sema::NodeId id) {
 
 std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction) {
   if (kernel.assignments.size() != 1) return std::nullopt;
+  // Y[m,n] = bf16(select(m >= n, sum, 0)): the cast may stand around the selection.
   sema::NodeId value = kernel.assignments.front().value;
   const auto* apply = std::get_if<sema::Apply>(&kernel.node(value).what);
   while (apply && apply->function == ElementFunction::cast) {
@@ -64,6 +68,7 @@ std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction
     return std::nullopt;
   const bool then = depends(kernel, apply->operands[1], contraction);
   const bool otherwise = depends(kernel, apply->operands[2], contraction);
+  // Exactly one arm needs the products.
   if (then == otherwise) return std::nullopt;
   return Mask{apply->operands[0], then};
 }

@@ -46,8 +46,12 @@ Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId ou
   };
   Facts facts = known;
   Conditions conditions;
+  // TMA takes tensors of 2 to 5 modes with one contiguous mode, the other strides multiples of 16
+  // bytes.
   const auto order = tma_order(kernel, made.tensor(), facts, conditions);
   const sema::IndexId run = order ? index_at(order->front()) : -1;
+  // 8-bit wgmma reads both operands along k only: an operand along its outer index is unreadable
+  // for it.
   made.unreadable = !order || (run != k && (run != outer || !takes_outer));
   made.open = conditions.when;
   constexpr int least_modes = 2, most_modes = 5;  // of a tensor that TMA takes
@@ -56,6 +60,7 @@ Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId ou
   const int unit = tile::unit_mode(facts, tensor.layout);
   const bool runs_outside = unit >= 0 && index_at(unit) == outer;
   made.transposed = runs_outside && !takes_outer;
+  // The copy keeps the direction where the atom takes it, and turns it along k where not.
   for (int mode = 0; mode < rank; ++mode) {
     if (index_at(mode) == (runs_outside && takes_outer ? outer : k)) made.run_mode = mode;
   }
@@ -77,6 +82,8 @@ Pitched pitched(const sema::Kernel& kernel, const Factor& factor, sema::IndexId 
   std::vector<Tuple> extents, strides(static_cast<std::size_t>(rank), Tuple(1));
   for (int mode = 0; mode < rank; ++mode) extents.emplace_back(size(tensor.layout[mode].shape));
   const auto extent = [&](int mode) { return extents[static_cast<std::size_t>(mode)].value(); };
+  // Rows are padded to whole lines of 128 bytes: (M,K) of bf16 becomes (M,K):(64*ceil_div(K,64),1),
+  // whatever K is, so the conditions on strides hold for all sizes.
   Int step = ceil_div(extent(factor.run_mode), unit) * unit;
   const auto place = [&](int mode) {
     strides[static_cast<std::size_t>(mode)] = Tuple(step);
@@ -86,6 +93,7 @@ Pitched pitched(const sema::Kernel& kernel, const Factor& factor, sema::IndexId 
     const auto index = bare_index(kernel, factor.load->coordinate[static_cast<std::size_t>(mode)]);
     return index == outer || index == k;
   };
+  // The matrix's other mode before the batches, so that a batch's matrix is one piece of memory.
   for (const bool matrix : {true, false}) {
     for (int mode = rank - 1; mode >= 0; --mode) {
       if (mode != factor.run_mode && of_matrix(mode) == matrix) place(mode);
@@ -109,6 +117,7 @@ class Maker {
   }
 
   void copy(const Factor& factor, sema::IndexId outer) {
+    // A tensor that is both factors is copied once, and both loads read the copy.
     const auto id = static_cast<std::size_t>(factor.tensor());
     if (std::find(copied_.begin(), copied_.end(), factor.tensor()) != copied_.end()) return;
     copied_.push_back(factor.tensor());
@@ -117,6 +126,7 @@ class Maker {
     moved.layout = made.layout;
     moved.name += factor.transposed ? "_transposed" : "_rows";
     while (!taken_.insert(moved.name).second) moved.name += "_";
+    // Workspace tensors lie one behind the other, each at a multiple of 128 bytes.
     end_ = ceil_div(end_, workspace_alignment) * workspace_alignment;
     workspace_tensors_.push_back({moved.name, end_});
     end_ += made.bytes;
@@ -149,6 +159,8 @@ class Maker {
     made.tensors.back().access = sema::Access::output;
     made.signature.push_back({false, from});
     made.signature.push_back({false, to});
+    // Builds the checked kernel that the script would have written: target[i,j] = source[i,j], over
+    // indices of its own with the tensor's extents.
     sema::Load read{from, {}};
     sema::Assignment assignment{to, {}, -1, source.where};
     for (int mode = 0; mode < source.layout.rank(); ++mode) {
@@ -183,6 +195,8 @@ std::optional<std::vector<int>> straight_tile(const PermuteForm& form) {
   if (form.inputs.empty() || form.inputs.front().way.run_axis != to.run_axis || to.run_axis < 0)
     return std::nullopt;
   std::vector<int> tile(form.indices.size(), 1);
+  // One row of 256 elements at a time, an element a thread, and eight rows of the next fastest
+  // mode.
   tile[static_cast<std::size_t>(to.run_axis)] = tile_run;
   for (const AffineAccess::Leaf& leaf : to.leaves) {
     if (leaf.axis == to.run_axis) continue;
@@ -199,6 +213,8 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
   Variant made;
   Copies parts;
   for (std::size_t i = 0; i < copies->assignments.size(); ++i) {
+    // The planner sees one copy at a time; its store is then numbered as in the kernel of all
+    // copies.
     sema::Kernel one = *copies;
     one.assignments = {copies->assignments[i]};
     Facts known = facts;
@@ -217,6 +233,7 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
     made.when.insert(made.when.end(), part->when.begin(), part->when.end());
     made.aligned.insert(made.aligned.end(), part->aligned.begin(), part->aligned.end());
     made.prediction.registers = std::max(made.prediction.registers, part->prediction.registers);
+    // One kernel declares the shared memory of all its parts.
     made.prediction.shared_bytes += part->prediction.shared_bytes;
     made.prediction.blocks = resident_blocks(threads_of_copies, made.prediction.registers,
                                              made.prediction.shared_bytes, target);
@@ -249,6 +266,7 @@ struct Takes {
   bool a, b;
 };
 
+// With swap_ab the atom's first operand is the product's second factor.
 Takes takes_of(const TensorSchedule& schedule) {
   const Takes made{schedule.mma->takes_transposed_a(), schedule.mma->takes_transposed_b()};
   return schedule.swap_ab ? Takes{made.b, made.a} : made;
@@ -271,6 +289,8 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
   made.needed = a.unreadable || b.unreadable;
   if ((a.unreadable && !a.copyable) || (b.unreadable && !b.copyable)) return made;
   const bool same = a.tensor() == b.tensor();
+  // Copying one factor alone helps where the other can be read as it lies: at all sizes, or under
+  // conditions that leave something for the copy to open.
   const auto alone = [](const Factor& copied, const Factor& other) {
     return copied.copyable && !other.unreadable &&
            (copied.unreadable || !all_of(copied.open, other.open));
@@ -280,6 +300,44 @@ CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
   if (a.copyable && b.copyable && (!same || a.run_mode == b.run_mode))
     made.all.push_back({true, true, a.transposed && b.transposed});
   return made;
+}
+
+std::optional<CopiedFactors> said_factors(const sema::Kernel& kernel, const GemmForm& form,
+                                          const TensorSchedule& schedule, const Facts& facts,
+                                          std::vector<Problem>& problems) {
+  // The schedule names operands of the instruction.
+  // With swap_ab the first operand of the instruction is the product's second factor.
+  const bool first = schedule.repack_a.has_value(), second = schedule.repack_b.has_value();
+  const bool a = schedule.swap_ab ? second : first, b = schedule.swap_ab ? first : second;
+  const CopyChoices choices = copy_choices(kernel, form, schedule, facts);
+  const auto found =
+      std::find_if(choices.all.begin(), choices.all.end(),
+                   [&](const CopiedFactors& each) { return each.a == a && each.b == b; });
+  const bool wide = schedule.repack_a == Width::vectors || schedule.repack_b == Width::vectors;
+  if (found != choices.all.end() && (!wide || found->transposed)) return *found;
+  std::string what, works;
+  for (const CopiedFactors& each : choices.all) {
+    const std::string &of_a = kernel.loaded(form.a).name, &of_b = kernel.loaded(form.b).name;
+    works += (works.empty() ? "" : "; ") + (each.a ? of_a : "") +
+             (each.a && each.b && of_a != of_b ? " and " : "") +
+             (each.b && of_a != of_b ? of_b
+              : each.a               ? ""
+                                     : of_b);
+  }
+  // These factors can be copied, but not in the accesses that were asked for.
+  const bool only_wide = found != choices.all.end();
+  problems.push_back(
+      {"schedule-entry",
+       only_wide ? "`repack` in vectors is for operands that are transposed on the way, and these "
+                   "rows only get another pitch"
+                 : "`repack` takes operands that are worth a copy for some sizes",
+       schedule.at(first ? "repack A" : "repack B"),
+       {},
+       {{"works", only_wide       ? "\"elements\""
+                  : works.empty() ? "no `repack`"
+                                  : works}},
+       {}});
+  return std::nullopt;
 }
 
 std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmForm& form,
@@ -292,6 +350,8 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   if (factors.a) maker.copy(a, form.m);
   if (factors.b) maker.copy(b, form.n);
   const Takes takes = takes_of(schedule);
+  // Rows of the library share their repacks: what is copied depends on the factors, on what the
+  // atom takes and on the access width only.
   const auto [found, fresh] =
       known.try_emplace({factors.a, factors.b, takes.a, takes.b, bytes}, std::nullopt);
   if (fresh) found->second = copies_variant(maker.copies(), bytes, target, facts, problems);
@@ -309,6 +369,9 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   const auto is_copied = [&](sema::TensorId id) {
     return std::find(maker.copied().begin(), maker.copied().end(), id) != maker.copied().end();
   };
+  // Pointers: the main launch reads copies in workspace, which are aligned. The repack reads the
+  // caller's tensors, and its own conditions on them (even ids are sources, odd ones targets)
+  // become the variant's.
   std::erase_if(made->aligned, [&](const Alignment& each) { return is_copied(each.tensor); });
   add_new(made->when, copies->when);
   std::erase_if(copies->aligned, [](const Alignment& each) { return each.tensor % 2 != 0; });

@@ -41,6 +41,12 @@ struct CopyChoices {
 CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
                          const TensorSchedule& schedule, const Facts& facts);
 
+// Returns the factors that the schedule's `repack` names, as operands of the instruction, which are
+// among those that are worth a copy; else nothing, and a problem "schedule-entry".
+std::optional<CopiedFactors> said_factors(const sema::Kernel& kernel, const GemmForm& form,
+                                          const TensorSchedule& schedule, const Facts& facts,
+                                          std::vector<Problem>& problems);
+
 // The copying launches of one kernel for one target, by factors, whether each of them may run along
 // the output, and bytes: to choose how a tile lies in shared memory takes long, and many schedules
 // begin with the same copies.

@@ -173,6 +173,9 @@ struct WorkspaceTensor {
 };
 inline constexpr int workspace_alignment = 128;  // bytes, of the workspace too
 
+// Whether accesses to global memory are made as wide as they can be, at the price of conditions.
+enum class Width { vectors, elements };
+
 struct Plan;
 
 struct Variant {
@@ -180,6 +183,7 @@ struct Variant {
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel, tile::Program> how;
+  Width accesses = Width::vectors;  // a permute kernel says more (Permute::access_bytes)
   // Launches that come first, in order: of each plan the first variant that takes the sizes
   // (launches/launch_sequence.h). One of them takes them wherever this one does.
   std::vector<std::shared_ptr<const Plan>> before;

@@ -20,6 +20,8 @@ namespace {
 std::string joined(const std::vector<Predicate>& when) {
   std::string text;
   for (const Predicate& condition : when) {
+    // `and` binds closer than `or`: a choice among several conditions needs parentheses to read
+    // back.
     const bool choice = condition.kind() == PredicateKind::either && when.size() > 1;
     text += (text.empty() ? "" : " and ") +
             (choice ? "(" + condition.to_string() + ")" : condition.to_string());
@@ -31,11 +33,16 @@ std::string elements(int vector) {
   return std::to_string(vector) + (vector == 1 ? " element" : " elements");
 }
 
+// Keys are padded to the longest one, so that the values of a schedule stand in one column.
 // "  tile      = (128,128,8)"
 std::string entry(std::string key, const std::string& value) {
   constexpr std::size_t widest = 13;  // rasterization
   key.resize(std::max(widest, key.size()), ' ');
   return "  " + key + " = " + value;
+}
+
+std::string accesses_text(Width width) {
+  return width == Width::vectors ? "\"vectors\"" : "\"elements\"";
 }
 
 std::string written(const sema::Kernel& kernel, std::size_t assignment, int vector) {
@@ -67,15 +74,19 @@ std::string smem_line(const std::string& name, const sema::Tensor& tensor,
   return entry("smem " + name, to_string(layout));
 }
 
+// What one operand's `smem` entry is, and below it how the operand gets there: the accesses follow
+// from the tile, the threads and the tensor's layout.
 void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index,
                    const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(smem_line(name, kernel.loaded(copy.load), copy.shared));
   const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
+  // Boxes are of rows as they lie: 16 bytes is no swizzle.
   if (copy.boxes) {
     lines.push_back("  // " + kernel.loaded(copy.load).name + " is loaded by TMA: boxes of " +
                     box_text(copy.boxes->box, outer, k, 16));
     return;
   }
+  // Comment lines hold what follows from the entries and the tensors; entries hold what was chosen.
   lines.push_back("  // " + kernel.loaded(copy.load).name + " is read " + elements(copy.vector) +
                   " at once along " + (copy.along_k ? k : outer) + "; (thread,value) -> (" + outer +
                   "," + k + "): " + copy.threads.to_string());
@@ -88,6 +99,8 @@ using OperandNames = std::array<std::string, 2>;
 
 template <class Gemm>
 OperandNames operand_names(const Plan& plan, const Gemm& gemm) {
+  // Names are of the kernel that is scheduled, not the one that is executed: a repacked X is
+  // X_rows there.
   const sema::Kernel& kernel = plan.scheduled();
   const std::string &a = kernel.loaded(gemm.a.load).name, &b = kernel.loaded(gemm.b.load).name;
   if (a == b) return {"A", "B"};
@@ -133,16 +146,20 @@ void permute_lines(const sema::Kernel& kernel, const Permute& permute,
                : " along " + index_name(kernel, permute.indices[static_cast<std::size_t>(axis)]);
   };
   std::string tile;
+  lines.push_back(entry("accesses", permute.access_bytes > 0 ? std::to_string(permute.access_bytes)
+                                                             : accesses_text(Width::elements)));
   for (int extent : permute.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
+  // A tile of one index is a number, since (256) is no tuple of the language.
   lines.push_back(entry("tile", (permute.tile.size() == 1 ? tile : "(" + tile + ")")));
   lines.push_back(entry("threads", std::to_string(permute.threads)));
   std::vector<std::string> said;
   for (const PermuteLoad& load : permute.loads) {
     const std::string& name = kernel.loaded(load.load).name;
+    // A tensor read at several places has one `smem` entry; further tiles of it share its layout.
     const bool first = std::find(said.begin(), said.end(), name) == said.end();
     if (load.staged) {
-      lines.push_back(std::string(first ? "  smem " : "  // and again ") + name + "    = " +
-                      to_string(load.shared));
+      lines.push_back(first ? entry("smem " + name, to_string(load.shared))
+                            : "  // and again " + name + " = " + to_string(load.shared));
       said.push_back(name);
     }
     lines.push_back(
@@ -163,6 +180,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
   bool whole = false;
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* loop = std::get_if<tile::For>(&stmt.node);
+    // A walk over whole rows is one tile along the columns, kept in registers.
     whole = whole || (loop && loop->walk == tile::Walk::whole);
   });
   lines.push_back(entry("threads", program.threads->layout.to_string()));
@@ -171,6 +189,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
   lines.push_back("  // a tile: " + std::to_string(across.tile) + " rows " + across.name + ", " +
                   std::to_string(along.tile) + " columns " + along.name +
                   (whole ? ", whole rows" : ", one after the other"));
+  // A tensor that several reductions walk is named once.
   std::set<std::string> said;
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
@@ -193,6 +212,7 @@ std::optional<const tile::Program*> split_program(const Variant& variant) {
 
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
                    std::vector<std::string>& lines) {
+  // Element by element there is no row to name.
   if (fragment.matrices == 0) return;
   lines.push_back("  // fragments by ldmatrix" + std::string(fragment.transposed ? ".trans" : "") +
                   ", " + std::to_string(fragment.matrices) +
@@ -215,6 +235,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
                    const std::string& name, std::vector<std::string>& lines) {
   lines.push_back(smem_line(name, kernel.loaded(operand.load), operand.shared));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
+  // Copies that one block issues for a K tile: its slice of the tile, cut into boxes.
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
   lines.push_back(
       "  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
@@ -233,6 +254,8 @@ void staged_line(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedT
                  bool out, const std::string& buffers, std::vector<std::string>& lines) {
   const std::string& name = kernel.tensor(staged.tensor).name;
   const char* matrices = out ? "stmatrix" : "ldmatrix";
+  // Two steps: between registers and shared memory by stmatrix or ldmatrix where elements have 16
+  // bits, between shared and global memory by TMA or by threads that take neighbours.
   const std::string by = staged.tma ? staged.matrices ? std::string(matrices) + " and TMA" : "TMA"
                          : staged.matrices ? std::string(matrices) + " and neighbours"
                                            : "neighbours";
@@ -255,6 +278,7 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
     staged_line(kernel, gemm, each, false, buffers(each.tma ? store.loads_ahead : 1), lines);
   for (const StagedTensor& each : store.outputs)
     staged_line(kernel, gemm, each, true, buffers(store.buffers), lines);
+  // An atom of 200 columns stored 128 at a time leaves 72.
   if (store.rest > 0) {
     lines.push_back("  // " + std::to_string(store.width) + " columns at a time, then " +
                     std::to_string(store.rest));
@@ -286,8 +310,10 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
   lines.push_back(entry("groups", tuple_text(gemm.groups)));
   if constexpr (hopper) {
     lines.push_back(
+        // A third number means split K: without it two are the usual form.
         entry("cluster", gemm.split ? tuple_text(gemm.cluster)
                                     : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
+    // Entries whose value is the default are not printed.
     if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
     if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
     if (gemm.promotion_interval)
@@ -297,11 +323,28 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
   operand_lines(kernel, gemm, gemm.a, names[0], lines);
   operand_lines(kernel, gemm, gemm.b, names[1], lines);
   lines.push_back(entry("rasterization", gemm.order.to_string()));
+  // The accumulators follow from tile, atom and groups: a comment, for who checks an epilogue.
   lines.push_back(accumulator_line(kernel, gemm));
+  // Only where outputs leave from registers: `vectors` is empty where they go through shared
+  // memory.
   for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
     lines.push_back(written(kernel, i, gemm.vectors[i]) + " along " + index_name(kernel, gemm.n));
   }
   if constexpr (hopper) hopper_lines(kernel, gemm, lines);
+}
+
+// Which operands a first launch repacks: their tensors are other ones in the kernel that follows.
+void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm,
+                  std::vector<std::string>& lines) {
+  if (variant.before.empty()) return;
+  const auto& copies = std::get<Copies>(variant.before.front().variants.at(0).how);
+  // All copies of a launch have accesses of one width.
+  const Width width = copies.parts.front().access_bytes > 0 ? Width::vectors : Width::elements;
+  const OperandNames names = operand_names(plan.scheduled(), gemm);
+  const std::array<sema::NodeId, 2> loads{gemm.a.load, gemm.b.load};
+  for (std::size_t i = 0; i < 2; ++i)
+    if (variant.kernel->loaded(loads[i]).name != plan.scheduled().loaded(loads[i]).name)
+      lines.push_back(entry("repack " + names[i], accesses_text(width)));
 }
 
 // What is the same on every GPU that has this plan.
@@ -309,6 +352,8 @@ void prediction_lines(const Prediction& prediction, std::vector<std::string>& li
   lines.push_back("  // predicted: " + std::to_string(prediction.registers) +
                   " registers a thread, " + std::to_string(prediction.shared_bytes) +
                   " bytes of shared memory");
+  // Counted on the plan's layouts, access by access: 4 wavefronts of a 16-byte access are the
+  // least.
   for (const BankConflicts& access : prediction.conflicts) {
     lines.push_back("  //   " + access.access + ": " + std::to_string(access.wavefronts) +
                     (access.wavefronts == 1 ? " wavefront " : " wavefronts ") + access.unit +
@@ -320,6 +365,8 @@ void prediction_lines(const Prediction& prediction, std::vector<std::string>& li
                   " floating-point operations");
 }
 
+// Alignment is a condition that no `when` can say: it is about pointers, which a script does not
+// see.
 std::string alignment_text(const sema::Kernel& kernel, const Variant& variant) {
   std::string text;
   for (const Alignment& alignment : variant.aligned) {
@@ -337,10 +384,17 @@ std::string declared(const sema::Tensor& tensor) {
 // Each copy as a kernel and its schedule.
 void copies_lines(const sema::Kernel& kernel, const Copies& copies,
                   std::vector<std::string>& lines) {
+  // The kernel of a repack has the dims and guards of the kernel that it serves, whether it uses
+  // them or not: its variants are planned under the same facts.
   std::string dims, where;
   for (const sema::Dim& dim : kernel.dims) dims += (dims.empty() ? "" : ", ") + dim.name;
+  // What the caller's guards say of the dims holds for a repack as well, and its plan depends on
+  // it.
   for (const Guard& guard : kernel.guards)
     where += (where.empty() ? " where " : " and ") + guard.predicate.to_string();
+  // One launch, but each copy printed as a kernel of its own that a script can hold:
+  //   kernel linear_repack_X<M, K>(X: bf16 (M,K):(K,1)) -> X_rows: bf16 (M,K):(64*ceil_div(K,64),1)
+  //   { X_rows[m,k] = X[m,k] }
   for (std::size_t i = 0; i < copies.parts.size(); ++i) {
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
@@ -390,8 +444,15 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   workspace_lines(kernel, variant, lines);
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
   if (scheduled) {
+    // Scalar kernels have no schedule, and repacks print several: their conditions are comments.
     lines.push_back("schedule " + kernel.name + " for " + target +
                     (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
+    lines.push_back(entry("name", "\"" + variant.name + "\""));
+    // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
+    if (!std::holds_alternative<Permute>(variant.how))
+      lines.push_back(entry("accesses", accesses_text(variant.accesses)));
+    if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
+      repack_lines(plan, variant, *gemm, lines);
   } else if (!variant.when.empty()) {
     lines.push_back("// when " + joined(variant.when));
   }
@@ -423,6 +484,7 @@ std::string rounded(double number) {
 
 // What the GPU that is planned for makes of it.
 std::string machine_line(const Prediction& prediction) {
+  // Behind the schedule, since it depends on the GPU: the text of a schedule does not.
   std::string line = "// an SM has room for " + std::to_string(prediction.blocks) +
                      (prediction.blocks == 1 ? " block" : " blocks");
   if (prediction.tile) {
@@ -438,6 +500,7 @@ std::string machine_line(const Prediction& prediction) {
 std::set<std::string> use_lines(const Plan& plan) {
   std::set<std::string> lines;
   const auto add = [&](const TensorGemm& gemm) {
+    // "sm90.wgmma(n = 256, ...)" is a record of `atoms.sm90`.
     const std::string library = "atoms." + gemm.mma.name.substr(0, gemm.mma.name.find('.'));
     if (sema::stdlib_text(library)) lines.insert("use " + library);
   };
@@ -484,7 +547,10 @@ std::string print_with(const Plan& plan,
   std::string text;
   for (const std::string& note : plan.notes) text += "// " + note + "\n";
   for (const std::string& line : use_lines(plan)) text += line + "\n";
+  // Twenty rows of a policy share two repacks: each is printed at the first variant that needs it.
   std::set<std::string> said;  // launches that several variants begin with
+  // A variant with its own launches before it: a blank line, the schedule, what the machine makes
+  // of it.
   const auto say = [&](const Plan& of, const Variant& variant) {
     if (!text.empty()) text += "\n";
     for (const std::string& line : schedule_lines(of, variant)) text += line + "\n";

@@ -16,6 +16,7 @@ namespace {
 
 // The load under casts.
 std::optional<NodeId> load_under_casts(const Kernel& kernel, NodeId node) {
+  // f32(X[m,k]): a cast of an element is still an element, converted when it is loaded.
   while (const auto* apply = std::get_if<Apply>(&kernel.nodes[node].what)) {
     if (apply->function != ElementFunction::cast) return std::nullopt;
     node = apply->operands[0];
@@ -62,6 +63,7 @@ Int step(const Kernel& kernel, const Factor& factor, IndexId index) {
   const auto mode =
       std::find(factor.indices.begin(), factor.indices.end(), index) - factor.indices.begin();
   const Layout& layout = kernel.tensor(load.tensor).layout;
+  // A nested mode counts by its fastest leaf.
   return leaves(layout[static_cast<int>(mode)].stride)[0].value();
 }
 
@@ -71,6 +73,8 @@ IndexId own_index(const Kernel& kernel, const Facts& facts, const Factor& in, co
   IndexId best = -1;
   for (IndexId index : kernel.assignments[0].indices) {
     if (!in.has(index) || out.has(index)) continue;
+    // Of several own indices the one with the smallest stride becomes m or n, the others batches:
+    // it is what vectors and TMA run along.
     const bool farther =
         best >= 0 && facts.proves(less_equal(step(kernel, in, best), step(kernel, in, index)));
     if (!farther) best = index;
@@ -81,12 +85,16 @@ IndexId own_index(const Kernel& kernel, const Facts& facts, const Factor& in, co
 std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts& facts,
                                               GemmForm form, Factor left, Factor right) {
   const std::vector<IndexId>& target = kernel.assignments[0].indices;
+  // sum[k](A[m,k] * x[m]) is x[m] times a sum, no GEMM.
   for (const Factor* f : {&left, &right}) {
     if (!f->has(form.k)) return NotGemm{"a factor does not depend on the summed index"};
   }
+  // m and n are indices of one factor alone; indices of both are batches: C[b,m,n] = A[b,m,k]
+  // B[b,n,k].
   const auto first = std::find_if(target.begin(), target.end(),
                                   [&](IndexId i) { return left.has(i) != right.has(i); });
   if (first == target.end()) return NotGemm{"no output index belongs to one factor alone"};
+  // The factor with the output's first index is A, whichever stands first in the product.
   if (right.has(*first)) std::swap(left, right);
   form.m = own_index(kernel, facts, left, right);
   form.n = own_index(kernel, facts, right, left);
@@ -114,6 +122,7 @@ GemmForm swapped(GemmForm form) {
 std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts) {
   GemmForm form;
   const auto live = reachable(kernel);
+  // Exactly one sum in the nodes that outputs reach.
   for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id) {
     if (!live[id] || !std::holds_alternative<Reduce>(kernel.nodes[id].what)) continue;
     if (form.contraction >= 0) return NotGemm{"it has more than one sum"};
@@ -122,6 +131,7 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   if (form.contraction < 0) return NotGemm{"it has no sum"};
   const Node& sum = kernel.nodes[form.contraction];
   const auto& contraction = std::get<Reduce>(sum.what);
+  // The types in which threads or tensor cores accumulate.
   if (sum.type != ElementType::f32 && sum.type != ElementType::f64 &&
       sum.type != ElementType::s32) {
     return NotGemm{"its sum is in " + std::string(element_name(sum.type)) +
@@ -129,6 +139,7 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   }
   if (contraction.function != ReduceFunction::sum)
     return NotGemm{"it reduces by another function than a sum"};
+  // A sum over two indices is a product over their flattened pair, which layouts may not say.
   if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
   form.k = contraction.indices[0];
   const auto* product = std::get_if<Apply>(&kernel.nodes[contraction.body].what);
@@ -163,6 +174,8 @@ int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::Nod
     const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
     if (!seen.insert(id).second || !apply) continue;
     using enum ElementFunction;
+    // exp, log, tanh and the like cost about eight multiply-adds; casts are instructions that other
+    // work hides.
     const bool elementary = apply->function >= exp && apply->function <= cos;
     count += apply->function == cast ? 0 : elementary ? 8 : 1;
     open.insert(open.end(), apply->operands.begin(), apply->operands.end());
@@ -171,6 +184,7 @@ int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::Nod
 }
 
 std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId contraction) {
+  // Starts behind the sum: what is inside it is the main loop's.
   std::set<sema::NodeId> seen{contraction};
   std::vector<sema::NodeId> open, found;
   for (const sema::Assignment& assignment : kernel.assignments) open.push_back(assignment.value);
@@ -185,6 +199,7 @@ std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId
       for (const sema::NodeId operand : operands(node)) open.push_back(operand);
     }
   }
+  // In the order of ids, so that plans do not depend on the order of the walk.
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -24,12 +24,15 @@ std::string element(const std::vector<int>& tile, std::size_t index) {
 
 std::optional<std::string> shared_fault(const std::vector<int>& tile, const AnyLayout& asked) {
   const Layout* inner = inner_layout(asked);
+  // The layout has the tile's modes, each with the tile's extent, whatever their nesting.
   bool fits = inner && inner->is_known() && !inner->has_basis() &&
               inner->rank() == static_cast<int>(tile.size());
   for (std::size_t axis = 0; fits && axis < tile.size(); ++axis)
     fits = size((*inner)[static_cast<int>(axis)]).is(tile[axis]);
   if (!fits) return "is not one of the tile " + tuple_text(tile);
   const auto offsets = values(asked);
+  // Sorted by offset, equal ones in the order of elements: the witness is the first pair that
+  // shares a place.
   std::vector<std::size_t> by_offset(offsets.size());
   std::iota(by_offset.begin(), by_offset.end(), std::size_t{0});
   std::stable_sort(by_offset.begin(), by_offset.end(),

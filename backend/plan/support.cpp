@@ -22,6 +22,8 @@ void check_inout(const sema::Kernel& kernel, const std::vector<char>& live,
                  std::vector<Problem>& problems) {
   for (const sema::Assignment& assignment : kernel.assignments) {
     const sema::Tensor& tensor = kernel.tensor(assignment.target);
+    // Threads run in any order: an element that another thread writes may be the old one or the new
+    // one.
     if (tensor.access != sema::Access::inout) continue;
     for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
       const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
@@ -48,6 +50,7 @@ void check_order(const sema::Kernel& kernel, std::vector<Problem>& problems) {
   };
   for (const sema::Assignment& assignment : kernel.assignments) {
     const sema::Tensor& tensor = kernel.tensor(assignment.target);
+    // Groups of one kernel are not ordered among blocks.
     const bool same = sorted(assignment.indices) == sorted(kernel.assignments[0].indices);
     if (!same && tensor.access == sema::Access::inout) {
       unsupported("outputs over different indices cannot be inout yet", assignment.where,
@@ -71,6 +74,8 @@ void check_types(const sema::Kernel& kernel, std::vector<Problem>& problems) {
 
 // The size of the expression as a tree, in which a shared part counts at each use.
 void check_size(const sema::Kernel& kernel, std::vector<Problem>& problems) {
+  // x = x * x forty times over is forty nodes and 2^40 leaves: arms of selections would write it
+  // out.
   std::vector<double> copies(kernel.nodes.size(), 1);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
     for (sema::NodeId operand : operands(kernel.nodes[id]))

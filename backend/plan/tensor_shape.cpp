@@ -39,6 +39,8 @@ bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& de
   gemm.n = form.n;
   gemm.k = form.k;
   gemm.batch = form.batch;
+  // The checks stand in the order in which a user would mend them: an atom, one of the right kind,
+  // one that the GPU has, one of the kernel's types.
   if (!at.schedule.mma) {
     return at.wrong("schedule-entry", "mma", "a schedule for " + demand.family + " names its atom",
                     {{"works", "mma = " + demand.example}});
@@ -67,6 +69,7 @@ bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& de
 
 bool check_tile(const TensorShaping& at, const TensorGemm& gemm, const std::array<int, 3>& least,
                 const char* who) {
+  // `least` is what all groups with one atom each cover.
   if (gemm.tile[0] % least[0] == 0 && gemm.tile[1] % least[1] == 0 &&
       gemm.tile[2] % least[2] == 0) {
     // Asked before anything lists the elements of the tile.
@@ -98,6 +101,8 @@ bool check_threads(const TensorShaping& at, int threads, const char* whose) {
 
 Layout fragment_of(const Layout& operand, std::array<int, 2> shape) {
   Facts facts;
+  // The atom's layouts give column-major numbers in (outer, k); composed with the identity on
+  // coordinates they give the coordinates themselves.
   const Layout coordinates(tuple(shape[0], shape[1]),
                            tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1})));
   return composition(facts, coordinates, operand);
@@ -109,6 +114,7 @@ bool choose_accumulators(const TensorShaping& at, TensorGemm& gemm) {
   const Layout atom = fragment_of(gemm.mma.c, {shape[0], shape[1]});
   const auto part = gemm.part();
   const auto repeats = gemm.repeats();
+  // A group begins a part further, a repeat an atom further: (64@0,128@1) for parts of 64 x 128.
   const auto over = [](int m, int n) { return tuple(Tuple::basis(m, {0}), Tuple::basis(n, {1})); };
   gemm.accumulators = Layout(tuple(tuple(atom.shape[0], tuple(gemm.groups[0], gemm.groups[1])),
                                    tuple(atom.shape[1], tuple(repeats[0], repeats[1]))),
@@ -121,10 +127,13 @@ bool choose_accumulators(const TensorShaping& at, TensorGemm& gemm) {
 }
 
 void choose_vectors(const TensorShaping& at, TensorGemm& gemm) {
+  // mma's accumulators come in pairs along n: (0,0) and (0,1), then (8,0) and (8,1).
   const Layout held = gemm.accumulators[1];
   const auto at_m = values(along(held, 0)), at_n = values(along(held, 1));
   bool pairs = at.width == Width::vectors && at_m.size() % 2 == 0;
   for (std::size_t i = 0; pairs && i < at_m.size(); i += 2) {
+    // Values 2 i and 2 i + 1 are neighbours along n from an even column on, as in every mma of
+    // NVIDIA's.
     pairs = at_m[i] == at_m[i + 1] && at_n[i] + 1 == at_n[i + 1] && at_n[i] % 2 == 0;
   }
   for (const sema::Assignment& assignment : at.kernel.assignments) {

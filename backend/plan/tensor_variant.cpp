@@ -14,6 +14,7 @@ namespace {
 bool multiplies_as_stored(const sema::Kernel& kernel, const GemmForm& form) {
   const ElementType sum = kernel.node(form.contraction).type;
   const auto plain = [&](sema::NodeId value, sema::NodeId load) {
+    // f32(bf16) is what the tensor core does itself; f32(f16(e4m3)) would round in between.
     for (; value != load; value = std::get<sema::Apply>(kernel.node(value).what).operands[0]) {
       if (kernel.node(value).type != sum) return false;
     }
@@ -32,6 +33,7 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
   variant.name = shaping.schedule.name;
   variant.when = *open;
   variant.aligned = shaping.conditions.aligned;
+  variant.accesses = shaping.width;
   variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
   variant.how = std::move(*gemm);
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
@@ -46,6 +48,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
                                       std::vector<Problem>& problems) {
   const auto given = open_conditions(facts, schedule.when);
   if (!given) return std::nullopt;
+  // Laws are the same for a row and for a script; only who hears of a broken one differs.
   std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
   std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
   if (!multiplies_as_stored(kernel, form)) {
@@ -63,11 +66,13 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   if (schedule.of_script) {
     for (const Predicate& condition : *given) {
       // No size is in the row's class and in the schedule's.
+      // `schedule f for sm90 when M <= 64` with a row for M >= 4096.
       if (schedule.completed && known.proves(negate(condition))) return std::nullopt;
       known.assume(condition);
     }
   }
   Conditions conditions{*given, {}};
+  // From here on A, m and rows are the instruction's.
   const GemmForm taken = schedule.swap_ab ? swapped(form) : form;
   const TensorShaping shaping{kernel, taken, schedule, target, width, known, conditions, found};
   return family == "sm90" ? variant_of(shape_sm90(shaping), shaping, facts)

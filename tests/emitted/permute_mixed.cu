@@ -4,9 +4,11 @@
 //   // where these are aligned: Y to 8 bytes, X to 16 bytes, Z to 8 bytes
 //   // bound by global memory: a tile moves 65792 bytes of global memory, 3582 cycles of an SM's share, and takes 512 wavefronts of shared memory
 //   schedule permute_mixed for simt when M % 4 == 0 and N % 4 == 0 {
+//     name          = "bytes16"
+//     accesses      = 16
 //     tile          = (1,64,128)
 //     threads       = 256
-//     smem X    = Sw<3,2,7> o 0 o (1,64,128):(0,128,1)
+//     smem X        = Sw<3,2,7> o 0 o (1,64,128):(0,128,1)
 //     // X is read 4 elements at once along i; (thread,value) -> (b,i,j): ((8,4,2,4),(4,8)):((4@1,1@2,32@1,4@2),(1@1,16@2))
 //     // Z is read 4 elements at once along j
 //     rasterization = (ceil_div(M,128),ceil_div(N,64),B):(1@2,1@1,1@0)

@@ -4,6 +4,8 @@
 //   // where these are aligned: Y to 16 bytes, X to 16 bytes
 //   // bound by global memory: a tile moves 32768 bytes of global memory, 1784 cycles of an SM's share, and takes 0 wavefronts of shared memory
 //   schedule permute_straight for simt {
+//     name          = "bytes16"
+//     accesses      = 16
 //     tile          = (32,128)
 //     threads       = 256
 //     // X is read 4 elements at once along j

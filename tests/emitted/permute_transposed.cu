@@ -4,9 +4,11 @@
 //   // where these are aligned: Y to 16 bytes, X to 16 bytes
 //   // bound by global memory: a tile moves 65536 bytes of global memory, 3568 cycles of an SM's share, and takes 768 wavefronts of shared memory
 //   schedule permute_transposed for simt when M % 8 == 0 and N % 8 == 0 {
+//     name          = "bytes16"
+//     accesses      = 16
 //     tile          = (128,128)
 //     threads       = 512
-//     smem X    = Sw<3,3,7> o 0 o (128,128):(128,1)
+//     smem X        = Sw<3,3,7> o 0 o (128,128):(128,1)
 //     // X is read 8 elements at once along i; (thread,value) -> (i,j): ((8,4,2,8),(8,4)):((8@0,1@1,64@0,4@1),(1@0,32@1))
 //     rasterization = (ceil_div(M,128),ceil_div(N,128)):(1@1,1@0)
 //     // Y is written 8 elements at once along j

@@ -3,6 +3,8 @@
 //   // variant sm80
 //   // where these are aligned: A to 16 bytes, B to 16 bytes, C to 4 bytes
 //   schedule rows for sm80 when K % 8 == 0 and N % 2 == 0 {
+//     name          = "sm80"
+//     accesses      = "vectors"
 //     tile          = (128,128,32)
 //     mma           = sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)
 //     groups        = (2,4,1,1)

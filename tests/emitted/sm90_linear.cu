@@ -3,6 +3,8 @@
 //   // variant sm90
 //   // where these are aligned: X to 16 bytes, W to 16 bytes, Y to 16 bytes
 //   schedule linear for sm90 when K % 8 == 0 and N % 8 == 0 {
+//     name          = "sm90"
+//     accesses      = "vectors"
 //     tile          = (128,128,64)
 //     mma           = sm90.wgmma(n = 128, ab = bf16, acc = f32)
 //     groups        = (2,1,1,1)

@@ -239,7 +239,8 @@ TEST_CASE("the default layouts of shared memory are free of conflicts, unpadded 
       }
     }
   }
-  const auto made = plan::make_plan(gemm({"TN", ElementType::f32}).done());
+  // On an A100, where no ring of stages takes the same sizes before `wide`.
+  const auto made = plan::make_plan(gemm({"TN", ElementType::f32}).done(), *find_target("a100"));
   auto how = std::get<SimtGemm>(variant(made, "wide").how);
   how.a.shared = layout(tuple(128, 8), tuple(1, 128));
   CHECK(plan::shared_traffic(*made.kernel, how, how.a, true).write.wavefronts == 2);

@@ -344,13 +344,10 @@ TEST_CASE("the printed schedule of a permute kernel is one that the planner take
       REQUIRE(again.problems.empty());
       const auto same =
           std::find_if(again.variants.begin(), again.variants.end(),
-                       [&](const plan::Variant& v) { return v.name == "simt_" + variant.name; });
+                       [&](const plan::Variant& v) { return v.name == variant.name; });
       REQUIRE(same != again.variants.end());
-      auto expected = plan::schedule_lines(made, variant),
-           actual = plan::schedule_lines(again, *same);
-      expected.erase(expected.begin());
-      actual.erase(actual.begin());
-      CHECK(actual == expected);
+      CHECK(same == again.variants.begin());
+      CHECK(plan::schedule_lines(again, *same) == plan::schedule_lines(made, variant));
     }
   }
 }

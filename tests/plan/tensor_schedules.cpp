@@ -326,9 +326,8 @@ TEST_CASE("a layout of the user's that meets bank conflicts is followed, and sai
   const auto found = notes("; smem A = (64,128):(128,1)");
   REQUIRE(found.size() == 1);
   CHECK(found[0] ==
-        "smem A meets bank conflicts: read A takes 32 wavefronts a warp, and 4 would do; without "
-        "the entry a layout is "
-        "chosen");
+        "smem A meets bank conflicts: read A takes 32 wavefronts a warp, and 4 in the layout that "
+        "is chosen without the entry");
   CHECK(notes("; smem A = Sw<3,4,3> o 0 o (64,128):(128,1)").empty());
 }
 

@@ -3,6 +3,8 @@
 //   // variant rows_64
 //   // where these are aligned: X to 16 bytes, Y to 16 bytes
 //   schedule softmax_rows for simt when N <= 64 and N % 8 == 0 {
+//     name          = "rows_64"
+//     accesses      = "vectors"
 //     threads       = ((8,16),(8,4)):((8@1,1@0),(1@1,16@0))
 //     columns       = "kept"
 //     // a tile: 64 rows m, 64 columns n, whole rows

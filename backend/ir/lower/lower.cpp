@@ -19,6 +19,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   Kernel kernel;
   Builder builder(kernel);
   Declared declared(builder, plan, variant, options);
+  // Each family of plans has its own lowering; row reductions are tile programs and are expanded.
   std::visit(overloaded{
                  [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
                  [&](const plan::Permute& permute) { lower_permute(declared, permute); },
@@ -29,6 +30,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
                  [&](const tile::Program& program) { expand(declared, program); },
              },
              variant.how);
+  // A broken law names the pass that broke it: the verifier runs after each.
   verify_after("lowering", kernel);
   for (const Pass& pass : passes()) {
     pass.run(kernel);
@@ -40,6 +42,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
 std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant,
                               const LowerOptions& options) {
   std::vector<Kernel> kernels;
+  // Launches run in this order in one stream: what repacks operands comes before what reads them.
   for (const auto& before : variant.before)
     for (Kernel& kernel : lower_all(*before, before->variants.at(0), options))
       kernels.push_back(std::move(kernel));

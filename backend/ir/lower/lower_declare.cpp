@@ -10,6 +10,8 @@ namespace {
 // Where a tensor lies in the variant's workspace, if it does.
 const plan::WorkspaceTensor* workspace_tensor(const plan::Variant& variant,
                                               const sema::Tensor& tensor) {
+  // Plans that write a workspace tensor and those that read it are separate kernels with separate
+  // ids: the name is what they share.
   const auto found =
       std::find_if(variant.workspace_tensors.begin(), variant.workspace_tensors.end(),
                    [&](const plan::WorkspaceTensor& each) { return each.name == tensor.name; });
@@ -32,11 +34,15 @@ Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant
   made.name = kernel.name + "_" + variant.name;
   made.script = options.script;
   made.header = plan::schedule_lines(plan, variant);
+  // The launcher has checked guards and conditions: index arithmetic is simplified with them. A
+  // guard on a path holds where the path is taken: not path, or predicate.
   for (const Guard& guard : kernel.guards) {
     made.assumptions.push_back(either(negate(guard.path), guard.predicate));
   }
   made.assumptions.insert(made.assumptions.end(), variant.when.begin(), variant.when.end());
   for (const sema::Dim& dim : kernel.dims) {
+    // Names of the script's dims, scalars, tensors and indices are kept as they are; lowering's own
+    // names give way (`acc` becomes `acc_`).
     taken_.insert(dim.name);
     b.size(dim.name, dim.symbol);
   }

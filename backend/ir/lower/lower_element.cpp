@@ -14,7 +14,10 @@ using namespace sema;
 
 namespace {
 
+// Larger arms become branches: a select evaluates both.
 constexpr double largest_inline_arm = 16;  // nodes
+// Deeper ones are cut by a variable: nested parentheses of emitted text stay readable, and
+// compilers do not recurse far.
 constexpr int deepest_expression = 10;
 constexpr int deepest_range = 6;  // selections in selections whose arms are looked at
 
@@ -26,6 +29,7 @@ bool is_integer_division(const sema::Node& node) {
 }
 
 bool is_leaf(const sema::Node& node) {
+  // What costs no more to write twice than to name.
   return std::visit(overloaded{
                         [](const Literal&) { return true; },
                         [](const IndexValue&) { return true; },
@@ -45,6 +49,7 @@ bool fits_s32(const sema::Kernel& kernel, NodeId id) {
   if (std::holds_alternative<IndexValue>(node.what)) return true;
   if (const auto* size = std::get_if<SizeValue>(&node.what))
     return size->value.dim_id().has_value();
+  // A literal is s32 only if its value is: 3000000000 is compared in 64 bits.
   const auto* literal = std::get_if<Literal>(&node.what);
   const auto* integer = literal ? std::get_if<std::int64_t>(&literal->value) : nullptr;
   return integer && !is_float(node.type) && fits(*integer, ElementType::s32);
@@ -67,6 +72,7 @@ IntegerRange integers_in(const sema::Kernel& kernel, NodeId id, int depth = 0) {
     if (const auto* integer = std::get_if<std::int64_t>(&literal->value))
       return {*integer, *integer};
   }
+  // Indices and dims are never negative.
   if (fits_s32(kernel, id)) return {0, std::numeric_limits<std::int32_t>::max()};
   const auto* applied = std::get_if<sema::Apply>(&node.what);
   if (applied && applied->function == ElementFunction::select && depth < deepest_range) {
@@ -86,6 +92,8 @@ ElementLowering::ElementLowering(Declared& declared, const std::vector<NodeId>& 
       indices_(declared.kernel.indices.size()),
       free_(sema::free_indices(declared.kernel)) {
   const size_t count = kernel_.nodes.size();
+  // One pass in the order of ids, operands first: `written_` is the size of the expression as a
+  // tree, which doubles at each shared node, hence a double and no integer.
   uses_.assign(count, 0);
   written_.assign(count, 1);
   effects_.assign(count, 0);
@@ -94,6 +102,7 @@ ElementLowering::ElementLowering(Declared& declared, const std::vector<NodeId>& 
   const auto live = plan::reachable(kernel_);
   for (size_t id = 0; id < count; ++id) {
     const sema::Node& node = kernel_.nodes[id];
+    // A given value is a leaf: what it was computed from is not read again.
     if (std::find(given.begin(), given.end(), static_cast<NodeId>(id)) != given.end()) continue;
     sums_[id] = std::holds_alternative<Reduce>(node.what);
     effects_[id] =
@@ -111,6 +120,8 @@ ElementLowering::ElementLowering(Declared& declared, const std::vector<NodeId>& 
 }
 
 const Term* ElementLowering::known(NodeId node) const {
+  // From the inmost arm outwards: a value made in an arm that is not always taken is no value
+  // outside.
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     if (auto found = scope->find(node); found != scope->end()) return &found->second;
   }
@@ -129,8 +140,10 @@ Term ElementLowering::value(NodeId id) {
   for (NodeId operand : plan::operands(kernel_.nodes[i]))
     depth = std::max(depth, depth_[static_cast<size_t>(operand)]);
   depth_[i] = depth + 1;
+  // Inside an inline arm there is no place for a statement: a `let` would be evaluated always.
   if (inline_ || is_leaf(kernel_.nodes[i])) return made;
   const bool named = std::holds_alternative<VarRef>(b_.kernel.expr(made.id).node);
+  // A shared node becomes a variable once; both uses read it.
   if (!named && (uses_[i] > 1 || depth_[i] > deepest_expression)) {
     made = b_.let(declared_.fresh("t"), made);
     depth_[i] = 0;
@@ -146,6 +159,8 @@ Term ElementLowering::value(NodeId id, ElementType type) {
   const ElementType from = given.type();
   if (from == ElementType::pred || is_float(from) || is_float(type) || bits(type) <= 8)
     return as(given, type);
+  // Saturation is two comparisons, left out where the value's range shows that they do nothing: an
+  // index as u16 needs the upper bound only.
   const IntegerRange held = integers_of(type), range = integers_in(kernel_, id);
   Term kept = computes(from) ? given : as(given, ElementType::s32);
   const auto bounded = [&](ElementFunction function, std::int64_t bound) {
@@ -219,6 +234,7 @@ Term ElementLowering::apply(const sema::Node& node, const sema::Apply& applied) 
       break;
   }
   std::vector<Term> operands;
+  // `m < N` of an index and a dim is compared in 32 bits, as one would write it in CUDA by hand.
   const bool narrow = node.type == ElementType::pred &&
                       std::all_of(applied.operands.begin(), applied.operands.end(),
                                   [&](NodeId id) { return fits_s32(kernel_, id); });
@@ -231,6 +247,7 @@ Term ElementLowering::apply(const sema::Node& node, const sema::Apply& applied) 
       const auto rank = [](ElementType type) { return (is_float(type) ? 1000 : 0) + bits(type); };
       if (rank(term.type()) > rank(common)) common = term.type();
     }
+    // Storage types have no comparisons: two bf16 are compared as f32, which is exact.
     if (common != ElementType::pred && !computes(common)) common = ElementType::f32;
   }
   for (Term& term : operands) term = as(term, common);
@@ -243,7 +260,10 @@ Term ElementLowering::arm(NodeId node, ElementType type) {
 
 void ElementLowering::hoist(NodeId node) {
   const auto i = static_cast<size_t>(node);
+  // Small arms with a load become `c ? a : b`, of which C++ evaluates one: the law of effects holds
+  // without a statement.
   if (inline_ || written_[i] > 1000) return;
+  // A node with an effect may not be computed early, but its operands without one may.
   if (effects_[i]) {
     for (NodeId operand : plan::operands(kernel_.nodes[i])) hoist(operand);
   } else if (uses_[i] > 1 && !is_leaf(kernel_.nodes[i])) {
@@ -260,6 +280,7 @@ Term ElementLowering::arm(NodeId node, ElementType type, Truth where) {
 }
 
 std::optional<bool> ElementLowering::decided(NodeId condition) const {
+  // Inside the arm of `x == y`, a second `x == y` is true and `x != y` false: no second test.
   const Truth asked = truth(kernel_, condition, true);
   for (const Truth& known : truths_) {
     if (known == asked) return true;
@@ -276,6 +297,7 @@ Term ElementLowering::choose(const sema::Node& node, NodeId test, NodeId then, N
   hoist(otherwise);
   const bool sums = sums_[t] || sums_[o];
   const Truth holds = truth(kernel_, test, true), fails = truth(kernel_, test, false);
+  // Both arms are plain arithmetic: computing both is cheaper than a branch, and does no harm.
   if (!effects_[t] && !effects_[o]) {
     const Term a = arm(then, node.type, holds), z = arm(otherwise, node.type, fails);
     return b_.select(condition, a, z);
@@ -287,6 +309,7 @@ Term ElementLowering::choose(const sema::Node& node, NodeId test, NodeId then, N
     inline_ = outer;
     return b_.select(condition, a, z);
   }
+  // Costly arms are a branch that assigns a variable.
   const BufferId chosen = b_.registers(declared_.fresh("chosen"), node.type, Layout(1, 0));
   const Ref to{chosen, {b_.constant(std::int64_t{0})}};
   b_.when(
@@ -305,6 +328,7 @@ Term ElementLowering::shortcut(ElementFunction function, Term first, NodeId seco
     inline_ = outer;
     return b_.apply(function, {first, rest});
   }
+  // Registers hold numbers: a truth is 0 or 1.
   const auto number = [&](Term truth) {
     return b_.select(truth, b_.constant(std::int64_t{1}), b_.constant(std::int64_t{0}));
   };
@@ -329,6 +353,7 @@ void ElementLowering::hoist_reductions(NodeId node, const Reduce& around) {
     return;
   }
   const auto* applied = std::get_if<sema::Apply>(&kernel_.node(node).what);
+  // Only the condition of a choice is certain to be evaluated.
   const bool chooses = applied && (applied->function == ElementFunction::select ||
                                    applied->function == ElementFunction::and_ ||
                                    applied->function == ElementFunction::or_);
@@ -352,6 +377,8 @@ void ElementLowering::forget(const std::vector<IndexId>& indices) {
 
 Term ElementLowering::reduce(const sema::Node& node, const Reduce& reduction) {
   hoist_reductions(reduction.body, reduction);
+  // A reduction that binds an index which one around it binds as well: what is known of the outer
+  // one's element does not hold inside, and is restored afterwards.
   const bool is_bound_around =
       std::any_of(reduction.indices.begin(), reduction.indices.end(), [&](IndexId index) {
         return std::find(reduced_.begin(), reduced_.end(), index) != reduced_.end();
@@ -380,6 +407,8 @@ Term ElementLowering::reduce_by(const sema::Node& node, const Reduce& reduction)
     return Ref{b_.registers(declared_.fresh(stem), held, Layout(1, 0)),
                {b_.constant(std::int64_t{0})}};
   };
+  // Starts at the identity (0 of a sum, -inf of a max of floats), which is also the value of no
+  // elements.
   const Ref total = one(std::string(row.name), type);
   const auto first = sema::identity(reduction.function, of_body);
   b_.assign(total, std::visit([&](auto x) { return b_.constant(x, type); }, first));
@@ -395,6 +424,7 @@ Term ElementLowering::reduce_by(const sema::Node& node, const Reduce& reduction)
     const Term before = b_.read(total);
     if (is_position) {
       const Term later = b_.let(declared_.fresh("t"), as(more, type));
+      // Strictly better, so that the first of equal extremes keeps its place.
       const Term better = is_extreme(reduction.function, later, before);
       b_.when(better, [&] {
         b_.assign(total, later);
@@ -403,6 +433,7 @@ Term ElementLowering::reduce_by(const sema::Node& node, const Reduce& reduction)
     } else if (is_condition) {
       const bool is_any = reduction.function == sema::ReduceFunction::any;
       const Term decided = b_.constant(std::int64_t{is_any}, type);
+      // No early exit: every thread of a warp takes as many steps, and the result is the same.
       b_.assign(total,
                 is_any ? b_.select(more, decided, before) : b_.select(more, before, decided));
     } else {
@@ -410,6 +441,7 @@ Term ElementLowering::reduce_by(const sema::Node& node, const Reduce& reduction)
     }
   };
   const auto loops = [&](auto&& self, size_t depth) -> void {
+    // Nested loops, the last index inmost.
     if (depth == reduction.indices.size()) return join();
     const IndexId over = reduction.indices[depth];
     b_.loop(declared_.index_name(over), b_.constant(std::int64_t{0}), declared_.extent(over), {},
@@ -429,6 +461,7 @@ Term ElementLowering::reduce_by(const sema::Node& node, const Reduce& reduction)
 Term ElementLowering::is_extreme(sema::ReduceFunction function, Term later, Term before) {
   const Term beyond = function == sema::ReduceFunction::argmax ? later > before : later < before;
   if (!is_float(later.type())) return beyond;
+  // x != x only for NaN. The first NaN wins and stays, as in NumPy and PyTorch.
   const Term not_a_number = b_.apply(ElementFunction::ne, {later, later});
   const Term number_before = b_.apply(ElementFunction::eq, {before, before});
   return b_.apply(ElementFunction::or_,

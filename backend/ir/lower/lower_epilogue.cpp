@@ -31,12 +31,16 @@ void GemmLowering::epilogue() {
 // were. Registers have no index at run time, so they move.
 void GemmLowering::passes(size_t axis, int most, const std::function<void(Term, int)>& body) {
   const int all = held_[axis], across = held_[1 - axis];
+  // The most rows that divide all of them and keep a pass within `most` elements: 16 x 4
+  // accumulators and 32 elements give passes of 8 rows.
   int count = all;
   while (count > 1 && (count * across > most || all % count != 0)) --count;
   if (count == all) return body(number(0), all);
   b_.loop("pass", number(0), number(all), {.step = count}, [&](Term first) {
     body(first, count);
     declared_.from(declared_.kernel.assignments[0].where, "the accumulators of the next pass");
+    // After the last pass this moves accumulators that nobody reads; the loop body is the same each
+    // time.
     std::array<int, 2> left = held_;
     left[axis] -= count;
     b_.loop("i", number(0), number(left[0]), {.unrolled = true}, [&](Term i) {
@@ -75,9 +79,12 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
                 at[run] =
                     b_.let(declared_.index_name(index[run]), position(static_cast<int>(run), j));
                 b_.when(at[0] < extent(gemm_.m) && at[1] < extent(gemm_.n), [&] {
+                  // The access begins at the vector's first element, and a predicate on that one
+                  // stands for all.
                   ElementLowering first(declared_, given);
                   bind(first, at[0], at[1], number(0));
                   const Ref output = first.element(assignment.target, assignment.indices);
+                  // C of the whole vector is read before any element is stored, in one access.
                   for (const SourceOperand& value : old)
                     read_old(first, value, output, before, store);
                   b_.loop("v", number(0), number(store.vector), {.unrolled = true}, [&](Term v) {

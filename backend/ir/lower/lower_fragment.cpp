@@ -8,6 +8,8 @@ namespace lay::ir {
 using plan::along;
 
 LanePlace lane_place(Builder& b, const plan::Fragment& fragment) {
+  // ldmatrix.x4 takes a row address from each of 32 lanes, .x2 from 16 and .x1 from 8; the
+  // addresses of the others are ignored, so they repeat those of the first.
   constexpr int lanes = 32;
   const Layout from = fragment.matrices > 0 ? fragment.rows : fragment.held[0];
   const int rows = static_cast<int>(size(from.shape).value());
@@ -17,6 +19,8 @@ LanePlace lane_place(Builder& b, const plan::Fragment& fragment) {
 
 void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRead& read) {
   const int values = fragment.values();
+  // One instruction for all values: a lane names one row, and receives the values that the atom's
+  // layout gives it (PTX ISA, ldmatrix).
   if (fragment.matrices > 0) {
     const std::string atom =
         std::string(fragment.transposed ? "sm80.ldmatrix_trans(n = " : "sm80.ldmatrix(n = ") +
@@ -26,6 +30,7 @@ void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRea
            MatrixLoad{{values, 0, fragment.along_k ? 1 : 0}, fragment.transposed, atom});
     return;
   }
+  // Types that ldmatrix does not move, or layouts that are not its own: each value by itself.
   const auto one = [&](Term value) {
     const Term outer = read.outer + b.at(along(fragment.held[1], 0), value);
     const Term k = read.k + b.at(along(fragment.held[1], 1), value);

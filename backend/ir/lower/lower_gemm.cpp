@@ -20,6 +20,8 @@ AnyLayout with_stages(const AnyLayout& tile, int elements, int stages, int align
   const auto behind = [&](const Layout& layout, std::int64_t step) {
     return Layout(append(layout.shape, Tuple(stages)), append(layout.stride, Tuple(step)));
   };
+  // A swizzle moves bits b + m + |s| of an offset at most, so a stage that begins at a multiple of
+  // 1 << (b + m + |s|) is swizzled as the first one is: 512 elements for Sw<3,3,3>.
   const auto rounded = [&](std::int64_t to) { return (elements + to - 1) / to * to; };
   if (const auto* layout = std::get_if<Layout>(&tile)) return behind(*layout, rounded(alignment));
   Composed composed = std::get<Composed>(tile);
@@ -41,6 +43,8 @@ int accesses(const plan::OperandCopy& copy) {
 GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
     : declared_(declared), b_(declared.b), gemm_(gemm) {
   const auto repeats = gemm.repeats();
+  // A 128 x 128 tile with groups (2,4), lanes (4,8) and lane tiles (4,4) repeats 4 x 1 times: a
+  // thread holds 16 x 4 accumulators, kept row by row.
   held_ = {repeats[0] * gemm.lane_tile[0], repeats[1] * gemm.lane_tile[1]};
   declare(a_operand_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
@@ -49,6 +53,8 @@ GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
   accumulators_ = b_.registers(declared_.name("acc"), gemm.accumulator,
                                Layout(tuple(held_[0], held_[1]), tuple(held_[1], 1)));
   if (gemm.groups[2] > 1) {
+    // Strides (held * threads, threads, 1): threads of a warp write neighbouring words, without
+    // conflicts.
     const int threads = gemm.slice_threads();
     declared_.from(declared_.kernel.node(gemm.contraction).where,
                    "(i,j,thread of a slice): the sums of one slice");
@@ -67,6 +73,7 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
   const sema::Node& node = declared_.kernel.node(copy.load);
   const sema::TensorId tensor = std::get<sema::Load>(node.what).tensor;
   operand.global = declared_.tensors[static_cast<size_t>(tensor)];
+  // TMA writes shared memory at multiples of 128 bytes; threads access 16 bytes at most.
   const int alignment = copy.boxes ? 128 : 16;  // bytes
   const std::string lower = axis == 0 ? "a" : "b";
   declared_.from(node.where, "(outer,k,stage) -> offset in elements");
@@ -74,6 +81,8 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
                              with_stages(copy.shared, plan::stage_elements(copy), gemm_.stages,
                                          alignment * 8 / bits(gemm_.accumulator)),
                              alignment);
+  // What travels through registers waits there in the tensor's own type, converted only when it is
+  // stored: a thread's part of the next K tile is in flight during the products of this one.
   if (!copy.boxes) {
     declared_.from(node.where, "(element,access) of this thread's part of the next K tile");
     operand.staged =
@@ -89,6 +98,7 @@ void GemmLowering::run() {
   const auto& order = gemm_.order;
   const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.producer_threads() : 0);
   b_.kernel.launch = {{size(order), 1, 1}, {1, 1, 1}, threads, gemm_.blocks_per_sm};
+  // A block has one tile. Both roles of a ring bind it for themselves.
   const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
     with_tile(declared_, {order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},
               then);
@@ -107,6 +117,8 @@ void GemmLowering::place_copy(Term tile, Operand& operand, Term thread) {
       declared_.kernel.node(copy.load).where,
       operand.name + ": (thread,value) -> (" + outer + ",k): " + copy.threads.to_string());
   const Layout threads = copy.threads[0];
+  // (thread, value) -> (outer, k) is linear, so a thread's place is computed once, and accesses add
+  // their part of the layout.
   operand.outer = b_.let(declared_.name(lower + "_" + outer), b_.at(along(threads, 0), thread));
   operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(threads, 1), thread));
   operand.first = b_.let(declared_.name(lower + "_first"), tile * gemm_.tile[axis] + operand.outer);
@@ -115,8 +127,11 @@ void GemmLowering::place_copy(Term tile, Operand& operand, Term thread) {
 // Where a thread that multiplies reads.
 void GemmLowering::place(Operand& operand) {
   const auto axis = static_cast<size_t>(operand.axis);
+  // The lane grid counts lane tiles: a lane at (1,2) with tiles of 4 x 4 begins at element (4,8) of
+  // its warp's part.
   const Layout lanes = plan::scaled(gemm_.lanes, {gemm_.lane_tile[0], gemm_.lane_tile[1]});
   Term warp = b_.special(Builtin::warp);
+  // Slices repeat the same grid of warps over other parts of k.
   if (gemm_.groups[2] > 1) warp = warp % (gemm_.groups[0] * gemm_.groups[1]);
   const Term group = operand.axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
   const int part = gemm_.tile[axis] / gemm_.groups[axis];
@@ -144,6 +159,7 @@ void GemmLowering::body(const std::vector<Term>& tile) {
   } else {
     main_loop();
   }
+  // Only the sums of slice 0 are stored, once those of the others have been added to them.
   if (slices) add_slices();
   declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
   output_first_ = {
@@ -167,6 +183,8 @@ void GemmLowering::each_access(const Operand& operand,
   const Layout rest = operand.copy->threads[1][1];
   const int count = accesses(*operand.copy);
   const auto step = [&](Term access) {
+    // Most layouts move along one axis from access to access; along the other one all strides are 0
+    // and no arithmetic is emitted.
     const auto move = [&](int axis) {
       const Layout layout = along(rest, axis);
       const auto strides = leaves(layout.stride);
@@ -190,6 +208,8 @@ void GemmLowering::load(Operand& operand, Term k_first) {
     const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
     PlainCopy& made = b_.copy({operand.staged, {number(0), access}}, operand_at(operand, outer, k),
                               copy.vector, 0, copy.vector_mode);
+    // A vector is inside or outside as a whole: the plan reads vectors along a mode only where the
+    // variant's conditions make its extent a multiple of them.
     made.guard.predicate = outer < extent(copy.outer) && k < extent(gemm_.k);
     made.guard.zero_fill = true;
   });
@@ -203,11 +223,16 @@ void GemmLowering::store(Operand& operand, Term stage) {
                      (copy.along_k && copy.vector > 1 ? ", transposed" : ""));
   each_access(operand, [&](Term access, Term outer_step, Term k_step) {
     const Term outer = operand.outer + outer_step, k = operand.k + k_step;
+    // Elements of an access are neighbours along k or along the outer index in memory; shared
+    // memory has them along the outer index (outer, k), so that a K-major operand is transposed on
+    // this way.
     const auto at = [&](Term element) {
       return copy.along_k ? Ref{operand.shared, {outer, k + element, stage}}
                           : Ref{operand.shared, {outer + element, k, stage}};
     };
     const auto move = [&](Term element) {
+      // A vector is moved as it is: the tensor's type is the accumulator's, and the elements are
+      // neighbours in shared memory too.
       if (vector > 1) {
         b_.copy(at(element), {operand.staged, {element, access}}, vector, 0, 0);
       } else {
@@ -224,11 +249,15 @@ void GemmLowering::store(Operand& operand, Term stage) {
 
 // One element, converted to the accumulator's type on the way.
 void GemmLowering::stage_element(Operand& operand, Term access, Term element, const Ref& to) {
+  // `value` may wrap the load in casts, as in f32(A[m,k]): the element in registers stands for the
+  // load.
   ElementLowering conversion(declared_, {operand.copy->load});
   conversion.know(operand.copy->load, b_.read({operand.staged, {element, access}}));
   b_.assign(to, b_.cast(conversion.value(operand.copy->value), gemm_.accumulator));
 }
 
+// One column of the tile in registers: the elements of a lane along the outer index, `lane_tile` of
+// which are neighbours and may be one 128-bit access.
 void GemmLowering::read_fragment(Operand& operand, Term k, Term stage) {
   const auto axis = static_cast<size_t>(operand.axis);
   const int vector = plan::fragment_vector(gemm_.accumulator, gemm_.lane_tile[axis]);
@@ -246,6 +275,7 @@ void GemmLowering::read_fragment(Operand& operand, Term k, Term stage) {
 }
 
 void GemmLowering::products(Term stage) {
+  // Each slice takes its own steps of every K tile: slice s has k from s * steps on.
   const int steps = gemm_.tile[2] / gemm_.groups[2];
   b_.loop(declared_.index_name(gemm_.k), number(0), number(steps), {.unrolled = true},
           [&](Term step) {
@@ -261,6 +291,8 @@ void GemmLowering::products(Term stage) {
 void GemmLowering::main_loop() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const int k_tile = gemm_.tile[2];
+  // Two stages, one barrier an iteration. Stage t % 2 is read while stage 1 - t % 2 is filled; the
+  // barrier at the end says both that the next tile is there and that this one has been read.
   const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, k_tile));
   declared_.from(where, "accumulators");
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
@@ -278,6 +310,8 @@ void GemmLowering::main_loop() {
       load(a_operand_, next * k_tile);
       load(b_operand_, next * k_tile);
       declared_.from(where, "issued before the products");
+      // The loads stay ahead of the products: without a fence the compiler may sink them to their
+      // first use, where their latency is no longer hidden.
       b_.emit(Fence{FenceKind::warp});
     });
     products(stage);
@@ -300,6 +334,9 @@ void GemmLowering::add_slices() {
       b_.loop("j", number(0), number(held_[1]), {.unrolled = true}, [&](Term j) { body(i, j); });
     });
   };
+  // One buffer for all slices: slice 2 may write it when slice 0 has read what slice 1 gave, hence
+  // the barrier before each but the first. Barriers are outside the branches, since all threads
+  // meet.
   for (int slice = 1; slice < gemm_.groups[2]; ++slice) {
     declared_.from(where, "slice " + std::to_string(slice) + " hands over its sums");
     if (slice > 1) b_.sync(all_);
@@ -321,6 +358,8 @@ void GemmLowering::add_slices() {
 Term GemmLowering::inside(int axis, Term i) {
   const auto a = static_cast<size_t>(axis);
   const Layout value = along(gemm_.accumulators[1][axis], axis);
+  // A single lane tile an axis lies at consecutive elements; several repeat at the layout's
+  // strides.
   return (axis == 0 ? a_operand_ : b_operand_).fragment_first +
          (held_[a] == gemm_.lane_tile[a] ? i : b_.at(value, i));
 }

@@ -14,12 +14,15 @@ void GemmLowering::declare_ring() {
   for (Operand* operand : {&a_operand_, &b_operand_}) {
     const auto& boxes = operand->copy->boxes;
     if (!boxes) continue;
+    // A swizzle width of 16 bytes is none: rows lie one behind the other.
     constexpr int as_it_lies = 16;
     operand->map = map_of_boxes(
         declared_, operand->name + "_map",
         {operand->copy->load, gemm_.k, operand->copy->outer, boxes->order, boxes->box, as_it_lies});
     arrivals = 1;
   }
+  // A stage is full when the thread that announced TMA's bytes has arrived, their bytes have, and
+  // each producer warp has stored what it carries through registers.
   if (through_registers()) arrivals += gemm_.producer_threads() / warp_threads;
   filled_ =
       b_.barrier({declared_.name("filled"), BarrierKind::mbarrier, gemm_.stages, arrivals, 0});
@@ -38,6 +41,7 @@ void GemmLowering::run_ring(const WithTile& with_its_tile) {
   b_.inside(b_.kernel.prologue, [&] {
     initialise(b_, {{gemm_.stages, {filled_, drained_}}});
     b_.sync(all_);
+    // What the launch before has written may be read from here on (programmatic dependent launch).
     b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
   // The assembler gives the accumulators of the role that comes last the banks that they need,
@@ -65,6 +69,7 @@ void GemmLowering::copy_boxes(const std::vector<Term>& tile, Term k_first) {
     if (operand->copy->boxes)
       elements += gemm_.tile[static_cast<size_t>(operand->axis)] * gemm_.tile[2];
   }
+  // TMA brings operands only of the accumulator's type: what is converted goes through registers.
   expect_at(b_, filled_, load_, elements * bits(gemm_.accumulator) / 8);
   for (const Operand* operand : {&a_operand_, &b_operand_}) {
     if (!operand->copy->boxes) continue;
@@ -101,6 +106,7 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
     declared_.from(where, "all warps have read the stage");
     wait_at(b_, drained_, load_);
   };
+  // TMA alone: one thread of the first producer warp does it all.
   if (held.empty()) {
     b_.when(first_warp, [&] {
       b_.elect([&] {
@@ -113,6 +119,8 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
     return;
   }
   each_tile([&](Term k_first) {
+    // The loads from global memory are issued before the wait for the stage, so that their latency
+    // passes while the consumers still read it.
     for (Operand* operand : held) load(*operand, k_first);
     wait();
     if (held.size() == 1)
@@ -132,6 +140,7 @@ void GemmLowering::empty_ring() {
     wait_at(b_, filled_, use_);
     products(b_.slot(use_));
     declared_.from(where, "this warp has read the stage");
+    // A warp tells for itself, so that no barrier of the block is needed.
     tell(drained_, use_);
     b_.emit(Advance{use_, {}});
   });

@@ -47,6 +47,7 @@ class PermuteLowering {
     const Term real = find_tile(block);
     b_.when(real, [&] {
       Place work = place(permute_.work, "outputs", "");
+      // All loads first, so that as many as there are inputs and accesses are in flight together.
       for (Input& input : inputs_) read(input, work);
       for (Input& input : inputs_) {
         if (input.load->staged) put(input);
@@ -77,6 +78,7 @@ class PermuteLowering {
   using Coordinates = std::vector<Term>;
 
   // The stem itself, the first time.
+  // Several permute kernels of one launch share a scope: the second one's buffers get numbers.
   std::string fresh(const std::string& stem) {
     return named_.insert(stem).second ? declared_.name(stem) : declared_.fresh(stem);
   }
@@ -92,6 +94,8 @@ class PermuteLowering {
     input.load = &load;
     input.node = &declared_.kernel.node(load.load);
     const auto& tensor = declared_.tensor(std::get<sema::Load>(input.node->what).tensor);
+    // A staged input is read along its own memory, by threads laid out for it. Others are read
+    // where the output is computed, by the work layout.
     const int vector = load.staged ? load.vector : permute_.vector;
     const int count = plan::accesses_of(load.staged ? load.threads : permute_.work);
     declared_.from(input.node->where, "(element,access) of this thread's part of " + tensor.name);
@@ -111,6 +115,8 @@ class PermuteLowering {
     const auto& assignment = declared_.kernel.assignments[static_cast<size_t>(store.assignment)];
     const auto& tensor = declared_.tensor(assignment.target);
     BufferId values;
+    // An output that only moves elements (Y[j,i] = X[i,j] of one type) is stored from the registers
+    // that hold the input.
     if (!copied(assignment)) {
       declared_.from(assignment.where, "values for one access");
       values =
@@ -132,6 +138,7 @@ class PermuteLowering {
 
   // The coordinates of the block's tile; whether there is one.
   Term find_tile(Term block) {
+    // Digit by digit, as tiles of a GEMM are found (lower_tiles.cpp), for any number of axes.
     const auto extents = leaves(permute_.order.shape), strides = leaves(permute_.order.stride);
     tile_.assign(axes(), number(0));
     Term rest = block;
@@ -162,6 +169,8 @@ class PermuteLowering {
     const Term thread = b_.special(Builtin::thread);
     for (size_t axis = 0; axis < axes(); ++axis) {
       const Layout step = along(layout[0], static_cast<int>(axis));
+      // Two coordinates: inside the tile for shared memory, and in the output for global memory.
+      // Along an axis that no thread moves on they are 0 and the tile's first.
       made.inside.push_back(
           stays(step) ? number(0)
                       : b_.let(fresh(index_name(axis) + "_in" + suffix), b_.at(step, thread)));
@@ -169,6 +178,7 @@ class PermuteLowering {
                                        : b_.let(fresh(index_name(axis) + "_first" + suffix),
                                                 tile_[axis] + made.inside[axis]));
     }
+    // A small tile may have work for fewer threads than the block has.
     const int workers = plan::threads_of(layout);
     made.everybody = workers == permute_.threads;
     made.works = thread < workers;
@@ -194,6 +204,8 @@ class PermuteLowering {
         const Int& extent =
             declared_.kernel.indices[static_cast<size_t>(permute_.indices[axis])].extent;
         const int tile = permute_.tile[axis];
+        // A tile that divides a literal extent never reaches outside, and one of extent 1 begins
+        // inside: both need no comparison.
         const bool whole = tile == 1 || (extent.is_literal() && extent.value() % tile == 0);
         if (!whole) real = real && at[axis] < b_.size(extent);
       }
@@ -260,6 +272,7 @@ class PermuteLowering {
                                                                : std::get<Composed>(any).layout();
     Ref made{input.shared, {}};
     for (size_t axis = 0; axis < axes(); ++axis) {
+      // Bias[n] in a tile (m,n) has one row in shared memory, which all m share.
       const bool there = !size(layout[static_cast<int>(axis)]).is(1);
       made.coordinate.push_back(there ? inside[axis] : number(0));
     }
@@ -269,6 +282,7 @@ class PermuteLowering {
   // Registers -> shared, element by element.
   void put(const Input& input) {
     const plan::PermuteLoad& load = *input.load;
+    // In the order in which `read` made them: staged inputs only.
     const Place own = places_[next_place_++];
     declared_.from(input.node->where,
                    declared_.tensor(std::get<sema::Load>(input.node->what).tensor).name +
@@ -276,6 +290,9 @@ class PermuteLowering {
     const auto write = [&] {
       each_access(own, [&](Term access, const Coordinates& inside, const Coordinates&, Term) {
         each_element(load.vector, 1, [&](Term element) {
+          // Reads run along the input's memory, later reads of shared memory along the output's:
+          // the transpose happens in between, and the layout `shared` keeps both from bank
+          // conflicts.
           b_.assign(shared_at(input, moved(inside, load.run_axis, element)),
                     b_.read({input.ahead, {element, access}}));
         });
@@ -317,6 +334,7 @@ class PermuteLowering {
   void values(Term access, const Coordinates& at) {
     const auto& kernel = declared_.kernel;
     const bool all_copied =
+        // Nothing to compute: every output is a copy.
         std::all_of(outputs_.begin(), outputs_.end(), [](BufferId id) { return !id; });
     if (all_copied) return;
     std::vector<sema::NodeId> given;
@@ -325,6 +343,7 @@ class PermuteLowering {
       ElementLowering lowering = element_at(moved(at, permute_.run_axis, element), given);
       for (const Input& input : inputs_) {
         lowering.know(input.load->load,
+                      // The kernel's arithmetic may be in a wider type than the tensor's.
                       b_.cast(b_.read(held(input, access, element)), input.node->type));
       }
       for (size_t o = 0; o < outputs_.size(); ++o) {
@@ -379,6 +398,8 @@ void lower_parts(Declared& declared, const std::vector<const plan::Permute*>& pa
   b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, threads, together};
   // A part takes the blocks up to its count, the next one the rest.
   const std::function<void(size_t, Term)> run = [&](size_t i, Term block) {
+    // Blocks 0 to count_0 - 1 do part 0, the next count_1 part 1, and so on: a chain of comparisons
+    // that are the same for a whole block.
     if (i + 1 == parts.size()) return lowerings[i].run(block, barrier);
     const Term count = b.let(declared.name("blocks"), b.size(size(parts[i]->order)));
     b.when(

@@ -7,6 +7,9 @@
 namespace lay::ir {
 
 void initialise(Builder& b, const std::vector<Initialised>& all) {
+  // One lane initialises; the fence makes the barriers visible to the async proxy and to the blocks
+  // of the cluster (PTX ISA, fence.mbarrier_init), and the caller's barrier to the threads of the
+  // block.
   b.when(b.special(Builtin::warp) == 0, [&] {
     b.elect([&] {
       for (const Initialised& each : all) {
@@ -23,12 +26,16 @@ void initialise(Builder& b, const std::vector<Initialised>& all) {
 }
 
 void wait_at(Builder& b, BarrierId barrier, RingId ring) {
+  // A wait names a parity, not a count: the phase of the ring's place alternates each time that the
+  // ring comes around, in step with the phases of the mbarrier in that slot.
   const ExprId slot = b.slot(ring);
   b.sync(barrier, slot, WaitMbarrier{b.phase(ring)});
 }
 
 void expect_at(Builder& b, BarrierId barrier, RingId ring, int bytes) {
   const ExprId slot = b.slot(ring);
+  // Arrives and announces bytes in one instruction: the phase completes when both counts have run
+  // out.
   b.sync(barrier, slot, ArriveExpectBytes{b.constant(std::int64_t{bytes})});
 }
 
@@ -40,12 +47,16 @@ int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes&
                 {},
                 {},
                 {}};
+  // A box is given mode by mode, fastest first, as cuTensorMapEncodeTiled takes it. `onto` says
+  // which mode of the buffer in shared memory each one runs along: 0 the outer index, 1 k.
   for (const int mode : boxes.order) {
     const sema::IndexId index =
         plan::bare_index(declared.kernel, load.coordinate[static_cast<size_t>(mode)]);
     map.box.push_back(index == boxes.k ? boxes.box[1] : index == boxes.outer ? boxes.box[0] : 1);
     map.onto.push_back(index == boxes.k ? 1 : 0);
   }
+  // Rows of 128, 64 or 32 bytes of 16-byte pieces: Sw<3,4,3>, Sw<2,4,3> or Sw<1,4,3> on byte
+  // offsets.
   if (boxes.span > 16)
     map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(boxes.span / 16)), 4, 3);
   auto& maps = declared.b.kernel.tensor_maps;
@@ -55,6 +66,8 @@ int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes&
 
 void each_box(Builder& b, const std::array<int, 2>& slice, const std::array<int, 2>& box,
               const std::function<void(Term, Term)>& body) {
+  // Unrolled, since the number of boxes is known: a 128 x 64 slice of bf16 with boxes 64 x 64 is
+  // two.
   const auto over = [&](size_t which, const std::function<void(Term)>& then) {
     const Term first = b.constant(std::int64_t{0});
     if (slice[which] == box[which]) return then(first);

@@ -22,6 +22,7 @@ int extent_of(const Tuple& mode) {
 AnyLayout with_stages(const AnyLayout& one, int stages) {
   const auto* composed = std::get_if<Composed>(&one);
   const Layout& inner = composed ? composed->layout() : std::get<Layout>(one);
+  // The largest offset and one more: padding between rows counts, behind the last row it does not.
   const auto offsets = values(inner);
   const std::int64_t step = *std::max_element(offsets.begin(), offsets.end()) + 1;
   const Layout made(append(inner.shape, Tuple(stages)), append(inner.stride, Tuple(step)));
@@ -37,6 +38,8 @@ Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
   declare(b_operand_, gemm.b, 1);
   declared.from(declared.kernel.node(gemm.contraction).where,
                 "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  // Values of the atom, then its repeats along m and n: m16n8k16 gives a lane 4, and (4,4) of them
+  // make (4,4,4):(1,4,16), 64 accumulators.
   const auto repeats = gemm.repeats();
   accumulators_ =
       b_.registers(declared.name("acc"), gemm.mma.accumulator,
@@ -61,12 +64,14 @@ void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int 
   operand.shared = b_.shared(declared_.name(operand.name + "_shared"), element,
                              with_stages(plan.shared, gemm_.stages), alignment);
   declared_.from(where_of(operand), "(value of the atom, atom, step)");
+  // Two buffers of fragments: one step is multiplied while the next one is read.
   operand.fragment = b_.registers(
       declared_.name(axis == 0 ? "a" : "b"), element,
       make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], 2)));
 }
 
 void Sm80Lowering::run() {
+  // One block a tile, in the order's numbering; blocks outside the output return at once.
   b_.kernel.launch = {{size(gemm_.order), 1, 1}, {1, 1, 1}, gemm_.threads(), 1};
   b_.role("all", 0, gemm_.threads(), [&] {
     with_tile(declared_,
@@ -86,6 +91,7 @@ void Sm80Lowering::place(Operand& operand, Term tile) {
       b_.let(declared_.name(lower + "_" + outer), b_.at(along(plan.threads[0], 0), thread));
   operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(plan.threads[0], 1), thread));
   operand.first = b_.let(declared_.name(lower + "_first"), tile * gemm_.tile[axis] + operand.outer);
+  // Warp w multiplies part (w % groups[0], w / groups[0]) of the tile.
   const Term group = axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
   part_[axis] = b_.let(declared_.name(lower + "_part"), group * gemm_.part()[axis]);
   tile_[axis] = b_.let(declared_.name(outer + "_tile"), tile * gemm_.tile[axis]);
@@ -117,6 +123,7 @@ void Sm80Lowering::copy(const Operand& operand, Term k_first, Term stage) {
   const Layout rest = plan.threads[1][1];
   declared_.from(where_of(operand), operand.name + ": global -> shared");
   const auto access_body = [&](Term access) {
+    // Access 0 was placed once a tile; further ones add their part of the layout to it.
     const Term outer_step = b_.at(along(rest, 0), access), k_step = b_.at(along(rest, 1), access);
     const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
     std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {plan.outer, outer}};
@@ -124,6 +131,8 @@ void Sm80Lowering::copy(const Operand& operand, Term k_first, Term stage) {
     const Ref to{operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
         from = element_at(declared_, plan.load, at);
     const CopyVector vector{plan.vector, plan.along_k ? 1 : 0, plan.vector_mode};
+    // cp.async with a source size of 0 writes zeros, so that a guard costs no branch. K tiles past
+    // the last are zeros as well, which lets the main loop copy ahead without a condition.
     const CopyGuard guard{outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k),
                           true};
     if (plan.async) {
@@ -142,6 +151,8 @@ void Sm80Lowering::copy(const Operand& operand, Term k_first, Term stage) {
 }
 
 void Sm80Lowering::copy_tile(Term tile_k, Term stage) {
+  // One group a K tile: waiting for all but n groups is waiting for all but the n newest tiles.
+  // Plain copies make empty groups, which count the same.
   copy(a_, tile_k * gemm_.tile[2], stage);
   copy(b_operand_, tile_k * gemm_.tile[2], stage);
   b_.emit(Commit{GroupKind::cp_async});
@@ -156,6 +167,7 @@ void Sm80Lowering::read(const Operand& operand, Term step, Term stage, Term buff
                   {operand.fragment,
                    {atom, buffer},
                    operand.shared,
+                   // The lane's row is computed once; atoms and steps add constants to it.
                    operand.read_outer + atom * gemm_.mma.shape[axis],
                    operand.read_k + step * gemm_.mma.shape[2],
                    stage});
@@ -184,11 +196,14 @@ void Sm80Lowering::main_loop() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term tiles = b_.let(declared_.name("tiles_k"),
                             b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
+  // `stages` - 1 K tiles are on their way, since the stage being read may not be written.
   const int steps = gemm_.repeats()[2], ahead = gemm_.stages - 1;
   declared_.from(where);
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
   b_.loop("s", number(0), number(ahead), {.unrolled = a_.plan->async && b_operand_.plan->async},
           [&](Term s) { copy_tile(s, s); });
+  // All but ahead - 1 groups are done: the oldest tile in flight has arrived for this thread, and
+  // after the barrier for every thread. The same barrier says that the stage read last is free.
   const auto arrived = [&] {
     declared_.from(where,
                    "the next K tile is in shared memory, and the last one is no longer needed");
@@ -201,8 +216,11 @@ void Sm80Lowering::main_loop() {
   b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile) {
     const Term stage = b_.let(declared_.name("stage"), tile % gemm_.stages);
     const Term next = b_.let(declared_.name("next"), (tile + 1) % gemm_.stages);
+    // (tile + stages - 1) % stages is the stage of tile - 1, which the barrier before has freed.
     const Term fill = b_.let(declared_.name("filled"), (tile + ahead) % gemm_.stages);
     copy_tile(tile + ahead, fill);
+    // All steps but the last prefetch the next one of this stage. The last one prefetches the first
+    // of the next K tile, so that the wait for that tile stands before it.
     unrolled("step", steps - 1, [&](Term step) {
       read_fragments(step + 1, stage, (step + 1) % 2);
       products(step % 2);
@@ -217,6 +235,7 @@ void Sm80Lowering::main_loop() {
 
 void Sm80Lowering::epilogue() {
   const auto repeats = gemm_.repeats();
+  // The layout's thread mode is (lane of the atom, warp): the warp's share is `part_` already.
   const Layout thread = gemm_.accumulators[0][0], value = gemm_.accumulators[1];
   const Term lane = b_.special(Builtin::lane);
   declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");

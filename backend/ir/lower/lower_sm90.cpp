@@ -29,8 +29,13 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   const Span& where = declared.kernel.node(gemm.contraction).where;
   const auto repeats = gemm.repeats();
   declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+  // One mode for the values that the atom gives a thread, then the atoms along m and n: wgmma
+  // m64n128k16 has 64 * 128 / 128 = 64 values a thread, ((2,2,16),1,1):((1,2,4),0,0) for one atom.
   accumulators_ = b_.registers(declared.name("acc"), gemm.mma.accumulator,
                                make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+  // Hopper's tensor cores keep about 14 bits of a running sum of FP8 products (DeepSeek-V3 report,
+  // section 3.3.2). So sums of `promotion_interval` products are added to a second set of f32
+  // registers; without an interval both names are one buffer.
   if (gemm.promotion_interval) {
     declared.from(where, "where the accumulators are added up every " +
                              std::to_string(gemm.promotion_interval) + " of K");
@@ -48,7 +53,13 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   b_.kernel.atoms.push_back(mma_atom(gemm.mma));
   declare_store();
   if (gemm.split) declare_split();
+  // The barriers of the pipeline, one slot a stage: `filled` completes when the bytes that the
+  // producer announced have arrived (its own arrival is the 1), `drained` when every reader of the
+  // stage has arrived. A block multicasts into the stages of the others, so readers of the whole
+  // cluster count.
   constexpr int warps = warpgroup / 32;
+  // The prologue initialises mbarriers that TMA of other blocks signals, so blocks of a cluster
+  // meet at a cluster barrier; a block alone needs __syncthreads only.
   blocks_ = gemm.blocks() > 1 ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0})
                               : b_.block_barrier();
   filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
@@ -57,11 +68,15 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
       gemm.warpgroups_of_group() * gemm.multicast_size() * (gemm.a.fragment ? warps : 1);
   drained_ =
       b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, arrivals, 0});
+  // The producer's ring begins at phase 1: a wait for parity 1 of a fresh mbarrier passes at once,
+  // so the first `stages` loads wait for nobody (PTX ISA, mbarrier.try_wait: the phase before the
+  // first counts as complete).
   load_ = b_.ring(declared.name("load"), gemm.stages, 1);
   use_ = b_.ring(declared.name("use"), gemm.stages);
   freed_ = b_.ring(declared.name("freed"), gemm.stages);
   if (gemm.alternate_k) way_ = b_.ring(declared.name("way"), 1);
   if (gemm.consumer_groups() == 1) return;
+  // One slot a consumer group, which its predecessor's warps arrive at: one elected lane of each.
   pingpong_ = b_.barrier({declared.name("pingpong"), BarrierKind::mbarrier, gemm.consumer_groups(),
                           warps * gemm.warpgroups_of_group(), 0});
   pingpong_ring_ = b_.ring(declared.name("pingpong_turn"), gemm.consumer_groups());
@@ -75,6 +90,8 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
   const auto& load = std::get<sema::Load>(node.what);
   operand.global = declared_.tensors[static_cast<size_t>(load.tensor)];
   declared_.from(node.where, std::string(axis == 0 ? "(m" : "(n") + ",k,stage)");
+  // The 128-byte swizzle repeats every 8 rows of 128 bytes: TMA and wgmma both apply it to address
+  // bits, so each stage has to begin at a multiple of 1024 bytes.
   constexpr int alignment = 1024;
   operand.stages =
       b_.shared(declared_.name(operand.name + "_stage"), declared_.tensor(load.tensor).element,
@@ -87,6 +104,8 @@ void Sm90Lowering::declare_store() {
   const auto& assignments = declared_.kernel.assignments;
   declared_.from(assignments.front().where);
   if (gemm_.store) return declare_staged();
+  // From registers: two neighbours along n are the most that the accumulator layout gives a thread,
+  // so the buffer of an assignment holds one access, not a tile.
   const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
   for (size_t i = 0; i < assignments.size(); ++i) {
     values_.push_back(b_.registers(declared_.fresh("out"),
@@ -96,6 +115,8 @@ void Sm90Lowering::declare_store() {
 }
 
 void Sm90Lowering::run() {
+  // A persistent grid: one cluster for each `blocks` SMs, never more than there are tiles. Two
+  // blocks a cluster on 132 SMs give 66 clusters, as `min(..., 66)` in the emitted header says.
   const Int clusters = min(Int(gemm_.sms / gemm_.blocks()), size(gemm_.order));
   b_.kernel.launch = {
       {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1, true};
@@ -103,6 +124,8 @@ void Sm90Lowering::run() {
   const auto budget = [&](size_t which) {
     return gemm_.registers ? std::optional((*gemm_.registers)[which]) : std::nullopt;
   };
+  // `setmaxnreg` moves registers from the producer to the consumers: 56 * 128 + 224 * 256 = 64512
+  // of the SM's 65536. The launch reserves an equal share for each thread before that.
   b_.role(
       "producer", 0, warpgroup, [&] { producer(); }, budget(0));
   b_.role(
@@ -112,20 +135,26 @@ void Sm90Lowering::run() {
 void Sm90Lowering::prologue() {
   declared_.from(declared_.kernel.where);
   b_.inside(b_.kernel.prologue, [&] {
+    // Each group of barriers has its own number of slots, and so a loop of its own.
     std::vector<Initialised> barriers{{gemm_.stages, {filled_, drained_}}};
     if (gemm_.split) barriers.push_back({gemm_.consumers(), {given_, taken_}});
     if (pingpong_) barriers.push_back({gemm_.consumer_groups(), {pingpong_}});
     if (arrived_) barriers.push_back({b_.kernel.barrier(arrived_).slots, {arrived_}});
     initialise(b_, barriers);
     b_.sync(blocks_);
+    // Bound here, before the roles part, so that producer and consumers count the same tiles.
     tiles_ = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
     clusters_ = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
     tiles_k_ = b_.let(declared_.name("tiles_k"),
                       b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
+    // Programmatic dependent launch: all of the above overlaps the tail of the launch before this
+    // one, whose results may be read only after this wait.
     b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
 }
 
+// The cluster's ranks count m first, then n, then parts of K: rank = m + cluster[0] * (n +
+// cluster[1] * part).
 Term Sm90Lowering::along_n_of_cluster(Term rank) {
   if (gemm_.cluster[1] == 1) return number(0);
   const Term row = rank / gemm_.cluster[0];
@@ -137,6 +166,8 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
   std::vector<std::string> names{"tile_m", "tile_n"};
   for (const sema::IndexId index : gemm_.batch) names.push_back(declared_.index_name(index));
   for (size_t i = 0; i < 2; ++i) names[i] = declared_.name(names[i]);
+  // The order may have more places than tiles: in (min(R,8),C,ceil_div(R,8)):(1@0,1@1,8@0) the last
+  // group of eight rows is seldom full. Places outside are walked over, not computed.
   const auto live = [&](const std::vector<Term>& at) {
     Term inside = number(0) == 0;
     for (size_t i = 0; i < at.size(); ++i) {
@@ -151,6 +182,8 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
   b_.tiles(
       gemm_.order, names, b_.special(Builtin::block_x) / gemm_.blocks(), tiles_, clusters_, live,
       [&](const std::vector<Term>& at) {
+        // The order counts tiles of the cluster; a block takes the one at its coordinate in the
+        // cluster: m_first = (tile_m * cluster[0] + rank % cluster[0]) * tile[0].
         const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
         const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
                                         along_n_of_cluster(rank)};
@@ -168,6 +201,8 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
         }
         made.k_first = number(0);
         made.steps = steps;
+        // Part p of P takes the K tiles from floor(steps * p / P) to floor(steps * (p + 1) / P):
+        // the parts differ by one K tile at most, and cover all of them where P does not divide.
         if (gemm_.split) {
           declared_.from(declared_.kernel.where, "this block's part of K");
           const Term part = rank / gemm_.multicast_size();
@@ -182,9 +217,13 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
 // ---- the producer warpgroup
 
 void Sm90Lowering::producer() {
+  // A stage receives the whole tile of both operands, whichever block of the cluster sends a slice:
+  // a box that reaches outside the tensor counts in full, since TMA fills it up with zeros.
   const int bytes = (gemm_.tile[0] + gemm_.tile[1]) * gemm_.tile[2] *
                     bits(b_.kernel.buffer(a_.stages).element) / 8;
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
+  // One thread issues all copies; the other 127 of the warpgroup have nothing to do but give up
+  // their registers.
   b_.when(b_.special(Builtin::warp) == 0, [&] {
     b_.elect([&] {
       each_tile([&](const Tile& tile) {
@@ -192,6 +231,8 @@ void Sm90Lowering::producer() {
         b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
           wait_at(b_, drained_, load_);
           expect_at(b_, filled_, load_, bytes);
+          // Alternate K direction: tiles of phase 1 walk K from its end, where the tile before
+          // stopped, so its last K tiles are still in L2.
           const Term at =
               way_ ? b_.select(b_.phase(way_) == 0, tile_k, tile.steps - 1 - tile_k) : tile_k;
           for (const Operand* operand : {&a_, &b_operand_})
@@ -200,6 +241,8 @@ void Sm90Lowering::producer() {
         });
         if (way_) b_.emit(Advance{way_, {}});
       });
+      // Consumers of another block arrive at this block's `drained`. A block that exits takes its
+      // shared memory along, so it waits until each of its stages has been released once more.
       if (gemm_.multicast_size() == 1) return;
       declared_.from(where, "no block leaves before its stages have been given back");
       b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
@@ -237,6 +280,8 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
   const int multicast_size = gemm_.cluster[1 - axis];
   const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
   const Term share = axis == 0 ? along_n_of_cluster(rank) : rank % gemm_.cluster[0];
+  // Each block that shares the operand loads one slice and multicasts it. The plan cuts slices
+  // along the outer index or along k; a slice as long as the tile is not cut along that axis.
   const bool over_outer = plan.slice[0] < gemm_.tile[axis];
   const Term outer_first = over_outer ? share * plan.slice[0] : number(0);
   const Term k_first = plan.slice[1] < gemm_.tile[2] ? share * plan.slice[1] : number(0);
@@ -246,11 +291,14 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
   for (int i = 0; i < multicast_size; ++i) mask |= std::int64_t{1} << (i * step);
   const int places = gemm_.cluster[axis];
   const Term own = axis == 0 ? rank % places : along_n_of_cluster(rank);
+  // The mask for the block's own row or column of the cluster, chosen among constants: in a cluster
+  // (2,2) A goes to ranks {0,2} from m = 0, mask 0b0101, and to {1,3} from m = 1, mask 0b1010.
   Term bits_of_mask = number(mask);
   for (int i = 1; i < places; ++i) {
     const int shift = axis == 0 ? i : i * gemm_.cluster[0];
     bits_of_mask = b_.select(own == i, number(mask << shift), bits_of_mask);
   }
+  // Blocks with another part of K need other data: the mask moves up by whole parts.
   if (gemm_.split && multicast_size > 1) {
     const Term of_first = bits_of_mask;
     for (int part = 1; part < gemm_.cluster[2]; ++part) {
@@ -263,6 +311,8 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
       operand.name + ": this block's " + std::to_string(plan.slice[0]) + " x " +
           std::to_string(plan.slice[1]) +
           (multicast_size > 1 ? ", for " + std::to_string(multicast_size) + " blocks" : ""));
+  // A box has at most 256 elements an axis and one swizzle width along its fastest mode (CUDA
+  // driver API, cuTensorMapEncodeTiled), so a slice may take several.
   each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
     const Term row = outer_first + outer, column = k_first + along_k;
     const Ref to{operand.stages, {row, column, b_.slot(load_)}},
@@ -282,6 +332,8 @@ void Sm90Lowering::consumer() {
                   ? number(0)
                   : b_.let(declared_.name("consumer"), b_.special(Builtin::warpgroup) - 1);
   const int warpgroups_of_group = gemm_.warpgroups_of_group();
+  // Warpgroup 0 produces; consumer c is warpgroup c + 1. Groups are cut off it first (ping-pong),
+  // then the place inside the group says which part of the tile it multiplies.
   group_ = warpgroups_of_group == 1 ? consumer_ : consumer_ / warpgroups_of_group;
   const Term member = gemm_.consumer_groups() == 1 ? consumer_
                       : warpgroups_of_group == 1   ? number(0)
@@ -298,6 +350,8 @@ void Sm90Lowering::consumer() {
   }
   declared_.from(where, "this thread's first accumulator");
   for (int axis = 0; axis < 2; ++axis) {
+    // `accumulators` maps (thread, value) to (m, n); along one axis it is a layout of integers, and
+    // the value's share is added where the value is known.
     held_[static_cast<size_t>(axis)] = b_.let(declared_.name(axis == 0 ? "row" : "column"),
                                               b_.at(along(gemm_.accumulators[0], axis), thread));
   }
@@ -308,6 +362,8 @@ void Sm90Lowering::consumer() {
                    ? "the row of A that this lane names to ldmatrix: " + fragment.rows.to_string()
                    : "this lane's values of A: " + fragment.held.to_string());
     const LanePlace place = lane_place(b_, fragment);
+    // The four warps of a warpgroup read 16 rows of A each. Along k they all begin at 0, and a
+    // layout whose every value is 0 needs no arithmetic.
     const auto of_warp = [&](int axis) {
       const Layout moved = along(fragment.warps, axis);
       const auto all = values(moved);
@@ -322,6 +378,7 @@ void Sm90Lowering::consumer() {
   place_inputs();
   each_tile([&](const Tile& tile) {
     const auto take = [&] {
+      // Inputs of the epilogue are asked for before the products, whose time hides their latency.
       load_first_inputs(tile);
       multiply(tile);
       if (!gemm_.split) return epilogue(tile);
@@ -331,12 +388,17 @@ void Sm90Lowering::consumer() {
     };
     if (gemm_.consumer_groups() == 1) return take();
     declared_.from(where);
+    // Every group walks over all tiles and takes each `consumer_groups`-th. The stages of the
+    // others' tiles are not its own, so its places in the rings move on by as many K tiles without
+    // a wait.
     b_.when(b_.slot(pingpong_ring_) == group_, take, [&] {
       declared_.from(where, "a tile of another consumer group");
       for (const RingId ring : {use_, freed_}) b_.emit(Advance{ring, tile.steps});
     });
     b_.emit(Advance{pingpong_ring_, {}});
   });
+  // The blocks that share K arrive at this block's `taken_` when they have read what they were
+  // given: its shared memory has to live until then.
   if (gemm_.split) wait_until_read();
   if (!gemm_.store || !gemm_.store->out_by_tma()) return;
   declared_.from(declared_.kernel.assignments.front().where,

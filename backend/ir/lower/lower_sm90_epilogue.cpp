@@ -10,6 +10,8 @@ namespace lay::ir {
 Term Sm90Lowering::position(const Tile& tile, int axis, Term value, Term repeat) const {
   const auto at = static_cast<size_t>(axis);
   const Layout values = gemm_.accumulators[1];
+  // A coordinate is a sum of four parts: the block's tile, the thread's first element, the value
+  // inside the atom, and the repeat of the atom. The layouts are linear in each, so they add.
   Term made = tile.first[at] + held_[at] + b_.at(plan::along(values[0], axis), value);
   if (gemm_.repeats()[at] > 1) made = made + repeat * gemm_.mma.shape[at];
   return made;
@@ -25,6 +27,8 @@ void Sm90Lowering::prepare_values() {
     ahead_.push_back(
         {&each, b_.registers(declared_.fresh("ahead"), type, Layout(size(each.read), 1))});
   }
+  // Outside the tensor a vector or an input reads as 0, and floats compute on with it, since the
+  // result is not stored. An integer 0 might be divided by, so whole numbers keep the guard.
   const auto read_safely = [&](sema::NodeId load) {
     return std::any_of(ahead_.begin(), ahead_.end(),
                        [&](const Ahead& each) { return each.plan->load == load; }) ||
@@ -52,6 +56,8 @@ void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& rep
               PlainCopy& made = b_.copy({each.held, {e}},
                                         {declared_.tensors[static_cast<size_t>(load.tensor)], {at}},
                                         vector.together);
+              // The vector is whole or outside: the plan reads together only where the extent is a
+              // multiple.
               made.guard.predicate = at < declared_.extent(index);
               made.guard.zero_fill = true;
             });
@@ -67,6 +73,8 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
   }
   ElementLowering element(declared_, given);
   if (v) {
+    // The values of a step share what was read ahead: `held` says which of the elements read
+    // belongs to value v, for instance two values of each row share the row's scale.
     for (const Ahead& each : ahead_)
       element.know(each.plan->load, b_.read({each.held, {b_.at(each.plan->held, *v)}}));
     for (const Input& each : inputs_) {
@@ -100,9 +108,12 @@ bool Sm90Lowering::much_text() const {
 bool Sm90Lowering::in_halves(int passes) const {
   const auto repeats = gemm_.repeats();
   constexpr int worth = 4;  // passes
+  // The second half must repeat the subtiles of the first, width by width: atoms in one line, and
+  // an even number of them where each ends in a narrower subtile.
   const bool in_order = repeats[0] == 1 || repeats[1] == 1;
   const bool alike = !gemm_.store || gemm_.store->rest == 0 || repeats[0] * repeats[1] % 2 == 0;
   if (!in_order || !alike || passes < worth || passes % 2 != 0) return false;
+  // Stores by threads carry a guard and an address for each access, which is much text as well.
   return (gemm_.store && !gemm_.store->out_by_tma()) || much_text();
 }
 
@@ -111,6 +122,7 @@ bool Sm90Lowering::in_halves(int passes) const {
 void Sm90Lowering::each_pass(Term half, int halves, const PassBody& body) {
   const auto repeats = gemm_.repeats();
   const int of_atom = passes_of_atom(), atoms = repeats[0] * repeats[1] / halves;
+  // All subtiles of an atom have one width: number p is subtile p % of_atom of atom p / of_atom.
   if (!gemm_.store || gemm_.store->rest == 0) {
     const int width = gemm_.mma.shape[1] / of_atom,
               passes = of_atom * repeats[0] * repeats[1] / halves;
@@ -118,6 +130,8 @@ void Sm90Lowering::each_pass(Term half, int halves, const PassBody& body) {
       body(pass_of(half * passes + pass, of_atom, width), pass_of(pass, of_atom, width), pass);
     });
   }
+  // The last subtile of each atom is narrower (n = 192 stored 128 columns at a time leaves 64), so
+  // it is written out by itself behind the loop over the whole ones.
   over("atom", atoms, [&](Term atom) {
     const auto one = [&](Term pass, int width) {
       const auto of = [&](Term number_of) {
@@ -135,6 +149,7 @@ void Sm90Lowering::epilogue(const Tile& tile) {
   const auto repeats = gemm_.repeats();
   const int all = passes_of_atom() * repeats[0] * repeats[1];
   const int halves = in_halves(all) ? 2 : 1, passes = all / halves;
+  // Two values a column: 64 rows and 128 threads give a thread 64 * width / 128 = width / 2 values.
   const int of_pass =
       (gemm_.store ? gemm_.store->width : gemm_.mma.shape[1]) / 2;  // values of a whole one
   const auto value_of = [&](const Pass& at, Term value) {
@@ -146,6 +161,9 @@ void Sm90Lowering::epilogue(const Tile& tile) {
       declared_.from(declared_.kernel.assignments.front().where);
       if (!gemm_.store) return store_from_registers(tile, at, at.width / 2, source);
       const plan::StagedStore& store = *gemm_.store;
+      // The buffer alternates with the subtile's number. Where the half has a whole number of
+      // rounds the number inside the half says the same, and is a constant once the loop is
+      // unrolled.
       const Term index = passes % store.buffers == 0 ? pass : half * passes + pass;
       const Term buffer = out_ ? b_.slot(out_) : index % store.buffers;
       wait_for_stores(store.buffers - 1);
@@ -155,6 +173,8 @@ void Sm90Lowering::epilogue(const Tile& tile) {
   };
   declared_.from(declared_.kernel.assignments.front().where);
   if (halves == 1) return half_of_passes(number(0));
+  // Registers have no addresses, so the loop over halves cannot index them: its body always reads
+  // the first half, and the second one is moved there at the end of a round.
   b_.loop("half", number(0), number(halves), {}, [&](Term half) {
     half_of_passes(half);
     declared_.from(declared_.kernel.assignments.front().where, "the other half moves up");
@@ -173,6 +193,8 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
   b_.loop("v", number(0), number(values), {.step = together, .unrolled = true}, [&](Term v) {
     const Term value = at.pass * values + v;
     declared_.from(kernel.assignments.front().where);
+    // One guard for the access: the plan stores two neighbours together only where N is even, so
+    // that both are inside or both outside.
     const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
     const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
     b_.when(m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n), [&] {
@@ -183,6 +205,8 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
           b_.assign({values_[o], {number(e)}}, value_of);
         }
       }
+      // All values before the first store: an assignment may read the element that another one
+      // writes.
       for (size_t o = 0; o < kernel.assignments.size(); ++o) {
         const sema::Assignment& assignment = kernel.assignments[o];
         declared_.from(assignment.where);

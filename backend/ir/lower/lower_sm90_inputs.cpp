@@ -29,6 +29,8 @@ void Sm90Lowering::declare_inputs() {
     const std::string stem = declared_.fresh(tensor.name + "_in");
     declare_tensor(made, plan, stem.c_str(), plan.tma ? store.loads_ahead : 1);
     made.load = plan.load;
+    // An input under a condition that is the same for all elements (beta != 0 of a scalar) is not
+    // loaded where the condition fails: one branch of the block in place of one of each element.
     const SourceOperand read = when_read(declared_.kernel, plan.load);
     made.condition = read.condition;
     made.when = read.when;
@@ -41,6 +43,8 @@ void Sm90Lowering::declare_inputs() {
     }
   }
   if (!store.in_by_tma()) return;
+  // A slot for each buffer and each that waits by itself: a consumer, or a warp where warps go
+  // alone.
   const int waiting = gemm_.consumers() * (store.by_warps ? warps : 1);
   arrived_ = b_.barrier(
       {declared_.name("arrived"), BarrierKind::mbarrier, store.loads_ahead * waiting, 1, 0});
@@ -70,6 +74,7 @@ Term Sm90Lowering::arrived_slot(RingId ring) {
   const plan::StagedStore& store = *gemm_.store;
   const Term who =
       store.by_warps ? consumer_ * warps + b_.special(Builtin::warp) % warps : consumer_;
+  // Slots of one that waits lie together: who 2 with 2 buffers has the slots 4 and 5.
   return who * store.loads_ahead + b_.slot(ring);
 }
 
@@ -92,6 +97,7 @@ Term Sm90Lowering::passes_left(Term own) {
 void Sm90Lowering::load_first_inputs(const Tile& tile) {
   if (!arrived_) return;
   const plan::StagedStore& store = *gemm_.store;
+  // With K split over blocks a block stores `each` subtiles of its own, from part * each on.
   over("ahead", store.loads_ahead, [&](Term own) {
     if (!gemm_.split) return load_inputs(tile, own);
     b_.when(passes_left(own), [&] { load_inputs(tile, split_ * gemm_.split->each + own); });
@@ -103,6 +109,7 @@ void Sm90Lowering::load_next_inputs(const Tile& tile, const Pass& at) {
   if (!arrived_) return;
   const plan::StagedStore& store = *gemm_.store;
   const auto repeats = gemm_.repeats();
+  // All subtiles are on their way from the start.
   if (store.loads_ahead >= (gemm_.split ? gemm_.split->each : gemm_.stores())) return;
   const Term next = (at.i * repeats[1] + at.j) * passes_of_atom() + at.pass + store.loads_ahead;
   b_.when(passes_left(gemm_.split ? next - split_ * gemm_.split->each : next),
@@ -114,6 +121,7 @@ void Sm90Lowering::load_inputs(const Tile& tile, Term number_of) {
   const Pass at = pass_with(number_of);
   const auto boxes = [&](int width) {
     const ExprId slot = arrived_slot(input_ring_);
+    // TMA counts full boxes, zeros outside the tensor included; what is not wanted sends none.
     Term bytes = number(0);
     for (const Input& each : inputs_) {
       if (!each.plan->tma) continue;
@@ -154,6 +162,8 @@ void Sm90Lowering::load_input_runs(const Tile& tile, const Pass& at) {
     const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
     declared_.from(declared_.kernel.node(each.load).where, "neighbours in memory by each warp");
     const auto some_of = [&](Term some) {
+      // Two loops, not one: first all loads from memory, then all stores to shared memory, so that
+      // `together` loads are in flight at once.
       b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {
         const Run run = run_at(each, tile, at, some + one);
         PlainCopy& made =
@@ -239,6 +249,8 @@ void Sm90Lowering::read_inputs(const Input& input, Term first, int values) {
   if (!plan.rotated) return;
   b_.loop("v", number(0), number(values), {.unrolled = true}, [&](Term v) {
     const auto read = [&](Term at) { return b_.read({input.raw, {at}}); };
+    // place_of rotated the places by r: register v of such a lane holds value (v + r) mod n, so
+    // value v is in register (v + n - r) mod n.
     const int by = values - plan.rotated->values % values;
     b_.assign({input.values, {v}}, b_.select(input.rotated, read((v + by) % values), read(v)));
   });

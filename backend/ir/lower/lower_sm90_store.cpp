@@ -44,6 +44,8 @@ void Sm90Lowering::declare_staged() {
       each.run = b_.registers(single ? declared_.name("run") : declared_.fresh("run"), type,
                               Layout(each.plan->run, 1));
   }
+  // A named barrier of one consumer (128 threads), not of the block: the producer never meets
+  // anyone, and other consumers may be at another tile. Warps that store their own rows need none.
   if (!store.by_warps) {
     stored_ =
         b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
@@ -55,6 +57,7 @@ void Sm90Lowering::declare_staged() {
 // Its place in shared memory, and how TMA copies it.
 void Sm90Lowering::declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem,
                                   int buffers) {
+  // A multiple of the pattern of every swizzle width: 8 rows of 128 bytes.
   constexpr int alignment = 1024;
   const plan::StagedStore& store = *gemm_.store;
   const std::string name = stem;
@@ -74,8 +77,11 @@ int Sm90Lowering::map_of(const plan::StagedTensor& plan, const std::string& name
                 {},
                 {},
                 {}};
+  // TMA swizzles 16-byte pieces: a row of 128 bytes has 8, so Sw<3,4,3> on byte addresses; 64 bytes
+  // Sw<2,4,3>, 32 bytes Sw<1,4,3>, 16 bytes Sw<0,4,3>, which moves nothing.
   map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(plan.span / 16)), 4, 3);
   for (const int mode : plan.order) {
+    // Modes that are neither m nor n are batches: one element of a box.
     const sema::IndexId index = plan.indices[static_cast<size_t>(mode)];
     map.box.push_back(index == gemm_.m ? plan.box[0] : index == gemm_.n ? columns : 1);
     map.onto.push_back(index == gemm_.n ? 1 : 0);
@@ -92,6 +98,7 @@ void Sm90Lowering::place_tensor(Staged& staged) {
                                        : "where this thread puts its values: ") +
                             plan.lanes.to_string());
   for (int axis = 0; axis < 2; ++axis) {
+    // `lanes` counts threads of a consumer. Thread number % 128 serves every warpgroup.
     staged.put[static_cast<size_t>(axis)] =
         b_.let(declared_.name(axis == 0 ? "staged_row" : "staged_column"),
                b_.at(plan::along(plan.lanes, axis), b_.special(Builtin::thread) % warpgroup));
@@ -107,6 +114,8 @@ void Sm90Lowering::place_tensor(Staged& staged) {
   }
   if (plan.rotated) {
     declared_.from(where, "lanes that write later values first");
+    // The lanes whose number has bit `bit` set are those whose first access would meet the banks of
+    // the lanes that have it clear.
     staged.rotated = b_.let(declared_.name("rotated"),
                             b_.special(Builtin::lane) / (1 << plan.rotated->bit) % 2 == 1);
   }
@@ -147,6 +156,7 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
                                         const Source& source, const Picks* picks) {
   const plan::StagedStore& store = *gemm_.store;
   const Span& where = declared_.kernel.assignments.front().where;
+  // width = 64 gives a thread 64 * 64 / 128 = 32 values, stored in steps of 8: four stmatrix.x4.
   const int values = at.width * rows_of_atom / warpgroup, of_step = std::min(values, store.step());
   const auto step_from = [&](Term first, int count, const Source& of_step_source) {
     pack(tile, at, first, count, of_step_source);
@@ -174,6 +184,8 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
     if (left > 0) step_body(number(steps * of_step), left);
   }
   inputs_done();
+  // TMA reads shared memory through the async proxy: each writing thread makes its generic stores
+  // visible to it first, then all meet, then one lane issues the copy (PTX ISA, fence.proxy.async).
   if (store.out_by_tma()) b_.emit(Fence{FenceKind::proxy_async});
   putters_meet();
   store_tile(tile, at, buffer);
@@ -184,6 +196,8 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
 void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values,
                         const Source& source) {
   const auto& assignments = declared_.kernel.assignments;
+  // Values count from the atom's first for positions and vectors, from the subtile's first for
+  // inputs, and from the step's for the source.
   const Term base = at.pass * (gemm_.store->width * rows_of_atom / warpgroup) + first;
   read_vectors(tile, {at.i, at.j}, base);
   read_inputs(first, values);
@@ -196,6 +210,8 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values
       }
     };
     declared_.from(assignments.front().where);
+    // Without reads that could leave the tensor every lane computes, inside or not: TMA and the
+    // guarded stores drop what lies outside.
     if (!guarded_) return assign(position(tile, 0, value, at.i), position(tile, 1, value, at.j));
     const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
     const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
@@ -220,6 +236,8 @@ void Sm90Lowering::put(const Staged& staged, Term first, int values, Term buffer
 void Sm90Lowering::store_matrices_to_shared(const Staged& staged, Term first, int values,
                                             Term buffer) {
   constexpr int columns = 2, of_matrix = 2, most = 8;  // values
+  // stmatrix.x4 stores four 8 x 8 matrices of 16-bit elements, of each of which a lane holds two
+  // values: eight values an instruction, and fewer for the last.
   for (int v = 0; v < values; v += most) {
     const int count = std::min(most, values - v);
     const bool along_n = staged.plan->along_n;
@@ -240,6 +258,8 @@ std::vector<ExprId> Sm90Lowering::place_of(const Staged& staged, Term first, Ter
   std::vector<ExprId> place;
   for (int axis = 0; axis < 2; ++axis) {
     const Layout places = plan::along(plan.held, axis);
+    // Rotated lanes store value (v + r) mod `values` where others store v: all values are stored
+    // once, in another order, and in each access the two kinds of lanes touch different banks.
     const Term own = b_.at(places, first + v);
     const Term held =
         plan.rotated ? b_.select(staged.rotated,
@@ -288,6 +308,7 @@ void Sm90Lowering::store_tile(const Tile& tile, const Pass& at, Term buffer) {
       for (const Staged& each : outputs_) {
         if (each.plan->tma) store_boxes(each, tile, at, buffer);
       }
+      // One group a subtile, so that wait_for_stores counts subtiles.
       b_.emit(Commit{GroupKind::bulk});
     });
   }
@@ -310,6 +331,8 @@ Sm90Lowering::Run Sm90Lowering::run_at(const Staged& staged, const Tile& tile, c
     const Layout places = plan::along(staged.plan->runs[1], static_cast<int>(axis));
     made.at[axis] = staged.first_run[axis] + b_.at(places, access);
   }
+  // The run's place in the consumer's 64 rows, moved to the block's tile, the consumer's part of
+  // it, the atom and, along n, the subtile.
   const Term m = b_.let(declared_.index_name(gemm_.m),
                         tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + made.at[0]);
   const Term n =
@@ -326,6 +349,8 @@ void Sm90Lowering::store_runs(const Staged& staged, const Tile& tile, const Pass
   const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
   const auto access = [&](Term number_of) {
     const Run run = run_at(staged, tile, at, number_of);
+    // Where a subtile has fewer columns than all runs together, some runs have nothing in shared
+    // memory: they are neither read nor written.
     const bool whole = at.width == plan.run_columns();
     const auto take = [&] {
       b_.copy({staged.run, {number(0)}}, {staged.shared, {run.at[0], run.at[1], buffer, consumer_}},
@@ -339,6 +364,7 @@ void Sm90Lowering::store_runs(const Staged& staged, const Tile& tile, const Pass
     });
   };
   declared_.from(declared_.kernel.assignments.front().where, "neighbours in memory by each warp");
+  // A few accesses are unrolled so that their loads overlap; all of them would be too much text.
   b_.loop("some", number(0), number(count), {.step = together}, [&](Term some) {
     b_.loop("access", number(0), number(together), {.unrolled = true},
             [&](Term one) { access(some + one); });
@@ -357,6 +383,7 @@ void Sm90Lowering::each_box_of_pass(
              plan.indices, tile, tile.first[0] + part_[0] + at.i * gemm_.mma.shape[0] + row,
              tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] + at.pass * gemm_.store->width));
   };
+  // wgmma gives warp w the rows 16 w to 16 w + 15 of an atom's 64.
   if (gemm_.store->by_warps) return from(b_.special(Builtin::warp) % 4 * rows_of_warp);
   for (int row = 0; row < gemm_.mma.shape[0]; row += plan.box[0]) from(number(row));
 }

@@ -15,6 +15,8 @@ class Storing {
  public:
   Storing(Declared& declared, const ThreadValues& held)
       : declared_(declared), b_(declared.b), held_(held) {
+    // Outputs may differ in what they write at once: values are made for the widest, and stored in
+    // as many accesses as each needs.
     together_ = *std::max_element(held.vectors.begin(), held.vectors.end());
     for (const sema::Assignment& assignment : declared.kernel.assignments) {
       declared.from(assignment.where, "values for one access");
@@ -40,6 +42,8 @@ class Storing {
   // index at run time, so they move.
   template <class Body>
   void passes(Body body) {
+    // Values of the atom times atoms along n are made for each atom along m: (4,4,4) has 16 of
+    // them, and passes of two along m keep 32 elements of text.
     const int all = held_.extents[1], across = held_.extents[0] * held_.extents[2];
     int count = all;
     while (count > 1 && (count * across > elements_of_a_pass || all % count != 0)) --count;
@@ -61,6 +65,7 @@ class Storing {
 
   template <class Body>
   void each(const char* name, int count, int step, Body body) {
+    // One round is no loop.
     if (count == step) return body(b_.constant(std::int64_t{0}));
     b_.loop(name, b_.constant(std::int64_t{0}), b_.constant(std::int64_t{count}),
             {.step = step, .unrolled = true}, body);
@@ -70,6 +75,7 @@ class Storing {
     const Layout all = plan::along(held_.values, axis);
     const Layout repeats = all[1];
     const auto by = [&](const Layout& layout, Term index) { return b_.at(layout, index); };
+    // (value, (i, j)) -> (m, n) is linear: the parts of the value and of both repeats add.
     return held_.first[static_cast<size_t>(axis)] + by(all[0], value) + by(repeats[0], i) +
            by(repeats[1], j);
   }
@@ -86,6 +92,7 @@ class Storing {
     const Term m = b_.let(declared_.index_name(held_.indices[0]), position(0, value, pass + i, j));
     const Term n = b_.let(declared_.index_name(held_.indices[1]), position(1, value, pass + i, j));
     b_.when(m < declared_.extent(held_.indices[0]) && n < declared_.extent(held_.indices[1]), [&] {
+      // Neighbours along n, whose accumulators are neighbours in the atom's values.
       for (int e = 0; e < together_; ++e) {
         ElementLowering element(declared_, {held_.contraction});
         bind(element, m, n + e);
@@ -105,6 +112,7 @@ class Storing {
     const sema::Assignment& assignment = declared_.kernel.assignments[which];
     declared_.from(assignment.where);
     const int vector = held_.vectors[which];
+    // The tensor's mode that n runs along: where one access finds its neighbours.
     const auto mode =
         std::find(assignment.indices.begin(), assignment.indices.end(), held_.indices[1]) -
         assignment.indices.begin();

@@ -9,6 +9,7 @@ MmaAtom mma_atom(const sema::Atom& atom) {
   made.name = atom.name;
   made.shape = atom.shape;
   made.d = atom.c;
+  // Operands that the instruction reads from shared memory have no layout of registers.
   if (!atom.a_shared) made.a = atom.a;
   if (!atom.b_shared) made.b = atom.b;
   made.instruction = atom.instruction;

@@ -23,6 +23,8 @@ struct Reach {
   }
 };
 
+// What two uses of a node make together. A value used always and under a condition is read always;
+// under two conditions, that is not described here.
 Reach either(const Reach& a, const Reach& b) {
   if (a.kind == Reach::unseen || a == b) return b;
   if (b.kind == Reach::unseen) return a;
@@ -30,6 +32,8 @@ Reach either(const Reach& a, const Reach& b) {
   return {Reach::other, -1, true, {}};
 }
 
+// An arm inside an arm. select(beta != 0, select(beta != 0, x, y), z) reads x under beta != 0, and
+// y never: the inner test contradicts the outer one.
 Reach under(const Kernel& kernel, const Reach& outer, NodeId condition, bool when) {
   const Truth truth = ir::truth(kernel, condition, when);
   if (outer.kind == Reach::always) return {Reach::conditional, condition, when, truth};
@@ -42,6 +46,8 @@ Reach under(const Kernel& kernel, const Reach& outer, NodeId condition, bool whe
 std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
   std::vector<Reach> reach(kernel.nodes.size());
   reach[static_cast<size_t>(root)] = {Reach::always, -1, true, {}};
+  // Operands have smaller ids than the nodes that use them, so going down from the root every use
+  // of a node is seen before the node itself.
   for (NodeId id = root; id >= 0; --id) {
     const Reach& here = reach[static_cast<size_t>(id)];
     if (here.kind == Reach::unseen) continue;
@@ -54,6 +60,9 @@ std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
     const auto function = apply ? apply->function : ElementFunction::add;
     const auto operands = plan::operands(node);
     for (size_t i = 0; i < operands.size(); ++i) {
+      // The condition of a selection, `and` or `or` is always evaluated, what comes behind only
+      // where the condition leaves it: `a and b` evaluates b where a is true, `a or b` where it is
+      // false.
       if (function == ElementFunction::select && i > 0) {
         pass(operands[i], under(kernel, here, operands[0], i == 1));
       } else if ((function == ElementFunction::and_ || function == ElementFunction::or_) && i > 0) {
@@ -67,6 +76,7 @@ std::vector<Reach> reaches(const Kernel& kernel, NodeId root) {
 }
 
 // Made of scalars, sizes and literals only.
+// The same for every element of a launch, so that one branch decides for a whole tile.
 bool uniform(const Kernel& kernel, NodeId id) {
   const Node& node = kernel.node(id);
   if (std::holds_alternative<IndexValue>(node.what) || std::holds_alternative<Load>(node.what) ||
@@ -80,6 +90,7 @@ bool uniform(const Kernel& kernel, NodeId id) {
 }
 
 bool is_assigned_element(const Kernel& kernel, const Assignment& assignment, const Load& load) {
+  // C[m,n] in C[m,n] = ..: the same tensor at the same bare indices, in the same order.
   if (load.tensor != assignment.target || load.coordinate.size() != assignment.indices.size())
     return false;
   for (size_t i = 0; i < assignment.indices.size(); ++i) {

@@ -28,6 +28,7 @@ class Sized {
  public:
   Sized(const sema::Kernel& kernel, const Binding& sizes) : kernel_(kernel), sizes_(sizes) {}
 
+  // Amounts are expressions over dims: an overflow or a dim without a value gives up the forecast.
   std::int64_t operator()(const Int& amount) const {
     const auto known = amount.evaluate(sizes_);
     if (!known) throw Unknown();
@@ -63,6 +64,7 @@ struct TileNumbers {
     const auto axes = tile_axes(tiling);
     for (std::size_t i = 0; i < axes.size(); ++i) {
       if (axes[i].index != index) continue;
+      // The indices of one tile: enough for a mask to say whether any product of the tile counts.
       const std::int64_t first = tile[i] * axes[i].tile;
       return std::pair{first, std::min(first + axes[i].tile, sized.extent(index)) - 1};
     }
@@ -79,12 +81,15 @@ struct Taking {
   std::int64_t steps = 0;   // K tiles of a tile
 };
 
+// A block a tile, as many at once as an SM has room for.
 Taking taking(const SimtGemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
   return {{gemm.tile[0], gemm.tile[1]}, 1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
 }
 Taking taking(const Sm80Gemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
   return {{gemm.tile[0], gemm.tile[1]}, 1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
 }
+// Persistent: a cluster takes tile after tile, one for each consumer group at a time; parts of K
+// are walked at the same time.
 Taking taking(const Sm90Gemm& gemm, const Prediction&, std::int64_t k, const Target&) {
   return {gemm.cluster_tile(), gemm.blocks(), gemm.consumer_groups(), true,
           round_up_div(round_up_div(k, gemm.tile[2]), gemm.cluster[2])};
@@ -103,6 +108,7 @@ PanelAxis panel_axis(const sema::Kernel& kernel, sema::NodeId load, int axis,
                      const std::vector<sema::IndexId>& batch) {
   PanelAxis panel{axis, {}};
   const auto depends = indices_of(kernel, load);
+  // X[m,k] in Y[b,m,n] is the same panel for every b.
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (depends.contains(batch[i])) panel.batch.push_back(static_cast<int>(i) + 2);
   return panel;
@@ -126,6 +132,8 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
     return bytes;
   }();
 
+  // Walks the order place by place with an LRU cache of panels: rows of A and columns of B that the
+  // wave shares are loaded from memory once, and again if the cache has dropped them in between.
   TileTraffic traffic(target.cache, {panel_axis(kernel, gemm.a.load, 0, gemm.batch),
                                      panel_axis(kernel, gemm.b.load, 1, gemm.batch)});
   Forecast made;
@@ -134,6 +142,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   for (const TileAxis& axis : tile_axes(tiling))
     counts.push_back(round_up_div(sized.extent(axis.index), axis.tile));
   const TileOrder order(sized(gemm.order), counts);
+  // Tiles with products of each cluster: under a mask they differ, and the busiest one ends last.
   std::vector<std::int64_t> of_taker(static_cast<std::size_t>(takers), 0);
   double loaded = 0, not_loaded = 0;
   const auto mask = mask_of(gemm);
@@ -153,6 +162,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
     traffic.write(rows * columns * output_bytes);
     if (mask) {
       TileNumbers numbers{sized, tiling, *tile};
+      // A tile with no product writes its output and loads nothing.
       if (!MaskRange(kernel, numbers).maybe(mask->condition, mask->when)) {
         not_loaded += a + b;
         continue;
@@ -164,6 +174,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
     made.multiply_adds += rows * columns * static_cast<double>(k);
   }
   // Blocks that are not persistent come to whichever SM is free.
+  // Persistent: the busiest cluster's tiles, place i going to cluster i mod clusters.
   made.most = takes.persistent ? *std::max_element(of_taker.begin(), of_taker.end())
                                : round_up_div(made.live, target.sms);
   double factors =
@@ -173,8 +184,10 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
         static_cast<double>(sized(size(kernel.loaded(gemm.b.load).layout))) * element(gemm.b.load);
   made.cache_bytes = static_cast<double>(sized(prediction.cache_bytes)) - not_loaded;
   made.least_global_bytes = static_cast<double>(sized(prediction.global_bytes));
+  // The least counts each factor once; the walk says how often it is really loaded.
   made.global_bytes = made.least_global_bytes - factors + loaded;
   if (!prediction.tile) throw Unknown();
+  // The busiest taker's tiles, one after the other.
   made.products =
       static_cast<double>(made.most * takes.steps) * prediction.tile->product_clocks / target.hertz;
   return made;
@@ -204,6 +217,7 @@ Forecast of_tiles(const Prediction& prediction, const Sized& sized, std::int64_t
 // The multiply-adds of reductions at the rate of threads.
 void count_products(Forecast& made, const sema::Kernel& kernel, const Target& target) {
   if (made.multiply_adds == 0) return;
+  // Kernels with multiply-adds have a reduction; its type gives the rate.
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
       [](const sema::Node& node) { return std::holds_alternative<sema::Reduce>(node.what); });
@@ -231,6 +245,8 @@ Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
   const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;
   Forecast made = of_tiles(prediction, sized, tiles, target);
   count_products(made, kernel, target);
+  // Rows that all resident blocks work on. Where they do not fit in L2 each walk of the columns
+  // reads memory again.
   const double rows_at_once =
       static_cast<double>(std::min(made.at_once, tiles) / blocks) * across.tile;
   const double row_bytes =
@@ -266,6 +282,7 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
       },
       variant.how);
   made.launch_name = variant.name;
+  // A roofline: three times that overlap, of which the longest counts, and the launch.
   made.cache = made.cache_bytes / (target.cache_rate * target.hertz);
   made.memory = made.global_bytes / target.memory_rate;
   made.launch = target.launch;

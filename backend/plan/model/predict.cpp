@@ -47,6 +47,7 @@ Int output_bytes(const sema::Kernel& kernel) {
   Int result = 0;
   for (const sema::Assignment& assignment : kernel.assignments) {
     const auto& tensor = kernel.tensor(assignment.target);
+    // C = alpha * sum + beta * C moves C twice.
     const int times = tensor.access == sema::Access::inout ? 2 : 1;
     result += product(kernel, assignment.indices) * tensor.element_bytes() * times;
   }
@@ -60,6 +61,7 @@ Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
   std::vector<sema::NodeId> bodies;
   for (const sema::Node& node : kernel.nodes)
     if (const auto* sum = std::get_if<sema::Reduce>(&node.what)) bodies.push_back(sum->body);
+  // Loads inside the sum are the factors, which are counted by tiles.
   const auto of_sum = reachable(kernel, bodies);
   Int result = 0;
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
@@ -69,6 +71,7 @@ Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
       continue;  // an inout one is counted with outputs
     const auto depends = indices_of(kernel, static_cast<sema::NodeId>(id));
     Int elements = 1;
+    // Bias[n] is read once for each row of tiles: N * tiles of M elements.
     for (const TileAxis& axis : tile_axes(tiling))
       elements *= depends.contains(axis.index) ? extent(kernel, axis.index)
                                                : tiles(kernel, axis.index, axis.tile);
@@ -83,6 +86,8 @@ void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm
                 const std::array<int, 2>& tile) {
   const Int m = extent(kernel, gemm.m), n = extent(kernel, gemm.n), k = extent(kernel, gemm.k);
   const Int batches = product(kernel, gemm.batch);
+  // Each column of tiles loads all of A, each row of tiles all of B: 2*M*K*ceil_div(N,128) +
+  // 2*N*K*ceil_div(M,128) bytes for tiles of 128 and 16-bit elements.
   const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * kernel.loaded(gemm.a.load).element_bytes();
   const Int b = n * k * tiles(kernel, gemm.m, tile[0]) * kernel.loaded(gemm.b.load).element_bytes();
   result.cache_bytes = (a + b) * batches + output_bytes(kernel) +
@@ -96,6 +101,7 @@ void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm
 template <class Gemm>
 TileWork tile_work(const sema::Kernel& kernel, const Gemm& gemm, double rows, double columns,
                    double product_clocks, const Target& target) {
+  // One K tile of one block, in clocks of an SM: cache_rate is bytes a clock of the whole GPU.
   const double a = rows * kernel.loaded(gemm.a.load).element_bytes(),
                b = columns * kernel.loaded(gemm.b.load).element_bytes();
   TileWork work;
@@ -120,6 +126,7 @@ int staged_accesses(const OperandCopy& copy) {
 int least_registers(const SimtGemm& gemm) {
   const auto repeats = gemm.repeats();
   const int m = repeats[0] * gemm.lane_tile[0], n = repeats[1] * gemm.lane_tile[1];
+  // Accumulators, one column of fragments of each operand, and a thread's part of the next K tile.
   const int staged =
       gemm.ring() ? 0 : (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
   return (m * n + m + n + staged) * bits(gemm.accumulator) / 32;
@@ -136,6 +143,7 @@ int predict_registers(const SimtGemm& gemm) {
 int blocks_per_sm(const SimtGemm& gemm, const Target& target) {
   if (gemm.ring()) return 1;
   constexpr int threads_wanted = 512;
+  // Two blocks of 256 threads hide each other's barriers; more cost registers.
   const int by_registers = target.sm_registers / (gemm.threads() * predict_registers(gemm));
   return std::clamp(by_registers, 1, std::max(1, threads_wanted / gemm.threads()));
 }
@@ -160,6 +168,7 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
 
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target) {
   Prediction result;
+  // Read off compiled kernels, not derived.
   constexpr int rest = 40;  // addresses and conditions
   result.registers = least_registers(gemm) + rest;
   result.shared_bytes = shared_bytes(gemm, kernel);
@@ -181,6 +190,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Targe
 
 Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target) {
   Prediction result;
+  // setmaxnreg's number for consumers; without it the launch bound leaves a thread all it can have.
   result.registers = gemm.registers ? (*gemm.registers)[1] : 255;
   result.shared_bytes = shared_bytes(gemm, kernel);
   for (const bool is_a : {true, false}) {
@@ -249,6 +259,7 @@ Prediction predict(const tile::Program& program, const Target& target) {
   double copied = 0, kept = 0, along_columns = 0;
   Int walked = 0;                 // bytes that walks of the columns ask for
   std::set<tile::TileId> stored;  // access by access
+  // A tile that is stored by a copy leaves access by access, and holds no registers in between.
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     if (const auto* copy = std::get_if<tile::Copy>(&stmt.node)) stored.insert(copy->src);
   });
@@ -270,6 +281,7 @@ Prediction predict(const tile::Program& program, const Target& target) {
     if (copy) (both ? copied : along_columns) += registers;
   });
   // Single elements need an address and a condition each.
+  // The row's guard and the column's as well.
   const int single = threads.vector == 1
                          ? 3 * threads.values(tile::row_axis) * threads.values(tile::column_axis)
                          : 0;
@@ -288,11 +300,14 @@ Prediction predict(const tile::Program& program, const Target& target) {
 
 double instruction_clocks(const sema::Atom& atom, const Target& target) {
   const double products = static_cast<double>(atom.shape[0]) * atom.shape[1] * atom.shape[2];
+  // An atom may say its own cost, in clocks; else its products at the machine's rate.
   const auto rate = target.multiply_adds(atom.kind, atom.a_type);
   return rate ? std::max(atom.cost, products / *rate) : atom.cost;
 }
 
 int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const Target& target) {
+  // The least of four limits: registers, shared memory with what the driver reserves a block,
+  // threads and blocks of an SM.
   const int by_registers = target.sm_registers / (threads * registers);
   const int by_shared =
       static_cast<int>(target.sm_shared / (shared_bytes + target.reserved_shared));

@@ -19,6 +19,7 @@ std::string term(const char* name, double seconds, double bytes) {
 
 void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
   std::string tiles = "//   " + std::to_string(of.tiles) + (of.tiles == 1 ? " tile" : " tiles");
+  // Under a mask some tiles only store zeros.
   if (of.live != of.tiles) tiles += ", " + std::to_string(of.live) + " with products";
   lines.push_back(tiles + ", " + std::to_string(of.at_once) +
                   " at once: " + formatted("%.2f waves", of.waves()) + ", at most " +
@@ -27,12 +28,14 @@ void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
     lines.push_back(formatted("//   %-20s %10.2f us", "products", 1e6 * of.products));
   lines.push_back(term("L2", of.cache, of.cache_bytes));
   std::string memory = term("global memory", of.memory, of.global_bytes);
+  // What the cache model reads again, beside the least: every input and output once.
   if (of.global_bytes > of.least_global_bytes)
     memory += formatted(", %.2f at least", 1e-6 * of.least_global_bytes);
   lines.push_back(memory);
   lines.push_back(formatted("//   %-20s %10.2f us", "launch", 1e6 * of.launch));
   std::string bound = formatted("//   at least %.2f us, bound by ", 1e6 * of.seconds()) +
                       std::string(of.bottleneck());
+  // A multiply-add is two operations, as vendors count.
   if (of.multiply_adds > 0)
     bound += formatted(": %.2f TFLOP/s", 2e-12 * of.multiply_adds / of.seconds());
   lines.push_back(bound);
@@ -59,6 +62,7 @@ std::vector<std::string> forecast_lines(const Plan& plan, const Variant& variant
   }
   double all = 0;
   for (const Forecast& launch : *launches) {
+    // A repack and its product are two launches, one after the other: their times add.
     if (launches->size() > 1) lines.push_back("//  " + launch.launch_name + ":");
     launch_lines(launch, lines);
     all += launch.seconds();

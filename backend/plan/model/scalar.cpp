@@ -43,6 +43,8 @@ class Counter {
 
   // How many of the reductions around run the node again and again: one that does not depend on the
   // innermost is computed before it.
+  // sum[j](A[i,j] * sum[k](B[k])): the inner sum depends on no j, so the thread computes it once,
+  // before the loop over j, as the lowering does.
   std::size_t depth_of(sema::NodeId reduction) const {
     const std::set<sema::IndexId>& free = free_[static_cast<std::size_t>(reduction)];
     std::size_t depth = around_.size();
@@ -59,6 +61,7 @@ class Counter {
     const std::vector<Around> before = around_;
     around_.resize(depth_of(id), before.front());
     const Int times = around_.back().times;
+    // A shared node is computed once in each place where it is.
     if (!seen_.insert({id, around_.back().reduction}).second) {
       around_ = before;
       return;
@@ -66,6 +69,8 @@ class Counter {
     Int steps = 1;
     for (const sema::IndexId index : reduction.indices) steps *= extent(index);
     work_.flops += 2 * times * steps;
+    // The least: each value of the sum once, for every value of the indices that it depends on,
+    // whichever threads need it.
     Int once = 2;
     std::set<sema::IndexId> loops = free_[static_cast<std::size_t>(id)];
     loops.insert(reduction.indices.begin(), reduction.indices.end());
@@ -85,6 +90,7 @@ class Counter {
     if (std::holds_alternative<sema::Load>(node.what)) {
       const Int bytes = times * kernel_.loaded(id).element_bytes();
       const bool varies = indices_of(kernel_, id).contains(along_warp_);
+      // Lanes that read one element ask for it once.
       work_.loaded_bytes += varies ? bytes : ceil_div(bytes, lanes);
     }
     for (const sema::NodeId operand : operands(node)) visit(operand);
@@ -136,7 +142,9 @@ std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
       elements *= value(kernel.index(index).extent);
     outputs = std::max(outputs, elements);
   }
+  // Threads that the machine runs at once.
   const double resident = static_cast<double>(target.sms) * target.sm_threads;
+  // Few outputs are few threads: a sum of everything runs on one.
   const double occupied = std::min(1.0, std::max(1.0, outputs) / resident);
 
   const double takes =

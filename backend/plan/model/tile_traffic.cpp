@@ -6,6 +6,7 @@ namespace lay::plan {
 
 TileOrder::TileOrder(const Layout& order, std::vector<std::int64_t> counts)
     : counts_(std::move(counts)) {
+  // Coordinates of all places, listed once: forecasts ask for each.
   for (std::size_t axis = 0; axis < counts_.size(); ++axis)
     at_.push_back(values(along(order, static_cast<int>(axis))));
 }
@@ -26,6 +27,8 @@ double TileTraffic::read(int operand, const std::vector<std::int64_t>& tile, dou
   const PanelAxis& axes = operands_[static_cast<std::size_t>(operand)];
   Panel panel{operand, {tile[static_cast<std::size_t>(axes.axis)]}};
   for (const int axis : axes.batch) panel.second.push_back(tile[static_cast<std::size_t>(axis)]);
+  // A panel, the rows of A or columns of B of one tile along all of K, is loaded once a wave: the
+  // tiles of a wave run at the same time, K tile by K tile.
   if (!wave_.emplace(panel, bytes).second) return 0;
   wave_bytes_ += bytes;
   return where_.contains(panel) ? 0 : bytes;
@@ -41,17 +44,20 @@ void TileTraffic::end_wave() {
       where_.erase(known);
     }
   }
+  // A wave that is larger than the cache leaves nothing of what was there before, nor of itself.
   if (wave_bytes_ > capacity_) {
     held_.clear();
     where_.clear();
     held_bytes_ = 0;
   } else {
+    // What the wave wrote takes room as well, but nobody reads it.
     held_.emplace_front(Panel{-1, {}}, written);
     for (const auto& [panel, bytes] : wave_) {
       held_.emplace_front(panel, bytes);
       where_[panel] = held_.begin();
     }
     held_bytes_ += wave_bytes_;
+    // The least recently used go first.
     while (held_bytes_ > capacity_) {
       held_bytes_ -= held_.back().second;
       where_.erase(held_.back().first);

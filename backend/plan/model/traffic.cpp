@@ -27,6 +27,7 @@ class Counter {
       addresses[lane] = offsets_[static_cast<std::size_t>(element(lane))] * element_bytes_;
     }
     const int taken = wavefronts(addresses, bytes_).taken;
+    // The worst for the plan's text, the total for choosing among layouts.
     worst_ = std::max(worst_, taken);
     total_ += taken;
     ++accesses_;
@@ -61,6 +62,7 @@ SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
     at_outer = values(along(copy.threads, 0));
     at_k = values(along(copy.threads, 1));
   }
+  // (thread, value) -> (outer, k), threads fastest: value v of thread t is at t + threads * v.
   const auto held = at_outer.size() / static_cast<std::size_t>(threads);
   for (std::size_t value = 0; value < held; value += static_cast<std::size_t>(store)) {
     for (int warp = 0; warp < threads / static_cast<int>(lanes); ++warp) {
@@ -78,6 +80,8 @@ SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
   const auto places = values(along(gemm.lanes, axis));
   const int groups = gemm.groups[static_cast<std::size_t>(axis)], part = outer / groups;
   const int step = gemm.lane_grid[static_cast<std::size_t>(axis)] * lane_tile;
+  // Every read of a K tile: for each k, warp row or column, repeat of the lane tile and vector in
+  // it.
   for (int k = 0; k < k_tile; ++k) {
     for (int group = 0; group < groups; ++group) {
       for (int start = 0; start < part; start += step) {

@@ -42,9 +42,10 @@ struct Permute {
       indices;            // of the outputs, in the order of the first one: the axes of a tile
   std::vector<int> tile;  // extents
   int threads = 256;
-  int run_axis = 0;  // along which a thread's elements lie side by side
-  int vector = 1;    // that many
-  Layout work;       // (thread, (element, access)) -> coordinate in the tile: basis strides
+  int access_bytes = 16;  // of the widest access to global memory; 0: of one element
+  int run_axis = 0;       // along which a thread's elements lie side by side
+  int vector = 1;         // that many
+  Layout work;            // (thread, (element, access)) -> coordinate in the tile: basis strides
   std::vector<PermuteLoad> loads;
   std::vector<PermuteStore> stores;
   Layout order;  // block index -> coordinate of the tile: basis strides; tiles outside are skipped

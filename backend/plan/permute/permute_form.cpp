@@ -32,6 +32,8 @@ using Coefficients = std::vector<std::optional<Int>>;
 std::optional<Int> coefficient(const Kernel& kernel, const Node& node, const Coefficients& known) {
   const auto taken = operands(node);
   const auto part = [&](std::size_t i) { return known[static_cast<std::size_t>(taken[i])]; };
+  // An operation of operands that do not depend on the index does not depend on it either, whatever
+  // it is; otherwise only sums, differences and products by constants are linear.
   bool still = true, sums = true;
   for (std::size_t i = 0; i < taken.size(); ++i) {
     still = still && part(i) && part(i)->is(0);
@@ -50,6 +52,7 @@ std::optional<Int> coefficient(const Kernel& kernel, const Node& node, const Coe
     case ElementFunction::cast:
       return is_float(node.type) ? std::nullopt : part(0);
     case ElementFunction::mul:
+      // (2 * i) and (i * 2).
       for (std::size_t side = 0; side < 2; ++side) {
         if (auto factor = constant(kernel, taken[1 - side])) return *part(side) * *factor;
       }
@@ -75,6 +78,7 @@ Coefficients coefficients(const Kernel& kernel, IndexId index) {
 }
 
 // The leaves of a mode, merged where they run on.
+// (4,8):(1,4) is one leaf 32:1; (8,M):(1,512) stays two.
 std::vector<std::pair<Int, Int>> leaves_of(Facts& facts, const Layout& mode) {
   const Layout merged = coalesce(facts, mode);
   const auto extents = leaves(merged.shape), strides = leaves(merged.stride);
@@ -91,6 +95,7 @@ bool certainly_less(const Facts& facts, const Int& a, const Int& b) {
 }
 
 // The smallest strides first, 0 last; where the facts decide nothing, as they come.
+// Insertion sort by a partial order: M and 4096 are not compared, and keep their places.
 void sort_by_memory(const Facts& facts, std::vector<AffineAccess::Leaf>& leaves) {
   for (std::size_t i = 1; i < leaves.size(); ++i) {
     for (std::size_t j = i; j > 0; --j) {
@@ -146,6 +151,8 @@ class AccessFinder {
   void bare(AffineAccess& way, int mode, IndexId index) {
     Int step = 1;
     modes_of_.push_back(axis_of(index));
+    // One index through a nested mode: (8,16):(1,512) has the leaf of 8 with step 1, stride 1, and
+    // the leaf of 16 with step 8, stride 512.
     for (const auto& [extent, stride] : leaves_of(facts_, layout(way)[mode])) {
       way.leaves.push_back({axis_of(index), extent, step, stride});
       if (step.is(1) && stride.is(1) && !(way.bare && way.mode >= 0)) {
@@ -158,6 +165,9 @@ class AccessFinder {
   }
 
   // Each index that a sum depends on is one leaf.
+  // X[i + 2 * j]: coefficient 1 along i and 2 along j, times the mode's stride. Modes of several
+  // leaves are not linear in a sum, and modes[0] is then an approximation that only steers the
+  // tile.
   bool sum(AffineAccess& way, int mode, NodeId coordinate) {
     const auto modes = leaves_of(facts_, layout(way)[mode]);
     for (std::size_t axis = 0; axis < indices_.size(); ++axis) {
@@ -205,6 +215,8 @@ std::vector<char> always(const Kernel& kernel) {
     if (!seen[id]) continue;
     auto taken = operands(kernel.nodes[id]);
     if (const auto* apply = std::get_if<Apply>(&kernel.nodes[id].what)) {
+      // What an arm reads may be outside the tensor where the arm is not taken, so it is not read
+      // ahead.
       const bool first_only = apply->function == ElementFunction::select ||
                               apply->function == ElementFunction::and_ ||
                               apply->function == ElementFunction::or_;
@@ -250,6 +262,7 @@ std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Fa
     const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
     if (!load || !live[id] || !everywhere[id]) continue;
     if (kernel.tensor(load->tensor).access != Access::input) continue;
+    // Loads at coordinates that are no sums of indices (gathers) are read where they are used.
     if (auto way = finder.input(*load))
       form.inputs.push_back({static_cast<NodeId>(id), std::move(*way)});
   }

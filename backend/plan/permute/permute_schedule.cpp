@@ -1,6 +1,9 @@
 #include "backend/plan/permute/permute_schedule.h"
 
+#include <algorithm>
+
 #include "backend/plan/schedule/entries.h"
+#include "backend/plan/schedule/schedule.h"
 
 namespace lay::plan {
 
@@ -19,6 +22,7 @@ std::optional<int> number(const Tuple& leaf) {
 std::optional<std::vector<int>> tile_of(const sema::ScheduleEntry& entry, std::size_t indices) {
   const auto* value = std::get_if<Tuple>(&entry.value);
   if (!value) return std::nullopt;
+  // `tile = 256` of a vector is short for (256).
   const std::vector<Tuple> modes = value->is_tuple() ? value->modes() : std::vector<Tuple>{*value};
   std::vector<int> result;
   for (const Tuple& mode : modes) {
@@ -27,6 +31,16 @@ std::optional<std::vector<int>> tile_of(const sema::ScheduleEntry& entry, std::s
     result.push_back(*extent);
   }
   return result.size() == indices ? std::optional(result) : std::nullopt;
+}
+
+std::optional<int> access_bytes_of(const sema::ScheduleEntry& entry) {
+  if (const auto* text = std::get_if<std::string>(&entry.value))
+    return *text == "\"elements\"" ? std::optional(0) : std::nullopt;
+  const auto* value = std::get_if<Tuple>(&entry.value);
+  const auto bytes = value ? number(*value) : std::nullopt;
+  const bool known = bytes && std::find(std::begin(permute_widths), std::end(permute_widths),
+                                        *bytes) != std::end(permute_widths);
+  return known ? bytes : std::nullopt;
 }
 
 void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
@@ -61,7 +75,13 @@ PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema
     };
     result.entries[entry.argument.empty() ? entry.key : entry.key + " " + entry.argument] =
         entry.where;
-    if (entry.key == "tile") {
+    if (entry.key == "name") {
+      result.name = name_of(entry, problems).value_or("");
+    } else if (entry.key == "accesses") {
+      result.access_bytes = access_bytes_of(entry);
+      if (!result.access_bytes)
+        wants("the bytes of the widest access, 16, 8 or 4, or \"elements\"");
+    } else if (entry.key == "tile") {
       result.tile = tile_of(entry, indices);
       if (!result.tile)
         wants(std::to_string(indices) + " positive numbers: one for each index of the output");
@@ -72,6 +92,7 @@ PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema
         wants("the threads of a block, a multiple of 32");
     } else if (entry.key == "smem") {
       if (const auto* plain = std::get_if<Layout>(&entry.value)) {
+        // By the tensor's name: the planner knows which inputs are staged.
         result.shared.emplace(entry.argument, *plain);
       } else if (const auto* composed = std::get_if<Composed>(&entry.value)) {
         result.shared.emplace(entry.argument, *composed);

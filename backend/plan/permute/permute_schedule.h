@@ -1,4 +1,4 @@
-// A schedule of a permute kernel, read: tile, threads, smem of inputs, order.
+// A schedule of a permute kernel, read: name, accesses, tile, threads, smem of inputs, order.
 #pragma once
 
 #include <map>
@@ -10,11 +10,16 @@
 
 namespace lay::plan {
 
+// The widths of the accesses of a permute kernel, in bytes; the last is one element.
+inline constexpr int permute_widths[] = {16, 8, 4, 0};
+
 struct PermuteSchedule {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;
   std::optional<std::vector<int>> tile;  // one number an index of the first output
   std::optional<int> threads;
+  // `accesses`: bytes of the widest one, 0 for one element; then the schedule is one variant.
+  std::optional<int> access_bytes;
   std::map<std::string, AnyLayout> shared;  // by tensor
   std::optional<Layout> order;
   bool of_script = false;

@@ -21,6 +21,8 @@ std::optional<Placement> place(const sema::Kernel& kernel, const std::vector<int
   constexpr std::int64_t dim = 4096;
   Binding sizes;
   for (const sema::Dim& each : kernel.dims) sizes[*each.symbol.dim_id()] = dim;
+  // Offsets are sums of one term an axis: a leaf moves by its stride every `step` elements and
+  // starts again after `extent` of them.
   std::vector<std::vector<std::int64_t>> along;
   for (int extent : tile) along.emplace_back(static_cast<std::size_t>(extent), 0);
   for (const AffineAccess::Leaf& leaf : side.way->leaves) {
@@ -41,6 +43,7 @@ std::optional<Placement> place(const sema::Kernel& kernel, const std::vector<int
     placement.offsets = std::move(next);
   }
   const auto least = *std::min_element(placement.offsets.begin(), placement.offsets.end());
+  // Strides may be negative; sectors count from the least.
   for (std::int64_t& offset : placement.offsets) offset -= least;
   return placement;
 }
@@ -68,12 +71,14 @@ std::vector<Part> parts_for_all(const sema::Kernel& kernel, const Sharing& shari
     const AccessPattern pattern = first_access(share(sharing, parts), sharing.tile);
     std::int64_t sum = 0;
     for (const Placement& where : places) {
+      // Transactions of one access of every thread, of all tensors together.
       sum += global_service(pattern, where, widest_vector(pattern, where), memory).taken;
     }
     return sum;
   };
   std::vector<Part> best = usual;
   std::int64_t least = cost(usual);
+  // A few parts and powers of two: some dozens of orders, each counted on one access of the tile.
   for (std::size_t first = 0; first < usual.size(); ++first) {
     for (std::size_t second = first + 1; second < usual.size(); ++second) {
       for (std::int64_t side = lanes / 2; side >= 2; side /= 2) {

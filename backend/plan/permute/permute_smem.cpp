@@ -20,6 +20,7 @@ Tuple tuple_of(const std::vector<int>& tile) {
 }
 
 // Coordinates along indices of extent 1 stay 0.
+// A staged bias has one row: all rows of threads read the same element.
 Layout inside(const Layout& thread_value, const std::vector<int>& tile) {
   return Layout(thread_value.shape, transform(thread_value.stride, [&](const Tuple& d) {
                   const bool gone =
@@ -31,6 +32,7 @@ Layout inside(const Layout& thread_value, const std::vector<int>& tile) {
 // Whether `vector` neighbours along the axis are neighbours in memory, from every multiple of
 // `vector` on.
 bool keeps_together(const AnyLayout& layout, int axis, int vector) {
+  // A swizzle moves groups of 2^m elements: vectors inside a group stay whole.
   if (const auto* composed = std::get_if<Composed>(&layout)) {
     const auto* swizzle = std::get_if<Swizzle>(&composed->outer);
     if (!swizzle || !composed->offset.is_literal(0)) return vector == 1;
@@ -47,6 +49,8 @@ bool keeps_together(const AnyLayout& layout, int axis, int vector) {
       if (extents[i].is_literal(1)) continue;
       const bool runs = mode == axis && i == 0;
       if (runs && !strides[i].is_literal(1) && vector > 1) return false;
+      // Along the run the extent, elsewhere the stride is a multiple of the vector: every vector
+      // begins at a multiple of its width.
       if ((runs ? extents[i] : strides[i]).value().value() % vector != 0) return false;
     }
   }
@@ -83,7 +87,10 @@ struct Search {
   }
 
   Staging with(const Layout& threads, const AnyLayout& shared, int read_vector) const {
+    // Counted on real addresses: the threads' accesses through the layout, bank by bank.
     const Placement where = placement_of(shared, bits);
+    // Elements are written one by one, since a thread's neighbours along the input's run lie apart,
+    // and read in vectors along the output's.
     const Service in = shared_service(write(threads), where, 1),
                   out = shared_service(read, where, read_vector);
     return {threads,
@@ -106,6 +113,7 @@ std::vector<int> staged_tile(const std::vector<int>& tile, const AffineAccess& w
 }
 
 Layout packed_tile(const std::vector<int>& tile, const AffineAccess& way, int run_axis) {
+  // The output's run first, then the input's leaves from the fastest on, then the rest.
   std::vector<int> axes{run_axis};
   const auto add = [&](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
@@ -128,12 +136,15 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
   const int most = std::min(permute.vector, 128 / search.bits);
   const Sharing sharing{&way, search.tile, way.run_axis, vector, permute.threads};
   const std::vector<Part> parts = parts_of(sharing);
+  // The part of the tile along the output's run: interleaving lanes along it lets a warp write
+  // several columns, and so meet different banks.
   const auto across = static_cast<std::size_t>(
       std::find_if(parts.begin(), parts.end(),
                    [&](const Part& part) { return part.axis == permute.run_axis; }) -
       parts.begin());
   const Layout packed = packed_tile(search.tile, way, permute.run_axis);
   // Side by side what fills a line of the cache first; then more, then less, down to a sector.
+  // Accesses that fill a line of 128 bytes, and those that fill a sector of 32.
   const int line = 128 * 8 / (search.bits * vector), sector = std::max(1, line / 4);
   std::vector<int> sides{line, 0};
   for (int side = line / 2; side >= sector && side >= 1; side /= 2) sides.push_back(side);
@@ -175,6 +186,7 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
         best = search.with(threads, found.layout, read);
         fewest = found.wavefronts;
       }
+      // Nothing is better than no conflict: the search ends.
       if (best->write.wavefronts == best->write.least && best->read.wavefronts == best->read.least)
         return *best;
     }
@@ -183,6 +195,8 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
 }
 
 std::int64_t staged_bytes(const AnyLayout& shared, ElementType element) {
+  // Buffers of shared memory begin at multiples of 128 bytes, as the layout of a kernel's shared
+  // memory places them.
   constexpr std::int64_t step = 128;
   const auto offsets = values(shared);
   const std::int64_t bytes =

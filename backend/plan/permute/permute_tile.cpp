@@ -32,11 +32,15 @@ class TileGrower {
 
   // At least `elements` that follow each other in the tensor's memory.
   void run(const AffineAccess& way, std::int64_t elements) {
+    // A run of 256 elements in leaves (8, stride 1), (M, stride 8) is 8 of the first and 32 of the
+    // second.
     std::int64_t rest = elements;
     for (const AffineAccess::Leaf& leaf : way.leaves) {
       if (rest <= 1 || leaf.stride.is(0) || !leaf.step.is_literal()) return;
       const std::int64_t extent = literal_or(leaf.extent, unknown), taken = std::min(extent, rest);
       auto& here = tile_[static_cast<std::size_t>(leaf.axis)];
+      // `step` is what a leaf counts in: the leaf i / 8 of an index with step 8 needs 8 * taken
+      // elements.
       here = std::max(
           here, std::min(limits_[static_cast<std::size_t>(leaf.axis)], leaf.step.value() * taken));
       rest = round_up((rest + taken - 1) / taken);
@@ -44,6 +48,7 @@ class TileGrower {
   }
 
   // Grows along the way's indices, the one that it runs along last.
+  // Powers of two: threads, accesses and lanes divide them.
   void fill(const AffineAccess& way, std::int64_t elements) {
     std::vector<int> axes;
     for (const AffineAccess::Leaf& leaf : way.leaves) {
@@ -55,6 +60,7 @@ class TileGrower {
     if (way.run_axis >= 0) axes.push_back(way.run_axis);
     for (int axis : axes) {
       auto& here = tile_[static_cast<std::size_t>(axis)];
+      // Never beyond a literal extent: a tile of 64 along 5 channels would be mostly outside.
       const std::int64_t room = (limits_[static_cast<std::size_t>(axis)] + here - 1) / here;
       const std::int64_t wanted = std::max<std::int64_t>(1, elements / size());
       here *=
@@ -104,6 +110,7 @@ std::vector<int> default_tile(const sema::Kernel& kernel, const std::vector<sema
                               const std::vector<PermuteSide>& sides, int run_bytes,
                               std::int64_t elements) {
   TileGrower grower(kernel, indices);
+  // Each tensor gets its run, along its own memory: a transpose has a run of both sides.
   for (const PermuteSide& side : sides)
     grower.run(*side.way, std::max(1, run_bytes / side.element_bytes));
   grower.fill(*sides[0].way, elements);
@@ -113,11 +120,13 @@ std::vector<int> default_tile(const sema::Kernel& kernel, const std::vector<sema
 std::vector<Part> parts_of(const Sharing& sharing) {
   std::vector<Part> parts;
   std::vector<std::int64_t> covered(sharing.tile.size(), 1);
+  // One access takes the first `vector` elements of the run: parts begin above them.
   covered[static_cast<std::size_t>(sharing.run_axis)] = sharing.vector;
   const auto add = [&](int axis, std::int64_t extent) {
     auto& done = covered[static_cast<std::size_t>(axis)];
     const std::int64_t whole = sharing.tile[static_cast<std::size_t>(axis)];
     std::int64_t taken = std::min(extent, whole / done);
+    // A part that does not divide what is left takes all of it.
     if (whole / done % taken != 0) taken = whole / done;
     if (taken > 1) parts.push_back({axis, taken, done});
     done *= taken;
@@ -134,6 +143,8 @@ std::vector<Part> parts_of(const Sharing& sharing) {
       add(leaf.axis, unknown);
     }
   }
+  // Axes that the tensor does not run along come last, so that every element of the tile has a
+  // place.
   for (std::size_t axis = 0; axis < sharing.tile.size(); ++axis)
     add(static_cast<int>(axis), unknown);
   return parts;
@@ -150,6 +161,8 @@ std::vector<Part> interleaved(const std::vector<Part>& parts, std::size_t first,
   const auto rest = [](const Part& part, std::int64_t n) {
     return Part{part.axis, part.extent / n, part.step * n};
   };
+  // Lanes alternate: `side` along the first part, then `high` along the second, then what is left
+  // of both. A warp then touches a block of side x high accesses in place of a line of 32.
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (i == first) {
       add(low(parts[i], side));
@@ -165,6 +178,7 @@ std::vector<Part> interleaved(const std::vector<Part>& parts, std::size_t first,
 Layout share(const Sharing& sharing, const std::vector<Part>& parts) {
   std::vector<Part> threads, rest;
   std::int64_t left = sharing.threads;
+  // Threads take parts in order until there are none left; what remains of a part are accesses.
   for (const Part& part : parts) {
     const std::int64_t taken = largest_divisor(part.extent, left);
     if (taken > 1) threads.push_back({part.axis, taken, part.step});

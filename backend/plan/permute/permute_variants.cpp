@@ -7,9 +7,6 @@ namespace lay::plan {
 
 namespace {
 
-// The widths of the accesses of a permute kernel, in bytes; the last is one element.
-constexpr int permute_widths[] = {16, 8, 4, 0};
-
 bool same_accesses(const Variant& a, const Variant& b) {
   return a.when == b.when && a.aligned == b.aligned;
 }
@@ -21,14 +18,28 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
   if (!given) return;
   Facts facts = known;
   for (const Predicate& condition : *given) facts.assume(condition);
+  // Narrower accesses need weaker conditions: each variant takes what those before it do not.
   for (const int bytes : permute_widths) {
+    if (schedule.access_bytes.value_or(bytes) != bytes) continue;
     PermuteSchedule named = schedule;
     const std::string width = bytes > 0 ? "bytes" + std::to_string(bytes) : "any";
-    named.name = schedule.name.empty() ? width : schedule.name + "_" + width;
+    if (!schedule.access_bytes)
+      named.name = schedule.name.empty() ? width : schedule.name + "_" + width;
     auto variant = plan_permute(*plan.kernel, form, facts, named, bytes, target, plan.problems);
     if (!plan.problems.empty()) return;
+    // Without `accesses` a width that no access has is left to the next one.
+    if (!variant && schedule.access_bytes) {
+      plan.problems.push_back({"schedule-entry",
+                               "no access of this kernel is wider than one element",
+                               schedule.at("accesses"),
+                               {},
+                               {{"works", "accesses = \"elements\""}},
+                               {}});
+      return;
+    }
     if (!variant) continue;
     variant->when.insert(variant->when.begin(), given->begin(), given->end());
+    // s64 by 16 and by 8 bytes differ; bytes by 4 and `any` of f32 do not.
     if (!plan.variants.empty() && same_accesses(plan.variants.back(), *variant)) continue;
     plan.variants.push_back(std::move(*variant));
   }
@@ -52,7 +63,9 @@ void add_permute_variants(Plan& plan, const PermuteForm& form, const Facts& fact
     }
     PermuteSchedule read = read_permute_schedule(schedule, *plan.kernel, plan.problems);
     if (!plan.problems.empty()) return;
-    read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
+    ++number;
+    if (read.name.empty()) read.name = number == 1 ? "simt" : "simt" + std::to_string(number);
+    // A schedule that is never taken is planned all the same, for its mistakes.
     const bool superfluous = !plan.variants.empty() && unconditional(plan.variants.back());
     const auto count = static_cast<std::ptrdiff_t>(plan.variants.size());
     add_permute(plan, form, read, facts, target);  // checked even where it is never taken

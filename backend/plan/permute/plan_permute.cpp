@@ -43,16 +43,20 @@ class PermutePlanner {
 
   std::optional<Variant> run() {
     made_.indices = form_.indices;
+    made_.access_bytes = bytes_;
     const AffineAccess& output = form_.outputs[0];
     made_.run_axis =
         output.run_axis >= 0 ? output.run_axis : static_cast<int>(form_.indices.size()) - 1;
     shape();
     if (!check_shape()) return std::nullopt;
     choose_vectors();
+    // A variant of wide accesses in which nothing is wide is the variant "any".
     const bool narrow =
         made_.vector == 1 && std::all_of(made_.loads.begin(), made_.loads.end(),
                                          [](const auto& l) { return l.vector == 1; });
     if (bytes_ > 0 && narrow) return std::nullopt;
+    // Threads stand in the order of the output's memory, unless another order touches fewer sectors
+    // of all tensors that are accessed in that order (permute_sectors.cpp).
     const Sharing sharing{&output, made_.tile, made_.run_axis, made_.vector, made_.threads};
     made_.work = share(sharing, parts_for_all(kernel_, sharing, in_order()));
     if (!stage_inputs() || !place_blocks()) return std::nullopt;
@@ -65,6 +69,7 @@ class PermutePlanner {
   const Layout& layout(sema::TensorId id) const { return tensor(id).layout; }
   // Runs along another index than the outputs, so that its tile is transposed in shared memory.
   bool is_staged(const AffineAccess& way) const {
+    // Y[i,j] = X[j,i] + b[i]: X is staged; b, which does not move along the run, is read as it is.
     return way.run_axis >= 0 && way.run_axis != made_.run_axis && way.depends_on(made_.run_axis);
   }
   bool problem(const char* code, const char* entry, std::string message, std::string help) {
@@ -99,6 +104,8 @@ class PermutePlanner {
     const std::int64_t inputs =
         std::max<std::int64_t>(1, static_cast<std::int64_t>(form_.inputs.size()));
     const std::int64_t wanted =
+        // 16 KiB in flight a block, shared by the inputs. Latency times bandwidth is about 25 KiB
+        // an SM of an H200 (700 ns at 36 bytes a ns), so that two blocks an SM keep memory busy.
         std::max<std::int64_t>(1024, tile_bytes / inputs / sides[0].element_bytes);
     int run = staged ? staged_run_bytes : plain_run_bytes;
     const auto count = [&] {
@@ -106,9 +113,11 @@ class PermutePlanner {
       for (int extent : made_.tile) product *= extent;
       return product;
     };
+    // Tries shorter runs until shared memory, the tile's size and a thread's registers all hold.
     do {
       made_.tile = schedule_.tile ? *schedule_.tile
                                   : default_tile(kernel_, form_.indices, sides, run, wanted);
+      // Four 16-byte accesses a thread: a power of two of threads from 64 to 512.
       const std::int64_t accesses = count() * sides[0].element_bytes / 16 / accesses_wanted;
       made_.threads = schedule_.threads.value_or(static_cast<int>(std::clamp<std::int64_t>(
           static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(accesses + 1))), 64,
@@ -157,6 +166,7 @@ class PermutePlanner {
   int widest(const AffineAccess& way, int axis, int most) {
     int vector = std::max(1, std::min(bytes_ / element_bytes(way.tensor), most));
     if (way.run_axis != axis || !way.bare) return 1;
+    // Sw<b,m,s> moves groups of 2^m elements as they are.
     const Swizzle& swizzle = tensor(way.tensor).swizzle;  // keeps so many neighbours together
     while (swizzle.b > 0 && swizzle.m < 16 && vector > 1 << swizzle.m) vector /= 2;
     const int extent = made_.tile[static_cast<std::size_t>(axis)];
@@ -173,6 +183,7 @@ class PermutePlanner {
     if (vector == 1) return;
     for (const Predicate& p :
          tile::vector_conditions(facts_, layout(way.tensor), way.mode, vector)) {
+      // A condition that holds for one tensor is a fact for the next: K % 8 == 0 is asked once.
       if (std::find(when_.begin(), when_.end(), p) != when_.end()) continue;
       when_.push_back(p);
       facts_.assume(p);
@@ -194,6 +205,8 @@ class PermutePlanner {
     std::vector<const AffineAccess*> direct;
     for (const AffineAccess& way : form_.outputs) direct.push_back(&way);
     for (const auto& input : form_.inputs) direct.push_back(&input.way);
+    // 16 bytes are two s64 or four f32: the fewest elements count, so that one access of each
+    // tensor covers the same elements.
     for (const AffineAccess* way : direct) {
       if (way->run_axis == made_.run_axis || is_staged(*way))
         most = std::min(most, bytes_ / element_bytes(way->tensor));
@@ -206,6 +219,8 @@ class PermutePlanner {
       made_.stores.push_back({static_cast<int>(i), std::max(0, way.mode), vector});
       need(way, vector);
     }
+    // What is read ahead stays in registers until the tile is computed: elements of a thread, in 32
+    // bits.
     std::int64_t ahead = 0, per_thread = 1;
     for (int extent : made_.tile) per_thread *= extent;
     per_thread = (per_thread + made_.threads - 1) / made_.threads;
@@ -214,9 +229,11 @@ class PermutePlanner {
       PermuteLoad load;
       load.load = input.load;
       load.staged = is_staged(way);
+      // A broadcast input, X[i] in Y[i,j], is one value for a whole access: nothing to read ahead.
       if (!load.staged && way.run_axis != made_.run_axis) continue;  // read where it is used
       if (!load.staged && !way.bare && neighbours(way.tensor) > 1) continue;
       ahead += per_thread * std::max(8, bits(tensor(way.tensor).element)) / 32;
+      // Further inputs are read when the output is computed.
       if (ahead > most_ahead) break;
       load.run_axis = way.run_axis;
       load.vector_mode = std::max(0, way.mode);
@@ -241,8 +258,12 @@ class PermutePlanner {
     });
   }
 
+  // Chooses for every input that is transposed the threads that load it and its layout in shared
+  // memory, or takes the layout that the schedule says.
   bool stage_inputs() {
     for (const auto& [name, layout] : schedule_.shared) {
+      // An entry for what does not go through shared memory would do nothing: an error, not
+      // silence.
       const bool transposed = std::any_of(
           form_.inputs.begin(), form_.inputs.end(), [&, &name = name](const auto& input) {
             return tensor(input.way.tensor).name == name && is_staged(input.way);
@@ -261,6 +282,7 @@ class PermutePlanner {
       if (!load.staged) continue;
       const AffineAccess& way = way_of(load);
       const sema::Tensor& tensor = this->tensor(way.tensor);
+      // The schedule's layout is checked as a user's: known, of the tile's shape, injective.
       const std::string entry = "smem " + tensor.name;
       const auto tile = staged_tile(made_.tile, way);
       std::optional<AnyLayout> asked;
@@ -273,6 +295,7 @@ class PermutePlanner {
         }
       } else if (const auto before = first.find(tensor.name);
                  before != first.end() && !shared_fault(tile, before->second)) {
+        // X[i,j] and X[i,j+1] share one layout, as the `smem` entry of their tensor says.
         asked = before->second;
       }
       const Staging staging = stage(made_, way, load.vector, tensor.element, asked);
@@ -304,10 +327,13 @@ class PermutePlanner {
 
   bool place_blocks() {
     const auto usual = default_order(kernel_, made_, form_.outputs[0]);
+    // Checked below only where the schedule says it: the usual order visits every tile once by its
+    // form.
     made_.order = schedule_.order.value_or(usual);
     prediction_ = predict(kernel_, made_);
     prediction_.shared_bytes = static_cast<int>(shared_bytes_);
     prediction_.conflicts = conflicts_;
+    // The launch bound that keeps ptxas from taking more registers than the prediction.
     made_.blocks_per_sm = blocks_per_sm(made_, prediction_.registers, shared_bytes_, target_);
     prediction_.blocks = made_.blocks_per_sm;
     if (!schedule_.order) return true;
@@ -340,26 +366,13 @@ class PermutePlanner {
   Variant variant() {
     Variant result;
     result.name = schedule_.name;
-    result.when = independent();
+    result.when = without_implied(known_, when_);
     result.aligned = aligned_;
     result.prediction = prediction_;
     result.how = made_;
     result.notes.push_back(bound());
     if (schedule_.of_script) result.schedule = schedule_.where;
     return result;
-  }
-
-  // The conditions without those that the others imply.
-  std::vector<Predicate> independent() const {
-    std::vector<Predicate> left = when_;
-    for (std::size_t i = left.size(); i-- > 0;) {
-      Facts others = known_;
-      for (std::size_t j = 0; j < left.size(); ++j) {
-        if (j != i) others.assume(left[j]);
-      }
-      if (others.proves(left[i])) left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return left;
   }
 
   // Which memory binds, by the cycles of an SM that a tile takes of each.
@@ -372,6 +385,7 @@ class PermutePlanner {
       for (int extent : staged_tile(made_.tile, input.way)) part *= extent;
       bytes += part * element_bytes(input.way.tensor);
     }
+    // Bytes a clock of one SM: 4.8 TB/s shared by 132 SMs at 1.8 GHz are about 20.
     const double share = target_.memory_rate / target_.hertz / target_.sms;
     const auto cycles = static_cast<std::int64_t>(static_cast<double>(bytes) / share);
     return std::string("bound by ") + (wavefronts_ > cycles ? "shared" : "global") +
@@ -417,6 +431,8 @@ Layout default_order(const sema::Kernel& kernel, const Permute& permute,
            leaf.step.value() * leaf.extent.value() <=
                permute.tile[static_cast<std::size_t>(leaf.axis)];
   };
+  // Blocks go along the output's memory, fastest mode first; leaves that lie inside a tile are no
+  // axis.
   for (const AffineAccess::Leaf& leaf : output.leaves) {
     if (!in_tile(leaf)) add(leaf.axis);
   }

@@ -27,9 +27,13 @@ sema::KernelPtr with_schedules(const sema::Kernel& kernel, std::vector<sema::Sch
 // Nothing where the laws refuse the schedule, or no variant of it takes these sizes.
 std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule& schedule,
                                 const Binding& sizes, const Target& target) {
+  // A proposal goes through the planner as if the script said it: what the laws refuse is dropped,
+  // and no candidate is timed that could not be written down.
   Candidate candidate{schedule, make_plan(with_schedules(kernel, {schedule}), target), 0, 0};
   if (!candidate.plan.problems.empty()) return std::nullopt;
   const auto fitting = fitting_variants(candidate.plan, sizes);
+  // The plan has the library's variants behind the schedule's: only a variant of the schedule
+  // counts.
   const auto found = std::find_if(fitting.begin(), fitting.end(),
                                   [](const Variant* variant) { return variant->schedule.known(); });
   if (found == fitting.end()) return std::nullopt;
@@ -64,12 +68,15 @@ std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Bi
   const auto form = recognise_coalesced(kernel, facts_of(*kernel));
   const auto* gemm = std::get_if<Gemm>(&form);
   if (!gemm) return candidates;
+  // Only products have families that propose. The model ranks all proposals; the caller times the
+  // first few.
   for (const Family& family : families())
     for (const sema::Schedule& schedule : family.propose(*gemm->kernel, gemm->form))
       if (auto candidate = judged(*gemm->kernel, schedule, sizes, target))
         candidates.push_back(std::move(*candidate));
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  // Sorted first, so that of equal schedules the one kept is the one predicted the fastest.
   std::set<std::string> known;
   std::erase_if(candidates,
                 [&](const Candidate& each) { return !known.insert(identity(each)).second; });

@@ -7,7 +7,25 @@
 namespace lay::plan {
 namespace {
 
+// A name may have several rows, one a family: `tile` of a product has three numbers, of a permute
+// kernel one an index. The help page of a name lists all of them.
 constexpr EntryRow rows[] = {
+    {"name", "simt sm80 sm90 permute reduction",
+     "what the variant is called by `lay plan`, `lay bench` and in emitted code",
+     "a name in quotes, for each schedule of a kernel another one; without it, the target and a "
+     "number",
+     "name = \"tall\""},
+    {"accesses", "simt sm80 sm90 reduction",
+     "how global memory is read and written: in vectors as wide as the tensors allow, under "
+     "conditions on sizes and pointers, or element by element",
+     "\"vectors\" or \"elements\"; without it, a variant of each", "accesses = \"vectors\""},
+    {"accesses", "permute", "the widest access to global memory: bytes, or one element",
+     "16, 8, 4 or \"elements\"; without it, a variant of each", "accesses = 16"},
+    {"repack", "sm90",
+     "an operand that a first launch copies into workspace, in rows that TMA reads and the "
+     "instruction takes, and the accesses of that launch",
+     "\"vectors\" or \"elements\", the same for both operands; without it, the planner chooses",
+     "repack A = \"elements\""},
     {"tile", "simt sm80 sm90", "the tile of the product that a block computes: M, N, K",
      "three integers from 1 to 4096", "tile = (128,128,16)"},
     {"tile", "permute", "the tile that a block moves: an extent for each index of the output",
@@ -87,6 +105,7 @@ constexpr EntryRow rows[] = {
 };
 
 // Names that people type for an entry: what it was called before, and what other tools call it.
+// Words of earlier versions, and of Triton (num_warps, num_stages, GROUP_SIZE_M) and other tools.
 struct Synonym {
   std::string_view name;
   std::vector<std::string_view> entries;
@@ -102,13 +121,18 @@ const std::vector<Synonym>& synonyms() {
                                             {"warps", {"groups"}},
                                             {"num_warps", {"groups"}},
                                             {"num_stages", {"stages"}},
-                                            {"group_size_m", {"group_m"}}};
+                                            {"group_size_m", {"group_m"}},
+                                            {"vectorize", {"accesses"}},
+                                            {"vector_width", {"accesses"}},
+                                            {"copies", {"repack"}},
+                                            {"variant", {"name"}}};
   return list;
 }
 
 }  // namespace
 
 bool EntryRow::is_for(std::string_view family) const {
+  // Families are words of different letters, so that a substring is a word.
   const std::size_t at = families.find(family);
   return at != families.npos && !family.empty();
 }
@@ -119,6 +143,7 @@ std::span<const EntryRow> entry_rows() {
 
 std::vector<const EntryRow*> entries_of(std::string_view family) {
   std::vector<const EntryRow*> result;
+  // In the table's order, which is the order of help pages and messages: what one chooses first.
   for (const EntryRow& row : rows)
     if (row.is_for(family)) result.push_back(&row);
   return result;
@@ -145,6 +170,7 @@ std::vector<std::string_view> entries_called(std::string_view synonym) {
 }
 
 std::optional<std::string> meant_entry(std::string_view name, std::string_view family) {
+  // A synonym is certain, a near name a guess: synonyms first.
   std::string now;
   for (const std::string_view entry : entries_called(name))
     now += (now.empty() ? "" : " or ") + std::string(entry);

@@ -5,6 +5,7 @@
 namespace lay::plan {
 
 bool fits(const Variant& variant, const Binding& sizes) {
+  // A condition whose value is not known does not hold: overflow, or a dim without a size.
   return std::all_of(variant.when.begin(), variant.when.end(),
                      [&](const Predicate& condition) { return condition.evaluate(sizes) == true; });
 }

@@ -18,6 +18,8 @@ const Int& extent(const sema::Kernel& kernel, sema::IndexId index) {
 // Sizes that give tm tiles along the first axis that is tiled, tn along the second, and so on in
 // turn, where these range over dims of their own; axes of single elements have 2, and all other
 // dims are large.
+// (tm - 1) * tile + 1 elements are the fewest that need tm tiles: the last tile is ragged, which is
+// where orders go wrong.
 Binding sizes_for(const sema::Kernel& kernel, const std::vector<TileAxis>& axes, std::int64_t tm,
                   std::int64_t tn) {
   constexpr std::int64_t batch = 2, large = std::int64_t{1} << 20;
@@ -44,12 +46,14 @@ bool admitted(const sema::Kernel& kernel, const Binding& binding) {
 }
 
 // Visits of every real tile, tile m fastest; nothing if there are too many to count.
+// The order may have places outside the grid, which blocks skip; inside, every tile is counted.
 std::optional<std::vector<std::int64_t>> visits(const Layout& order,
                                                 const std::vector<std::int64_t>& counts) {
   constexpr std::int64_t most = 1 << 16;
   std::int64_t all = 1;
   for (std::int64_t count : counts) all *= count;
   const Int blocks = size(order);
+  // A search for a counterexample is bounded: what is too large to count is not refused.
   if (all > most || !blocks.is_literal() || blocks.value() > most) return std::nullopt;
   std::vector<std::int64_t> result(static_cast<std::size_t>(all), 0);
   std::vector<std::vector<std::int64_t>> at;
@@ -70,6 +74,8 @@ std::optional<std::vector<std::int64_t>> visits(const Layout& order,
 
 std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& order,
                                    const std::vector<TileAxis>& axes, const Binding& binding) {
+  // With numbers for the dims an order like (8,ceil_div(N,128),ceil_div(M,1024)):(1@0,1@1,8@0) is a
+  // layout of known extents, whose values can be listed.
   std::map<DimId, Int> numbers;
   for (const auto& [dim, value] : binding) numbers.emplace(dim, value);
   std::vector<std::int64_t> counts;
@@ -90,6 +96,7 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
   }
   std::int64_t rest = wrong - seen->begin();
   for (std::int64_t count : counts) {
+    // Tile numbers count m fastest, as `visits` does.
     fault.tile.push_back(rest % count);
     rest /= count;
   }
@@ -107,6 +114,7 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
         {"schedule-rasterization", std::move(message), where, {}, std::move(notes), {}});
     return false;
   };
+  // Coordinates of a tile: m, n, then one for each batch index.
   const int axes = 2 + static_cast<int>(tiling.batch.size());
   if (!is_onto_axes(order, axes)) {
     return problem("the rasterization " + order.to_string() + " does not map blocks to the " +
@@ -127,6 +135,9 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
 }
 
 // Groups that are `high` and begin `rows` apart.
+// (high, tiles of n, groups):(1@0,1@1,rows@0): down a column of the group, then the next column,
+// then the next group. Blocks that run together share a few rows of A and columns of B in L2.
+// Batches are the slowest modes.
 Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high, int rows) {
   const Int groups = ceil_div(tiles(kernel, tiling.m, tiling.tile[0]), rows);
   std::vector<Tuple> shape{high, tiles(kernel, tiling.n, tiling.tile[1]), groups};
@@ -142,15 +153,20 @@ Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high
 
 Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
   const Int all = tiles(kernel, tiling.m, tiling.tile[0]);
+  // A grid of 3 rows needs no groups of 8, five of which would be empty places.
   if (all.is_literal() && all.value() < rows) rows = std::max(1, static_cast<int>(all.value()));
   return grouped(kernel, tiling, rows, rows);
 }
 
 Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
+  // A persistent cluster spends a turn on each empty place: groups have no more rows than there are
+  // tiles, by a minimum that the kernel computes once.
   return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), rows), rows);
 }
 
 int rows_for_clusters(const Tiling& tiling, bool masked) {
+  // The counts behind these numbers stand in order.h, the timings in tests/bench/results/notes.md
+  // (rows of 512 in fours).
   constexpr int of_masks = 3, of_high = 4, high = 512, large = 512 * 168;
   const auto [m, n] = tiling.tile;
   return masked && n >= m ? of_masks : m >= high && m * n >= large ? of_high : usual_rows;
@@ -178,6 +194,8 @@ std::vector<TileAxis> tile_axes(const Tiling& tiling) {
 
 std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
                                       const std::vector<TileAxis>& axes) {
+  // Below, at and above the usual group of 8 rows and its double: 49 grids are tried, which is no
+  // proof for all sizes.
   constexpr std::array<std::int64_t, 7> sides{1, 2, 3, 5, 8, 9, 17};
   for (std::int64_t tm : sides) {
     for (std::int64_t tn : sides) {

@@ -32,6 +32,8 @@ std::vector<SimtPolicy> simt_policies(ElementType accumulator, std::array<bool, 
                [&](const SimtPolicy& row) { return row.accumulator == accumulator; });
   const auto rings =
       std::find_if(rows.begin(), rows.end(), [](const SimtPolicy& row) { return row.stages <= 2; });
+  // A ring transposes a K-major operand through registers: the row whose tile is smaller on that
+  // side transposes less, and comes first.
   if (const auto [a, b] = transposed; a != b) {
     const std::size_t side = a ? 0 : 1;
     std::stable_sort(rows.begin(), rings, [&](const SimtPolicy& x, const SimtPolicy& y) {
@@ -53,6 +55,7 @@ std::optional<std::array<int, 4>> groups_for(const std::array<int, 3>& tile,
     for (int gn = 1; gn <= n && gm * gn <= 32; ++gn) {
       if (m % gm != 0 || n % gn != 0) continue;
       const int held = (tile[0] / gm) * (tile[1] / gn) / 32;
+      // Beside 128 accumulators a thread has registers for fragments, copies and addresses.
       if (held > 128) continue;
       const std::tuple cost{std::abs(held - 64), std::abs(tile[0] / gm - tile[1] / gn)};
       if (!best || cost < best_cost) {

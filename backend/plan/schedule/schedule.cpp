@@ -9,6 +9,8 @@ namespace lay::plan {
 
 namespace {
 
+// Larger numbers are mistakes: no block has room for a tile side of 4096 or 32 stages. The bounds
+// keep products of them inside 32 bits and lists of elements short.
 constexpr std::int64_t largest = 4096, most_stages = 32;
 
 using Value = decltype(sema::ScheduleEntry::value);
@@ -20,6 +22,7 @@ void misfit(const sema::ScheduleEntry& entry, const std::string& wants,
 }
 
 template <std::size_t n>
+// A tuple of n literals from 1 on; nothing for another rank, nested tuples, dims and 0.
 std::optional<std::array<int, n>> numbers(const Value& value) {
   const auto* tuple = std::get_if<Tuple>(&value);
   if (!tuple || !tuple->is_tuple() || tuple->rank() != static_cast<int>(n)) return std::nullopt;
@@ -47,11 +50,24 @@ std::optional<int> stages_of(const Value& value) {
   return number(value, 2, most_stages);
 }
 
+// Schedules have no truth values: 0 and 1.
 std::optional<bool> yes_or_no(const Value& value) {
   const auto* leaf = std::get_if<Tuple>(&value);
   if (!leaf || !(leaf->is_literal(0) || leaf->is_literal(1))) return std::nullopt;
   return leaf->is_literal(1);
 }
+
+// `smem` takes (128,64):(64,1) and Sw<3,3,3> o 0 o (128,64):(64,1); a bare tuple is no layout.
+// "vectors" or "elements".
+std::optional<Width> width_of(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  if (text && *text == "\"vectors\"") return Width::vectors;
+  if (text && *text == "\"elements\"") return Width::elements;
+  return std::nullopt;
+}
+
+constexpr const char* width_form =
+    "\"vectors\", the widest accesses that the tensors allow, or \"elements\"";
 
 std::optional<AnyLayout> any_layout(const Value& value) {
   if (const auto* plain = std::get_if<Layout>(&value)) return *plain;
@@ -66,9 +82,11 @@ std::optional<Layout> plain_layout(const Value& value) {
 
 // Reads `rasterization` and `group_m`, two ways to state the order of tiles. Returns false for an
 // entry of another key.
+// The layout is checked later, against the tile (order.h).
 bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<OrderEntry>& into,
                         std::vector<Problem>& problems) {
   if (entry.key != "rasterization" && entry.key != "group_m") return false;
+  // Both would set the same member: the second one is refused, whichever comes first.
   if (into) {
     problems.push_back({"schedule-entry",
                         "`rasterization` and `group_m` both state the order of tiles",
@@ -94,11 +112,13 @@ bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<OrderEnt
   return true;
 }
 
+// The layout is checked against the tile where that is known (shared_layout.h, choose_shared).
 template <class Schedule>
 void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Problem>& problems) {
   auto layout = any_layout(entry.value);
   if (!layout)
     return misfit(entry, "a layout: (outer, k) of one stage -> offset in elements", problems);
+  // with_operand_roles has put the role in place of the tensor's name.
   if (entry.argument == "A") {
     into.shared_a = layout;
   } else if (entry.argument == "B") {
@@ -108,9 +128,24 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
   }
 }
 
+void read_repack(const sema::ScheduleEntry& entry, TensorSchedule& into,
+                 std::vector<Problem>& problems) {
+  const auto width = width_of(entry.value);
+  if (!width) return misfit(entry, width_form, problems);
+  // Either entry may come first: the second one is compared with the first.
+  std::optional<Width>& other = entry.argument == "A" ? into.repack_b : into.repack_a;
+  if (entry.argument != "A" && entry.argument != "B")
+    return misfit(entry, "the name of a factor of the product, got " + entry.argument, problems);
+  if (other && *other != *width)
+    return misfit(entry, "the same accesses for both operands: one launch copies them", problems);
+  (entry.argument == "A" ? into.repack_a : into.repack_b) = width;
+}
+
 // Reports an entry that this target does not take: one of another target, or of none.
 void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                    std::vector<Problem>& problems) {
+  // Two messages: an entry of another family is known but has no meaning here; an unknown name gets
+  // the nearest one and the list.
   const auto names = entry_names();
   if (std::find(names.begin(), names.end(), entry.key) != names.end()) {
     problems.push_back({"unsupported",
@@ -121,6 +156,7 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                         {}});
     return;
   }
+  // `tiles` is near to `tile`; `order` was the name of `rasterization` once.
   std::vector<std::pair<std::string, std::string>> notes;
   if (const auto meant = meant_entry(entry.key, target))
     notes.emplace_back("help", "did you mean " + *meant + "?");
@@ -139,10 +175,12 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
 
 void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into,
                 std::vector<Problem>& problems) {
+  // The entry is stored first and judged by whether it was of its form: one line an entry.
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
-  if (read_rasterization(entry, into.order, problems)) return;
+  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems))
+    return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
           "three positive numbers: tile M, N, K");
@@ -168,7 +206,8 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
-  if (read_rasterization(entry, into.order, problems)) return;
+  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems))
+    return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
           "three positive numbers: tile M, N, K");
@@ -182,6 +221,7 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
           "four positive numbers: the atom's groups of threads over tile M, N, K and over "
           "successive tiles");
   } else if (entry.key == "cluster") {
+    // Two numbers leave K whole.
     if (const auto plane = numbers<2>(entry.value)) into.cluster = {{(*plane)[0], (*plane)[1], 1}};
     if (!into.cluster) into.cluster = numbers<3>(entry.value);
     wants(into.cluster.has_value(), "two or three positive numbers: blocks over M, N and K");
@@ -202,6 +242,8 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
     wants(into.stages.has_value(), stages_form);
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
+  } else if (entry.key == "repack") {
+    read_repack(entry, into, problems);
   }
 }
 
@@ -213,6 +255,7 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
   result.of_script = true;
   for (const sema::ScheduleEntry& entry : schedule.entries) {
     const std::string key = entry.argument.empty() ? entry.key : entry.key + " " + entry.argument;
+    // `smem A` and `smem B` are entries of their own, hence the argument in the key.
     if (auto [first, fresh] = result.entries.emplace(key, entry.where); !fresh) {
       problems.push_back({"schedule-entry",
                           "`" + key + "` is given twice",
@@ -222,6 +265,7 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
                           {}});
       continue;
     }
+    // The table of entries decides what a family has; read_entry knows only those.
     if (find_entry(entry.key, schedule.target)) {
       read_entry(entry, result, problems);
     } else {
@@ -235,6 +279,7 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
 
 sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& kernel,
                                   const GemmForm& form, std::vector<Problem>& problems) {
+  // The roles depend on swap_ab, which may stand behind `smem` in the text: it is looked for first.
   const bool swapped = std::any_of(
       schedule.entries.begin(), schedule.entries.end(), [](const sema::ScheduleEntry& entry) {
         return entry.key == "swap_ab" && yes_or_no(entry.value).value_or(false);
@@ -256,25 +301,61 @@ sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& k
   std::vector<sema::ScheduleEntry> kept;
   for (sema::ScheduleEntry& entry : schedule.entries) {
     std::string& name = entry.argument;
+    // A tensor of the kernel called A is that tensor, even where it is the second factor.
     const bool role = (name == "A" || name == "B") && (first == second || !is_tensor(name));
     const bool factor = first != second && (name == first || name == second);
-    if (entry.key == "smem" && !role && !factor) {
+    const bool of_operand = entry.key == "smem" || entry.key == "repack";
+    if (of_operand && !role && !factor) {
       const std::string factors =
           first == second ? "A or B, as " + first + " is both factors" : first + " or " + second;
-      problems.push_back(
-          {"schedule-entry",
-           "`smem` takes a factor of the product: expected " + factors + ", got " + name,
-           entry.where,
-           {},
-           {},
-           {}});
+      problems.push_back({"schedule-entry",
+                          "`" + entry.key + "` takes a factor of the product: expected " + factors +
+                              ", got " + (name.empty() ? "none" : name),
+                          entry.where,
+                          {},
+                          {},
+                          {}});
       continue;
     }
-    if (entry.key == "smem" && factor) name = name == first ? "A" : "B";
+    if (of_operand && factor) name = name == first ? "A" : "B";
     kept.push_back(std::move(entry));
   }
   schedule.entries = std::move(kept);
   return schedule;
+}
+
+std::optional<std::string> name_of(const sema::ScheduleEntry& entry,
+                                   std::vector<Problem>& problems) {
+  constexpr std::size_t longest = 64;
+  const auto* text = std::get_if<std::string>(&entry.value);
+  // Texts reach the planner with their quotes; other values, as (1,2) or a layout, are no texts.
+  const bool quoted = text && text->size() > 2 && text->front() == '"' && text->back() == '"';
+  const std::string name = quoted ? text->substr(1, text->size() - 2) : "";
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const bool fits = !name.empty() && name.size() <= longest && is_letter(name.front()) &&
+                    std::all_of(name.begin(), name.end(),
+                                [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  if (fits) return name;
+  misfit(
+      entry,
+      "a name in quotes: letters, digits and _, a letter first, at most " + std::to_string(longest),
+      problems);
+  return std::nullopt;
+}
+
+bool read_common_entry(const sema::ScheduleEntry& entry, ScheduleHead& into,
+                       std::vector<Problem>& problems) {
+  if (entry.key == "name") {
+    into.name = name_of(entry, problems).value_or("");
+  } else if (entry.key == "accesses") {
+    into.accesses = width_of(entry.value);
+    if (!into.accesses) misfit(entry, width_form, problems);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 SimtSchedule read_schedule(const sema::Schedule& schedule, std::vector<Problem>& problems) {

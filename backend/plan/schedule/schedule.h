@@ -17,6 +17,8 @@ namespace lay::plan {
 struct ScheduleHead {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;
+  // `accesses`: then the schedule is one variant, with the schedule's name as it is.
+  std::optional<Width> accesses;
   bool of_script = false;  // the user's, not a policy
   Span where;
   std::map<std::string, Span>
@@ -56,15 +58,27 @@ struct TensorSchedule : ScheduleHead {
   std::optional<int> stages;
   std::optional<OrderEntry> order;
   std::optional<AnyLayout> shared_a, shared_b;
+  // `repack`: the operands of the instruction that a first launch copies, and in what accesses.
+  std::optional<Width> repack_a, repack_b;
 };
 
-// Returns the schedule with each `smem X`, where X is a tensor that is one factor of the product,
-// as `smem A` (the first operand of the instruction) or `smem B` (the second): with `swap_ab = 1`
-// the first operand is the product's second factor. Where no tensor of the kernel has the name, or
-// both factors are the tensor, A and B name the operands themselves. Problem "schedule-entry": a
-// name that is neither.
+// Returns the schedule with each `smem X` and `repack X`, where X is a tensor that is one factor of
+// the product, as `smem A` (the first operand of the instruction) or `smem B` (the second): with
+// `swap_ab = 1` the first operand is the product's second factor. Where no tensor of the kernel has
+// the name, or both factors are the tensor, A and B name the operands themselves. Problem
+// "schedule-entry": a name that is neither.
 sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& kernel,
                                   const GemmForm& form, std::vector<Problem>& problems);
+
+// Reads `name` and `accesses`, which products and reductions share. Returns false for an entry of
+// another key.
+bool read_common_entry(const sema::ScheduleEntry& entry, ScheduleHead& into,
+                       std::vector<Problem>& problems);
+
+// Returns the name that the entry `name` gives; nothing, and a problem "schedule-entry", where it
+// is no name of a kernel in CUDA.
+std::optional<std::string> name_of(const sema::ScheduleEntry& entry,
+                                   std::vector<Problem>& problems);
 
 // Problems: "schedule-entry" (unknown, given twice, or not of its form), "unsupported" (an entry of
 // another target).

@@ -35,6 +35,8 @@ std::optional<sema::TunedClass> tuned_class(const sema::Kernel& kernel, const Ge
   const sema::Tensor& output = kernel.tensor(assignment.target);
   Facts facts = facts_of(kernel);
   sema::TunedClass made;
+  // A class is what timings carry over within: the GPU, the types, how operands and output lie, a
+  // mask. Sizes are conditions of the rows inside a class.
   made.gpu = target.name;
   made.a = kernel.loaded(form.a).element;
   made.b = kernel.loaded(form.b).element;
@@ -45,6 +47,7 @@ std::optional<sema::TunedClass> tuned_class(const sema::Kernel& kernel, const Ge
         along(facts, form, kernel.loaded(load).layout, indices_of(kernel, kernel.load(load)));
   made.along += along(facts, form, output.layout, assignment.indices);
   made.masked = mask_of(kernel, form.contraction).has_value();
+  // Tensors without a contiguous mode of the product's are in no class.
   return made.along.find('-') == std::string::npos ? std::optional(made) : std::nullopt;
 }
 

@@ -23,6 +23,7 @@ int round_up_div(int a, int b) {
 }
 
 // Extents of the lane grid: the bounding rectangle of the lanes' coordinates.
+// (2,8,2):(1@0,1@1,2@0) puts lane 17 at row 1 + 2 = 3, column 0: its rectangle is 4 x 8.
 std::array<int, 2> grid_of(const Layout& lanes) {
   std::array<int, 2> grid{};
   for (int axis = 0; axis < 2; ++axis) {
@@ -33,11 +34,13 @@ std::array<int, 2> grid_of(const Layout& lanes) {
   return grid;
 }
 
+// The witness in words: "thread 5 has element (0,3) twice".
 std::string describe(const CoverFault& fault, const std::string& who) {
   switch (fault.kind) {
     case CoverFault::missing:
       return "no " + who + " has element " + tuple_text(fault.element);
     case CoverFault::twice:
+      // The same thread may hold an element twice, where value modes overlap.
       if (fault.index == fault.other) {
         return who + " " + std::to_string(fault.index) + " has element " +
                tuple_text(fault.element) + " twice";
@@ -65,6 +68,7 @@ bool check_lanes(const Layout& lanes, const SimtSchedule& schedule,
     return false;
   };
   const std::string works = "(2,8,2):(1@0,1@1,2@0), 4 x 8 lanes";
+  // The coordinates are listed below, so extents are literals and strides are on the two axes.
   if (!lanes.is_known() || !is_onto_axes(lanes, 2) || !size(lanes).is(lanes_of_a_warp)) {
     return problem("lanes map the 32 lanes of a warp to (row, column), which " + lanes.to_string() +
                        " does not",
@@ -72,6 +76,7 @@ bool check_lanes(const Layout& lanes, const SimtSchedule& schedule,
   }
   for (int axis = 0; axis < 2; ++axis) {
     for (std::int64_t coordinate : values(along(lanes, axis))) {
+      // A grid that 32 lanes fill has no side longer than 32. Asked before the grid is allocated.
       if (coordinate < 0 || coordinate >= lanes_of_a_warp) {
         return problem("the lane grid of " + lanes.to_string() + " is larger than a warp",
                        {{"works", works}});
@@ -94,9 +99,13 @@ bool check_cover(const SimtGemm& gemm, const SimtSchedule& schedule,
   auto fault = cover_fault(gemm.accumulators, extents);
   if (!fault) return true;
   const auto threads = gemm.slice_threads();
+  // The layout's first mode is the thread, so that index % threads is the thread of a (thread,
+  // value).
   if (fault->index >= 0) fault->index %= threads;
   if (fault->other >= 0) fault->other %= threads;
   const std::string who = describe(*fault, "thread");
+  // One lane tile of every lane of every warp: (2,4) groups of (4,8) lanes with (4,4) elements
+  // cover 32 x 128.
   const std::array<int, 2> least{gemm.groups[0] * gemm.lane_grid[0] * gemm.lane_tile[0],
                                  gemm.groups[1] * gemm.lane_grid[1] * gemm.lane_tile[1]};
   problems.push_back(
@@ -116,6 +125,7 @@ bool check_cover(const SimtGemm& gemm, const SimtSchedule& schedule,
 // Twice as many accumulators as a thread has room for: no tile fits, whatever else it is.
 bool check_size(const SimtGemm& gemm, const SimtSchedule& schedule,
                 std::vector<Problem>& problems) {
+  // A thread has 255 registers, and some of them hold fragments and addresses.
   constexpr long most = 256;
   const long elements = static_cast<long>(gemm.tile[0]) * gemm.tile[1],
              threads = gemm.slice_threads();
@@ -155,7 +165,9 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
     return problem("unsupported", "lane_tile", "a lane tile takes one step of K at a time",
                    "write 1 for its last number");
   }
+  // Limits come before the cover is counted: that lists every element of the tile.
   const long threads = 32L * gemm.groups[0] * gemm.groups[1] * gemm.groups[2];
+  // 512 x 512, which 1024 threads of 256 accumulators would cover.
   constexpr long largest_tile = 1L << 18;
   if (static_cast<long>(gemm.tile[0]) * gemm.tile[1] > largest_tile) {
     return problem("schedule-registers", "tile", "no block has registers for a tile of this size",
@@ -174,6 +186,8 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
 
 std::optional<CoverFault> cover_fault(const Layout& onto,
                                       const std::array<std::int64_t, 2>& extents) {
+  // Lists every (thread, value), first of the tile's elements with no owner: linear in the tile,
+  // and the witness is the first element that is met twice, outside or never.
   const auto first = values(along(onto, 0)), second = values(along(onto, 1));
   std::vector<std::int64_t> owner(static_cast<std::size_t>(extents[0] * extents[1]), -1);
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -195,6 +209,9 @@ std::optional<CoverFault> cover_fault(const Layout& onto,
 Layout accumulator_layout(const std::array<int, 3>& tile, const std::array<int, 4>& groups,
                           const Layout& lanes, const std::array<int, 2>& lane_grid,
                           const std::array<int, 3>& lane_tile) {
+  // Along one axis, with part = tile / groups and step = lane grid * lane tile:
+  //   element = group * part + lane * lane_tile + repeat * step + i,  i < lane_tile
+  // so the strides of group, lane, repeat and i are part, lane_tile, step and 1.
   std::vector<Tuple> group_strides, value_shape, value_strides;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::vector<int> path{static_cast<int>(axis)};
@@ -219,6 +236,8 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   gemm.k = form.k;
   gemm.batch = form.batch;
   gemm.accumulator = kernel.node(form.contraction).type;
+  // The default is a 4 x 8 grid, two rows at a time: lanes 0 to 15 have rows 0 and 1, lanes 16 to
+  // 31 rows 2 and 3.
   gemm.lanes = schedule.lanes.value_or(Layout(
       tuple(2, 8, 2), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(2, {0}))));
   if (!check_lanes(gemm.lanes, schedule, problems)) return std::nullopt;
@@ -226,6 +245,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   if (schedule.tile) gemm.tile = *schedule.tile;
   if (schedule.lane_tile) gemm.lane_tile = *schedule.lane_tile;
   gemm.stages = schedule.stages;
+  // Without `groups`: about 64 accumulators a lane, in an arrangement near to square (policy.h).
   const auto found = groups_for(gemm.tile, gemm.lane_grid, gemm.lane_tile);
   gemm.groups = schedule.groups.value_or(found.value_or(std::array<int, 4>{1, 1, 1, 1}));
   if (!check_limits(gemm, schedule, target, problems)) return std::nullopt;
@@ -234,6 +254,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   if (!check_cover(gemm, schedule, problems) || !check_size(gemm, schedule, problems))
     return std::nullopt;
   const Tiling tiling{gemm.m, gemm.n, gemm.batch, {gemm.tile[0], gemm.tile[1]}};
+  // The grid has a block a place: the order may name a constant number of rows.
   const auto order = taken_order(kernel, tiling, schedule.order, default_order, usual_rows,
                                  schedule.at("rasterization"), problems);
   if (!order) return std::nullopt;

@@ -24,6 +24,8 @@ std::vector<sema::Schedule> simt_proposals(const sema::Kernel& kernel, const Gem
       for (const int k : depths)
         for (int rows = 1; rows * lane_rows <= m && rows <= 8; rows *= 2)
           for (int columns = 1; columns * lane_columns <= n && columns <= 8; columns *= 2) {
+            // Fewer than 32 accumulators reuse too little of what is read, more than 128 leave no
+            // registers.
             const int held = m * n / (32 * rows * columns);
             if (rows * columns > 16 || held < 32 || held > 128) continue;
             sema::Schedule schedule{"simt", {}, {}, kernel.where};

@@ -20,9 +20,12 @@ void choose_boxes(const SimtGemm& gemm, const sema::Kernel& kernel, OperandCopy&
   const sema::Load& load = kernel.load(copy.load);
   const ElementType element = kernel.loaded(copy.load).element;
   const int outer = gemm.tile[copy.outer == gemm.m ? 0 : 1], k = gemm.tile[2];
+  // TMA moves bytes: it neither converts nor transposes, and a row of a box is a multiple of 16
+  // bytes.
   if (copy.value != copy.load || element != gemm.accumulator ||
       outer * bits(element) % row_bits != 0)
     return;
+  // What TMA writes without a swizzle: the outer index fastest, one row for each k.
   const Layout rows(tuple(outer, k), tuple(1, outer));
   if (outer > most_of_a_box || k > most_of_a_box ||
       (asked && to_string(*asked) != rows.to_string()))
@@ -58,6 +61,7 @@ bool choose_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const
     return false;
   }
   const int multiplying = gemm.threads();
+  // setmaxnreg is for whole warpgroups, and a warpgroup has one number.
   if (gemm.groups[2] != 1 || multiplying % warpgroup != 0 ||
       multiplying + warpgroup > target.block_threads) {
     problems.push_back(
@@ -81,6 +85,8 @@ bool choose_ring(SimtGemm& gemm, const sema::Kernel& kernel, Facts& facts, const
   // setmaxnreg).
   constexpr int copying = 56, most = 240;
   const int groups = multiplying / warpgroup;
+  // With 256 threads that multiply: 65536 / 384 = 170, so 168 each to begin with; 3 * 168 - 56 =
+  // 448 for two warpgroups, 224 each.
   const int begun = target.sm_registers / (multiplying + warpgroup) / 8 * 8;
   gemm.registers = {copying, std::min(most, (begun * (groups + 1) - copying) / groups / 8 * 8)};
   return true;

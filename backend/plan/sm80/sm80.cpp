@@ -35,6 +35,7 @@ class Shaper {
 
 bool Shaper::choose_tile() {
   const auto& shape = gemm_.mma.shape;
+  // 128 x 128 x 32 for m16n8k16.
   gemm_.tile =
       at_.schedule.tile.value_or(std::array<int, 3>{8 * shape[0], 16 * shape[1], 2 * shape[2]});
   gemm_.groups = at_.schedule.groups.value_or(std::array<int, 4>{2, 2, 1, 1});
@@ -63,6 +64,7 @@ bool Shaper::choose_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
   const sema::Tensor& tensor = at_.kernel.loaded(load);
   const auto& what = at_.kernel.load(load);
+  // The operand runs along k unless its contiguous mode is the outer index.
   const int unit = tile::unit_mode(at_.facts, tensor.layout);
   const sema::IndexId run =
       unit < 0 ? -1 : bare_index(at_.kernel, what.coordinate[static_cast<std::size_t>(unit)]);
@@ -82,6 +84,7 @@ bool Shaper::choose_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
       add(at_.conditions, needed);
     }
   }
+  // cp.async moves 4, 8 or 16 bytes (PTX ISA); narrower elements go through registers.
   operand.async = operand.vector * tensor.element_bytes() >= 4;
   const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
   const auto threads = shared_copy(tile, operand.along_k, operand.vector, gemm_.threads());
@@ -103,6 +106,7 @@ bool Shaper::choose_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
 // The layout that was asked for holds each element once, and the elements of every access together.
 bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked) {
   const int element = bits(at_.kernel.loaded(operand.load).element);
+  // The own choice is made in any case: messages name it as what works.
   choose_swizzle(operand, gemm_, element);
   if (!asked) return true;
   const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
@@ -114,7 +118,9 @@ bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<A
   };
   if (const auto fault = shared_fault({tile[0], tile[1]}, *asked)) return misfit(*fault);
   const auto offsets = values(*asked);
+  // ldmatrix reads rows of 16 bytes, cp.async writes `vector` elements: each has to be one piece.
   const int together = operand.fragment.matrices > 0 ? widest_access * 8 / element : operand.vector;
+  // Offsets are listed with the outer index fastest: neighbours along k are tile[0] places apart.
   const std::size_t step = operand.along_k ? static_cast<std::size_t>(tile[0]) : 1;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
     const std::size_t at = operand.along_k ? i / step : i % static_cast<std::size_t>(tile[0]);
@@ -138,6 +144,7 @@ bool Shaper::choose_order() {
 }
 
 bool Shaper::choose_room() {
+  // Shared memory beyond 48 KiB is asked for at the launch: the limit is the GPU's, per block.
   if (const int bytes = shared_bytes(gemm_, at_.kernel); bytes > at_.target.block_shared) {
     return at_.wrong("schedule-shared", at_.schedule.stages ? "stages" : "tile",
                      std::to_string(gemm_.stages) + " stages take " + std::to_string(bytes) +
@@ -146,6 +153,7 @@ bool Shaper::choose_room() {
                      {{"help", "fewer stages or a smaller tile"}});
   }
   const int most = std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads());
+  // Fewer threads than 65536 / 255 leave each at most 255; more leave 65536 / threads.
   if (const int least = least_registers(gemm_); least > most) {
     return at_.wrong("schedule-registers", "tile",
                      "the tile takes at least " + std::to_string(least) +
@@ -161,13 +169,23 @@ std::optional<Sm80Gemm> Shaper::run() {
                           [](const sema::Atom& atom) {
                             return atom.kind == "warp" && !atom.a_shared && !atom.b_shared;
                           }};
+  // Each step uses what those before it chose: the tile needs the atom, the copies need the
+  // threads.
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_accumulators(at_, gemm_) ||
       !choose_operand(gemm_.a, at_.form.a, 0) || !choose_operand(gemm_.b, at_.form.b, 1)) {
     return std::nullopt;
   }
   choose_vectors(at_, gemm_);
   if (!choose_order() || !choose_room()) return std::nullopt;
-  if (at_.width == Width::vectors && at_.conditions.aligned.empty()) return std::nullopt;
+  // No operand and no output is a vector: the variant of single elements is the same.
+  if (at_.width == Width::vectors && at_.conditions.aligned.empty()) {
+    if (at_.schedule.accesses && !at_.schedule.completed)
+      at_.wrong("schedule-entry", "accesses",
+                "`accesses` in vectors needs a tensor that is contiguous along a mode of the "
+                "product, with strides of whole vectors",
+                {{"works", "accesses = \"elements\""}});
+    return std::nullopt;
+  }
   return gemm_;
 }
 
@@ -179,6 +197,7 @@ std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping) {
 
 int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   const auto bytes = [&](const Sm80Operand& operand) {
+    // Padding counts: the last element's offset and one.
     const auto offsets = values(operand.shared);
     return static_cast<int>(*std::max_element(offsets.begin(), offsets.end()) + 1) *
            kernel.loaded(operand.load).element_bytes();
@@ -188,11 +207,14 @@ int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
 
 int least_registers(const Sm80Gemm& gemm) {
   const auto repeats = gemm.repeats();
+  // Registers of 32 bits: m16n8k16 of bf16 has 8 values of A in 4 registers, 4 of B in 2, 4
+  // accumulators.
   const auto held = [](const Layout& operand, ElementType type) {
     return static_cast<int>(size(operand[1]).value()) * bits(type) / 32;
   };
   const int a = repeats[0] * held(gemm.mma.a, gemm.mma.a_type),
             b = repeats[1] * held(gemm.mma.b, gemm.mma.b_type);
+  // Fragments are there twice: one step is multiplied while the next is read.
   return repeats[0] * repeats[1] * held(gemm.mma.c, gemm.mma.accumulator) + 2 * (a + b);
 }
 

@@ -24,6 +24,7 @@ std::array<int, 2> operand_tile(const Sm80Operand& operand, const Sm80Gemm& gemm
   return {gemm.tile[operand.outer == gemm.m ? 0 : 1], gemm.tile[2]};
 }
 
+// b = 0 moves nothing: the plain layout, which prints shorter.
 AnyLayout swizzled(const Layout& plain, int b, int m, int s) {
   if (b == 0) return plain;
   return Composed{Swizzle(b, m, s), Int(0), plain};
@@ -36,6 +37,8 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
   const int extent = tile[static_cast<std::size_t>(run_axis)],
             across = tile[static_cast<std::size_t>(across_axis)];
   if (extent % vector != 0) return std::nullopt;
+  // Accesses of a row side by side, then rows: a warp reads whole rows of memory. 128 x 32 of bf16
+  // in vectors of 8: 4 accesses a row, 256 threads take 64 rows at once, twice.
   const int run = extent / vector, side = std::min(run, threads);
   if (run % side != 0 || threads % side != 0 || across % (threads / side) != 0) return std::nullopt;
   const int rows = threads / side;
@@ -50,7 +53,9 @@ Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int elem
   WorstAccess counter(operand.shared, tile[0], element_bits / 8, operand.vector * element_bits / 8);
   const auto outer = values(along(operand.threads, 0)), k = values(along(operand.threads, 1));
   const auto threads = static_cast<std::size_t>(gemm.threads());
+  // Where each lane of a warp begins one access: (outer, k).
   std::array<std::array<std::int64_t, 2>, lanes> at{};
+  // One access a `vector` of values; the first of them says where it begins.
   for (std::size_t value = 0; value < outer.size() / threads;
        value += static_cast<std::size_t>(operand.vector)) {
     for (std::size_t warp = 0; warp < threads / lanes; ++warp) {
@@ -74,6 +79,8 @@ void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits
   const auto tile = operand_tile(operand, gemm);
   const Layout plain(tuple(tile[0], tile[1]),
                      operand.along_k ? tuple(tile[1], 1) : tuple(1, tile[0]));
+  // m keeps the 16 bytes of an access together; b and s are searched: b = 0 is no swizzle, three
+  // bits reach all 32 banks by 16 bytes, and s is how far the bits of the row lie above.
   const int m = log2_of(std::max(1, row_bytes * 8 / element_bits)), all = tile[0] * tile[1];
   constexpr int most_bits = 3, farthest = 8;
   std::optional<std::pair<int, AnyLayout>> best;
@@ -81,13 +88,17 @@ void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits
     operand.shared = std::move(layout);
     const Wavefront write = worst_write(operand, gemm, element_bits),
                     read = worst_read(operand, gemm, element_bits);
+    // Wavefronts beyond the least, of the worst write and the worst read.
     const int over = std::max(0, write.taken - write.least) + std::max(0, read.taken - read.least);
     if (!best || over < best->first) best = {over, operand.shared};
     return over == 0;
   };
   for (int b = 0; b <= most_bits; ++b) {
     for (int s = b; s <= (b == 0 ? 0 : farthest); ++s) {
+      // The pattern has to fit in a stage a whole number of times, or elements of one stage would
+      // be moved to another.
       if (all % (1 << (b + m + s)) != 0) break;
+      // The first without a conflict wins, which has the fewest bits.
       if (consider(swizzled(plain, b, m, s))) return;
     }
   }

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int warpgroup = 128, rows_of_atom = 64, most_box = 256, swizzle_rows = 8, box_bytes = 128;
 
+// The elements of a layout that a user gave; -1 where they are not known, which no tile has.
 std::int64_t elements_of(const AnyLayout& layout) {
   const auto* composed = std::get_if<Composed>(&layout);
   const Int all = size(composed ? composed->layout() : std::get<Layout>(layout));
@@ -48,11 +49,15 @@ class Shaper {
 
 bool Shaper::choose_tile() {
   const int k_of_atom = gemm_.mma.shape[2];
+  // Two atoms along M, one along N and four along K: 128 x n x 64 of 16-bit elements, rows of one
+  // 128-byte swizzle width.
   gemm_.tile = at_.schedule.tile.value_or(
       std::array<int, 3>{2 * rows_of_atom, gemm_.mma.shape[1], 4 * k_of_atom});
   gemm_.groups = at_.schedule.groups.value_or(
       std::array<int, 4>{std::max(1, gemm_.tile[0] / rows_of_atom),
                          std::max(1, gemm_.tile[1] / gemm_.mma.shape[1]), 1, 1});
+  // Groups over K would need a second set of accumulators; K is split over blocks instead, which
+  // add their sums over DSMEM.
   gemm_.cluster = at_.schedule.cluster.value_or(std::array<int, 3>{1, 1, 1});
   if (gemm_.groups[2] != 1) {
     return at_.wrong("unsupported", "groups", "groups along K are not supported for sm90",
@@ -69,6 +74,7 @@ bool Shaper::choose_tile() {
                      "a cluster has at most " + std::to_string(at_.target.cluster) +
                          " blocks, not " + std::to_string(gemm_.blocks()));
   }
+  // Every consumer needs whole atoms.
   const std::array<int, 3> least{gemm_.groups[0] * gemm_.mma.shape[0],
                                  gemm_.groups[1] * gemm_.mma.shape[1], k_of_atom};
   return check_tile(at_, gemm_, least, "groups");
@@ -85,6 +91,8 @@ bool Shaper::choose_accumulate() {
                      {{"help", "leave the entry out"}});
   }
   const int k = gemm_.tile[2], part = gemm_.promotion_interval;
+  // Whole steps of the atom, and either a divisor of the tile (64 of 128) or a multiple of it
+  // (256).
   if (part % gemm_.mma.shape[2] == 0 && (k % part == 0 || part % k == 0)) return true;
   return at_.wrong("schedule-cover", "promotion_interval",
                    std::to_string(part) + " elements of K are neither whole tiles of " +
@@ -99,11 +107,14 @@ bool Shaper::choose_slice(TmaOperand& operand, int axis) {
   const int outer = gemm_.tile[at], k = gemm_.tile[2], multicast_size = gemm_.cluster[1 - at];
   const int row = operand.span / at_.kernel.loaded(operand.load).element_bytes();
   // Of a slice along the outer index: a box begins at whole 128 bytes of shared memory.
+  // K-major, a slice is rows of `span` bytes, which begin at multiples of 128 bytes: 4 rows of 32
+  // bytes. Otherwise a row of shared memory runs along the outer index, and a slice is whole rows.
   const int unit = operand.along_k ? box_bytes / operand.span : row;
   operand.slice = {outer, k};
   if (outer % (multicast_size * unit) == 0) {
     operand.slice[0] = outer / multicast_size;
   } else if (!operand.along_k && k % (multicast_size * swizzle_rows) == 0) {
+    // Along k the slice is whole repeats of the swizzle, which are 8 rows.
     operand.slice[1] = k / multicast_size;
   } else {
     return at_.wrong("schedule-cluster", "cluster",
@@ -114,6 +125,7 @@ bool Shaper::choose_slice(TmaOperand& operand, int axis) {
   operand.box = operand.along_k ? std::array<int, 2>{operand.slice[0], row}
                                 : std::array<int, 2>{row, operand.slice[1]};
   const int long_side = operand.along_k ? 0 : 1;
+  // A box side is at most 256 (cuTensorMapEncodeTiled): halves, of equal size.
   while (operand.box[static_cast<std::size_t>(long_side)] > most_box)
     operand.box[static_cast<std::size_t>(long_side)] /= 2;
   return true;
@@ -127,9 +139,11 @@ bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<An
   const int atom = axis == 0 ? gemm_.mma.shape[0] : gemm_.mma.shape[1];
   const int run = (operand.along_k ? k : atom) * element / 8;
   std::vector<int> spans;
+  // In the order of the atom's record: the first that fits is the default.
   for (const int span : gemm_.mma.swizzle_widths) {
     if (span >= 32 && run % span == 0) spans.push_back(span);
   }
+  // Roles, as with_operand_roles left them; messages point at the entry that the user wrote.
   const std::string name = axis == 0 ? "A" : "B";
   if (spans.empty()) {
     return at_.wrong("schedule-smem", "tile",
@@ -143,6 +157,7 @@ bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<An
   operand.shared = layout(operand.span);
   if (!asked) return true;
   for (const int span : spans) {
+    // Compared element by element: the user may write the same layout in other words.
     const AnyLayout canonical = layout(span);
     if (elements_of(*asked) == outer * k && values(*asked) == values(canonical)) {
       operand.span = span;
@@ -168,6 +183,7 @@ bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
   operand.load = load;
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
   const auto& what = at_.kernel.load(load);
+  // Adds what TMA needs to the variant's conditions: strides of whole 16 bytes, an aligned base.
   const auto order = tma_order(at_.kernel, what.tensor, at_.facts, at_.conditions);
   if (!order) return unreadable();
   operand.order = *order;
@@ -182,6 +198,7 @@ bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
                          at_.kernel.loaded(load).name + " runs along " +
                          at_.kernel.indices[static_cast<std::size_t>(operand.outer)].name);
   }
+  // wgmma reads B from shared memory always, A from there or from registers.
   if (axis == 0 && !gemm_.mma.a_shared) {
     operand.fragment = fragment_from(gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]},
                                      operand.along_k, bits(at_.kernel.loaded(load).element));
@@ -196,6 +213,7 @@ int Shaper::stages_beside(const std::optional<StagedStore>& store) const {
   with.store = store;
   choose_split(with);
   with.stages = 0;
+  // shared_bytes is linear in the stages: twice asked gives the size of one.
   const int without = shared_bytes(with, at_.kernel);
   with.stages = 1;
   return (at_.target.block_shared - without) / (shared_bytes(with, at_.kernel) - without);
@@ -208,8 +226,12 @@ void Shaper::choose_stores() {
   constexpr int widest = 128, narrowest = 32, enough = 4, least = 2;  // bytes; stages
   const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
   std::vector<sema::NodeId> loads = full_loads(at_.kernel, gemm_);
+  // Each round fits the outputs and the inputs that are left; the last round has outputs alone.
   while (true) {
+    // Several tensors to stage compete with the stages of the main loop for shared memory.
     const bool several = at_.kernel.assignments.size() > 1 || !loads.empty();
+    // One output without inputs takes the widest span, whatever is left for stages; with more to
+    // stage, subtiles get narrower until four stages, or those asked for, fit.
     const int wanted =
         at_.schedule.stages.value_or(several ? std::min(enough, stages_beside({})) : 0);
     std::optional<StagedStore> chosen;
@@ -228,6 +250,7 @@ void Shaper::choose_stores() {
       if (gemm_.cluster[2] > 1 && !several) break;
     }
     const bool fits = most >= std::max(least, at_.schedule.stages.value_or(0));
+    // Inputs are dropped from the last on: they are read from memory by the epilogue instead.
     if (several && !fits) {
       if (loads.empty()) return choose_vectors(at_, gemm_);
       loads.pop_back();
@@ -244,6 +267,8 @@ void Shaper::choose_stores() {
 void Shaper::choose_split(Sm90Gemm& gemm) {
   if (gemm.cluster[2] == 1) return;
   constexpr int least = 8, most = 64;
+  // Subtiles are the unit that blocks share out: block r adds up subtiles r * each to r * each +
+  // each - 1.
   const int width = gemm.store ? gemm.store->width : pass_width(gemm, least, most);
   const int passes = gemm.repeats()[0] * gemm.repeats()[1] * gemm.mma.shape[1] / width;
   const int each = (passes + gemm.cluster[2] - 1) / gemm.cluster[2];
@@ -260,6 +285,7 @@ bool Shaper::choose_stages() {
   gemm_.stages = 1;
   const int stage = shared_bytes(gemm_, at_.kernel) - without;
   const int fit = (at_.target.block_shared - without) / stage;
+  // As many stages as fit, up to 8 or 128 KiB in flight: more hide no further latency.
   gemm_.stages =
       at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
   if (gemm_.stages >= 2 && gemm_.stages <= fit) {
@@ -284,6 +310,7 @@ void Shaper::choose_buffers() {
     with.store = more;
     return shared_bytes(with, at_.kernel) <= at_.target.block_shared;
   };
+  // More buffers than stores a tile are of no use.
   const int all = gemm_.split ? gemm_.split->each : gemm_.stores();
   StagedStore more = *gemm_.store;
   for (more.loads_ahead = std::min(all, more.loads_ahead);
@@ -302,15 +329,19 @@ void Shaper::choose_buffers() {
 // from registers, totals, where sums are added up in parts, and what it adds up of its own where
 // blocks share K, which also takes more addresses.
 bool Shaper::choose_registers() {
+  // f32 accumulators of a thread: 128 x 256 by one consumer of 128 threads is 256, by two 128.
+  // Promotion doubles them.
   const int held =
       gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.promotion_interval ? 2 : 1);
   const int of_a = gemm_.fragment_registers();
   const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
   const int others = gemm_.split ? 60 : 24;
+  // What the launch gives each thread: 65536 / 384 = 170, in eights 168.
   int each =
       std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads() / 8 * 8);
   // ptxas fits each instruction into what a thread begins with, whatever it is given later (C7602):
   // so many registers beside its accumulators, and four of A.
+  // Read off compiled kernels, not derived.
   constexpr int of_instruction = 26, of_its_a = 4;
   const int atom = gemm_.mma.shape[0] * gemm_.mma.shape[1] / warpgroup,
             least = atom + of_instruction + (of_a > 0 ? of_its_a : 0);
@@ -322,10 +353,15 @@ bool Shaper::choose_registers() {
             " threads begin with " + std::to_string(each) + " each",
         {{"help", "fewer groups, or an atom of fewer columns, several of which make up the tile"}});
   if (gemm_.consumers() > 1) {
+    // setmaxnreg moves registers between warpgroups; the sum stays what the launch gave. Two
+    // consumers at 168: (504 - 40) / 2 = 232, and 504 - 2 * 232 = 40 for the producer.
     const int all = each * (1 + gemm_.consumers());
     constexpr int of_copies = 40, of_copies_of_parts = 56, of_copies_tight = 24, most = 240;
+    // Producers of multicast or split K hold masks and addresses of other blocks: they get 56
+    // registers where the consumers can spare them.
     constexpr int few = 64;  // accumulators, which leave registers for both
     const bool many_parts = gemm_.split || gemm_.multicast_size() > 2 || held <= few;
+    // The producer keeps as much as leaves the consumers what they hold: 56, 40 or 24.
     for (const int copies :
          {many_parts ? of_copies_of_parts : of_copies, of_copies, of_copies_tight}) {
       each = std::min(most, (all - copies) / gemm_.consumers() / 8 * 8);
@@ -360,6 +396,7 @@ std::optional<Sm90Gemm> Shaper::run() {
   }
   choose_stores();
   choose_split(gemm_);
+  // Tiles that a mask empties have no products: only their zeros are stored.
   gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
   const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, persistent_order,
@@ -382,6 +419,7 @@ int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   const int a = gemm.tile[0] * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
   const int b = gemm.tile[1] * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
   const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;
+  // A block receives, from every other block that shares K, the subtiles that it adds up.
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values *
                                      warpgroup * gemm.consumers() * bits(gemm.mma.accumulator) / 8
                                : 0;

@@ -18,6 +18,8 @@ int worst_of(const TmaOperand& operand, int outer, int k, int element) {
   const int across = row_bytes / element;
   const auto offsets = values(operand.shared);
   int worst = 0;
+  // wgmma reads core matrices of 8 rows of 16 bytes (PTX ISA, matrix layouts of wgmma): each is one
+  // access of eight 16-byte pieces, which one wavefront serves where they touch all 32 banks.
   for (int o = 0; o < outer; o += operand.along_k ? rows : across) {
     for (int i = 0; i < k; i += operand.along_k ? across : rows) {
       std::array<std::int64_t, rows> addresses;

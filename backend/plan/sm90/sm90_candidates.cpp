@@ -45,6 +45,7 @@ class Proposer {
 
   void add(int m, int n, const sema::Atom& mma, const Tuple& groups, const Tuple& cluster,
            bool swap_ab) {
+    // 128 bytes along k: 64 elements of 16 bits, 128 of 8.
     constexpr int span_bits = 1024;  // of a row of shared memory: the widest swizzle
     for (const int spans : {1, 2})
       for (const int stages : {0, 3, 4}) {  // 0: as many as there is room for
@@ -61,6 +62,7 @@ class Proposer {
     struct Consumers {
       int atoms, cooperative, pingpong;  // of 64 rows; consumers of a tile; tiles at once
     };
+    // 64, 128 and 256 rows cooperative, 64 and 128 in ping-pong.
     for (const Consumers& of : {Consumers{1, 1, 1}, {2, 2, 1}, {4, 2, 1}, {1, 1, 2}, {2, 1, 2}}) {
       const Tuple groups = tuple(of.cooperative, 1, 1, of.pingpong);
       for (const Tuple& cluster : {tuple(1, 1), tuple(2, 1), tuple(1, 2)})

@@ -30,6 +30,8 @@ int shared_columns(const StagedTensor& store) {
 // matrix l / 8. Transposed, rows in memory are the fragment's columns. Nothing where the atom's
 // accumulators are no such matrices.
 std::optional<Layout> rows_of_stmatrix(Facts& facts, const Layout& atom, bool along_n) {
+  // (lane % 4, lane / 4, value % 2) -> (m,n) of the accumulators has to be the fragment of an 8 x 8
+  // matrix: (4,8,2):(2@1,1@0,1@1).
   const Layout quad = composition(facts, atom, Layout(tuple(4, 8, 2), tuple(1, 4, warpgroup)));
   const Tuple matrix = tuple(Tuple::basis(2, {1}), Tuple::basis(1, {0}), Tuple::basis(1, {1}));
   if (!(coalesce(facts, quad) == Layout(tuple(4, 8, 2), matrix))) return std::nullopt;
@@ -42,6 +44,8 @@ std::optional<Layout> rows_of_stmatrix(Facts& facts, const Layout& atom, bool al
 // passes take them.
 bool in_passes(const Layout& atom, int width) {
   const auto columns = values(along(atom[1], 1)), first = values(along(atom[0], 1));
+  // wgmma's accumulators go along n in steps of 8 columns, 4 values a thread, so any width of whole
+  // steps holds; an atom of one's own may have another order.
   const int held = width * rows_of_atom / warpgroup;
   const auto most = *std::max_element(first.begin(), first.end());
   for (std::size_t v = 0; v < columns.size(); ++v) {
@@ -76,6 +80,7 @@ class Accesses {
       const auto place = [&](int lane) {
         const auto at = static_cast<std::size_t>(lane);
         if (of_.matrices) return std::pair{rows[at], columns[at]};
+        // The same rotation that the lowering emits (place_of).
         const bool later = rotated && (lane >> rotated->bit) % 2 == 1;
         const auto value = static_cast<std::size_t>((v + (later ? rotated->values : 0)) % all);
         return std::pair{rows[at] + held_rows[value], columns[at] + held_columns[value]};
@@ -87,8 +92,11 @@ class Accesses {
 
   // By threads whose elements are neighbours in memory.
   Wavefronts worst_run() const {
+    // Threads that copy runs between shared and global memory touch shared memory in rows of the
+    // tensor.
     const auto rows = values(along(of_.runs, 0)), columns = values(along(of_.runs, 1));
     Wavefronts found;
+    // The layout's thread mode is fastest: each 32 values are one access of one warp.
     for (std::size_t first = 0; first < rows.size(); first += lanes_of_warp) {
       const auto place = [&](int lane) {
         const auto at = first + static_cast<std::size_t>(lane);
@@ -124,6 +132,8 @@ std::optional<StagedTensor::Rotated> without_conflicts(const Accesses& accesses,
   Wavefronts best = accesses.worst_held({}, width);
   std::optional<StagedTensor::Rotated> chosen;
   const int all = static_cast<int>(size(of.held).value());
+  // Five bits of a lane's number times a handful of distances: all are counted, and the first that
+  // removes every conflict ends the search.
   for (int bit = 0; (1 << bit) < lanes_of_warp; ++bit) {
     for (int by = of.vector; by < all && best.taken > best.least; by += of.vector) {
       const StagedTensor::Rotated rotated{bit, by};
@@ -142,6 +152,7 @@ int widest_run(const sema::Tensor& tensor, sema::TensorId id, int fastest, Facts
   constexpr int most_bytes = 8;  // whole 16 bytes are TMA's
   const int element = tensor.element_bytes();
   for (int run = most_bytes / element; run > 1; run /= 2) {
+    // Halves the width until the tensor's strides allow it for some sizes.
     const Conditions needed{tile::vector_conditions(facts, tensor.layout, fastest, run),
                             {{id, run * element}}};
     if (is_never(needed)) continue;
@@ -157,6 +168,8 @@ Layout runs_of(const StagedTensor& store) {
   const int columns = shared_columns(store);
   const int extent = store.along_n ? columns : rows_of_atom,
             others = store.along_n ? rows_of_atom : columns;
+  // bf16 along n, runs of 4 elements and 64 columns: 16 lanes fill a row, a warp has two rows, four
+  // warps eight, and 64 / 8 = 8 accesses of a thread cover the 64 rows.
   const int side_by_side = std::min(lanes_of_warp, extent / store.run),
             above = lanes_of_warp / side_by_side;
   constexpr int warps = warpgroup / lanes_of_warp;
@@ -181,6 +194,7 @@ std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, 
                               Facts& facts) {
   const sema::Tensor& tensor = kernel.tensor(id);
   const int element = bits(tensor.element);
+  // The widths that the accesses of threads and the swizzles are made for.
   if (element != 8 && element != 16 && element != 32) return std::nullopt;
   Route route;
   route.staged.tensor = id;
@@ -193,6 +207,7 @@ std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, 
   route.staged.tma = !route.staged.order.empty();
   route.fastest =
       route.staged.tma ? route.staged.order.front() : tile::unit_mode(facts, tensor.layout);
+  // A tensor that runs along a batch, or along nothing, has no neighbours in a tile.
   const sema::IndexId run =
       route.fastest < 0 ? -1 : indices[static_cast<std::size_t>(route.fastest)];
   if (run != gemm.m && run != gemm.n) return std::nullopt;
@@ -225,10 +240,13 @@ void choose_widths(StagedStore& store, const Sm90Gemm& gemm,
 void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
   const int row = element * store.width;
   constexpr int together = 2 * row_of_stmatrix;  // columns that lanes name to stmatrix
+  // Along m a row of shared memory is a column of the tile: 64 elements, at most one swizzle width.
   staged.span = std::min(widest_span, rows_of_atom * element);
   int held = (store.width + together - 1) / together * together;
   if (staged.along_n) {
     staged.span =
+        // Along n the row is the subtile's, rounded up to a swizzle width: 40 columns of bf16 are
+        // 80 bytes, in rows of 128.
         std::max(narrowest_span, static_cast<int>(std::bit_ceil(static_cast<unsigned>(row))));
     held = staged.span / element;
   }
@@ -284,6 +302,8 @@ bool StagedStore::in_by_tma() const {
 }
 
 std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+  // An element for each accumulator: bare, distinct indices that cover the tensor, m and n among
+  // them. An inout tensor counts only where it is read at the element that is assigned.
   const auto is_full = [&](const sema::Load& load) {
     const sema::Tensor& tensor = kernel.tensor(load.tensor);
     std::vector<sema::IndexId> met;
@@ -316,6 +336,8 @@ int pass_width(const Sm90Gemm& gemm, int least, int most) {
   int best = 0, cost = 0;
   for (int width = most; width >= least; width /= 2) {
     if (columns % width != 0) continue;
+    // Columns that the busiest block adds up. 256 columns over 3 blocks: 128 at a time give one
+    // block 128, 32 at a time 96.
     const int each = (all / width + gemm.cluster[2] - 1) / gemm.cluster[2] * width;
     if (gemm.cluster[2] == 1 && best > 0) break;
     if (best == 0 || each < cost) {
@@ -330,8 +352,10 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
                                         const Layout& atom, const std::vector<sema::NodeId>& loads,
                                         Width width, Facts& facts, Conditions& conditions,
                                         int widest) {
+  // A route is what a tensor's layout allows; what the pass' width allows comes after it (take).
   std::vector<Route> outputs, inputs;
   for (const sema::Assignment& assignment : kernel.assignments) {
+    // Every output has to take this way, or none does: the passes are common.
     auto route = route_of(kernel, gemm, assignment.target, assignment.indices, width, facts);
     if (!route) return std::nullopt;
     outputs.push_back(std::move(*route));
@@ -343,6 +367,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     for (const sema::NodeId coordinate : load.coordinate)
       indices.push_back(bare_index(kernel, coordinate));
     auto route = route_of(kernel, gemm, load.tensor, indices, width, facts);
+    // An input that cannot stays with the epilogue, which reads it element by element.
     if (!route) continue;
     inputs.push_back(std::move(*route));
     of_inputs.push_back(id);
@@ -359,17 +384,21 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   choose_widths(store, gemm, all, widest / most_bytes);
   if (store.width == 0) return std::nullopt;
   Conditions needed;
+  // With split K a consumer waits for its sums as a whole.
   bool by_warps = gemm.cluster[2] == 1;
   const auto take = [&](Route& route) {
     StagedTensor& staged = route.staged;
     const sema::Tensor& tensor = kernel.tensor(staged.tensor);
     const int element = tensor.element_bytes();
+    // Subtiles of 8 columns of 8-bit elements are 8 bytes a row: threads store them.
     constexpr int tma_row = 16;  // bytes of which a row of a box is a multiple
     if (staged.along_n &&
         (store.width * element % tma_row != 0 || store.rest * element % tma_row != 0))
       staged.tma = false;
     choose_rows(staged, store, element);
     if (!choose_values(staged, store, atom, element, facts)) return false;
+    // wgmma gives a warp 16 whole rows: along n a warp can store its rows alone, along m a box
+    // needs columns of all four.
     by_warps = by_warps && staged.tma && staged.along_n;
     if (staged.tma) {
       add(needed, route.tma);
@@ -389,6 +418,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   }
   for (Route& each : outputs) store.outputs.push_back(std::move(each.staged));
   store.by_warps = by_warps;
+  // A warp's box has its 16 rows; a consumer's has all 64, or as many as a swizzle width holds.
   const auto choose_box = [&](StagedTensor& each) {
     const int rows = each.span / kernel.tensor(each.tensor).element_bytes();
     if (each.tma) each.box = {by_warps ? rows_of_warp : std::min(rows, rows_of_atom), store.width};
@@ -418,6 +448,7 @@ std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kerne
     const sema::Tensor& tensor = kernel.tensor(each.tensor);
     const Accesses accesses(each, tensor.element_bytes());
     Wavefronts by_values = accesses.worst_held(each.rotated, store.width);
+    // The last subtile has other offsets within a row: the worse of both counts.
     if (store.rest > 0) {
       const Wavefronts last = accesses.worst_held(each.rotated, store.rest);
       if (last.taken > by_values.taken) by_values = last;

@@ -11,6 +11,8 @@ namespace {
 
 // Values -> place, as which elements are to be read, each once, and where those lie.
 void choose_each_once(StagedVector& made, Facts& facts, const Layout& places) {
+  // (2,2,4):(0,8,0) along m is a value's row: 2 rows are read, (2):(8), and value v needs element
+  // (2,2,4):(0,1,0) of them.
   const Layout merged = coalesce(facts, places);
   const std::vector<Tuple> extents = leaves(merged.shape), strides = leaves(merged.stride);
   std::vector<Tuple> shape, held, read_shape, read;
@@ -32,6 +34,7 @@ void choose_each_once(StagedVector& made, Facts& facts, const Layout& places) {
 int read_together(const sema::Tensor& tensor, sema::TensorId id, const StagedVector& made,
                   Facts& facts, Conditions& conditions) {
   constexpr int widest = 16;  // bytes
+  // Side by side only what is contiguous both in the step and in memory.
   if (!leaves(made.read.stride)[0].is_literal(1) || bits(tensor.element) < 8 ||
       tensor.is_swizzled() || tile::unit_mode(facts, tensor.layout) != 0)
     return 1;

@@ -39,6 +39,8 @@ std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::Tens
   std::vector<int> order{fastest};
   for (int mode = 0; mode < layout.rank(); ++mode) {
     if (mode == fastest) continue;
+    // Strides in bytes are multiples of 16 (cuTensorMapEncodeTiled, globalStrides): K % 8 == 0 for
+    // rows of K bf16.
     const Predicate whole = divides(strides[static_cast<std::size_t>(mode)], elements);
     if (whole.is_never()) return std::nullopt;
     if (!facts.proves(whole)) add(conditions, {{whole}, {}});
@@ -49,6 +51,7 @@ std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::Tens
 }
 
 Swizzle span_swizzle(int span, int element_bits) {
+  // On bytes Sw<3,4,3>; on elements of 2 bytes the same bits are one lower: Sw<3,3,3>.
   const int b = std::countr_zero(static_cast<unsigned>(span / 16));
   const int unit = std::countr_zero(static_cast<unsigned>(element_bits / 8));
   return Swizzle(b, 4 - unit, 3);
@@ -56,6 +59,8 @@ Swizzle span_swizzle(int span, int element_bits) {
 
 AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_bits) {
   const int row = 8 * span / element_bits, run = along_k ? k : outer, across = along_k ? outer : k;
+  // A tile wider than the swizzle width is columns of that width, one behind the other: k = 128 of
+  // bf16 is (outer,(64,2)):(64,(1,64*outer)).
   const Tuple extent = run == row ? Tuple(row) : tuple(row, run / row);
   const Tuple stride = run == row ? Tuple(1) : tuple(1, row * across);
   const Layout rows = along_k ? Layout(tuple(outer, extent), tuple(row, stride))
@@ -67,6 +72,7 @@ AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts) {
   const auto* composed = std::get_if<Composed>(&one);
   const Layout& inner = composed ? std::get<Layout>(composed->inner) : std::get<Layout>(one);
   std::vector<Tuple> shape = inner.shape.modes(), stride = inner.stride.modes();
+  // Tiles are dense, so copies lie size(inner) apart.
   std::int64_t step = size(inner).value();
   for (const int count : counts) {
     shape.emplace_back(count);

@@ -43,6 +43,7 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
       problems.push_back({code, "`" + entry.key + "` takes " + what, entry.where, {}, {}, {}});
     };
     result.entries[entry.key] = entry.where;
+    if (read_common_entry(entry, result, problems)) continue;
     if (entry.key == "threads") {
       const auto* layout = std::get_if<Layout>(&entry.value);
       const bool pair =

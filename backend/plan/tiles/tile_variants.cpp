@@ -53,7 +53,8 @@ class TilePlanner {
       }
       TileSchedule read = read_tile_schedule(schedule, target_, plan_.problems);
       if (!plan_.problems.empty()) return;
-      read.name = ++number == 1 ? "simt" : "simt" + std::to_string(number);
+      ++number;
+      if (read.name.empty()) read.name = number == 1 ? "simt" : "simt" + std::to_string(number);
       follow(read);
       if (!plan_.problems.empty()) return;
     }
@@ -206,9 +207,11 @@ class TilePlanner {
     const auto count = static_cast<std::ptrdiff_t>(plan_.variants.size());
     std::vector<Candidate> tried;
     for (const int bytes : {access_bytes, 0}) {
+      const Width width = bytes > 0 ? Width::vectors : Width::elements;
+      if (schedule.accesses.value_or(width) != width) continue;
       if (schedule.threads) {
         const Columns columns = schedule.columns.value_or(Columns::streamed);
-        tried.push_back({schedule.name + suffix(bytes),
+        tried.push_back({schedule.name + (schedule.accesses ? "" : suffix(bytes)),
                          columns,
                          distribution_of(*schedule.threads),
                          bytes,
@@ -277,6 +280,7 @@ class TilePlanner {
     Variant before = variant_of(*bound, first.name + "_parts", *given);
     Variant variant = variant_of(*join, first.name, *given);
     variant.schedule = schedule;
+    variant.accesses = first.bytes > 0 ? Width::vectors : Width::elements;
     for (const Predicate& condition : before.when) add_condition(variant.when, condition);
     // Both launches share the workspace; the caller's tensors have other numbers in the first.
     for (const Alignment& aligned : before.aligned) {
@@ -337,6 +341,7 @@ class TilePlanner {
     Variant variant = variant_of(*bound, candidate.name, *given);
     if (variant.prediction.shared_bytes > target_.block_shared) return false;
     variant.schedule = schedule;
+    variant.accesses = candidate.bytes > 0 ? Width::vectors : Width::elements;
     // Element by element is a variant of its own where it needs less than vectors.
     const bool known =
         std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {

@@ -1,0 +1,595 @@
+#include "backend/plan/gemm_variants.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "backend/plan/conditions.h"
+#include "backend/plan/copies.h"
+#include "backend/plan/model/predict.h"
+#include "backend/plan/operand_repack.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule/library_rows.h"
+#include "backend/plan/schedule/order.h"
+#include "backend/plan/schedule/policy.h"
+#include "backend/plan/schedule/tuned.h"
+#include "backend/plan/simt/simt.h"
+#include "backend/plan/simt/simt_ring.h"
+#include "backend/plan/tensor_variant.h"
+#include "frontend/sema/library.h"
+
+namespace lay::plan {
+
+namespace {
+
+constexpr int widest_repack = 16;  // bytes of an access
+
+// Notes what a layout that the user gave costs where the one that is chosen without the entry does
+// not. `plan_freely` plans a schedule without those entries.
+template <class Schedule, class PlanFreely>
+void note_conflicts(Variant& variant, const Schedule& schedule, PlanFreely plan_freely) {
+  if (!schedule.of_script || (!schedule.shared_a && !schedule.shared_b)) return;
+  std::optional<Variant> other;
+  for (const BankConflicts& met : variant.prediction.conflicts) {
+    // Accesses are called "write A", "read B", "wgmma A": the last letter is the operand.
+    const char operand = met.access.back();
+    const bool asked = operand == 'A' ? schedule.shared_a.has_value()
+                                      : operand == 'B' && schedule.shared_b.has_value();
+    if (!asked || met.wavefronts <= met.least) continue;
+    if (!other) {
+      // Planned once more without the entries, and only where there is a conflict to compare.
+      Schedule free = schedule;
+      free.shared_a = free.shared_b = std::nullopt;
+      other = plan_freely(free);
+    }
+    if (!other) return;
+    const auto& conflicts = other->prediction.conflicts;
+    const auto freely =
+        std::find_if(conflicts.begin(), conflicts.end(),
+                     [&](const BankConflicts& each) { return each.access == met.access; });
+    if (freely == conflicts.end() || freely->wavefronts >= met.wavefronts) continue;
+    variant.notes.push_back(
+        std::string("smem ") + operand + " meets bank conflicts: " + met.access + " takes " +
+        std::to_string(met.wavefronts) + " wavefronts " + met.unit + ", and " +
+        std::to_string(freely->wavefronts) + " in the layout that is chosen without the entry");
+  }
+}
+
+// Adds variants in the order in which the launcher tries them:
+//   1  the script's schedules, as written, with vectors and then element by element
+//   2  rows that `lay tune` measured on this GPU for products of this class
+//   3  the library's policies for sm90, then sm80, where the element types have an atom
+//   4  the policies for CUDA cores, with vectors, then element by element
+// The list is complete when its last variant has no condition: no launch gets past it.
+class GemmPlanner {
+ public:
+  GemmPlanner(Plan& plan, const GemmForm& form, Facts& facts, const Target& target)
+      : plan_(plan), kernel_(*plan.kernel), form_(form), facts_(facts), target_(target) {}
+
+  void run() {
+    add_variants_from_schedules();
+    if (plan_.problems.empty()) add_variants_from_tuned();
+    if (!plan_.problems.empty()) return;
+    for (const std::string target : {"sm90", "sm80"}) {
+      // A schedule without `mma` for all sizes has the library's rows under it already: the same
+      // rows without it would never be reached.
+      if (!completed_.contains(target)) follow(rows(target), target);
+    }
+    const std::array along_k{runs_along_k(kernel_, facts_, form_.a, form_.k),
+                             runs_along_k(kernel_, facts_, form_.b, form_.k)};
+    const auto policies = simt_policies(accumulator(), along_k);
+    for (const Width width : {Width::vectors, Width::elements}) {
+      // Policies go from large tiles to small ones. The first that takes all sizes ends the search
+      // at this width; those before it take the sizes with tiles enough for the machine.
+      for (const SimtPolicy& policy : policies) {
+        if (complete()) return;
+        if (add_variant_from_policy(policy, width, along_k)) break;
+      }
+    }
+  }
+
+ private:
+  ElementType accumulator() const { return kernel_.node(form_.contraction).type; }
+  const Int& extent(sema::IndexId index) const { return kernel_.index(index).extent; }
+  bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
+
+  void add_variants_from_schedules() {
+    std::map<std::string, int> numbers;
+    for (const sema::Schedule& schedule : kernel_.schedules) {
+      const int number = ++numbers[schedule.target];
+      // Names are unique, as kernels in CUDA: simt, simt2; sm90, sm90_2.
+      const std::string name =
+          schedule.target +
+          (number == 1 ? "" : (schedule.target == "simt" ? "" : "_") + std::to_string(number));
+      const bool of_tensor_cores = schedule.target == "sm80" || schedule.target == "sm90";
+      if (!of_tensor_cores && schedule.target != "simt") {
+        plan_.problems.push_back({"unsupported",
+                                  "there is no planner for " + schedule.target + " yet",
+                                  schedule.where,
+                                  {},
+                                  {{"works", "schedule " + kernel_.name + " for simt"}},
+                                  {}});
+        continue;
+      }
+      if (too_new(schedule)) continue;
+      if (of_tensor_cores) {
+        TensorSchedule read = read_tensor_schedule(
+            with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
+        if (read.name.empty()) read.name = name;
+        if (!plan_.problems.empty()) continue;
+        // With an atom a schedule is whole, since everything else has a default that follows from
+        // it.
+        if (read.mma)
+          follow(read, schedule.target);
+        else if (read.repack_a || read.repack_b)
+          plan_.problems.push_back(repack_without_atom(read));
+        else
+          add_variants_from_library(read, schedule.target);
+        continue;
+      }
+      SimtSchedule read = read_schedule(
+          with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
+      if (read.name.empty()) read.name = name;
+      if (plan_.problems.empty()) follow(read);
+    }
+  }
+
+  // The library's rows under a schedule without an atom. Where none fits, the problem of one of
+  // them is the schedule's: of the first at an entry that the schedule says, else of the first.
+  void add_variants_from_library(const TensorSchedule& said, const std::string& target) {
+    // A schedule behind one that takes all sizes is never launched, but its mistakes are reported.
+    const bool superfluous = complete();  // checked all the same
+    std::vector<Variant> before;
+    if (superfluous) before.swap(plan_.variants);
+    const auto count = plan_.variants.size();
+    passed_over_.clear();
+    const std::vector<Row> library = rows_for(said, target);
+    follow(library, target);
+    if (plan_.variants.size() > count) {
+      if (said.when.empty()) completed_.insert(target);
+    } else if (library.empty()) {
+      plan_.problems.push_back(no_row(said, target));
+    } else if (!passed_over_.empty()) {
+      // A row fails for its own entries or for those of the script. The latter stand at a line of
+      // the script, and are what the user can mend.
+      const auto is_said = [&](const Problem& problem) { return problem.where != said.where; };
+      const auto found = std::find_if(passed_over_.begin(), passed_over_.end(), is_said);
+      plan_.problems.push_back(found == passed_over_.end() ? passed_over_.front() : *found);
+    }
+    if (superfluous) plan_.variants = std::move(before);
+  }
+
+  Problem no_row(const TensorSchedule& said, const std::string& target) const {
+    const auto type = [&](sema::NodeId factor) {
+      return std::string(element_name(kernel_.loaded(factor).element));
+    };
+    return {"schedule-entry",
+            "a schedule for " + target + " without `mma` is completed by a row of the library, " +
+                "which has none for " + type(form_.a) + " by " + type(form_.b) + " into " +
+                std::string(element_name(accumulator())),
+            said.where,
+            {},
+            {{"help", "name an atom of these types as `mma`, or schedule the kernel for simt"}},
+            {}};
+  }
+
+  static Problem repack_without_atom(const TensorSchedule& said) {
+    return {"schedule-entry",
+            "`repack` goes with `mma`: without it rows of the library choose what they repack",
+            said.at(said.repack_a ? "repack A" : "repack B"),
+            {},
+            {{"help", "name the atom as `mma`, or leave `repack` out"}},
+            {}};
+  }
+
+  // What was measured on this GPU for products of this class, before the library's policies.
+  void add_variants_from_tuned() {
+    const auto of = tuned_class(kernel_, form_, target_);
+    if (!of) return;
+    for (const std::string& family : tuned_families(target_)) {
+      // Tensor cores multiply operands that are narrower than their sum: f32 by f32 has no row
+      // there.
+      if (family != "simt" && of->a == of->acc) continue;  // as in library_rows
+      int number = 0;
+      for (const sema::TunedRow& row : tuned_rows(family, *of)) {
+        if (complete()) return;
+        const std::string name = (family == "simt" ? "" : family + "_") + "tuned" +
+                                 (++number == 1 ? "" : "_" + std::to_string(number));
+        const sema::Schedule said{family, {}, row.entries, kernel_.where};
+        if (family == "simt")
+          add_variants_from_row(read_schedule(said, plan_.problems), row, name, family);
+        else
+          add_variants_from_row(read_tensor_schedule(said, plan_.problems), row, name, family);
+      }
+    }
+  }
+
+  template <class Schedule>
+  void add_variants_from_row(Schedule schedule, const sema::TunedRow& row, const std::string& name,
+                             const std::string& family) {
+    for (Problem& problem : plan_.problems)
+      problem.message = "the tuned row " + row.name + ": " + problem.message;
+    schedule.name = name;
+    schedule.of_script = false;
+    schedule.when = {here(row.when)};
+    for (const Width width : {Width::vectors, Width::elements}) {
+      if (!plan_.problems.empty() || (width == Width::elements && !row.any_pitch)) return;
+      if constexpr (std::is_same_v<Schedule, SimtSchedule>) {
+        Schedule each = schedule;
+        if (width == Width::elements) each.name += "_any";
+        add(each, width);
+      } else {
+        add(schedule, family, width);
+      }
+    }
+    if constexpr (std::is_same_v<Schedule, TensorSchedule>) {
+      if (family != "sm90" || !row.any_pitch) return;
+      for (const Width width : {Width::vectors, Width::elements})
+        // Pitches that TMA does not take: the same row behind a launch that repacks the operand.
+        for (const CopiedFactors& factors : copy_choices(kernel_, form_, schedule, facts_).all)
+          add_on_copies(schedule, factors, width);
+    }
+  }
+
+  // A schedule "for sm90" is for GPUs from compute capability 9.0 on.
+  bool too_new(const sema::Schedule& schedule) {
+    int since = 0;
+    const std::string& word = schedule.target;
+    if (!word.starts_with("sm") ||
+        std::from_chars(word.data() + 2, word.data() + word.size(), since).ec != std::errc())
+      return false;
+    // "sm90" is 9.0 and "sm100" 10.0: the digits are ten times the compute capability.
+    if (since <= target_.capability) return false;
+    plan_.notes.push_back("passed over: a schedule for " + word + ", and " + target_.name +
+                          " has compute capability " + capability_text(target_.capability));
+    return true;
+  }
+
+  void follow(const SimtSchedule& schedule) {
+    const bool superfluous = complete();  // checked all the same
+    const auto count = plan_.variants.size();
+    // A printed schedule says its accesses: it comes back as the one variant that it was.
+    if (schedule.accesses) {
+      add(schedule, *schedule.accesses);
+      if (superfluous) plan_.variants.resize(count);
+      return;
+    }
+    // Two variants: vectors under the conditions of their alignment, and single elements for the
+    // rest. The second one is needed only where the first has a condition.
+    add(schedule, Width::vectors);
+    if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, Width::elements);
+    if (superfluous) plan_.variants.resize(count);
+  }
+
+  void follow(const TensorSchedule& schedule, const std::string& target) {
+    const bool superfluous = complete();  // checked all the same
+    const auto count = plan_.variants.size();
+    if (schedule.accesses || schedule.repack_a || schedule.repack_b) {
+      add_variants_as_said(schedule, target);
+      if (superfluous) plan_.variants.resize(count);
+      return;
+    }
+    const auto copies =
+        target == "sm90" ? copy_choices(kernel_, form_, schedule, facts_) : CopyChoices{};
+    // `needed`: no sizes let TMA read an operand as it lies (X[k,m] read along k, an odd literal
+    // pitch), so that only repacked operands can be used.
+    if (!copies.needed || copies.all.empty()) {
+      add(schedule, target, Width::vectors);
+      if (plan_.problems.empty() && (superfluous || !complete()))
+        add(schedule, target, Width::elements);
+    }
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (const CopiedFactors& factors : copies.all) {
+        if (plan_.problems.empty() && (superfluous || !complete()))
+          add_on_copies(schedule, factors, width);
+      }
+    }
+    if (superfluous) plan_.variants.resize(count);
+  }
+
+  // The accesses that the schedule says, or both, and the operands that it repacks, or none.
+  void add_variants_as_said(const TensorSchedule& schedule, const std::string& target) {
+    const bool repacks = schedule.repack_a || schedule.repack_b;
+    const auto factors =
+        repacks ? said_factors(kernel_, form_, schedule, facts_, plan_.problems) : std::nullopt;
+    if (repacks && !factors) return;
+    // One launch copies both operands, so that what one entry says holds for both.
+    const int bytes =
+        schedule.repack_a.value_or(schedule.repack_b.value_or(Width::elements)) == Width::vectors
+            ? widest_repack
+            : 0;
+    for (const Width width : {Width::vectors, Width::elements}) {
+      if (!plan_.problems.empty() || schedule.accesses.value_or(width) != width) continue;
+      if (repacks)
+        add_on_copies(schedule, *factors, bytes, width);
+      else
+        add(schedule, target, width);
+    }
+  }
+
+  void add(TensorSchedule schedule, const std::string& target, Width width) {
+    if (width == Width::elements && !has_own_name(schedule)) schedule.name += "_any";
+    auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_,
+                               problems_of(schedule));
+    if (!made) return;
+    note_conflicts(*made, schedule, [&](const TensorSchedule& free) {
+      std::vector<Problem> ignored;
+      return tensor_variant(target, kernel_, form_, free, width, target_, facts_, ignored);
+    });
+    plan_.variants.push_back(std::move(*made));
+  }
+
+  // Whether the schedule is one variant, called as the schedule is.
+  static bool has_own_name(const ScheduleHead& schedule) { return schedule.accesses.has_value(); }
+  static bool has_own_name(const TensorSchedule& schedule) {
+    return schedule.accesses.has_value() && !schedule.completed;
+  }
+
+  // A row of the library that does not fit is passed over, also where it completes a schedule.
+  std::vector<Problem>& problems_of(const TensorSchedule& schedule) {
+    return schedule.completed ? passed_over_ : plan_.problems;
+  }
+
+  // What is only transposed is copied in wide accesses where it can be.
+  void add_on_copies(const TensorSchedule& schedule, const CopiedFactors& factors, Width width) {
+    for (const int bytes : {widest_repack, 0}) {
+      // A transpose is read along one index and written along another, in 16-byte accesses where
+      // both allow it. A copy that only changes the pitch cannot use them: its source is not
+      // aligned.
+      if (bytes > 0 && !factors.transposed) continue;
+      add_on_copies(schedule, factors, bytes, width);
+    }
+  }
+
+  void add_on_copies(TensorSchedule schedule, const CopiedFactors& factors, int bytes,
+                     Width width) {
+    const std::string own = schedule.name;
+    if (width == Width::elements) schedule.name += "_any";
+    auto made = copying_variant(kernel_, form_, schedule, factors, bytes, width, target_, facts_,
+                                copies_, problems_of(schedule));
+    if (!made) return;
+    // The suffixes tell variants of one schedule apart; a schedule of one variant has none.
+    if (has_own_name(schedule)) made->name = own;
+    plan_.variants.push_back(std::move(*made));
+  }
+
+  Predicate here(const Predicate& condition) const {
+    Int batches = 1;
+    for (sema::IndexId index : form_.batch) batches *= extent(index);
+    // A policy's condition is written over its own M, N, K, batches and number of SMs: these take
+    // the kernel's extents, so that `M * N >= 128 * 256 * sms` becomes a condition on the kernel's
+    // dims.
+    return sema::under(condition,
+                       {extent(form_.m), extent(form_.n), extent(form_.k), batches, target_.sms});
+  }
+
+  // A schedule of the library's, the sizes for which it is worth copying factors first, and whether
+  // it is also taken where outputs are stored element by element.
+  struct Row {
+    TensorSchedule schedule;
+    Predicate copies;
+    bool elements = true;
+  };
+
+  // The row's schedule is read as a script's is: a policy that breaks a law is found by the same
+  // checks.
+  std::vector<Row> rows(const std::string& target, bool in_parts = false) {
+    std::vector<Row> made;
+    if (complete()) return {};
+    for (const sema::Policy& policy : library_rows(target, kernel_, form_, facts_, in_parts)) {
+      TensorSchedule schedule =
+          read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
+      schedule.name = target + "_" + policy.name;
+      schedule.of_script = false;
+      schedule.when = {here(policy.when)};
+      made.push_back({std::move(schedule), here(policy.copies), policy.elements});
+    }
+    return made;
+  }
+
+  // The library's rows with what the schedule says in place of theirs.
+  std::vector<Row> rows_for(const TensorSchedule& said, const std::string& target) {
+    std::vector<Row> made = rows(target, said.promotion_interval.value_or(0) > 0);
+    for (Row& row : made) {
+      TensorSchedule& schedule = row.schedule;
+      schedule.name = said.name + "_own" + schedule.name.substr(target.size());
+      schedule.of_script = schedule.completed = true;
+      schedule.where = said.where;
+      // Problems at entries that the user wrote point there; at entries of the row, at the whole
+      // schedule.
+      schedule.entries = said.entries;
+      schedule.when.insert(schedule.when.begin(), said.when.begin(), said.when.end());
+      // What the user says wins over the row, entry by entry.
+      const auto take = [](auto& into, const auto& from) {
+        if (from) into = from;
+      };
+      take(schedule.accesses, said.accesses);
+      take(schedule.tile, said.tile);
+      take(schedule.groups, said.groups);
+      take(schedule.cluster, said.cluster);
+      take(schedule.promotion_interval, said.promotion_interval);
+      take(schedule.alternate_k, said.alternate_k);
+      take(schedule.stages, said.stages);
+      take(schedule.order, said.order);
+      take(schedule.shared_a, said.shared_a);
+      take(schedule.shared_b, said.shared_b);
+      if (said.entries.contains("swap_ab")) schedule.swap_ab = said.swap_ab;
+    }
+    return made;
+  }
+
+  void follow(const std::vector<Row>& library, const std::string& target) {
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (const Row& row : library) {
+        if (complete()) return;
+        // Every row with vectors comes before any row without: a launch takes wide accesses where
+        // any row has them.
+        const bool said = row.schedule.accesses.value_or(width) == width;
+        if (said && (row.elements || width == Width::vectors)) add(row.schedule, target, width);
+      }
+    }
+    if (target == "sm90") add_variants_on_copies(library);
+  }
+
+  // The same rows once more, as far as they say that products of these sizes are worth copying
+  // factors for.
+  void add_variants_on_copies(const std::vector<Row>& library) {
+    std::vector<TensorSchedule> schedules;
+    for (const Row& row : library) {
+      // A repack reads and writes an operand once more. A row says from which sizes on the products
+      // outweigh it, since they grow with M * N * K and the copy with M * K.
+      const auto worth = open_conditions(facts_, {row.copies});
+      if (!worth) continue;
+      schedules.push_back(row.schedule);
+      schedules.back().when.insert(schedules.back().when.end(), worth->begin(), worth->end());
+    }
+    if (schedules.empty()) return;
+    const CopyChoices choices = copy_choices(kernel_, form_, schedules.front(), facts_);
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (const CopiedFactors& factors : choices.all) {
+        for (const TensorSchedule& schedule : schedules) {
+          if (complete()) return;
+          if (schedule.accesses.value_or(width) == width) add_on_copies(schedule, factors, width);
+        }
+      }
+    }
+  }
+
+  // Whether this row is taken for all sizes, so that no further one is needed at this width.
+  bool add_variant_from_policy(const SimtPolicy& policy, Width width,
+                               const std::array<bool, 2>& along_k) {
+    const bool ring = policy.stages > 2;
+    // A ring is filled by TMA and by vectors.
+    if (ring && width == Width::elements) return false;
+    SimtSchedule schedule;
+    schedule.name = policy.name;
+    if (width == Width::elements) schedule.name += "_any";
+    schedule.tile = policy.tile;
+    // Operands that both run along m and n are loaded in rows of the tile: then its extent along k
+    // need not fill a vector.
+    if (width == Width::vectors && !along_k[0] && !along_k[1]) (*schedule.tile)[2] = policy.k_outer;
+    schedule.groups = policy.groups;
+    schedule.lane_tile = policy.lane_tile;
+    schedule.stages = policy.stages;
+    schedule.where = kernel_.where;
+    Int all = tiles(kernel_, form_.m, policy.tile[0]) * tiles(kernel_, form_.n, policy.tile[1]);
+    for (sema::IndexId index : form_.batch) all *= extent(index);
+    // The row is for sizes with that many quarters of a wave of tiles: four quarters keep every SM
+    // busy once.
+    if (policy.quarter_waves > 0) {
+      schedule.when = {greater_equal(all, policy.quarter_waves * target_.sms / 4),
+                       greater_equal(extent(form_.m), policy.tile[0]),
+                       greater_equal(extent(form_.n), policy.tile[1])};
+    }
+    const auto open = open_conditions(facts_, schedule.when);
+    if (!open) return false;
+    add(schedule, width);
+    return open->empty() && !ring;
+  }
+
+  // Element by element the producer threads would need more registers than a ring leaves them: two
+  // stages.
+  void add(SimtSchedule schedule, Width width) {
+    if (width == Width::elements) schedule.stages = 2;
+    const auto given = open_conditions(facts_, schedule.when);
+    if (!given) return;
+    std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
+    std::vector<Problem>& problems = schedule.of_script ? plan_.problems : of_policies;
+    Facts facts = facts_;
+    if (schedule.of_script) {  // what a schedule asks for need not be asked again; the tile counts
+                               // of a policy say nothing about it
+      for (const Predicate& condition : *given) facts.assume(condition);
+    }
+    Conditions conditions{*given, {}};
+    auto gemm = shape_gemm(kernel_, form_, schedule, target_, problems);
+    if (!gemm) return;
+    if (!plan_copies(*gemm, kernel_, form_, facts, target_, width, schedule, conditions, problems))
+      return;
+    // Vectors of one element are the variant that comes later.
+    if (width == Width::vectors && conditions.aligned.empty()) {
+      if (schedule.accesses) problems.push_back(no_vectors(schedule));
+      return;
+    }
+    auto open = open_conditions(facts_, conditions.when);
+    if (!open) return;
+    gemm->blocks_per_sm = blocks_per_sm(*gemm, target_);
+    Variant variant;
+    variant.name = schedule.name;
+    if (schedule.of_script && width == Width::elements && !has_own_name(schedule))
+      variant.name += "_any";
+    variant.accesses = width;
+    variant.when = *open;
+    variant.aligned = conditions.aligned;
+    variant.prediction = predict(kernel_, *gemm, target_);
+    if (!fits(*gemm, variant.prediction, schedule, problems)) return;
+    variant.how = *gemm;
+    if (schedule.of_script) variant.schedule = schedule.where;
+    note_conflicts(variant, schedule, [&](const SimtSchedule& free) -> std::optional<Variant> {
+      std::vector<Problem> ignored;
+      Conditions of_free{*given, {}};
+      auto other = shape_gemm(kernel_, form_, free, target_, ignored);
+      if (!other ||
+          !plan_copies(*other, kernel_, form_, facts, target_, width, free, of_free, ignored))
+        return std::nullopt;
+      Variant made;
+      made.prediction = predict(kernel_, *other, target_);
+      return made;
+    });
+    plan_.variants.push_back(std::move(variant));
+  }
+
+  static Problem no_vectors(const ScheduleHead& schedule) {
+    return {"schedule-entry",
+            "`accesses` in vectors needs a tensor that is contiguous along a mode of the product, "
+            "with strides of whole vectors",
+            schedule.at("accesses"),
+            {},
+            {{"works", "accesses = \"elements\""}},
+            {}};
+  }
+
+  bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule,
+            std::vector<Problem>& problems) const {
+    const auto problem = [&](const char* code, std::string message) {
+      const std::string help =
+          schedule.stages > 2 ? "fewer stages or a smaller tile" : "a smaller tile";
+      problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", help}}, {}});
+      return false;
+    };
+    if (prediction.shared_bytes > target_.block_shared) {
+      return problem("schedule-shared", "the tile takes " +
+                                            std::to_string(prediction.shared_bytes) +
+                                            " bytes of shared memory, and a block has " +
+                                            std::to_string(target_.block_shared));
+    }
+    // Accumulators and fragments that do not fit in registers spill in the innermost loop: refused
+    // here, where the entry can be named, not found in ptxas' remarks.
+    const int held = gemm.ring() ? gemm.registers[1] : target_.thread_registers;
+    if (const int least = least_registers(gemm); least > held) {
+      return problem("schedule-registers", "the tile takes at least " + std::to_string(least) +
+                                               " registers a thread, which has " +
+                                               std::to_string(held));
+    }
+    return true;
+  }
+
+  Plan& plan_;
+  const sema::Kernel& kernel_;
+  const GemmForm& form_;
+  Facts& facts_;
+  const Target& target_;
+  KnownCopies copies_;
+  std::vector<Problem> passed_over_;  // why rows do not complete a schedule
+  std::set<std::string>
+      completed_;  // targets that have the library's rows under a schedule for all sizes
+};
+
+}  // namespace
+
+void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target) {
+  GemmPlanner(plan, form, facts, target).run();
+}
+
+}  // namespace lay::plan

@@ -1,0 +1,53 @@
+#include "backend/plan/schedule/library_rows.h"
+
+#include <algorithm>
+
+#include "backend/plan/copies.h"
+#include "backend/plan/mask.h"
+
+namespace lay::plan {
+
+namespace {
+
+// Whether the epilogue reads matrices, whose tiles take shared memory; a bias or a scale for each
+// row does not count.
+bool reads_matrices(const sema::Kernel& kernel, const GemmForm& form) {
+  const auto loads = loads_outside(kernel, form.contraction);
+  return std::any_of(loads.begin(), loads.end(),
+                     [&](sema::NodeId id) { return kernel.load(id).coordinate.size() > 1; });
+}
+
+// Bits of an element of the widest output: f32 outputs take twice the shared memory of 16 bits.
+int stored_bits(const sema::Kernel& kernel) {
+  int most = 0;
+  for (const sema::Assignment& assignment : kernel.assignments)
+    most = std::max(most, bits(kernel.tensor(assignment.target).element));
+  return most;
+}
+
+// Arithmetic of the output with most of it: a gelu is long enough to hide behind another consumer
+// group's products, and so prefers ping-pong.
+int arithmetic(const sema::Kernel& kernel, const GemmForm& form) {
+  int most = 0;
+  for (const sema::Assignment& assignment : kernel.assignments)
+    most = std::max(most, arithmetic_outside(kernel, assignment.value, form.contraction));
+  return most;
+}
+
+}  // namespace
+
+std::vector<sema::Policy> library_rows(const std::string& target, const sema::Kernel& kernel,
+                                       const GemmForm& form, Facts& facts, bool in_parts) {
+  const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
+                    sum = kernel.node(form.contraction).type;
+  if (a == sum) return {};
+  const auto along_k = [&](sema::NodeId factor) {
+    return runs_along_k(kernel, facts, factor, form.k);
+  };
+  return sema::library_policies(
+      target, {a, b, sum, arithmetic(kernel, form), mask_of(kernel, form.contraction).has_value(),
+               stored_bits(kernel), along_k(form.a), along_k(form.b), reads_matrices(kernel, form),
+               in_parts, !form.batch.empty()});
+}
+
+}  // namespace lay::plan
