@@ -149,6 +149,15 @@ Computed on_reals(ElementFunction f, ElementType type, const std::vector<Compute
   }
 }
 
+Computed on_field(ElementFunction f, const std::vector<Computed>& v) {
+  const auto operand = [&](std::size_t k) {
+    return k < v.size() ? field_number(v[k]) : field::Number{0};
+  };
+  if (function_row(f).result == ResultKind::truth)
+    return {0, field::compare(f, operand(0), operand(1))};
+  return in_field(field::apply(f, operand(0), operand(1), operand(2)));
+}
+
 Computed on_integers(ElementFunction f, ElementType type, const std::vector<Computed>& v) {
   std::int64_t a = v[0].integer, b = v.size() > 1 ? v[1].integer : 0;
   switch (f) {
