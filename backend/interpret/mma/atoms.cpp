@@ -21,7 +21,9 @@ template <class T>
 struct Tile {
   std::vector<T> values;
   int depth;
-  T& at(int row, int k) { return values[static_cast<size_t>(row * depth + k)]; }
+  T& at(int row, int k) {
+    return values[static_cast<size_t>(row) * static_cast<size_t>(depth) + static_cast<size_t>(k)];
+  }
 };
 
 // ---- operands in registers
@@ -64,11 +66,10 @@ void from_shared(Warp& warp, const Instruction& at, const Access& access, int fi
       Fault fault;
       fault.buffer = warp.program->kernel->buffers[access.buffer].name;
       fault.coordinate = coordinate_of(warp, access, 0);
-      stop(warp, at, warp.mask, FaultCode::out_of_bounds,
-           "elements " + std::to_string(c) + " to " + std::to_string(c + extent - 1) + " of mode " +
-               std::to_string(m) + " of `" + fault.buffer + "` are outside 0.." +
-               std::to_string(size),
-           std::move(fault));
+      const std::string what = "elements " + std::to_string(c) + " to " +
+                               std::to_string(c + extent - 1) + " of mode " + std::to_string(m) +
+                               " of `" + fault.buffer + "` are outside 0.." + std::to_string(size);
+      stop(warp, at, warp.mask, FaultCode::out_of_bounds, what, std::move(fault));
     }
     if (m >= 2) rest += within(plan.placement.modes[m], c);
   }

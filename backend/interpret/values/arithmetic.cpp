@@ -135,9 +135,9 @@ void logic(Warp& warp, const Instruction& at) {
 template <class T>
 void selection(Warp& warp, const Instruction& at) {
   T* dst = slot<T>(warp, at.dst);
-  const std::int64_t* condition = slot<std::int64_t>(warp, at.a);
-  const T* b = slot<T>(warp, at.b);
-  const T* c = slot<T>(warp, at.c);
+  const std::int64_t* condition = as<std::int64_t>(warp.slots[at.a]);
+  const T* b = as<T>(warp.slots[at.b]);
+  const T* c = as<T>(warp.slots[at.c]);
   for (int i = 0; i < kLanes; ++i) dst[i] = condition[i] != 0 ? b[i] : c[i];
 }
 
