@@ -17,6 +17,8 @@
 #include "runtime/execute/field_run.h"
 #include "tests/agreement/script.h"
 #include "tests/agreement/variants.h"
+#include "tests/golden/golden.h"
+#include "tests/tile/calls.h"
 
 namespace {
 
@@ -108,7 +110,43 @@ void check_script(const std::string& file, const std::vector<Extents>& all_sizes
   }
 }
 
+// The scripts between a heading of a page and the next one.
+std::vector<std::string> scripts_below(const std::string& page, const std::string& heading) {
+  std::vector<std::string> scripts;
+  bool below = false, inside = false;
+  for (const std::string& line : test::lines_of(test::slurp(test::source_root() / page))) {
+    if (!inside && line.starts_with("#")) below = line == heading;
+    if (line == "```" || (line == "```lay" && below)) {
+      inside = line == "```lay";
+      if (inside) scripts.emplace_back();
+    } else if (inside && below) {
+      scripts.back() += line + "\n";
+    }
+  }
+  return scripts;
+}
+
+// Runs the variants of every call that a script makes; how many there are.
+int check_calls(const std::string& script) {
+  int ran = 0;
+  INFO(script);
+  test::for_each_call(script, [&](const sema::KernelCall& call) { ran += check_variants(call); });
+  return ran;
+}
+
 }  // namespace
+
+TEST_CASE("field mode: the worked examples of the language", "[field]") {
+  const auto scripts = scripts_below("docs/language.md", "### Worked examples");
+  CHECK(scripts.size() >= 10);
+  for (const std::string& script : scripts) CHECK(check_calls(script) > 0);
+}
+
+TEST_CASE("field mode: the examples", "[field]") {
+  int ran = 0;
+  for (const auto& file : test::files_in("examples", ".lay")) ran += check_calls(test::slurp(file));
+  CHECK(ran >= 10);
+}
 
 TEST_CASE("field mode: reductions", "[field]") {
   const std::vector<Extents> sizes{
