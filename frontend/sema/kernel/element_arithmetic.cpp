@@ -169,7 +169,7 @@ Computed on_integers(ElementFunction f, ElementType type, const std::vector<Comp
       return {0, wrapped(type, multiply(a, b))};
     case ElementFunction::div:
     case ElementFunction::rem:
-      if (b == 0) throw refusal("division-by-zero", "an index is divided by 0");
+      if (b == 0) throw refusal("division-by-zero", "an integer is divided by 0");
       if (b == -1) return {0, f == ElementFunction::div ? multiply(a, -1) : 0};
       return {0, f == ElementFunction::div ? a / b : a % b};
     case ElementFunction::neg:

@@ -56,6 +56,8 @@ class KernelBuilder {
   // A function of numbers, which are converted to one type first. `select` takes the condition
   // first.
   Value apply(ElementFunction function, const std::vector<Operand>& operands, Span whole);
+  // The quotient of integers rounded down, or the remainder that belongs to it.
+  Value floor_divided(bool remainder, const Operand& a, const Operand& b, Span whole);
   Value cast(const Operand& operand, ElementType to);
   Value scalar(ScalarId id, Span where);
 
@@ -120,6 +122,8 @@ class KernelBuilder {
   std::optional<Int> extreme(const Int& value, bool greatest) const;
   std::optional<ElementType> own_type(const Operand& operand) const;
   ElementType common_type(const std::vector<Operand>& operands, std::size_t from, Span whole) const;
+  // Whether an integer node is at least 0 for every input.
+  bool is_natural(NodeId id) const;
   bool is_scalar(NodeId id) const;
   bool reads_inout(NodeId id) const;
 

@@ -64,7 +64,7 @@ Computed NodeValues::value(NodeId id) {
   if (const auto* x = std::get_if<ScalarValue>(&n.what)) return scalar(*x, n.type);
   if (const auto* x = std::get_if<Load>(&n.what)) return load(*x);
   if (const auto* x = std::get_if<Reduce>(&n.what)) return reduce(id, *x, n.type);
-  return apply(std::get<Apply>(n.what), n.type);
+  return apply(id, std::get<Apply>(n.what), n.type);
 }
 
 Computed NodeValues::scalar(const ScalarValue& x, ElementType type) const {
@@ -163,7 +163,7 @@ Computed NodeValues::converted(const Computed& x, ElementType from, ElementType 
   return {0, real ? round_to_integer(to, x.real) : saturate(to, x.integer)};
 }
 
-Computed NodeValues::apply(const Apply& x, ElementType type) {
+Computed NodeValues::apply(NodeId id, const Apply& x, ElementType type) {
   const std::vector<NodeId>& operands = x.operands;
   switch (x.function) {
     case ElementFunction::select:
@@ -181,7 +181,19 @@ Computed NodeValues::apply(const Apply& x, ElementType type) {
   }
   std::vector<Computed> v;
   for (NodeId operand : operands) v.push_back(value(operand));
+  const bool divides = x.function == ElementFunction::div || x.function == ElementFunction::rem;
+  if (divides && !is_float(type) && v[1].integer == 0)
+    throw refusal("division-by-zero", "an integer is divided by 0" + indices_text(id));
   return function(x.function, node(operands[0]).type, type, v);
+}
+
+// " at m = 3, n = 0", of the indices that a node depends on.
+std::string NodeValues::indices_text(NodeId id) const {
+  std::string text;
+  for (const IndexId index : memory_[static_cast<std::size_t>(id)].free)
+    text += (text.empty() ? " at " : ", ") + kernel_.index(index).name + " = " +
+            std::to_string(at(index));
+  return text;
 }
 
 Computed NodeValues::function(ElementFunction f, ElementType operands, ElementType type,

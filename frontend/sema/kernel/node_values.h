@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "frontend/sema/kernel/element_arithmetic.h"
@@ -88,7 +89,8 @@ class NodeValues {
   bool comes_first(ReduceFunction function, ElementType type, const Computed& later,
                    const Computed& before) const;
   bool truth(NodeId id) { return value(id).integer != 0; }
-  Computed apply(const Apply& x, ElementType type);
+  Computed apply(NodeId id, const Apply& x, ElementType type);
+  std::string indices_text(NodeId id) const;
 
   const KernelCall& call_;
   const Kernel& kernel_;
