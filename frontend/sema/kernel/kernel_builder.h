@@ -82,7 +82,8 @@ class KernelBuilder {
  private:
   NodeId add(Node node);
   // Reductions and intermediates (kernel_reduce.cpp).
-  using Replacement = std::map<IndexId, Int>;
+  // What stands in place of an index: an integer, or a node that is read from memory.
+  using Replacement = std::map<IndexId, std::variant<Int, NodeId>>;
   void require_new_index(const Frame& frame, const syntax::Identifier& name) const;
   std::optional<Int> extent_in(const Frame& frame, syntax::ExpressionId body,
                                const std::string& name) const;
@@ -101,6 +102,12 @@ class KernelBuilder {
   Value replaced(const Value& value, const Replacement& replacement);
   NodeId replaced(NodeId id, const Replacement& replacement);
   NodeId replaced(NodeId id, const Replacement& replacement, std::map<NodeId, NodeId>& done);
+  // Of a node that depends on an index which memory gives: what it was made from says nothing of
+  // such, so it is made again operand by operand.
+  NodeId replaced_by_operands(const Node& node, const Replacement& replacement,
+                              std::map<NodeId, NodeId>& done);
+  NodeId replaced_index(const IndexValue& index, const Replacement& replacement, Span where);
+  bool is_gathered(const std::set<IndexId>& free, const Replacement& replacement) const;
   NodeId replaced_select(const Node& node, const Replacement& replacement,
                          std::map<NodeId, NodeId>& done);
   NodeId replaced_reduce(const Node& node, Replacement replacement);
