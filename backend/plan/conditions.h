@@ -16,6 +16,10 @@ std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
 // and M + 5 are never both multiples of 4.
 bool contradicts(Facts facts, const std::vector<Predicate>& when);
 
+// The same by the whole procedure, which looks at sizes where there are few: of N*N <= 256 and
+// 8192 <= N. What is lowered under such conditions may ask it too, and refuse them.
+bool never_holds(Facts facts, const std::vector<Predicate>& when);
+
 // Taken for all sizes and pointers, so that no variant after it is reached.
 bool unconditional(const Variant& variant);
 

@@ -584,8 +584,10 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
   try {
     plan_kernel(plan, target);
     const Facts known = facts_of(*plan.kernel);
-    std::erase_if(plan.variants,
-                  [&](const Variant& variant) { return contradicts(known, variant.when); });
+    std::erase_if(plan.variants, [&](const Variant& variant) {
+      const bool is_tiled = std::holds_alternative<tile::Program>(variant.how);
+      return is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when);
+    });
   } catch (const Refusal& refusal) {
     plan.problems.push_back(problem_of(refusal, plan.kernel->where));
   }
