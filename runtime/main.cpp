@@ -98,6 +98,9 @@ void add_run(CLI::App& app, int& code) {
   run->add_option(
       "--order", o->order,
       "the number of another order of warps and copies in the host interpreter (default 0)");
+  run->add_flag(
+      "--field", o->field,
+      "also run each variant in exact arithmetic modulo primes, where it must equal `reference`");
   run->add_flag("--strict", o->strict, "treat warnings about slow kernels as errors");
   run->callback([=, &code] {
     o->in = pairs("--in", *in);

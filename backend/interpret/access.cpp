@@ -22,7 +22,7 @@ const BufferPlan& plan_of(const Warp& warp, const Access& access) {
 
 std::byte* address(const Warp& warp, const BufferPlan& plan) {
   if (plan.space == Space::global) return (*warp.block->global)[plan.global].data;
-  return warp.block->shared.data() + plan.start;
+  return warp.block->shared.data() + plan.place;
 }
 
 template <class Bits>
@@ -33,7 +33,7 @@ Bits* memory(const Warp& warp, const BufferPlan& plan) {
 // The row of 32 lanes of an element of a register buffer.
 template <class Bits>
 Bits* row(const Warp& warp, const BufferPlan& plan, std::int64_t element) {
-  return reinterpret_cast<Bits*>(warp.registers + plan.start * kLanes) + element * kLanes;
+  return reinterpret_cast<Bits*>(warp.registers + plan.place * kLanes) + element * kLanes;
 }
 
 // Memory holds elements at any address that the host gave it, so they are moved by memcpy.
@@ -293,18 +293,18 @@ const std::byte* register_row(Warp& warp, const Instruction& at, const Access& a
   const BufferPlan& plan = plan_of(warp, access);
   const std::int64_t element = register_offset(warp, at, access, run, e);
   if (warp.program->checks) note_register_read(warp, at, access, plan.shadow + element);
-  return warp.registers + (plan.start + element * plan.bytes) * kLanes;
+  return warp.registers + (plan.place + element * plan.cell) * kLanes;
 }
 
-Handler load(Space space, ElementType element) {
-  return with_codec(element, [&](auto codec) -> Handler {
+Handler load(Space space, ElementType element, Arithmetic arithmetic) {
+  return with_codec(element, arithmetic, [&](auto codec) -> Handler {
     return space == Space::registers ? load_registers<decltype(codec)>
                                      : load_memory<decltype(codec)>;
   });
 }
 
-Handler store(Space space, ElementType element) {
-  return with_codec(element, [&](auto codec) -> Handler {
+Handler store(Space space, ElementType element, Arithmetic arithmetic) {
+  return with_codec(element, arithmetic, [&](auto codec) -> Handler {
     return space == Space::registers ? store_registers<decltype(codec)>
                                      : store_memory<decltype(codec)>;
   });
@@ -336,8 +336,9 @@ Handler copy_zeros(int bytes) {
   }
 }
 
-Handler fill(ElementType element) {
-  return with_codec(element, [](auto codec) -> Handler { return fill_registers<decltype(codec)>; });
+Handler fill(ElementType element, Arithmetic arithmetic) {
+  return with_codec(element, arithmetic,
+                    [](auto codec) -> Handler { return fill_registers<decltype(codec)>; });
 }
 
 }  // namespace lay::interpret

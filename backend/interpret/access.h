@@ -9,10 +9,10 @@
 namespace lay::interpret {
 
 // dst slot <- accesses[detail]; accesses[detail] <- slot a.
-Handler load(ir::Space space, ElementType element);
-Handler store(ir::Space space, ElementType element);
+Handler load(ir::Space space, ElementType element, Arithmetic arithmetic);
+Handler store(ir::Space space, ElementType element, Arithmetic arithmetic);
 
-// copies[detail]; elements of 1, 2, 4 or 8 bytes.
+// copies[detail]; elements of 1, 2, 4 or 8 bytes on the host.
 Handler copy(ir::Space dst, ir::Space src, int bytes);
 // Zeros to copies[detail].dst, wherever that is.
 Handler copy_zeros(int bytes);
@@ -32,6 +32,6 @@ const std::byte* register_row(Warp& warp, const Instruction& at, const Access& a
                               int e);
 
 // Every element of register buffer `detail` <- slot a.
-Handler fill(ElementType element);
+Handler fill(ElementType element, Arithmetic arithmetic);
 
 }  // namespace lay::interpret

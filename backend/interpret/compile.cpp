@@ -10,9 +10,13 @@
 namespace lay::interpret {
 namespace {
 
+// Bytes of an element in field mode: of a field::Number, or of an integer.
+constexpr int field_cell = 8;
+
 void plan_buffers(Program& program, const Binding& sizes, const Options& options,
                   ExpressionCompiler& expr) {
   int global = 0;
+  std::int64_t device_bytes = 0;  // of shared memory
   for (const ir::Buffer& buffer : program.kernel->buffers) {
     BufferPlan plan;
     plan.space = buffer.space;
@@ -24,6 +28,7 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
                                               " are not executed on the host");
     }
     plan.bytes = std::max(1, bits(buffer.element) / 8);
+    plan.cell = program.arithmetic == Arithmetic::field ? field_cell : plan.bytes;
     auto placed = place(buffer.layout, sizes);
     if (!placed) {
       expr.refuse(FaultCode::unsupported, "the layout of `" + buffer.name + "`, " +
@@ -34,19 +39,22 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
     const std::int64_t elements = plan.placement.cosize;
     if (buffer.space == ir::Space::global) {
       plan.global = global++;
-    } else if (elements > options.max_memory / plan.bytes) {
+    } else if (elements > options.max_memory / plan.cell) {
       expr.refuse(FaultCode::limit,
                   "`" + buffer.name + "` has " + std::to_string(elements) + " elements");
     } else if (buffer.space == ir::Space::registers) {
-      plan.start = (program.register_bytes + 7) / 8 * 8;
+      plan.place = (program.register_bytes + 7) / 8 * 8;
       plan.shadow = program.register_elements;
-      program.register_bytes = (plan.start + elements * plan.bytes + 7) / 8 * 8;
+      program.register_bytes = (plan.place + elements * plan.cell + 7) / 8 * 8;
       program.register_elements += elements;
     } else {
       const std::int64_t unit = std::max<std::int64_t>(128, buffer.alignment);
-      plan.start = (program.shared_bytes + unit - 1) / unit * unit;
+      plan.start = (device_bytes + unit - 1) / unit * unit;
+      device_bytes = plan.start + elements * plan.bytes;
+      const bool as_on_device = program.arithmetic == Arithmetic::ieee;
+      plan.place = as_on_device ? plan.start : program.shared_bytes;
       plan.shadow = program.shared_elements;
-      program.shared_bytes = plan.start + elements * plan.bytes;
+      program.shared_bytes = plan.place + elements * plan.cell;
       program.shared_elements += elements;
     }
     program.buffers.push_back(std::move(plan));
@@ -87,6 +95,7 @@ Program compile(const ir::Kernel& kernel, const Binding& sizes,
   program.checks = options.checks;
   program.write_once = options.write_once;
   program.bank_conflicts = options.bank_conflicts;
+  program.arithmetic = options.arithmetic;
   ExpressionCompiler expr(program, sizes, arguments);
   plan_buffers(program, sizes, options, expr);
   assign_roles(program);

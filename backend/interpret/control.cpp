@@ -161,6 +161,8 @@ Handler move(LaneType type) {
       return move_lanes<float>;
     case LaneType::real:
       return move_lanes<double>;
+    case LaneType::number:
+      return move_lanes<field::Number>;
     case LaneType::integer:
       break;
   }

@@ -80,14 +80,14 @@ void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argum
   }
   const auto count = static_cast<size_t>(elements);
   if (buffer.workspace && memory->data == nullptr) {
-    workspace.emplace_back(count * static_cast<size_t>(plan.bytes), std::byte{0xff});
+    workspace.emplace_back(count * static_cast<size_t>(plan.cell), std::byte{0xff});
     made.data = workspace.back().data();
   } else if (memory->data == nullptr && elements > 0) {
     refuse(FaultCode::argument, "`" + buffer.name + "` has no memory");
-  } else if (memory->bytes / plan.bytes < elements) {
+  } else if (memory->bytes / plan.cell < elements) {
     refuse(FaultCode::argument, "`" + buffer.name + "`, " + to_string(buffer.layout) + ", needs " +
                                     std::to_string(elements) + " elements and has " +
-                                    std::to_string(memory->bytes / plan.bytes));
+                                    std::to_string(memory->bytes / plan.cell));
   } else if (buffer.written && memory->constant) {
     refuse(FaultCode::argument, "`" + buffer.name + "` is written and its memory is constant");
   }

@@ -18,6 +18,9 @@
 // sigmoid(x), and 2^-22, are what they may be off (cuda/helpers.cpp). Tensor cores add up in the
 // accumulator's type here, one product after another; real ones truncate, and keep about 13 bits
 // where they add up 8-bit floats.
+//
+// In field mode all this is exact: casts between floating-point types are the identity, sums do not
+// depend on their order, and what is addressed, synchronised and counted is the same.
 #pragma once
 
 #include <array>
@@ -29,10 +32,12 @@
 #include <vector>
 
 #include "backend/ir/ir.h"
+#include "frontend/algebra/field/number.h"
 
 namespace lay::interpret {
 
-// A global buffer. Workspace may be left empty: the interpreter provides it.
+// A global buffer; in field mode with elements of 8 bytes. Workspace may be left empty: the
+// interpreter provides it.
 struct Memory {
   void* data = nullptr;
   std::int64_t bytes = 0;
@@ -100,6 +105,9 @@ struct Options {
   bool bank_conflicts = false;
   // 0: warps in order, copies as late as can be; else another order.
   std::uint64_t seed = 0;
+  // In field mode (field/number.h) memory and registers hold numbers of the field in place of
+  // floating-point ones, and integers, in 64 bits an element.
+  Arithmetic arithmetic = Arithmetic::ieee;
   int threads = 1;            // of the host
   int resident_clusters = 0;  // that a persistent kernel is launched with at most; 0: its grid
   // Instructions of warps, over all blocks; 0: no limit.

@@ -13,7 +13,8 @@ namespace {
 // The memory that the launches share, and what of each buffer in it has been written.
 class Workspace {
  public:
-  explicit Workspace(std::int64_t most_bytes) : most_(most_bytes) {}
+  Workspace(std::int64_t most_bytes, Arithmetic arithmetic)
+      : most_(most_bytes), scale_(arithmetic == Arithmetic::field ? 8 : 1) {}
 
   // Room for the buffers of a launch; false where that is too much, or their place has no value.
   bool reserve(const ir::Kernel& kernel, const Binding& sizes) {
@@ -24,10 +25,10 @@ class Workspace {
       const auto placement = place(buffer.layout, sizes);
       if (!offset || *offset < 0 || !placement || placement->cosize > most_) return false;
       const std::int64_t bytes = (placement->cosize * bits(buffer.element) + 7) / 8;
-      if (*offset > most_ - bytes) return false;
-      end = std::max(end, *offset + bytes);
+      if (bytes > most_ / scale_ || *offset > most_ / scale_ - bytes) return false;
+      end = std::max(end, (*offset + bytes) * scale_);
       written_.try_emplace(buffer.name, static_cast<std::size_t>(placement->cosize));
-      places_[buffer.name] = {*offset, bytes};
+      places_[buffer.name] = {*offset * scale_, bytes * scale_};
     }
     end_ = std::max(end_, end);
     return true;
@@ -43,7 +44,8 @@ class Workspace {
   }
 
  private:
-  std::int64_t most_, end_ = 0;
+  // Bytes of the host for one of the device: in field mode an element of one byte has 8.
+  std::int64_t most_, scale_, end_ = 0;
   std::byte nothing_{};
   std::vector<std::byte> memory_;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> places_;
@@ -62,7 +64,7 @@ Report fault(FaultCode code, std::string message) {
 
 Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& arguments,
                const Options& options) {
-  Workspace workspace(options.max_memory);
+  Workspace workspace(options.max_memory, options.arithmetic);
   for (const ir::Kernel& kernel : launches) {
     Binding sizes;
     for (const ir::Param& param : kernel.params) {

@@ -60,9 +60,12 @@ struct BufferPlan {
   ir::Space space{};
   ElementType element{};
   int bytes = 4;  // of an element
+  int cell = 4;   // bytes of an element on the host: the same, in field mode 8
   Placement placement;
-  // Shared: byte offset in the block's memory; registers: element offset in the warp's.
+  // Shared: byte offset in the block's memory on the device; what swizzles and banks go by.
   std::int64_t start = 0;
+  // Shared: byte offset in the block's memory on the host; registers: in a lane's.
+  std::int64_t place = 0;
   // Shared: index of the first element's shadow.
   std::int64_t shadow = 0;
   int alignment = 0;
@@ -124,6 +127,7 @@ struct BankCount {
 struct Program {
   const ir::Kernel* kernel = nullptr;
   bool checks = true, write_once = false, bank_conflicts = false;
+  Arithmetic arithmetic = Arithmetic::ieee;
   std::array<std::int64_t, 3> grid{};
 
   std::vector<Instruction> code;

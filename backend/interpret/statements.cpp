@@ -38,7 +38,8 @@ void Statements::compile(const ir::Let& let) {
 
 void Statements::compile(const ir::Shuffle& shuffle) {
   const ElementType type = program_.kernel->expr(shuffle.value).type;
-  Instruction made{.run = interpret::shuffle(lane_type(type)), .a = expr_.value(shuffle.value)};
+  Instruction made{.run = interpret::shuffle(lane_type(type, program_.arithmetic)),
+                   .a = expr_.value(shuffle.value)};
   made.dst = expr_.fresh();
   made.value = shuffle.lane_mask;
   expr_.emit(made);
@@ -49,7 +50,7 @@ void Statements::compile(const ir::Assign& assign) {
   const int value = expr_.value(assign.value);
   Access to = expr_.access(assign.to);
   const BufferPlan& plan = program_.buffers[to.buffer];
-  Instruction made{.run = store(plan.space, plan.element), .a = value};
+  Instruction made{.run = store(plan.space, plan.element, program_.arithmetic), .a = value};
   made.value = expr_.bank_count(to.buffer);
   made.detail = static_cast<int>(program_.accesses.size());
   program_.accesses.push_back(std::move(to));
@@ -58,7 +59,8 @@ void Statements::compile(const ir::Assign& assign) {
 
 void Statements::compile(const ir::Fill& fill) {
   const BufferPlan& plan = program_.buffers[fill.buffer.index];
-  Instruction made{.run = interpret::fill(plan.element), .a = expr_.value(fill.value)};
+  Instruction made{.run = interpret::fill(plan.element, program_.arithmetic),
+                   .a = expr_.value(fill.value)};
   made.detail = fill.buffer.index;
   made.weight = static_cast<int>(plan.placement.cosize);
   expr_.emit(made);
@@ -86,8 +88,8 @@ void Statements::compile(const ir::Copy& copy, const ir::PlainCopy& how) {
   const auto run_for = [&](bool zeros) {
     const BufferPlan& dst = program_.buffers[copy.dst.buffer.index];
     const BufferPlan& src = program_.buffers[copy.src.buffer.index];
-    return zeros ? interpret::copy_zeros(dst.bytes)
-                 : interpret::copy(dst.space, src.space, dst.bytes);
+    return zeros ? interpret::copy_zeros(dst.cell)
+                 : interpret::copy(dst.space, src.space, dst.cell);
   };
   guarded(how.guard, [&](bool zeros) { copy_elements(copy, how.vector, run_for(zeros), zeros); });
 }
@@ -162,7 +164,8 @@ void Statements::compile(const ir::Copy& copy, const ir::MatrixStore& how) {
 
 void Statements::copy_matrices(const ir::Copy& copy, const ir::CopyVector& vector,
                                const ir::Ref& shared, bool load, bool transpose) {
-  const Handler run = matrix::copy(program_.buffers[shared.buffer.index].bytes, load, transpose);
+  const BufferPlan& in_memory = program_.buffers[shared.buffer.index];
+  const Handler run = matrix::copy(in_memory.bytes, in_memory.cell, load, transpose);
   if (run == nullptr) return static_cast<void>(emit(control::unsupported));
   CopyPlan plan = copy_plan(copy, vector);
   Instruction made{.run = run, .detail = static_cast<int>(program_.copies.size())};
@@ -236,8 +239,9 @@ void Statements::compile(const ir::Mma& mma) {
     return program_.buffers[ref.buffer.index].element;
   };
   const bool simt = mma.kind == ir::MmaKind::simt;
-  const Handler run = simt ? multiply(element(mma.d), element(mma.a), element(mma.b))
-                           : atoms::multiply(element(mma.d), element(mma.a), element(mma.b));
+  const ElementType d = element(mma.d), a = element(mma.a), b = element(mma.b);
+  const Handler run =
+      simt ? multiply(d, a, b, program_.arithmetic) : atoms::multiply(d, a, b, program_.arithmetic);
   if (run == nullptr) return static_cast<void>(emit(control::unsupported));
   if (!simt) return multiply_atom(mma, run);
   MmaPlan plan;

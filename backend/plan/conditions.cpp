@@ -115,6 +115,12 @@ bool contradicts(Facts facts, const std::vector<Predicate>& when) {
                       [&](const Predicate& condition) { return facts.suppose(condition); });
 }
 
+bool never_holds(Facts facts, const std::vector<Predicate>& when) {
+  return !std::all_of(when.begin(), when.end(), [&](const Predicate& condition) {
+    return facts.decide(negate(condition)).verdict != Verdict::proved && facts.suppose(condition);
+  });
+}
+
 bool unconditional(const Variant& variant) {
   return variant.when.empty() && variant.aligned.empty();
 }

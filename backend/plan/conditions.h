@@ -16,6 +16,10 @@ std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
 // and M + 5 are never both multiples of 4.
 bool contradicts(Facts facts, const std::vector<Predicate>& when);
 
+// The same by the whole procedure, which looks at sizes where there are few: of N*N <= 256 and
+// 8192 <= N. What is lowered under such conditions may ask it too, and refuse them.
+bool never_holds(Facts facts, const std::vector<Predicate>& when);
+
 // Returns the conditions without those that the others imply, the last ones first: K % 8 == 0
 // beside K % 64 == 0.
 std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate> when);

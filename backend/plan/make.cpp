@@ -177,8 +177,10 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
     const Facts known = facts_of(*plan.kernel);
     // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K <
     // 8. No launch takes such a variant, so it is not compiled.
-    std::erase_if(plan.variants,
-                  [&](const Variant& variant) { return contradicts(known, variant.when); });
+    std::erase_if(plan.variants, [&](const Variant& variant) {
+      const bool is_tiled = std::holds_alternative<tile::Program>(variant.how);
+      return is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when);
+    });
     for (Variant& variant : plan.variants) variant.when = as_read_back(known, variant.when);
     drop_unreached(plan.variants);
     make_names_unique(plan.variants);

@@ -26,13 +26,13 @@ const sema::Tensor& tensor_named(const sema::Kernel& kernel, const std::string& 
 Array reshaped(const Array& array, const sema::Tensor& from, const sema::Tensor& to,
                const Binding& sizes) {
   if (sema::array_shape(from, sizes) == sema::array_shape(to, sizes)) return array;
-  return sema::unpack(to, sizes, sema::pack(from, sizes, array));
+  return sema::unpack(to, array.element, sizes, sema::pack(from, sizes, array));
 }
 
 // The call as one of the program's kernel.
 sema::KernelCall call_of(const Program& program, const sema::KernelCall& call) {
   if (call.kernel == program.kernel) return call;
-  sema::KernelCall made{program.kernel, call.sizes, {}, call.scalars};
+  sema::KernelCall made{program.kernel, call.sizes, {}, call.scalars, call.arithmetic};
   for (const sema::Tensor& tensor : program.kernel->tensors) {
     std::size_t id = 0;
     const sema::Tensor& given = tensor_named(*call.kernel, tensor.name, id);
@@ -269,7 +269,8 @@ class Interpreter {
       const std::int64_t element = output.array.offset(coordinate);
       if (output.stored[static_cast<std::size_t>(element)]++)
         throw std::logic_error("internal: an element of `" + to.name + "` is stored twice");
-      sema::write(output.array, element, read(copy.src), type);
+      values_.write(kernel().tensor(assignment.target), output.array, element, read(copy.src),
+                    type);
     });
   }
 

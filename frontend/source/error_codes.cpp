@@ -153,6 +153,7 @@ constexpr std::array kCodes{
     ErrorCode{"deadlock", ErrorStage::run, "tests/ir/fault_test.cpp"},
     ErrorCode{"device-failed", ErrorStage::run, "a driver that reports an error"},
     ErrorCode{"extent-too-large", ErrorStage::run, "tests/runtime/launch_check.cpp"},
+    ErrorCode{"field-mode", ErrorStage::run, "tests/agreement/field_mutants.cpp"},
     ErrorCode{"grid-too-large", ErrorStage::run, "tests/runtime/launch_check.cpp"},
     ErrorCode{"guard-failed", ErrorStage::run, "tests/runtime/launch_check.cpp"},
     ErrorCode{"in-flight", ErrorStage::run, "tests/ir/fault_test.cpp"},

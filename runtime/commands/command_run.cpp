@@ -203,13 +203,13 @@ int run_script(const RunOptions& options) {
   evaluation.after = [](const Sources& sources, const sema::Outcome& outcome) {
     report(sources, outcome.diagnostics);
   };
-  evaluation.host = {options.counts, options.order, options.strict};
+  evaluation.host = {options.counts, options.order, options.field, options.strict};
   bool printed = false;
   evaluation.print = [&](const std::string& line) {
     printed = true;
     print_line(line);
   };
-  const bool of_host = options.counts || options.order != 0;
+  const bool of_host = options.counts || options.order != 0 || options.field;
   evaluation.on = of_host && options.on == MachineChoice::any ? MachineChoice::host : options.on;
   evaluation.log = log_to_stderr;
   const auto script = evaluate_script(options.file, evaluation);

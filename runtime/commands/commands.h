@@ -39,6 +39,7 @@ struct RunOptions {
   MachineChoice on = MachineChoice::any;
   bool counts = false;      // of wavefronts and sectors, on the host
   std::uint64_t order = 0;  // of warps and copies, on the host
+  bool field = false;       // also in field mode, where plans must equal the reference
   // Warnings about slow kernels are errors: nothing runs.
   bool strict = false;
 };

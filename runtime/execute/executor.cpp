@@ -9,6 +9,7 @@
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/refusal.h"
 #include "runtime/commands/counters.h"
+#include "runtime/execute/field_run.h"
 #include "runtime/execute/host_run.h"
 #include "runtime/execute/stages.h"
 
@@ -86,12 +87,23 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   Prepared& prepared = prepare(call.kernel);
   const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes);
   const Launches& launches = lowered_variant(prepared, variant, call.sizes);
+  if (choices_.field) run_in_field(prepared, call);
   PackedCall arguments = packed(call);
   std::optional<std::string> ran;
   if (gpu()) ran = run_on_gpu(launches, arguments);
   if (!ran) ran = run_on_host(launches, arguments, variant);
   if (log_) log_(call.kernel->name + ": " + *ran + ", variant " + variant.name);
   return {unpacked_outputs(call, arguments), {}};
+}
+
+void Executor::run_in_field(Prepared& prepared, const sema::KernelCall& call) {
+  const FieldCheck check(call);
+  std::string variants;
+  for (const plan::Variant* variant : plan::fitting_variants(prepared.plan, call.sizes)) {
+    check.require_equal(lowered_variant(prepared, *variant, call.sizes), variant->name);
+    variants += (variants.empty() ? "" : ", ") + variant->name;
+  }
+  if (log_) log_(check.verdict(variants));
 }
 
 Gpu* Executor::gpu() {

@@ -46,6 +46,8 @@ class Executor {
   Prepared& prepare(const sema::KernelPtr& kernel);
   const Launches& lowered_variant(Prepared& prepared, const plan::Variant& variant,
                                   const Binding& sizes);
+  // Throws Refusal "field-mode" where a variant differs from the reference.
+  void run_in_field(Prepared& prepared, const sema::KernelCall& call);
   // Each runs the kernel and says how: "0.12 ms on NVIDIA H200".
   // Nothing where the kernel is not for this GPU and the host may run it.
   std::optional<std::string> run_on_gpu(const Launches& launches, PackedCall& arguments);

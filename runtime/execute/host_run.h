@@ -11,6 +11,8 @@ namespace lay::runtime {
 struct HostChoices {
   bool counts = false;      // of wavefronts and sectors
   std::uint64_t order = 0;  // of warps and copies: each number is another
+  // Every variant that takes the sizes is also run in field mode (field_run.h).
+  bool field = false;
   // A kernel that is slow for its plan is refused, not warned of.
   bool strict = false;
 };

@@ -15,7 +15,8 @@ std::vector<sema::Array> unpacked_outputs(const sema::KernelCall& call, const Pa
   const auto& tensors = call.kernel->tensors;
   for (std::size_t id = 0; id < tensors.size(); ++id) {
     if (tensors[id].access == sema::Access::input) continue;
-    outputs.push_back(sema::unpack(tensors[id], call.sizes, packed.memory[id]));
+    outputs.push_back(
+        sema::unpack(tensors[id], call.tensors[id].element, call.sizes, packed.memory[id]));
   }
   return outputs;
 }

@@ -140,13 +140,11 @@ std::string on_gpu(const ir::Kernel& kernel, const Problem& p, const Data& data,
   return difference(got, expected, data.views[2]);
 }
 
-// A variant asks for large enough sizes because it would be slow on small ones, not because it
-// would be wrong: here it runs on those too.
+}  // namespace
+
 bool is_preference(const Predicate& condition) {
   return condition.kind() == PredicateKind::less_equal && condition.node().a.is_literal();
 }
-
-}  // namespace
 
 std::string Problem::words() const {
   return "M=" + std::to_string(m) + " N=" + std::to_string(n) + " K=" + std::to_string(k) +

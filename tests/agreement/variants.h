@@ -46,6 +46,10 @@ struct Machines {
 // Adds to the tally.
 void check(const Gemm& gemm, const Problem& problem, const Machines& machines, Tally& tally);
 
+// A variant asks for large enough sizes because it would be slow on small ones, not because it
+// would be wrong: tests run it on those too.
+bool is_preference(const Predicate& condition);
+
 // The kernels of a script like variants.lay.
 std::vector<Gemm> gemms(const std::string& path);
 

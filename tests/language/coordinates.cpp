@@ -132,3 +132,25 @@ TEST_CASE("what coordinates refuse") {
   CHECK(in("X[m+1,0]") == "bounds");
   CHECK(in("X[m,0.5]") == "operand-kind");
 }
+
+TEST_CASE("integers from memory are divided as indices are: rounded down, and not by 0") {
+  const std::string f = "kernel f<M>(t: s32 M, u: s32 M) -> Y: s32 M { Y[m] = t[m] // u[m] }\n";
+  CHECK(test::run(f + "let t = random(s32, 4, 1, 1, 9)\nprint f(t, t)") ==
+        "s32 (4,) [1, 1, 1, 1]\n");
+  const Script by_zero(f + "let t = random(s32, 4, 1, 1, 9)\nprint f(t, 0 * t)");
+  CHECK(by_zero.errors == "division-by-zero");
+  CHECK(by_zero.messages.find("an integer is divided by 0 at m = 0") != std::string::npos);
+  CHECK(
+      test::run("kernel g<M>(t: s32 M) -> Y: s32 M { Y[m] = if t[m] != 0 then 7 % t[m] else -1 }\n"
+                "let t = random(s32, 3, 1, 3, 4)\nprint g(t), g(0 * t)") ==
+      "s32 (3,) [1, 1, 1] s32 (3,) [-1, -1, -1]\n");
+  const Script literal("kernel f<M>(t: s32 M) -> Y: s32 M { Y[m] = t[m] % 0 }");
+  CHECK(literal.errors == "division-by-zero");
+  for (const char* sign : {"//", "%"}) {
+    const Script real("kernel f<M>(t: f32 M) -> Y: f32 M { Y[m] = t[m] " + std::string(sign) +
+                      " 2 }");
+    CHECK(real.errors == "operand-kind");
+    CHECK(real.messages.find("takes integers in a kernel") != std::string::npos);
+    CHECK(real.messages.find("floor(x / y)") != std::string::npos);
+  }
+}

@@ -264,12 +264,25 @@ TEST_CASE("an intermediate of an inout tensor is read where it is written") {
         "inout-elsewhere");
 }
 
+TEST_CASE("an intermediate is checked where it reads at a coordinate from memory") {
+  const std::string f =
+      "kernel f<M, N>(X: f32 (M,N), p: s32 M) -> Y: f32 M {\n"
+      "  let s[m] = max[n](X[m,n])\n  Y[m] = s[p[m]]\n}\nlet X = random(f32, (3,4))\n";
+  CHECK(Script(f + "f(X, random(s32, 3, 1, 0, 3))").errors == "");
+  const Script outside(f + "f(X, random(s32, 3, 1, 3, 4))");
+  CHECK(outside.errors == "bounds");
+  CHECK(outside.messages.find("X is read at 3 in mode 0 of 3 elements") != std::string::npos);
+}
+
 TEST_CASE("what an intermediate refuses") {
   CHECK(errors_in("let s[m] = max[n](X[m,n])\nY[m,n] = s[m,n]") == "coordinate-rank");
   CHECK(errors_in("let s[m] = max[n](X[m,n])\nY[m,n] = s[m+1]") == "bounds");
   CHECK(errors_in("let s[m] = X[m,n]\nY[m,n] = s[m]") == "index-unbound");
   CHECK(errors_in("let s[i] = 3\nY[m,n] = s[m]") == "index-extent");
   CHECK(errors_in("let s[X] = 3\nY[m,n] = s[m]") == "duplicate-name");
+  // A coordinate from memory is an integer, and has to lie inside where something is read.
+  CHECK(errors_in("let s[m] = max[n](X[m,n])\nY[m,n] = s[X[m,n]]") == "operand-kind");
+  CHECK(errors_in("let s[m] = max[n](X[m,n])\nY[m,n] = s[X[m,n] < 0]") == "operand-kind");
   CHECK(errors_in("let s[i,i] = X[i,i]\nY[m,n] = s[m,n]") == "duplicate-name");
   CHECK(errors_in("let s[m] = max[m](X[m,0])\nY[m,n] = s[m]") == "duplicate-name");
   CHECK(errors_in("let s[m] = max[n](X[m,n])\nY[m,n] = s + 1") == "operand-kind");

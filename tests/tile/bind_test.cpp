@@ -2,6 +2,7 @@
 // lanes and warps hold columns of one row, and how wide accesses become.
 #include "backend/tile/bind.h"
 
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/tiles/tile_schedule.h"
 #include "tests/tile/programs.h"
 
@@ -198,6 +199,19 @@ TEST_CASE("shared memory holds a value a row and warp, and a row and block") {
   CHECK(bytes({column_axis, 2, 64, 1, 1, 1, 1}) == 2 * 2 * 4);
   CHECK(bytes({column_axis, 1, 128, 2, 1, 1, 1}) == 2 * 4 * 4);
   CHECK(bytes({column_axis, 4, 32, 1, 1, 1, 2}) == 4 * 2 * 4 + 8);
+}
+
+TEST_CASE("variants whose conditions never hold together are left out, and all others lower") {
+  // N*N rows of N columns: few rows and long ones exclude each other.
+  const auto kernels = kernels_in("script.lay",
+                                  "kernel f<N>(X: f32 (N,N), p: s32 N) -> Y: f32 (N,N)\n"
+                                  "{ Y[m,n] = sum[k](X[p[n],k]) + sum[k](X[p[m],k]) }\n");
+  const plan::Plan plan = plan::make_plan(kernels.at(0));
+  REQUIRE(!plan.variants.empty());
+  for (const plan::Variant& variant : plan.variants) {
+    INFO(variant.name);
+    CHECK_NOTHROW(ir::lower_all(plan, variant));
+  }
 }
 
 }  // namespace lay::test

@@ -176,6 +176,8 @@ void check_call(const sema::KernelCall& call, Ran& ran) {
   const auto expected = sema::run_reference(call);
   const std::int64_t terms = terms_of(call);
   const auto plan = plan::make_plan(call.kernel);
+  const sema::KernelCall exact = sema::in_field(call);
+  const auto expected_in_field = sema::run_reference(exact);
   for (const plan::Problem& problem : plan.problems) FAIL_CHECK(problem.message);
   for (const plan::Variant& variant : plan.variants) {
     if (!holds(variant.when, call.sizes)) continue;
@@ -184,12 +186,15 @@ void check_call(const sema::KernelCall& call, Ran& ran) {
     REQUIRE(actual.size() == expected.outputs.size());
     for (std::size_t i = 0; i < actual.size(); ++i)
       CHECK(difference(actual[i], expected.outputs[i], terms) == "");
+    check_in_field(plan, variant, exact, expected_in_field);
     ++ran.launches;
     const auto* program = std::get_if<tile::Program>(&variant.how);
     if (!program || !variant.before.empty()) continue;
     const auto by_tiles = tile::interpret(*program, call);
     for (std::size_t i = 0; i < actual.size(); ++i)
       CHECK(difference(by_tiles.outputs[i], expected.outputs[i], terms) == "");
+    CHECK_FALSE(
+        sema::difference(*call.kernel, expected_in_field, tile::interpret(*program, exact)));
     ++ran.programs;
   }
 }

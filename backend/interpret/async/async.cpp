@@ -16,7 +16,7 @@ const CopyPlan& plan_of(const Warp& warp, const Instruction& at) {
 
 size_t bytes_of(const Warp& warp, const CopyPlan& plan) {
   return static_cast<size_t>(plan.count) *
-         static_cast<size_t>(warp.program->buffers[plan.dst.buffer].bytes);
+         static_cast<size_t>(warp.program->buffers[plan.dst.buffer].cell);
 }
 
 // Issues a cp.async: reads the source at once and keeps the bytes. The destination is written only
@@ -32,7 +32,7 @@ void start(Warp& warp, const Instruction& at, bool zeros) {
     std::int64_t offset[kLanes];
     const std::byte* from =
         vector_address(warp, at, plan.src, {plan.src_mode, plan.count}, false, offset);
-    const int element = warp.program->buffers[plan.src.buffer].bytes;
+    const int element = warp.program->buffers[plan.src.buffer].cell;
     for_each_lane(warp.mask, [&](int i) {
       std::memcpy(&made.data[bytes * i], from + offset[i] * element, bytes);
     });
@@ -50,9 +50,9 @@ void arrive(Warp& warp, const InFlight& copy) {
   const Mask here = std::exchange(warp.mask, copy.mask);
   note_in_flight(warp, plan.dst, copy.offset, plan.count, false);
   note_write(warp, *copy.at, plan.dst, copy.offset, plan.count);
-  std::byte* base = warp.block->shared.data() + to.start;
+  std::byte* base = warp.block->shared.data() + to.place;
   for_each_lane(copy.mask, [&](int i) {
-    std::memcpy(base + copy.offset[i] * to.bytes, &copy.data[bytes * i], bytes);
+    std::memcpy(base + copy.offset[i] * to.cell, &copy.data[bytes * i], bytes);
   });
   warp.mask = here;
 }

@@ -26,7 +26,7 @@ void store_to_block(Warp& warp, const Instruction& at) {
   }
   const std::int64_t* slots = as<std::int64_t>(warp.slots[at.a]);
   const std::int64_t* ranks = as<std::int64_t>(warp.slots[at.b]);
-  const int bytes = warp.program->buffers[static_cast<size_t>(plan.dst.buffer)].bytes;
+  const int bytes = warp.program->buffers[static_cast<size_t>(plan.dst.buffer)].cell;
   // Lanes that store to one block and one barrier go together.
   for (Mask left = warp.mask; left != 0;) {
     const int first = first_lane(left);

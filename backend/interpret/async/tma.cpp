@@ -154,7 +154,7 @@ const GlobalMemory& global_of(const Warp& warp, const BoxPlan& plan) {
 void load_box(Warp& warp, const Instruction& at, int lane) {
   Cluster& cluster = *warp.cluster;
   const BoxPlan& plan = warp.program->boxes[at.detail];
-  const auto bytes = static_cast<size_t>(warp.program->buffers[plan.shared.buffer].bytes);
+  const auto bytes = static_cast<size_t>(warp.program->buffers[plan.shared.buffer].cell);
   const std::vector<BoxElement> elements = Box(warp, at, lane).elements();
   Transfer made{
       &at, warp.actor, cluster.clock[static_cast<size_t>(warp.actor)], plan.shared.buffer, {}, -1,
@@ -205,9 +205,9 @@ void store_box(Warp& warp, const Instruction& at, int lane) {
     std::int64_t offset[kLanes];
     offset[lane] = *element.tensor;
     note_write(warp, at, plan.tensor, offset, 1);
-    std::memcpy(global.data + *element.tensor * from.bytes,
-                warp.block->shared.data() + from.start + element.shared * from.bytes,
-                static_cast<size_t>(from.bytes));
+    std::memcpy(global.data + *element.tensor * from.cell,
+                warp.block->shared.data() + from.place + element.shared * from.cell,
+                static_cast<size_t>(from.cell));
   }
   warp.mask = saved;
   warp.stores.push_back(std::move(reading));
@@ -245,11 +245,11 @@ bool deliver(Cluster& cluster) {
   cluster.transfers.pop_front();
   barriers::check_targets(cluster.warp(transfer.actor), *transfer.at, transfer.ranks);
   const BufferPlan& plan = cluster.program->buffers[transfer.buffer];
-  const auto bytes = static_cast<size_t>(plan.bytes);
+  const auto bytes = static_cast<size_t>(plan.cell);
   for (const int rank : transfer.ranks) {
     Block& block = cluster.blocks[static_cast<size_t>(rank)];
     for (size_t i = 0; i < transfer.offsets.size(); ++i) {
-      std::memcpy(block.shared.data() + plan.start + transfer.offsets[i] * plan.bytes,
+      std::memcpy(block.shared.data() + plan.place + transfer.offsets[i] * plan.cell,
                   &transfer.data[i * bytes], bytes);
       if (cluster.program->checks) note_arrival(block, plan, transfer.offsets[i]);
     }
@@ -258,7 +258,8 @@ bool deliver(Cluster& cluster) {
             .arrivals[static_cast<size_t>(rank * cluster.program->barrier_slots + transfer.slot)];
     auto& known = at.knowledge.known[static_cast<size_t>(transfer.actor)];
     known = std::max(known, transfer.issued_at);
-    barriers::bytes_arrive(cluster, at, static_cast<std::int64_t>(transfer.data.size()));
+    barriers::bytes_arrive(cluster, at,
+                           static_cast<std::int64_t>(transfer.offsets.size()) * plan.bytes);
   }
   return true;
 }

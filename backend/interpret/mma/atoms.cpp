@@ -21,7 +21,9 @@ template <class T>
 struct Tile {
   std::vector<T> values;
   int depth;
-  T& at(int row, int k) { return values[static_cast<size_t>(row * depth + k)]; }
+  T& at(int row, int k) {
+    return values[static_cast<size_t>(row) * static_cast<size_t>(depth) + static_cast<size_t>(k)];
+  }
 };
 
 // ---- operands in registers
@@ -34,14 +36,14 @@ void from_registers(Warp& warp, const Instruction& at, const Access& access,
   const std::int64_t base = register_offset(warp, at, access, {}, 0);
   const Mode& mode = plan.placement.modes[0];
   const auto* rows =
-      reinterpret_cast<const typename C::Bits*>(warp.registers + plan.start * kLanes);
+      reinterpret_cast<const typename C::Bits*>(warp.registers + plan.place * kLanes);
   for (std::int64_t v = 0; v < mode.size; ++v) {
     const std::int64_t element = base + within(mode, v);
     if (warp.program->checks) note_register_read(warp, at, access, plan.shadow + element);
     if (plan.fragments) reading.fragments.push_back(plan.shadow + element);
     for (int lane = 0; lane < kLanes; ++lane) {
       const Place place = places[static_cast<size_t>((first_thread + lane) * mode.size + v)];
-      tile.at(place.row, place.column) = static_cast<T>(C::decode(rows[element * kLanes + lane]));
+      tile.at(place.row, place.column) = operand_value<T>(C::decode(rows[element * kLanes + lane]));
     }
   }
 }
@@ -64,15 +66,14 @@ void from_shared(Warp& warp, const Instruction& at, const Access& access, int fi
       Fault fault;
       fault.buffer = warp.program->kernel->buffers[access.buffer].name;
       fault.coordinate = coordinate_of(warp, access, 0);
-      stop(warp, at, warp.mask, FaultCode::out_of_bounds,
-           "elements " + std::to_string(c) + " to " + std::to_string(c + extent - 1) + " of mode " +
-               std::to_string(m) + " of `" + fault.buffer + "` are outside 0.." +
-               std::to_string(size),
-           std::move(fault));
+      const std::string what = "elements " + std::to_string(c) + " to " +
+                               std::to_string(c + extent - 1) + " of mode " + std::to_string(m) +
+                               " of `" + fault.buffer + "` are outside 0.." + std::to_string(size);
+      stop(warp, at, warp.mask, FaultCode::out_of_bounds, what, std::move(fault));
     }
     if (m >= 2) rest += within(plan.placement.modes[m], c);
   }
-  const std::byte* memory = warp.block->shared.data() + plan.start;
+  const std::byte* memory = warp.block->shared.data() + plan.place;
   for (int row = first_row; row < first_row + rows; ++row) {
     const std::int64_t of_row = rest + within(plan.placement.modes[0], start(0) + row);
     for (int k = 0; k < tile.depth; ++k) {
@@ -80,8 +81,8 @@ void from_shared(Warp& warp, const Instruction& at, const Access& access, int fi
       if (plan.placement.swizzle) element = (*plan.placement.swizzle)(element);
       begin_async_read(warp, at, access, element, 0, reading);
       typename C::Bits bits;
-      std::memcpy(&bits, memory + element * plan.bytes, sizeof bits);
-      tile.at(row, k) = static_cast<T>(C::decode(bits));
+      std::memcpy(&bits, memory + element * plan.cell, sizeof bits);
+      tile.at(row, k) = operand_value<T>(C::decode(bits));
     }
   }
 }
@@ -91,7 +92,7 @@ Tile<T> operand(Warp& warp, const Instruction& at, const Access& access,
                 const std::vector<Place>& places, int first_thread, int all_rows, int first_row,
                 int rows, int depth, Reading& reading) {
   Tile<T> tile{std::vector<T>(static_cast<size_t>(all_rows * depth)), depth};
-  with_codec(plan_of(warp, access).element, [&](auto codec) {
+  with_codec(plan_of(warp, access).element, warp.program->arithmetic, [&](auto codec) {
     using C = decltype(codec);
     if (places.empty()) {
       from_shared<T, C>(warp, at, access, first_row, rows, reading, tile);
@@ -109,6 +110,15 @@ Mask zero_lanes(Warp& warp, const Instruction& at) {
   Mask mask = 0;
   for (int i = 0; zero != nullptr && i < kLanes; ++i) mask |= static_cast<Mask>(zero[i] != 0) << i;
   return mask;
+}
+
+// Integers wrap in 32 bits, however wide their memory is.
+template <class D, class S>
+D accumulated(S sum) {
+  if constexpr (std::is_integral_v<D>)
+    return static_cast<std::int32_t>(sum);
+  else
+    return static_cast<D>(sum);
 }
 
 // D: the accumulator's type in memory. S: in which the products are summed.
@@ -141,7 +151,7 @@ void multiply_tile(Warp& warp, const Instruction& at) {
                          plan.columns, plan.depth, reading);
   const Mask zero = zero_lanes(warp, at);
   const std::int64_t base = register_offset(warp, at, plan.d, {}, 0);
-  D* d = reinterpret_cast<D*>(warp.registers + to.start * kLanes);
+  D* d = reinterpret_cast<D*>(warp.registers + to.place * kLanes);
   for (std::int64_t v = 0; v < mode.size; ++v) {
     const std::int64_t element = base + within(mode, v);
     const std::int64_t shadow = to.shadow + element;
@@ -150,10 +160,10 @@ void multiply_tile(Warp& warp, const Instruction& at) {
     }
     for (int lane = 0; lane < kLanes; ++lane) {
       const Place place = d_places[lane * mode.size + v];
-      S sum = 0;
-      for (int k = 0; k < plan.depth; ++k) sum += a.at(place.row, k) * b.at(place.column, k);
+      S sum{};
+      for (int k = 0; k < plan.depth; ++k) sum = sum + a.at(place.row, k) * b.at(place.column, k);
       D& into = d[element * kLanes + lane];
-      into = static_cast<D>((zero >> lane & 1) != 0 ? sum : static_cast<S>(into) + sum);
+      into = accumulated<D>((zero >> lane & 1) != 0 ? sum : static_cast<S>(into) + sum);
     }
     warp.initialised[shadow] = asynchronous ? 0 : ~Mask{0};
     if (asynchronous) reading.registers.push_back(shadow);
@@ -239,12 +249,15 @@ bool small_integer(ElementType type) {
 
 }  // namespace
 
-Handler multiply(ElementType d, ElementType a, ElementType b) {
-  if (d == ElementType::f32 && lane_type(a) == LaneType::single && lane_type(b) == LaneType::single)
-    return multiply_tile<float, double>;
-  if (d == ElementType::f64 && a == d && b == d) return multiply_tile<double, double>;
+Handler multiply(ElementType d, ElementType a, ElementType b, Arithmetic arithmetic) {
+  const bool in_field = arithmetic == Arithmetic::field;
+  if (d == ElementType::f32 && is_narrow_float(a) && is_narrow_float(b))
+    return in_field ? multiply_tile<field::Number, field::Number> : multiply_tile<float, double>;
+  if (d == ElementType::f64 && a == d && b == d)
+    return in_field ? multiply_tile<field::Number, field::Number> : multiply_tile<double, double>;
   if (d == ElementType::s32 && small_integer(a) && small_integer(b))
-    return multiply_tile<std::int32_t, std::int64_t>;
+    return in_field ? multiply_tile<std::int64_t, std::int64_t>
+                    : multiply_tile<std::int32_t, std::int64_t>;
   return nullptr;
 }
 

@@ -4,7 +4,7 @@
 //
 // The products of one instruction are summed exactly enough (in f64; integers in 64 bits) and added
 // to the accumulator with one rounding. The hardware's order of summation is not specified, so that
-// only results that need no rounding are the same bits; integers are.
+// only results that need no rounding are the same bits; integers are. In field mode all are.
 #pragma once
 
 #include "backend/interpret/warp.h"
@@ -13,7 +13,7 @@ namespace lay::interpret::atoms {
 
 // atoms[detail]; slot a: lanes where the accumulator counts as zero. Null where the types are not
 // executed.
-Handler multiply(ElementType d, ElementType a, ElementType b);
+Handler multiply(ElementType d, ElementType a, ElementType b, Arithmetic arithmetic);
 
 // wgmma in groups: fence, commit, and wait until at most `value` groups are in flight.
 extern const Handler fence;

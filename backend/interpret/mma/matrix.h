@@ -7,9 +7,9 @@
 
 namespace lay::interpret::matrix {
 
-// copies[detail]: `count` elements of `bytes` bytes a lane, 4 bytes a matrix. `value` is the entry
-// in the statistics of banks. Null for what is not there: elements of other sizes than 1, 2 and 4
-// bytes, transposed ones but of 2.
-Handler copy(int bytes, bool load, bool transpose);
+// copies[detail]: `count` elements of `bytes` bytes a lane, 4 bytes a matrix; on the host an
+// element takes `cell` bytes, as many or 8. `value` is the entry in the statistics of banks. Null
+// for what is not there: elements of other sizes than 1, 2 and 4 bytes, transposed ones but of 2.
+Handler copy(int bytes, int cell, bool load, bool transpose);
 
 }  // namespace lay::interpret::matrix

@@ -31,7 +31,7 @@ void convert(Operand<T>& made, const typename C::Bits* from, const std::vector<i
   std::iota(made.order.begin(), made.order.end(), 0);
   for (size_t e = 0; e < offsets.size(); ++e) {
     for (int i = 0; i < kLanes; ++i) {
-      made.converted[e * kLanes + i] = static_cast<T>(C::decode(from[offsets[e] * kLanes + i]));
+      made.converted[e * kLanes + i] = operand_value<T>(C::decode(from[offsets[e] * kLanes + i]));
     }
   }
   made.rows = made.converted.data();
@@ -48,10 +48,10 @@ Operand<T> operand(Warp& warp, const Instruction& at, const Access& access,
       note_register_read(warp, at, access, plan.shadow + base + offset);
   }
   Operand<T> made;
-  with_codec(plan.element, [&](auto codec) {
+  with_codec(plan.element, warp.program->arithmetic, [&](auto codec) {
     using C = decltype(codec);
     const auto* from =
-        reinterpret_cast<const typename C::Bits*>(warp.registers + plan.start * kLanes) +
+        reinterpret_cast<const typename C::Bits*>(warp.registers + plan.place * kLanes) +
         base * kLanes;
     if constexpr (std::is_same_v<typename C::Bits, T>) {
       made.rows = from;
@@ -61,6 +61,24 @@ Operand<T> operand(Warp& warp, const Instruction& at, const Access& access,
     }
   });
   return made;
+}
+
+// The outer product in field mode, of numbers and of s32 in 64 bits.
+template <class T>
+void outer_product(const OuterProduct<T>& p) {
+  for (int i = 0; i < p.rows; ++i) {
+    for (int j = 0; j < p.columns; ++j) {
+      T* d = p.d + p.d_offsets[i * p.columns + j] * kLanes;
+      const T *a = p.a + p.a_offsets[i] * kLanes, *b = p.b + p.b_offsets[j] * kLanes;
+      for_each_lane(p.mask, [&](int lane) {
+        const T sum = p.first ? a[lane] * b[lane] : d[lane] + a[lane] * b[lane];
+        if constexpr (std::is_integral_v<T>)
+          d[lane] = static_cast<std::int32_t>(sum);
+        else
+          d[lane] = sum;
+      });
+    }
+  }
 }
 
 template <class T>
@@ -78,7 +96,7 @@ void product(Warp& warp, const Instruction& at, Mask lanes, bool first) {
       note_register_read(warp, at, plan.d, to.shadow + base + offset);
     note_register_write(warp, at, plan.d.buffer, to.shadow + base + offset);
   }
-  T* d = reinterpret_cast<T*>(warp.registers + to.start * kLanes) + base * kLanes;
+  T* d = reinterpret_cast<T*>(warp.registers + to.place * kLanes) + base * kLanes;
   outer_product(OuterProduct<T>{d, a.rows, b.rows, plan.d_offsets.data(), a.offsets, b.offsets,
                                 static_cast<int>(plan.a_offsets.size()),
                                 static_cast<int>(plan.b_offsets.size()), lanes, first});
@@ -102,13 +120,14 @@ bool narrow_integer(ElementType type) {
 
 }  // namespace
 
-Handler multiply(ElementType d, ElementType a, ElementType b) {
-  if (d == ElementType::f64 && a == d && b == d) return multiply_accumulate<double>;
-  if (d == ElementType::f32 && lane_type(a) == LaneType::single && lane_type(b) == LaneType::single)
-    return multiply_accumulate<float>;
-  if (d == ElementType::s32 && (a == d || narrow_integer(a)) && (b == d || narrow_integer(b))) {
-    return multiply_accumulate<std::int32_t>;
-  }
+Handler multiply(ElementType d, ElementType a, ElementType b, Arithmetic arithmetic) {
+  const bool in_field = arithmetic == Arithmetic::field;
+  if (d == ElementType::f64 && a == d && b == d)
+    return in_field ? multiply_accumulate<field::Number> : multiply_accumulate<double>;
+  if (d == ElementType::f32 && is_narrow_float(a) && is_narrow_float(b))
+    return in_field ? multiply_accumulate<field::Number> : multiply_accumulate<float>;
+  if (d == ElementType::s32 && (a == d || narrow_integer(a)) && (b == d || narrow_integer(b)))
+    return in_field ? multiply_accumulate<std::int64_t> : multiply_accumulate<std::int32_t>;
   return nullptr;
 }
 

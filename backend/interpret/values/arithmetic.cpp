@@ -71,7 +71,21 @@ void real(Warp& warp, const Instruction& at) {
   T* dst = slot<T>(warp, at.dst);
   const T* a = slot<T>(warp, at.a);
   const T* b = at.b < 0 ? a : slot<T>(warp, at.b);
-  for (int i = 0; i < kLanes; ++i) dst[i] = apply<function>(a[i], b[i]);
+  for (int i = 0; i < kLanes; ++i) {
+    if constexpr (std::is_same_v<T, field::Number>) {
+      dst[i] = field::apply(function, a[i], b[i]);
+    } else {
+      dst[i] = apply<function>(a[i], b[i]);
+    }
+  }
+}
+
+void number_fma(Warp& warp, const Instruction& at) {
+  using field::Number;
+  Number* dst = slot<Number>(warp, at.dst);
+  const Number *a = slot<Number>(warp, at.a), *b = slot<Number>(warp, at.b),
+               *c = slot<Number>(warp, at.c);
+  for (int i = 0; i < kLanes; ++i) dst[i] = a[i] * b[i] + c[i];
 }
 
 template <class T>
@@ -98,8 +112,13 @@ void comparison(Warp& warp, const Instruction& at) {
   const Lane* a = slot<Lane>(warp, at.a);
   const Lane* b = slot<Lane>(warp, at.b);
   std::int64_t truth[kLanes];
-  for (int i = 0; i < kLanes; ++i)
-    truth[i] = compare<function>(static_cast<As>(a[i]), static_cast<As>(b[i]));
+  for (int i = 0; i < kLanes; ++i) {
+    if constexpr (std::is_same_v<Lane, field::Number>) {
+      truth[i] = field::compare(function, a[i], b[i]);
+    } else {
+      truth[i] = compare<function>(static_cast<As>(a[i]), static_cast<As>(b[i]));
+    }
+  }
   std::copy(truth, truth + kLanes, dst);
 }
 
@@ -116,9 +135,9 @@ void logic(Warp& warp, const Instruction& at) {
 template <class T>
 void selection(Warp& warp, const Instruction& at) {
   T* dst = slot<T>(warp, at.dst);
-  const std::int64_t* condition = slot<std::int64_t>(warp, at.a);
-  const T* b = slot<T>(warp, at.b);
-  const T* c = slot<T>(warp, at.c);
+  const std::int64_t* condition = as<std::int64_t>(warp.slots[at.a]);
+  const T* b = as<T>(warp.slots[at.b]);
+  const T* c = as<T>(warp.slots[at.c]);
   for (int i = 0; i < kLanes; ++i) dst[i] = condition[i] != 0 ? b[i] : c[i];
 }
 
@@ -170,7 +189,10 @@ Handler real_handler(F function) {
     case F::floor:
       return real<F::floor, T>;
     case F::fma:
-      return real_fma<T>;
+      if constexpr (std::is_same_v<T, field::Number>)
+        return number_fma;
+      else
+        return real_fma<T>;
     case F::rem:
     case F::lt:
     case F::le:
@@ -186,6 +208,20 @@ Handler real_handler(F function) {
       break;
   }
   throw std::logic_error("no such function of floating-point numbers");
+}
+
+Handler selection_handler(LaneType lanes) {
+  switch (lanes) {
+    case LaneType::single:
+      return selection<float>;
+    case LaneType::real:
+      return selection<double>;
+    case LaneType::number:
+      return selection<field::Number>;
+    case LaneType::integer:
+      break;
+  }
+  return selection<std::int64_t>;
 }
 
 template <class Lane, class As = Lane>
@@ -208,12 +244,14 @@ Handler comparison_handler(F function) {
   }
 }
 
-Handler comparison_handler(F function, ElementType type) {
-  switch (lane_type(type)) {
+Handler comparison_handler(F function, ElementType type, LaneType lanes) {
+  switch (lanes) {
     case LaneType::single:
       return comparison_handler<float>(function);
     case LaneType::real:
       return comparison_handler<double>(function);
+    case LaneType::number:
+      return comparison_handler<field::Number>(function);
     case LaneType::integer:
       break;
   }
@@ -223,17 +261,23 @@ Handler comparison_handler(F function, ElementType type) {
 
 }  // namespace
 
-Handler arithmetic(F function, ElementType type, bool checked) {
+Handler arithmetic(F function, ElementType type, Arithmetic of_floats, bool checked) {
   if (function == F::and_) return logic<F::and_>;
   if (function == F::or_) return logic<F::or_>;
   if (function == F::not_) return logic<F::not_>;
-  if (function == F::select) {
-    if (lane_type(type) == LaneType::single) return selection<float>;
-    return lane_type(type) == LaneType::real ? selection<double> : selection<std::int64_t>;
+  const LaneType lanes = lane_type(type, of_floats);
+  if (function == F::select) return selection_handler(lanes);
+  if (Handler handler = comparison_handler(function, type, lanes)) return handler;
+  switch (lanes) {
+    case LaneType::single:
+      return real_handler<float>(function);
+    case LaneType::real:
+      return real_handler<double>(function);
+    case LaneType::number:
+      return real_handler<field::Number>(function);
+    case LaneType::integer:
+      break;
   }
-  if (Handler handler = comparison_handler(function, type)) return handler;
-  if (lane_type(type) == LaneType::single) return real_handler<float>(function);
-  if (lane_type(type) == LaneType::real) return real_handler<double>(function);
   return integer_arithmetic(function, type, checked);
 }
 

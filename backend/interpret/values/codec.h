@@ -37,15 +37,25 @@ template <class T>
 T same(T value) {
   return value;
 }
+inline field::Number number_of(std::uint64_t bits) {
+  return {bits};
+}
+inline std::uint64_t bits_of(field::Number number) {
+  return number.bits;
+}
 }  // namespace codec
 
 template <class Integer>
 using IntegerCodec = Codec<Integer, std::int64_t, codec::widen<Integer>, codec::narrow<Integer>>;
 
+using FieldCodec = Codec<std::uint64_t, field::Number, codec::number_of, codec::bits_of>;
+
 // Calls f with the codec of the type. std::logic_error for types that are no whole bytes or wider
-// than 64 bits: the compiler refuses buffers of those.
+// than 64 bits: the compiler refuses buffers of those. In field mode every element has 64 bits.
 template <class F>
-auto with_codec(ElementType type, F f) {
+auto with_codec(ElementType type, Arithmetic arithmetic, F f) {
+  if (arithmetic == Arithmetic::field)
+    return is_float(type) ? f(FieldCodec{}) : f(IntegerCodec<std::int64_t>{});
   switch (type) {
     case ElementType::s8:
       return f(IntegerCodec<std::int8_t>{});
@@ -91,6 +101,19 @@ auto with_codec(ElementType type, F f) {
       break;
   }
   throw std::logic_error("no codec for " + std::string(element_name(type)));
+}
+
+// A value as an operand of arithmetic in T. Kernels are verified, so that numbers of the field meet
+// only each other: that they convert is for the compiler of this file.
+template <class T, class Value>
+T operand_value(Value value) {
+  if constexpr (std::is_same_v<T, field::Number> && !std::is_same_v<Value, field::Number>) {
+    return field::embed(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_same_v<Value, field::Number> && !std::is_same_v<T, field::Number>) {
+    return T{};
+  } else {
+    return static_cast<T>(value);
+  }
 }
 
 // Whether the interpreter has memory of this type.

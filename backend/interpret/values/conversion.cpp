@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "backend/interpret/values/arithmetic.h"
@@ -14,7 +15,7 @@ float to_narrow(ElementType to, From value) {
   if constexpr (std::is_same_v<From, float>) {
     if (to == ElementType::f32) return value;
     if (to == ElementType::tf32) return f32_to_tf32(value);
-    return with_codec(to, [&](auto codec) -> float {
+    return with_codec(to, Arithmetic::ieee, [&](auto codec) -> float {
       using C = decltype(codec);
       if constexpr (std::is_same_v<typename C::Value, float>) return C::decode(C::encode(value));
       return 0;
@@ -67,24 +68,47 @@ void integer_to_integer(Warp& warp, const Instruction& at) {
   std::int64_t* dst = as<std::int64_t>(warp.slots[at.dst]);
   const auto to = static_cast<ElementType>(at.value);
   for (int i = 0; i < kLanes; ++i) {
-    dst[i] = bits(to) == 8 ? saturate(to, a[i]) : with_codec(to, [&](auto codec) -> std::int64_t {
-      using C = decltype(codec);
-      if constexpr (std::is_same_v<typename C::Value, std::int64_t>)
-        return C::decode(C::encode(a[i]));
-      return 0;
-    });
+    dst[i] = bits(to) == 8 ? saturate(to, a[i])
+                           : with_codec(to, Arithmetic::ieee, [&](auto codec) -> std::int64_t {
+                               using C = decltype(codec);
+                               if constexpr (std::is_same_v<typename C::Value, std::int64_t>)
+                                 return C::decode(C::encode(a[i]));
+                               return 0;
+                             });
   }
+}
+
+// ---- in field mode
+
+void number_to_number(Warp& warp, const Instruction& at) {
+  std::copy_n(warp.slots[at.a].number, kLanes, warp.slots[at.dst].number);
+}
+
+void number_to_integer(Warp& warp, const Instruction& at) {
+  const auto to = static_cast<ElementType>(at.value);
+  for (int i = 0; i < kLanes; ++i)
+    warp.slots[at.dst].integer[i] = field::to_integer(to, warp.slots[at.a].number[i]);
+}
+
+void integer_to_number(Warp& warp, const Instruction& at) {
+  for (int i = 0; i < kLanes; ++i)
+    warp.slots[at.dst].number[i] = field::embed(warp.slots[at.a].integer[i]);
 }
 
 }  // namespace
 
-Handler conversion(ElementType from, ElementType to) {
+Handler conversion(ElementType from, ElementType to, Arithmetic of_floats) {
+  if (of_floats == Arithmetic::field && (is_float(from) || is_float(to))) {
+    if (!is_float(from)) return integer_to_number;
+    return is_float(to) ? number_to_number : number_to_integer;
+  }
   if (from == ElementType::u64 && is_float(to)) return u64_to_floating;
-  switch (lane_type(from)) {
+  switch (lane_type(from, of_floats)) {
     case LaneType::single:
       return is_float(to) ? to_floating<float> : to_integer<float>;
     case LaneType::real:
       return is_float(to) ? to_floating<double> : to_integer<double>;
+    case LaneType::number:
     case LaneType::integer:
       return is_float(to) ? to_floating<std::int64_t> : integer_to_integer;
   }

@@ -25,9 +25,12 @@ Lanes everywhere(std::int64_t value) {
 }
 
 // The number as the slot of its type holds it.
-Lanes everywhere(double value, ElementType type) {
+Lanes everywhere(double value, ElementType type, Arithmetic arithmetic) {
   Lanes lanes{};
-  if (lane_type(type) == LaneType::real) {
+  const LaneType held = lane_type(type, arithmetic);
+  if (held == LaneType::number) {
+    std::fill_n(lanes.number, kLanes, field::embed(decode(type, encode(type, value))));
+  } else if (held == LaneType::real) {
     std::fill_n(lanes.real, kLanes, value);
   } else {
     std::fill_n(lanes.single, kLanes, static_cast<float>(decode(type, encode(type, value))));
@@ -180,8 +183,8 @@ int ExpressionCompiler::constant(std::int64_t value) {
 int ExpressionCompiler::literal(const ir::Constant& c, ElementType type) {
   const auto* integer = std::get_if<std::int64_t>(&c.value);
   if (is_float(type)) {
-    return constant(
-        everywhere(integer ? static_cast<double>(*integer) : std::get<double>(c.value), type));
+    return constant(everywhere(integer ? static_cast<double>(*integer) : std::get<double>(c.value),
+                               type, program_.arithmetic));
   }
   return constant(
       everywhere(integer ? *integer : static_cast<std::int64_t>(std::get<double>(c.value))));
@@ -204,10 +207,11 @@ int ExpressionCompiler::size(const ir::Size& size, ElementType type) {
 int ExpressionCompiler::scalar(const ir::Scalar& scalar, ElementType type) {
   const Argument& argument = arguments_[scalar.param.index];
   if (const auto* integer = std::get_if<std::int64_t>(&argument)) {
-    return is_float(type) ? constant(everywhere(static_cast<double>(*integer), type))
-                          : constant(*integer);
+    return is_float(type)
+               ? constant(everywhere(static_cast<double>(*integer), type, program_.arithmetic))
+               : constant(*integer);
   }
-  return constant(everywhere(std::get<double>(argument), type));
+  return constant(everywhere(std::get<double>(argument), type, program_.arithmetic));
 }
 
 int ExpressionCompiler::ring(ir::RingId ring, bool phase) {
@@ -242,7 +246,7 @@ int ExpressionCompiler::at(const ir::LayoutOffset& at) {
 
 void ExpressionCompiler::move(int dst, int src, ElementType type) {
   Instruction made;
-  made.run = control::move(lane_type(type));
+  made.run = control::move(lane_type(type, program_.arithmetic));
   made.dst = dst;
   made.a = src;
   emit(made);
@@ -260,10 +264,10 @@ int ExpressionCompiler::apply(const ir::Apply& apply, ElementType type) {
   const ElementType from = program_.kernel->expr(apply.operands.back()).type;
   made.type = from;
   if (apply.function == F::cast) {
-    made.run = conversion(from, type);
+    made.run = conversion(from, type, program_.arithmetic);
     made.value = static_cast<std::int64_t>(type);
   } else {
-    made.run = arithmetic(apply.function, from, program_.checks);
+    made.run = arithmetic(apply.function, from, program_.arithmetic, program_.checks);
   }
   made.dst = fresh();
   made.a = slots[0];
@@ -324,7 +328,7 @@ Access ExpressionCompiler::access(const ir::Ref& ref, int first_mode) {
 int ExpressionCompiler::read(const ir::Read& read, ElementType type) {
   Access from = access(read.from);
   Instruction made;
-  made.run = load(program_.buffers[from.buffer].space, type);
+  made.run = load(program_.buffers[from.buffer].space, type, program_.arithmetic);
   made.dst = fresh();
   made.value = bank_count(from.buffer);
   made.detail = static_cast<int>(program_.accesses.size());

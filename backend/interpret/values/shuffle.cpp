@@ -24,6 +24,8 @@ Handler shuffle(LaneType type) {
       return exchange<float>;
     case LaneType::real:
       return exchange<double>;
+    case LaneType::number:
+      return exchange<field::Number>;
     case LaneType::integer:
       break;
   }

@@ -149,6 +149,15 @@ Computed on_reals(ElementFunction f, ElementType type, const std::vector<Compute
   }
 }
 
+Computed on_field(ElementFunction f, const std::vector<Computed>& v) {
+  const auto operand = [&](std::size_t k) {
+    return k < v.size() ? field_number(v[k]) : field::Number{0};
+  };
+  if (function_row(f).result == ResultKind::truth)
+    return {0, field::compare(f, operand(0), operand(1))};
+  return in_field(field::apply(f, operand(0), operand(1), operand(2)));
+}
+
 Computed on_integers(ElementFunction f, ElementType type, const std::vector<Computed>& v) {
   std::int64_t a = v[0].integer, b = v.size() > 1 ? v[1].integer : 0;
   switch (f) {
@@ -160,7 +169,7 @@ Computed on_integers(ElementFunction f, ElementType type, const std::vector<Comp
       return {0, wrapped(type, multiply(a, b))};
     case ElementFunction::div:
     case ElementFunction::rem:
-      if (b == 0) throw refusal("division-by-zero", "an index is divided by 0");
+      if (b == 0) throw refusal("division-by-zero", "an integer is divided by 0");
       if (b == -1) return {0, f == ElementFunction::div ? multiply(a, -1) : 0};
       return {0, f == ElementFunction::div ? a / b : a % b};
     case ElementFunction::neg:

@@ -5,15 +5,24 @@
 #include <cstdint>
 #include <vector>
 
+#include "frontend/algebra/field/number.h"
 #include "frontend/algebra/memory/element.h"
 
 namespace lay::sema {
 
-// A number of a node's type: `integer` for integer and truth types, `real` for floats.
+// A number of a node's type: `integer` for integer and truth types, `real` for floats. In field
+// mode the number of a float stands in `integer`, by its bits.
 struct Computed {
   double real = 0;
   std::int64_t integer = 0;
 };
+
+inline Computed in_field(field::Number number) {
+  return {0, static_cast<std::int64_t>(number.bits)};
+}
+inline field::Number field_number(const Computed& computed) {
+  return {static_cast<std::uint64_t>(computed.integer)};
+}
 
 std::int64_t wrapped(ElementType type, std::int64_t x);
 double rounded(ElementType type, double x);
@@ -27,5 +36,7 @@ double function_of_f64(ElementFunction f, double x);
 // The function of operands that are all floats, or all integers. Refusal "division-by-zero".
 Computed on_reals(ElementFunction f, ElementType type, const std::vector<Computed>& v);
 Computed on_integers(ElementFunction f, ElementType type, const std::vector<Computed>& v);
+// The function of floats in field mode.
+Computed on_field(ElementFunction f, const std::vector<Computed>& v);
 
 }  // namespace lay::sema

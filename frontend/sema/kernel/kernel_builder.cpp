@@ -186,7 +186,7 @@ Value KernelBuilder::apply(ElementFunction function, const std::vector<Operand>&
   if (!row.integers && !is_float(type)) type = ElementType::f32;
   if (function == ElementFunction::div && !is_float(type)) {
     fail("operand-kind", "/ does not divide integers of a kernel exactly", whole, {},
-         {{"help", "f32(x) / y divides as real numbers, and floor of it rounds down"}});
+         {{"help", "x // y rounds down, and f32(x) / y divides as real numbers"}});
   }
   for (std::size_t i = from; i < operands.size(); ++i) nodes.push_back(node(operands[i], type));
   ElementType result = is_comparison(function) ? ElementType::pred : type;

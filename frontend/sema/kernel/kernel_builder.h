@@ -56,6 +56,8 @@ class KernelBuilder {
   // A function of numbers, which are converted to one type first. `select` takes the condition
   // first.
   Value apply(ElementFunction function, const std::vector<Operand>& operands, Span whole);
+  // The quotient of integers rounded down, or the remainder that belongs to it.
+  Value floor_divided(bool remainder, const Operand& a, const Operand& b, Span whole);
   Value cast(const Operand& operand, ElementType to);
   Value scalar(ScalarId id, Span where);
 
@@ -80,7 +82,8 @@ class KernelBuilder {
  private:
   NodeId add(Node node);
   // Reductions and intermediates (kernel_reduce.cpp).
-  using Replacement = std::map<IndexId, Int>;
+  // What stands in place of an index: an integer, or a node that is read from memory.
+  using Replacement = std::map<IndexId, std::variant<Int, NodeId>>;
   void require_new_index(const Frame& frame, const syntax::Identifier& name) const;
   std::optional<Int> extent_in(const Frame& frame, syntax::ExpressionId body,
                                const std::string& name) const;
@@ -99,6 +102,12 @@ class KernelBuilder {
   Value replaced(const Value& value, const Replacement& replacement);
   NodeId replaced(NodeId id, const Replacement& replacement);
   NodeId replaced(NodeId id, const Replacement& replacement, std::map<NodeId, NodeId>& done);
+  // Of a node that depends on an index which memory gives: what it was made from says nothing of
+  // such, so it is made again operand by operand.
+  NodeId replaced_by_operands(const Node& node, const Replacement& replacement,
+                              std::map<NodeId, NodeId>& done);
+  NodeId replaced_index(const IndexValue& index, const Replacement& replacement, Span where);
+  bool is_gathered(const std::set<IndexId>& free, const Replacement& replacement) const;
   NodeId replaced_select(const Node& node, const Replacement& replacement,
                          std::map<NodeId, NodeId>& done);
   NodeId replaced_reduce(const Node& node, Replacement replacement);
@@ -120,6 +129,8 @@ class KernelBuilder {
   std::optional<Int> extreme(const Int& value, bool greatest) const;
   std::optional<ElementType> own_type(const Operand& operand) const;
   ElementType common_type(const std::vector<Operand>& operands, std::size_t from, Span whole) const;
+  // Whether an integer node is at least 0 for every input.
+  bool is_natural(NodeId id) const;
   bool is_scalar(NodeId id) const;
   bool reads_inout(NodeId id) const;
 

@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "frontend/algebra/field/number.h"
 #include "frontend/algebra/integers/int.h"
 #include "frontend/sema/kernel/kernel.h"
 #include "frontend/sema/values/array.h"
@@ -32,6 +33,9 @@ struct KernelCall {
   // By TensorId; outputs that are not inout are zeros of their shape.
   std::vector<Array> tensors;
   std::vector<Number> scalars;  // by ScalarId
+  // In field mode the arrays hold a number of field::Number's bits, or an integer, in s64 an
+  // element (field/field_call.h).
+  Arithmetic arithmetic = Arithmetic::ieee;
 };
 
 struct KernelResult {
@@ -74,5 +78,8 @@ void check_shared_places(const Tensor& tensor, const Binding& sizes, const Array
 // The bytes as the layout orders them; what no element lands on is zero. And back.
 std::vector<std::byte> pack(const Tensor& tensor, const Binding& sizes, const Array& array);
 Array unpack(const Tensor& tensor, const Binding& sizes, const std::vector<std::byte>& memory);
+// The same of memory with elements of another type than the tensor's.
+Array unpack(const Tensor& tensor, ElementType held, const Binding& sizes,
+             const std::vector<std::byte>& memory);
 
 }  // namespace lay::sema

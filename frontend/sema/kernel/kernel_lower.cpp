@@ -17,6 +17,66 @@ NodeId KernelBuilder::integer_node(ElementFunction function, NodeId a, NodeId b,
   return add({Apply{function, {a, b}}, ElementType::s64, where});
 }
 
+bool KernelBuilder::is_natural(NodeId id) const {
+  const Node& n = kernel.node(id);
+  if (const auto* literal = std::get_if<Literal>(&n.what)) {
+    const auto* integer = std::get_if<std::int64_t>(&literal->value);
+    return integer && *integer >= 0;
+  }
+  if (std::holds_alternative<IndexValue>(n.what)) return true;
+  const auto* apply = std::get_if<Apply>(&n.what);
+  const bool is_cast = apply && apply->function == ElementFunction::cast;
+  if (is_cast && !is_float(type_of(apply->operands[0]))) return is_natural(apply->operands[0]);
+  const bool is_loaded = std::holds_alternative<Load>(n.what);
+  return is_loaded && !is_signed(n.type) && bits(n.type) < 64;
+}
+
+// The operations divide towards zero: where the remainder has the other sign than the divisor, the
+// quotient is one less and the remainder a divisor more.
+Value KernelBuilder::floor_divided(bool remainder, const Operand& a, const Operand& b, Span whole) {
+  const ElementType type = common_type({a, b}, 0, whole);
+  if (is_float(type)) {
+    fail("operand-kind", std::string(remainder ? "%" : "//") + " takes integers in a kernel", whole,
+         {},
+         {{"help", remainder ? "x - y * floor(x / y) is the remainder of real numbers"
+                             : "floor(x / y) rounds a quotient of real numbers down"}});
+  }
+  const Int* divisor = b.value.is_int() ? &b.value.as<Tuple>()->value() : nullptr;
+  if (divisor && divisor->is(0))
+    fail("division-by-zero", "an integer of the kernel is divided by 0", whole);
+  const NodeId n = node(a, type), d = node(b, type);
+  const auto applied = [&](ElementFunction function, std::vector<NodeId> operands,
+                           ElementType result) {
+    return add({Apply{function, std::move(operands)}, result, whole});
+  };
+  const NodeId towards_zero =
+      applied(remainder ? ElementFunction::rem : ElementFunction::div, {n, d}, type);
+  const bool is_positive = divisor && session_.facts.proves(less_equal(1, *divisor));
+  if (is_positive && is_natural(n)) return Value(Element{towards_zero});
+  const NodeId rest = applied(ElementFunction::rem, {n, d}, type);
+  const NodeId zero = add({Literal{std::int64_t{0}}, type, whole});
+  const auto is_negative = [&](NodeId id) {
+    return applied(ElementFunction::lt, {id, zero}, ElementType::pred);
+  };
+  const auto exceeds_zero = [&](NodeId id) {
+    return applied(ElementFunction::lt, {zero, id}, ElementType::pred);
+  };
+  const auto both = [&](NodeId x, NodeId y) {
+    return applied(ElementFunction::and_, {x, y}, ElementType::pred);
+  };
+  NodeId other_sign = is_negative(rest);
+  if (!is_positive) {
+    other_sign = applied(
+        ElementFunction::or_,
+        {both(is_negative(rest), exceeds_zero(d)), both(exceeds_zero(rest), is_negative(d))},
+        ElementType::pred);
+  }
+  const NodeId step = remainder ? d : add({Literal{std::int64_t{1}}, type, whole});
+  const NodeId moved =
+      applied(remainder ? ElementFunction::add : ElementFunction::sub, {towards_zero, step}, type);
+  return Value(Element{applied(ElementFunction::select, {other_sign, moved, towards_zero}, type)});
+}
+
 NodeId KernelBuilder::lower(const Int& value, Span where) {
   const NodeId id = lowered(value, where);
   integers_.emplace(id, value);

@@ -153,7 +153,7 @@ void check_shared_places(const Tensor& tensor, const Binding& sizes, const Array
 }
 
 std::vector<std::byte> pack(const Tensor& tensor, const Binding& sizes, const Array& array) {
-  std::size_t width = element_bytes(tensor.element);
+  std::size_t width = element_bytes(array.element);
   std::int64_t bytes =
       checked_mul(memory_elements(tensor, sizes), static_cast<std::int64_t>(width));
   if (bytes > (std::int64_t{1} << 33))
@@ -167,8 +167,13 @@ std::vector<std::byte> pack(const Tensor& tensor, const Binding& sizes, const Ar
 }
 
 Array unpack(const Tensor& tensor, const Binding& sizes, const std::vector<std::byte>& memory) {
-  std::size_t width = element_bytes(tensor.element);
-  Array array = Array::make(tensor.element, array_shape(tensor, sizes));
+  return unpack(tensor, tensor.element, sizes, memory);
+}
+
+Array unpack(const Tensor& tensor, ElementType held, const Binding& sizes,
+             const std::vector<std::byte>& memory) {
+  std::size_t width = element_bytes(held);
+  Array array = Array::make(held, array_shape(tensor, sizes));
   for_each_element(tensor, sizes, [&](std::int64_t index, std::int64_t offset) {
     std::memcpy(array.bytes->data() + static_cast<std::size_t>(index) * width,
                 memory.data() + static_cast<std::size_t>(offset) * width, width);

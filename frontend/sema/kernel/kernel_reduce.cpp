@@ -286,22 +286,36 @@ Value KernelBuilder::use(const Intermediate& intermediate, const std::vector<Ope
   Replacement replacement;
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const IndexId own = intermediate.indices[k];
-    if (indices[k].value.as<Element>()) {
-      fail("unsupported", "an index of an intermediate is not read from memory", indices[k].span,
-           {}, {{"help", "write what " + intermediate.name + " stands for"}});
+    if (const auto* element = indices[k].value.as<Element>()) {
+      replacement.emplace(own, gathered(*element, indices[k].span));
+      continue;
     }
     const Int at = place(indices[k], kernel.index(own).extent);
     if (index_of(at) != own) replacement.emplace(own, at);
   }
-  return replaced(intermediate.value, replacement);
+  // What is no element yet becomes one where it is read at a place that memory gives.
+  Value value = intermediate.value;
+  const bool is_integer = value.is_int() || value.as<Predicate>();
+  if (is_integer && is_gathered(free_indices(value), replacement))
+    value = Value(Element{node({value, whole}, std::nullopt)});
+  return replaced(value, replacement);
 }
 
 // ---- Other indices in place of those of a value
 
 std::map<DimId, Int> KernelBuilder::by_dim(const Replacement& replacement) const {
   std::map<DimId, Int> dims;
-  for (const auto& [index, by] : replacement) dims.emplace(*symbol(index).dim_id(), by);
+  for (const auto& [index, by] : replacement)
+    if (const auto* integer = std::get_if<Int>(&by))
+      dims.emplace(*symbol(index).dim_id(), *integer);
   return dims;
+}
+
+bool KernelBuilder::is_gathered(const std::set<IndexId>& free,
+                                const Replacement& replacement) const {
+  return std::any_of(replacement.begin(), replacement.end(), [&](const auto& each) {
+    return std::holds_alternative<NodeId>(each.second) && free.contains(each.first);
+  });
 }
 
 Value KernelBuilder::replaced(const Value& value, const Replacement& replacement) {
@@ -352,6 +366,7 @@ NodeId KernelBuilder::replaced(NodeId id, const Replacement& replacement,
     return ids;
   };
   const auto make = [&] {
+    if (is_gathered(free, replacement)) return replaced_by_operands(node, replacement, done);
     if (const auto integer = integers_.find(id); integer != integers_.end())
       return lower(Int(integer->second).substitute(by_dim(replacement)), node.where);
     if (const auto condition = conditions_.find(id); condition != conditions_.end())
@@ -366,6 +381,32 @@ NodeId KernelBuilder::replaced(NodeId id, const Replacement& replacement,
   return done[id] = make();
 }
 
+NodeId KernelBuilder::replaced_by_operands(const Node& node, const Replacement& replacement,
+                                           std::map<NodeId, NodeId>& done) {
+  if (const auto* index = std::get_if<IndexValue>(&node.what))
+    return replaced_index(*index, replacement, node.where);
+  if (std::holds_alternative<Reduce>(node.what)) return replaced_reduce(node, replacement);
+  if (const auto* load = std::get_if<Load>(&node.what)) {
+    std::vector<NodeId> coordinate;
+    for (const NodeId at : load->coordinate) coordinate.push_back(replaced(at, replacement, done));
+    return add({Load{load->tensor, std::move(coordinate)}, node.type, node.where});
+  }
+  const auto& apply = std::get<Apply>(node.what);
+  if (apply.function == ElementFunction::select) return replaced_select(node, replacement, done);
+  std::vector<NodeId> operands;
+  for (const NodeId operand : apply.operands)
+    operands.push_back(
+        converted(replaced(operand, replacement, done), type_of(operand), node.where));
+  return add({Apply{apply.function, std::move(operands)}, node.type, node.where});
+}
+
+NodeId KernelBuilder::replaced_index(const IndexValue& index, const Replacement& replacement,
+                                     Span where) {
+  const auto& by = replacement.at(index.index);
+  if (const auto* integer = std::get_if<Int>(&by)) return lower(*integer, where);
+  return std::get<NodeId>(by);
+}
+
 // What an arm divides may be known not to be negative in that arm only.
 NodeId KernelBuilder::replaced_select(const Node& node, const Replacement& replacement,
                                       std::map<NodeId, NodeId>& done) {
@@ -377,9 +418,13 @@ NodeId KernelBuilder::replaced_select(const Node& node, const Replacement& repla
   }
   const auto said = conditions_.find(condition);
   const auto arm = [&](std::size_t operand) {
-    if (said == conditions_.end()) return replaced(select.operands[operand], replacement, done);
+    const NodeId id = select.operands[operand];
+    const auto made = [&] {
+      return converted(replaced(id, replacement, done), type_of(id), node.where);
+    };
+    if (said == conditions_.end()) return made();
     const Under under(session_.facts, operand == 1 ? said->second : negate(said->second));
-    return replaced(select.operands[operand], replacement, done);
+    return made();
   };
   const NodeId then = arm(1), otherwise = arm(2);
   return add({Apply{select.function, {condition, then, otherwise}}, node.type, node.where});
@@ -392,7 +437,12 @@ NodeId KernelBuilder::replaced_reduce(const Node& node, Replacement replacement)
   const std::set<IndexId>& body = free_indices(reduce.body);
   std::erase_if(replacement, [&](const auto& each) { return !body.contains(each.first); });
   std::set<IndexId> put_in;
-  for (const auto& [index, by] : replacement) put_in.merge(free_indices(Value(by)));
+  for (const auto& [index, by] : replacement) {
+    const auto* integer = std::get_if<Int>(&by);
+    std::set<IndexId> of =
+        integer ? free_indices(Value(*integer)) : free_indices(std::get<NodeId>(by));
+    put_in.merge(of);
+  }
   std::set<IndexId> taken = put_in;
   taken.insert(body.begin(), body.end());
   for (IndexId& index : reduce.indices) {
@@ -403,7 +453,7 @@ NodeId KernelBuilder::replaced_reduce(const Node& node, Replacement replacement)
     taken.insert(other);
     index = other;
   }
-  reduce.body = replaced(reduce.body, replacement);
+  reduce.body = converted(replaced(reduce.body, replacement), type_of(reduce.body), node.where);
   return add({std::move(reduce), node.type, node.where});
 }
 

@@ -7,24 +7,6 @@
 #include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::sema {
-namespace {
-
-Computed literal(const Literal& x) {
-  if (const auto* i = std::get_if<std::int64_t>(&x.value)) return {0, *i};
-  return {std::get<double>(x.value), 0};
-}
-
-// Whether a later value is the extreme in place of the one before: a NaN is, once.
-bool comes_first(ReduceFunction function, ElementType type, const Computed& later,
-                 const Computed& before) {
-  const bool greatest = function == ReduceFunction::argmax;
-  if (!is_float(type))
-    return greatest ? later.integer > before.integer : later.integer < before.integer;
-  if (std::isnan(later.real)) return !std::isnan(before.real);
-  return greatest ? later.real > before.real : later.real < before.real;
-}
-
-}  // namespace
 
 NodeValues::NodeValues(const KernelCall& call)
     : call_(call),
@@ -46,17 +28,43 @@ std::int64_t NodeValues::size_of(const Int& n) const {
   return *value;
 }
 
+bool NodeValues::comes_first(ReduceFunction function, ElementType type, const Computed& later,
+                             const Computed& before) const {
+  const bool greatest = function == ReduceFunction::argmax;
+  if (!is_float(type))
+    return greatest ? later.integer > before.integer : later.integer < before.integer;
+  if (in_field()) {
+    const field::Number a = field_number(later), b = field_number(before);
+    if (field::is_nan(a)) return !field::is_nan(b);
+    return field::compare(greatest ? ElementFunction::gt : ElementFunction::lt, a, b);
+  }
+  if (std::isnan(later.real)) return !std::isnan(before.real);
+  return greatest ? later.real > before.real : later.real < before.real;
+}
+
+Computed NodeValues::real(ElementType type, double value) const {
+  const double held = rounded(type, value);
+  return in_field() ? sema::in_field(field::embed(held)) : Computed{held, 0};
+}
+
+Computed NodeValues::literal(const Literal& x, ElementType type) const {
+  if (const auto* i = std::get_if<std::int64_t>(&x.value)) {
+    return in_field() && is_float(type) ? sema::in_field(field::embed(*i)) : Computed{0, *i};
+  }
+  return real(type, std::get<double>(x.value));
+}
+
 Computed NodeValues::value(NodeId id) {
   if (const auto& known = known_[static_cast<std::size_t>(id)]) return *known;
   const Node& n = node(id);
-  if (const auto* x = std::get_if<Literal>(&n.what)) return literal(*x);
+  if (const auto* x = std::get_if<Literal>(&n.what)) return literal(*x, n.type);
   if (const auto* x = std::get_if<IndexValue>(&n.what))
     return {0, at_[static_cast<std::size_t>(x->index)]};
   if (std::holds_alternative<SizeValue>(n.what)) return {0, sizes_[static_cast<std::size_t>(id)]};
   if (const auto* x = std::get_if<ScalarValue>(&n.what)) return scalar(*x, n.type);
   if (const auto* x = std::get_if<Load>(&n.what)) return load(*x);
   if (const auto* x = std::get_if<Reduce>(&n.what)) return reduce(id, *x, n.type);
-  return apply(std::get<Apply>(n.what), n.type);
+  return apply(id, std::get<Apply>(n.what), n.type);
 }
 
 Computed NodeValues::scalar(const ScalarValue& x, ElementType type) const {
@@ -64,7 +72,7 @@ Computed NodeValues::scalar(const ScalarValue& x, ElementType type) const {
   double real = std::holds_alternative<double>(number)
                     ? std::get<double>(number)
                     : static_cast<double>(std::get<std::int64_t>(number));
-  if (is_float(type)) return {rounded(type, real), 0};
+  if (is_float(type)) return this->real(type, real);
   return {0, std::holds_alternative<double>(number) ? static_cast<std::int64_t>(real)
                                                     : std::get<std::int64_t>(number)};
 }
@@ -102,7 +110,8 @@ Computed NodeValues::reduce(NodeId id, const Reduce& x, ElementType type) {
 Joined NodeValues::start(const Reduce& reduce) const {
   const auto first = identity(reduce.function, node(reduce.body).type);
   Joined joined;
-  if (const auto* real = std::get_if<double>(&first)) joined.total.real = *real;
+  if (const auto* real = std::get_if<double>(&first))
+    joined.total = this->real(node(reduce.body).type, *real);
   if (const auto* integer = std::get_if<std::int64_t>(&first)) joined.total.integer = *integer;
   return joined;
 }
@@ -122,8 +131,7 @@ void NodeValues::join(const Reduce& x, ElementType type, Joined& joined) {
   } else if (function == ElementFunction::and_) {
     total.integer &= a.integer;
   } else {
-    total = is_float(of_body) ? on_reals(function, of_body, {total, a})
-                              : on_integers(function, of_body, {total, a});
+    total = this->function(function, of_body, of_body, {total, a});
   }
 }
 
@@ -139,26 +147,23 @@ void NodeValues::add(const Reduce& x, ElementType type, Computed& sum) {
                     node(x.body).type == type && !known_[static_cast<std::size_t>(x.body)];
   if (!fuse) {
     const Computed a = value(x.body);
-    sum.real = rounded(type, sum.real + a.real);
-    sum.integer = fused(type, a.integer, 1, sum.integer);
+    sum = function(ElementFunction::add, type, type, {sum, a});
     return;
   }
   const Computed a = value(product->operands[0]), b = value(product->operands[1]);
-  if (is_float(type)) {
-    sum.real = fused(type, a.real, b.real, sum.real);
-  } else {
-    sum.integer = fused(type, a.integer, b.integer, sum.integer);
-  }
+  sum = function(ElementFunction::fma, type, type, {a, b, sum});
 }
 
-Computed NodeValues::cast(NodeId from, ElementType to) {
-  Computed x = value(from);
-  bool real = is_float(node(from).type);
+// In field mode every floating-point type holds the same numbers.
+Computed NodeValues::converted(const Computed& x, ElementType from, ElementType to) const {
+  const bool real = is_float(from);
+  if (in_field() && is_float(to)) return real ? x : sema::in_field(field::embed(x.integer));
+  if (in_field() && real) return {0, field::to_integer(to, field_number(x))};
   if (is_float(to)) return {real ? rounded(to, x.real) : from_integer(to, x.integer), 0};
   return {0, real ? round_to_integer(to, x.real) : saturate(to, x.integer)};
 }
 
-Computed NodeValues::apply(const Apply& x, ElementType type) {
+Computed NodeValues::apply(NodeId id, const Apply& x, ElementType type) {
   const std::vector<NodeId>& operands = x.operands;
   switch (x.function) {
     case ElementFunction::select:
@@ -170,18 +175,38 @@ Computed NodeValues::apply(const Apply& x, ElementType type) {
     case ElementFunction::not_:
       return {0, !truth(operands[0])};
     case ElementFunction::cast:
-      return cast(operands[0], type);
+      return converted(value(operands[0]), node(operands[0]).type, type);
     default:
       break;
   }
   std::vector<Computed> v;
   for (NodeId operand : operands) v.push_back(value(operand));
-  ElementType operand_type = node(operands[0]).type;
-  return is_float(operand_type) ? on_reals(x.function, type, v) : on_integers(x.function, type, v);
+  const bool divides = x.function == ElementFunction::div || x.function == ElementFunction::rem;
+  if (divides && !is_float(type) && v[1].integer == 0)
+    throw refusal("division-by-zero", "an integer is divided by 0" + indices_text(id));
+  return function(x.function, node(operands[0]).type, type, v);
 }
 
-void write(Array& array, std::int64_t element, const Computed& value, ElementType type) {
-  if (is_float(type)) {
+// " at m = 3, n = 0", of the indices that a node depends on.
+std::string NodeValues::indices_text(NodeId id) const {
+  std::string text;
+  for (const IndexId index : memory_[static_cast<std::size_t>(id)].free)
+    text += (text.empty() ? " at " : ", ") + kernel_.index(index).name + " = " +
+            std::to_string(at(index));
+  return text;
+}
+
+Computed NodeValues::function(ElementFunction f, ElementType operands, ElementType type,
+                              const std::vector<Computed>& v) const {
+  if (!is_float(operands)) return on_integers(f, type, v);
+  return in_field() ? on_field(f, v) : on_reals(f, type, v);
+}
+
+void NodeValues::write(const Tensor& tensor, Array& array, std::int64_t element,
+                       const Computed& value, ElementType type) const {
+  if (in_field()) {
+    array.set_integer(element, converted(value, type, tensor.element).integer);
+  } else if (is_float(type)) {
     array.set_real(element, value.real);
   } else {
     array.set_integer(element, value.integer);

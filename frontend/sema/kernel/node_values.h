@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "frontend/sema/kernel/element_arithmetic.h"
@@ -41,6 +42,11 @@ class NodeValues {
   void know(NodeId id, const Computed& value) { known_[static_cast<std::size_t>(id)] = value; }
   void forget(NodeId id) { known_[static_cast<std::size_t>(id)].reset(); }
 
+  // Writes a value of a node of this type into an element of the tensor's array, which rounds it to
+  // the tensor's type.
+  void write(const Tensor& tensor, Array& array, std::int64_t element, const Computed& value,
+             ElementType type) const;
+
   // Returns the reduction over no values.
   Joined start(const Reduce& reduce) const;
   // Joins the value of the body at the indices as they stand. `type` is the reduction's.
@@ -67,13 +73,24 @@ class NodeValues {
 
   const Node& node(NodeId id) const { return kernel_.node(id); }
   std::int64_t size_of(const Int& n) const;
+  bool in_field() const { return call_.arithmetic == Arithmetic::field; }
+  // A constant as the floating-point type holds it.
+  Computed real(ElementType type, double value) const;
+  Computed literal(const Literal& x, ElementType type) const;
   Computed scalar(const ScalarValue& x, ElementType type) const;
   Computed load(const Load& x);
   Computed reduce(NodeId id, const Reduce& x, ElementType type);
   void add(const Reduce& x, ElementType type, Computed& sum);
-  Computed cast(NodeId from, ElementType to);
+  Computed converted(const Computed& x, ElementType from, ElementType to) const;
+  // Of operands that are all of this type.
+  Computed function(ElementFunction f, ElementType operands, ElementType type,
+                    const std::vector<Computed>& v) const;
+  // Whether a later value is the extreme in place of the one before: a NaN is, once.
+  bool comes_first(ReduceFunction function, ElementType type, const Computed& later,
+                   const Computed& before) const;
   bool truth(NodeId id) { return value(id).integer != 0; }
-  Computed apply(const Apply& x, ElementType type);
+  Computed apply(NodeId id, const Apply& x, ElementType type);
+  std::string indices_text(NodeId id) const;
 
   const KernelCall& call_;
   const Kernel& kernel_;
@@ -81,8 +98,5 @@ class NodeValues {
   std::vector<Memory> memory_;                  // by NodeId, of the reductions
   std::vector<std::optional<Computed>> known_;  // by NodeId
 };
-
-// Writes a value of a node of this type into an element, which rounds it to its own.
-void write(Array& array, std::int64_t element, const Computed& value, ElementType type);
 
 }  // namespace lay::sema

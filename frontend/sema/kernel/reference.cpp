@@ -15,7 +15,8 @@ KernelResult run_reference(const KernelCall& call) {
     values.for_each(a.indices, [&] {
       std::vector<std::int64_t> coordinate;
       for (const IndexId index : a.indices) coordinate.push_back(values.at(index));
-      write(out, out.offset(coordinate), values.value(a.value), type);
+      values.write(kernel.tensor(a.target), out, out.offset(coordinate), values.value(a.value),
+                   type);
     });
     result = out;
   }

@@ -116,7 +116,6 @@ std::optional<ElementFunction> element_function(ChainOperator op) {
     case ChainOperator::divide:
       return ElementFunction::div;
     case ChainOperator::modulo:
-      return ElementFunction::rem;
     case ChainOperator::floor_divide:
     case ChainOperator::compose:
     case ChainOperator::logical_and:
@@ -234,8 +233,11 @@ Value arithmetic(Session& session, ChainOperator op, const Operand& a, const Ope
                  Span whole) {
   if (a.value.is_unknown() || b.value.is_unknown()) return Value(Unknown{});
   if (is_element(a) || is_element(b)) {
+    if (!is_number(a) || !is_number(b)) mismatch(sign_of(op), a, b, whole);
+    if (op == ChainOperator::floor_divide || op == ChainOperator::modulo)
+      return session.kernel->floor_divided(op == ChainOperator::modulo, a, b, whole);
     auto function = element_function(op);
-    if (!function || !is_number(a) || !is_number(b)) mismatch(sign_of(op), a, b, whole);
+    if (!function) mismatch(sign_of(op), a, b, whole);
     return session.kernel->apply(*function, {a, b}, whole);
   }
   if (a.value.as<Array>() || b.value.as<Array>()) {
