@@ -139,7 +139,7 @@ class Splitter {
         reduce.indices = {part};
         reduce.body = static_cast<NodeId>(made.nodes.size()) - 1;
       } else if (live[id]) {
-        move(node, now);
+        node = remapped(std::move(node), now);
       } else {
         continue;
       }
@@ -155,27 +155,13 @@ class Splitter {
     return static_cast<NodeId>(made.nodes.size()) - 1;
   }
 
-  static void move(Node& node, const std::vector<NodeId>& now) {
-    const auto moved = [&](std::vector<NodeId>& ids) {
-      for (NodeId& id : ids) id = now[static_cast<std::size_t>(id)];
-    };
-    if (auto* load = std::get_if<Load>(&node.what)) moved(load->coordinate);
-    if (auto* apply = std::get_if<Apply>(&node.what)) moved(apply->operands);
-  }
-
   // By node: what the assignments need outside of the reductions.
   std::vector<char> after_reductions() const {
-    std::vector<NodeId> open;
-    std::vector<char> seen(kernel_.nodes.size(), 0);
-    for (const Assignment& assignment : kernel_.assignments) open.push_back(assignment.value);
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      if (seen[static_cast<std::size_t>(id)]++) continue;
-      if (std::holds_alternative<Reduce>(kernel_.node(id).what)) continue;
-      for (const NodeId operand : operands(kernel_.node(id))) open.push_back(operand);
-    }
-    return seen;
+    std::vector<NodeId> values;
+    for (const Assignment& assignment : kernel_.assignments) values.push_back(assignment.value);
+    return reachable_until(kernel_, values, [&](NodeId id) {
+      return std::holds_alternative<Reduce>(kernel_.node(id).what);
+    });
   }
 
   const Kernel& kernel_;
