@@ -229,14 +229,29 @@ class TilePlanner {
                             : add(candidate, schedule.where)) ||
             any;
     }
-    if (!any)
-      plan_.problems.push_back({"schedule-cover",
-                                "no row fits the tile of this schedule",
-                                schedule.at("threads"),
-                                {},
-                                {{"works", "columns = \"streamed\""}},
-                                {}});
+    if (!any) plan_.problems.push_back(nothing_fits(schedule));
     if (superfluous) plan_.variants.erase(plan_.variants.begin() + count, plan_.variants.end());
+  }
+
+  Problem nothing_fits(const TileSchedule& schedule) const {
+    if (!schedule.parts || tile::walks_of_columns(streamed_) == 1)
+      return {"schedule-cover",
+              "no row fits the tile of this schedule",
+              schedule.at("threads"),
+              {},
+              {{"works", "columns = \"streamed\""}},
+              {}};
+    const bool along_columns = std::any_of(
+        streamed_.tiles.begin(), streamed_.tiles.end(),
+        [](const tile::Tile& each) { return each.assignment >= 0 && each.axes.size() == 2; });
+    return {"schedule-cover",
+            std::string("a first launch cannot reduce parts of the columns: ") +
+                (along_columns ? "an output has an element for each column"
+                               : "a reduction needs the result of another one first"),
+            schedule.at("parts"),
+            {},
+            {{"works", "the schedule without `parts`"}},
+            {}};
   }
 
   // Few long rows, or few rows that memory runs along: blocks of a first launch take parts of the
