@@ -11,8 +11,8 @@ using enum ElementFunction;
 // PyTorch's tensors and Triton's blocks have Python's operators. Neither has `and`, `or` and `not`,
 // which Python does not let a library define: & and | stand in for them on truth values.
 constexpr PythonSpelling operators[] = {
-    {add, "$0 + $1"}, {sub, "$0 - $1"}, {mul, "$0 * $1"}, {div, "$0 / $1"},  {neg, "-$0"},
-    {lt, "$0 < $1"},  {le, "$0 <= $1"}, {gt, "$0 > $1"},  {ge, "$0 >= $1"},  {eq, "$0 == $1"},
+    {add, "$0 + $1"}, {sub, "$0 - $1"},  {mul, "$0 * $1"}, {div, "$0 / $1"}, {neg, "-$0"},
+    {lt, "$0 < $1"},  {le, "$0 <= $1"},  {gt, "$0 > $1"},  {ge, "$0 >= $1"}, {eq, "$0 == $1"},
     {ne, "$0 != $1"}, {and_, "$0 & $1"}, {or_, "$0 | $1"},
 };
 

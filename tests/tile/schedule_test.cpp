@@ -12,8 +12,7 @@ const std::string softmax =
 const std::string log_sum_exp =
     "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M\n"
     "{ let most = max[k](X[m,k])\n  s[m] = most + log(sum[k](exp(X[m,k] - most))) }\n";
-const std::string row_sum =
-    "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) }\n";
+const std::string row_sum = "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) }\n";
 
 plan::Plan planned(const std::string& kernel, const std::string& entries) {
   const auto kernels =
