@@ -67,9 +67,6 @@ class Former {
     for (std::size_t id = 0; id < given_.nodes.size(); ++id) {
       const auto* reduce = std::get_if<sema::Reduce>(&given_.nodes[id].what);
       if (!live[id] || !reduce) continue;
-      using enum sema::ReduceFunction;
-      if (reduce->function == argmax || reduce->function == argmin)
-        return NotTiled{"it takes the position of an extreme"};
       if (!found) {
         first = reduce->indices;
         found = true;
@@ -201,17 +198,12 @@ class Former {
       return static_cast<NodeId>(nodes.size()) - 1;
     };
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
-      sema::Node node = kernel_.nodes[id];
-      const auto moved = [&](NodeId& of) { of = now[static_cast<std::size_t>(of)]; };
-      if (auto* load = std::get_if<sema::Load>(&node.what)) {
-        for (NodeId& of : load->coordinate) moved(of);
-      } else if (auto* reduce = std::get_if<sema::Reduce>(&node.what)) {
-        moved(reduce->body);
-      } else if (auto* apply = std::get_if<sema::Apply>(&node.what)) {
+      sema::Node node = sema::remapped(kernel_.nodes[id], now);
+      if (auto* apply = std::get_if<sema::Apply>(&node.what)) {
+        const NodeId divided_by = sema::operands(kernel_.nodes[id]).back();
         const bool once = apply->function == ElementFunction::div && !reduced[id] &&
                           node.type == ElementType::f32 && on_column(static_cast<NodeId>(id)) &&
-                          !on_column(apply->operands[1]);
-        for (NodeId& of : apply->operands) moved(of);
+                          !on_column(divided_by);
         if (once) {
           const auto literal = [&](double value) {
             return add({sema::Literal{value}, node.type, node.where});
@@ -312,17 +304,8 @@ class Former {
   }
 
   std::vector<char> needs_of(NodeId root) const {
-    std::vector<char> needs(kernel_.nodes.size(), 0);
-    std::vector<NodeId> open{root};
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      if (needs[static_cast<std::size_t>(id)]) continue;
-      needs[static_cast<std::size_t>(id)] = 1;
-      if (reduction(kernel_, id)) continue;
-      for (const NodeId operand : sema::operands(kernel_.node(id))) open.push_back(operand);
-    }
-    return needs;
+    return sema::reachable_until(kernel_, {root},
+                                 [&](NodeId id) { return reduction(kernel_, id) != nullptr; });
   }
 
   void find_sites() {

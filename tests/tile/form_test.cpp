@@ -30,8 +30,6 @@ TEST_CASE("kernels that are no tile programs say why") {
   } rows[] = {
       {"kernel f<M, N>(X: f32 (M,N)) -> Y: f32 (M,N) { Y[m,n] = X[m,n] + 1 }",
        "it has no reduction"},
-      {"kernel f<M, N>(X: f32 (M,N)) -> s: s32 M { s[m] = argmax[n](X[m,n]) }",
-       "it takes the position of an extreme"},
       {"kernel f<M, N, K>(X: f32 (M,N), Z: f32 (M,K)) -> s: f32 M\n"
        "{ s[m] = sum[n](X[m,n]) + sum[k](Z[m,k]) }",
        "its reductions run over different extents"},

@@ -158,6 +158,32 @@ const Row rows[] = {
      "f(random(f32, (6,21)), random(f32, 6, 2))"},
     {"f64", "kernel f<M, N>(X: f64 (M,N)) -> s: f64 M { s[m] = sum[n](X[m,n] * X[m,n]) }",
      "f(random(f64, (3,50)))"},
+    {"the first of the greatest, along rows and columns",
+     "kernel f<M, N>(X: f32 (M,N)) -> (p: s32 M, v: f32 M)\n"
+     "{ p[m] = argmax[n](min(X[m,n], 0.6))\n  v[m] = max[n](min(X[m,n], 0.6)) }",
+     "f(random(f32, (7,45)))"},
+    {"the first of the least, along columns",
+     "kernel f<M, N>(X: bf16 (M,N)) -> p: s32 N { p[n] = argmin[m](X[m,n]) }",
+     "f(random(bf16, (300,9)))"},
+    {"the first NaN",
+     "kernel f<M, N>(X: f32 (M,N)) -> p: s32 M { p[m] = argmax[n](log(X[m,n] - 0.03)) }",
+     "f(random(f32, (9,33)))"},
+    {"the position of the least where all are infinite",
+     "kernel f<M, N>(X: f64 (M,N)) -> p: s32 M { p[m] = argmin[n](if X[m,n] < 2 then inf else 0) }",
+     "f(random(f64, (3,70)))"},
+    {"the greatest of everything", "kernel f<N>(x: f16 N) -> p: s32 1 { p[i] = argmax[n](x[n]) }",
+     "f(random(f16, 2000))"},
+    {"positions, extremes and conditions of parts",
+     "kernel f<M, N>(X: f32 (M,N)) -> (p: s32 M, q: s32 M, a: f32 M)\n"
+     "{ p[m] = argmax[n](min(X[m,n], 0.9))\n  q[m] = argmin[n](log(X[m,n] - 0.01))\n"
+     "  a[m] = if any[n](X[m,n] > 0.999) then max[n](X[m,n]) else 0 }\n"
+     "schedule f for simt { threads = (32,(2,2)):(1@1,(64@1,32@1)), parts = 5 }",
+     "f(random(f32, (4,1500)))"},
+    {"an extreme that no value exceeds, in parts without a column",
+     "kernel f<M, N>(X: f16 (M,N)) -> p: s32 M { p[m] = argmax[n](if X[m,n] < 2 then -inf else 0) "
+     "}\n"
+     "schedule f for simt { threads = (32,4):(1@1,32@1), parts = 7 }",
+     "f(random(f16, (3,300)))"},
     {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",
      "f(zeros(f32, (3,0)))"},
 };
