@@ -89,16 +89,51 @@ class Former {
     return std::nullopt;
   }
 
+  // Each index of `from` becomes one of `into` of an equal extent, one that walks the same mode of
+  // a tensor before others, so that reads of one element are one.
   bool merge(const Indices& from, const Indices& into, std::map<IndexId, IndexId>& to) const {
     if (from.size() != into.size()) return false;
+    const auto modes = modes_of_indices();
+    std::set<IndexId> taken;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (from[i] == into[i]) continue;
-      const Int &a = given_.index(from[i]).extent, &b = given_.index(into[i]).extent;
-      if (!(a == b) && !facts_.proves(equal(a, b))) return false;
-      if (to.contains(from[i]) && to.at(from[i]) != into[i]) return false;
-      to[from[i]] = into[i];
+      const auto known = to.find(from[i]);
+      int best = -1;
+      IndexId chosen = -1;
+      for (std::size_t j = 0; j < into.size(); ++j) {
+        if (taken.contains(into[j]) || (known != to.end() && known->second != into[j])) continue;
+        const Int &a = given_.index(from[i]).extent, &b = given_.index(into[j]).extent;
+        if (!(a == b) && !facts_.proves(equal(a, b))) continue;
+        const int liking = from[i] == into[j] ? 3 : meet(modes, from[i], into[j]) ? 2 : i == j;
+        if (liking > best) {
+          best = liking;
+          chosen = into[j];
+        }
+      }
+      if (chosen < 0) return false;
+      taken.insert(chosen);
+      if (chosen != from[i]) to[from[i]] = chosen;
     }
     return true;
+  }
+
+  using Modes = std::map<IndexId, std::set<std::pair<sema::TensorId, std::size_t>>>;
+
+  // The modes of tensors that each index walks.
+  Modes modes_of_indices() const {
+    Modes modes;
+    for (const sema::Node& node : given_.nodes) {
+      const auto* load = std::get_if<sema::Load>(&node.what);
+      for (std::size_t i = 0; load && i < load->coordinate.size(); ++i)
+        modes[sema::bare_index(given_, load->coordinate[i])].emplace(load->tensor, i);
+    }
+    return modes;
+  }
+
+  static bool meet(const Modes& modes, IndexId a, IndexId b) {
+    const auto of_a = modes.find(a), of_b = modes.find(b);
+    if (of_a == modes.end() || of_b == modes.end()) return false;
+    return std::any_of(of_a->second.begin(), of_a->second.end(),
+                       [&](const auto& mode) { return of_b->second.contains(mode); });
   }
 
   // Rows are what reductions and outputs depend on beside the columns.

@@ -184,6 +184,39 @@ const Row rows[] = {
      "}\n"
      "schedule f for simt { threads = (32,4):(1@1,32@1), parts = 7 }",
      "f(random(f16, (3,300)))"},
+    {"cross-entropy",
+     "kernel f<M, N>(X: bf16 (M,N), target: s32 M) -> loss: f32 M\n"
+     "{ let most = max[n](X[m,n])\n"
+     "  loss[m] = most + log(sum[n](exp(X[m,n] - most))) - X[m,target[m]] }",
+     "f(random(bf16, (5,40)), random(s32, 5, 3, 0, 39))"},
+    {"backward of softmax",
+     "kernel f<M, N>(Y: bf16 (M,N), dY: bf16 (M,N)) -> dX: f32 (M,N)\n"
+     "{ dX[m,n] = Y[m,n] * (dY[m,n] - sum[k](Y[m,k] * dY[m,k])) }",
+     "f(random(bf16, (5,72)), random(bf16, (5,72), 2))"},
+    {"backward of layer norm",
+     "kernel f<M, N>(X: bf16 (M,N), w: bf16 N, dY: bf16 (M,N), eps: f32) -> dX: f32 (M,N)\n"
+     "{ let mean = sum[k](X[m,k]) / N\n"
+     "  let r = rsqrt(sum[k]((X[m,k] - mean) * (X[m,k] - mean)) / N + eps)\n"
+     "  let a = sum[k](dY[m,k] * w[k]) / N\n"
+     "  let b = sum[k](dY[m,k] * w[k] * (X[m,k] - mean) * r) / N\n"
+     "  dX[m,n] = r * (dY[m,n] * w[n] - a - (X[m,n] - mean) * r * b) }",
+     "f(random(bf16, (6,40)), random(bf16, 40, 2), random(bf16, (6,40), 3), 0.01)"},
+    {"gradients of a norm's weights",
+     "kernel f<M, N>(X: f16 (M,N), dY: f16 (M,N), mean: f32 M, r: f32 M) -> (g: f32 N, b: f32 N)\n"
+     "{ g[n] = sum[m](dY[m,n] * (X[m,n] - mean[m]) * r[m])\n  b[n] = sum[m](dY[m,n]) }",
+     "f(random(f16, (70,24)), random(f16, (70,24), 2), random(f32, 70, 3), random(f32, 70, 4))"},
+    {"batch norm",
+     "kernel f<B, C, H, W>(X: f32 (B,C,H,W), g: f32 C) -> Y: f32 (B,C,H,W)\n"
+     "{ let mean = sum[i,p,q](X[i,c,p,q]) / (B*H*W)\n"
+     "  let spread = sum[q,p,i]((X[i,c,p,q] - mean) * (X[i,c,p,q] - mean)) / (B*H*W)\n"
+     "  Y[n,c,h,w] = (X[n,c,h,w] - mean) * rsqrt(spread + 0.01) * g[c] }",
+     "f(random(f32, (3,4,5,8)), random(f32, 4, 2))"},
+    {"group norm, channels last",
+     "kernel f<B, P, G, D>(X: f16 (B,P,G,D), g: f32 (G,D)) -> Y: f16 (B,P,G,D)\n"
+     "{ let mean = sum[d,q](X[n,q,c,d]) / (P*D)\n"
+     "  let spread = sum[d,q]((X[n,q,c,d] - mean) * (X[n,q,c,d] - mean)) / (P*D)\n"
+     "  Y[n,p,c,e] = (X[n,p,c,e] - mean) * rsqrt(spread + 0.01) * g[c,e] }",
+     "f(random(f16, (2,6,3,8)), random(f32, (3,8), 2))"},
     {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",
      "f(zeros(f32, (3,0)))"},
 };
