@@ -226,7 +226,7 @@ Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
 Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
                     const Prediction& prediction, const Sized& sized, const Target& target) {
   const tile::Axis& across = program.axis(tile::row_axis);
-  const int blocks = program.threads->blocks();
+  const int blocks = program.threads->blocks() * program.parts;
   const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;
   Forecast made = of_tiles(prediction, sized, tiles, target);
   count_products(made, kernel, target);

@@ -246,7 +246,7 @@ Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
 Prediction predict(const tile::Program& program, const Target& target) {
   const tile::Distribution& threads = *program.threads;
   constexpr int rest = 36;  // addresses, conditions and partial results
-  double copied = 0, kept = 0, along_columns = 0;
+  double copied = 0, kept = 0, along_columns = 0, joined = 0;
   Int walked = 0;                 // bytes that walks of the columns ask for
   std::set<tile::TileId> stored;  // access by access
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
@@ -255,6 +255,11 @@ Prediction predict(const tile::Program& program, const Target& target) {
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
     const auto* map = std::get_if<tile::Map>(&stmt.node);
+    // What reductions of one row hold is part of the rest.
+    const auto* reduce = std::get_if<tile::Reduce>(&stmt.node);
+    if (reduce && threads.values(tile::row_axis) > 1)
+      for (const ElementType type : tile::partial_types(program, reduce->out))
+        joined += threads.values(tile::row_axis) * bits(type) / 32.0;
     if (!copy && !map) return;
     const tile::Tile& tile = program.tile(copy ? copy->dst : map->out);
     if (tile.space == tile::Space::global) return;
@@ -274,9 +279,9 @@ Prediction predict(const tile::Program& program, const Target& target) {
                          ? 3 * threads.values(tile::row_axis) * threads.values(tile::column_axis)
                          : 0;
   Prediction result;
-  result.registers =
-      std::min(target.thread_registers,
-               rest + single + static_cast<int>(std::max(copied, kept) + along_columns / 2));
+  result.registers = std::min(
+      target.thread_registers,
+      rest + single + static_cast<int>(std::max(copied, kept) + along_columns / 2 + joined));
   result.shared_bytes = static_cast<int>(tile::shared_bytes(program));
   result.blocks = resident_blocks(threads.threads(), result.registers, result.shared_bytes, target);
   const sema::Kernel& kernel = *program.kernel;

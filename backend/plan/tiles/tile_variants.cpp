@@ -16,9 +16,9 @@ using tile::Columns;
 using tile::Program;
 using tile::Shape;
 
-constexpr int access_bytes = 16;   // the widest access
-constexpr int wide_vector = 16;    // values side by side at most
-constexpr int values_wanted = 32;  // of a thread: 64 to 128 bytes on their way at once
+constexpr int access_bytes = 16;  // the widest access
+constexpr int wide_vector = 16;   // values side by side at most
+constexpr int most_values = 32;   // of a thread: 64 to 128 bytes on their way at once
 
 // A way to bind a program, and the sizes that it is for.
 struct Candidate {
@@ -37,7 +37,12 @@ class TilePlanner {
         target_(target),
         kept_(std::move(kept)),
         streamed_(std::move(streamed)),
-        along_(tile::contiguous_axis(kept_, facts_)) {}
+        along_(tile::contiguous_axis(kept_, facts_)) {
+    // Several tiles of inputs share what a thread has for values.
+    constexpr int registers = 64;
+    while (values_wanted_ > 8 && values_wanted_ * bits_of_place() > 32 * registers)
+      values_wanted_ /= 2;
+  }
 
   void run() {
     int number = 0;
@@ -92,13 +97,32 @@ class TilePlanner {
     return bytes;
   }
 
+  // Bits that a thread holds for each of its places: all tiles of rows and columns that are loaded.
+  int bits_of_place() const {
+    int all = 0;
+    for (const tile::Tile& each : kept_.tiles)
+      if (is_loaded(each)) all += bits(each.element);
+    return all;
+  }
+  // And for each column: tiles along the columns alone.
+  int bits_of_column() const {
+    int all = 0;
+    for (const tile::Tile& each : kept_.tiles)
+      if (along_columns_only(each)) all += bits(each.element);
+    return all;
+  }
+  static bool along_columns_only(const tile::Tile& each) {
+    return each.space == tile::Space::global &&
+           each.axes == std::vector<tile::AxisId>{tile::column_axis};
+  }
+  static bool is_loaded(const tile::Tile& each) {
+    return each.space == tile::Space::global && each.assignment < 0 && each.axes.size() == 2;
+  }
+
   // Whether a tile along the columns alone is used in every row, so that rows of one thread share
   // it: the vector of a product.
   bool shares_columns() const {
-    return std::any_of(kept_.tiles.begin(), kept_.tiles.end(), [](const tile::Tile& each) {
-      return each.space == tile::Space::global &&
-             each.axes == std::vector<tile::AxisId>{tile::column_axis};
-    });
+    return std::any_of(kept_.tiles.begin(), kept_.tiles.end(), along_columns_only);
   }
 
   std::vector<Candidate> candidates(int bytes) const {
@@ -120,22 +144,31 @@ class TilePlanner {
       return Shape{
           tile::column_axis, std::max(1, 128 / threads), threads, rows, repeats, vector, blocks};
     };
-    const int wanted = std::max(1, values_wanted / vector);
+    const int wanted = std::max(1, values_wanted_ / vector);
     const Int &length = streamed_.axis(tile::column_axis).extent,
               &across = streamed_.axis(tile::row_axis).extent;
     if (tile::walks_of_columns(streamed_) > 1) {
       // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row. A thread
       // has 32 to 64 bytes of a row on their way, short rows aside (tests/bench/results/rows.txt).
       using Row = std::array<int, 4>;
+      // 1024 threads have 64 registers each.
+      int last_repeats = std::max(1, most_values / vector);
+      while (last_repeats > 1 &&
+             last_repeats * vector * (bits_of_place() + bits_of_column()) > 32 * 40)
+        last_repeats /= 2;
       // Weights along the columns take as many registers again: half as many values a thread.
       const Row long_row = shares_columns() ? Row{1024, 4, 1, 1} : Row{512, 8, 1, 1};
-      const std::vector<Row> of_32_bits = {{8, 1, 4, 1},   {32, 2, 1, 1}, {128, 2, 1, 1},
-                                           {256, 4, 1, 1}, long_row,      {512, 8, 1, 4},
-                                           {1024, 8, 1, 8}};
+      const std::vector<Row> of_32_bits = {{8, 1, 4, 1},
+                                           {32, 2, 1, 1},
+                                           {128, 2, 1, 1},
+                                           {256, 4, 1, 1},
+                                           long_row,
+                                           {512, 8, 1, 4},
+                                           {1024, last_repeats, 1, 8}};
       const std::vector<Row> of_16_bits = {
-          {8, 1, wanted, 1},   {32, 1, wanted, 1},  {32, wanted, 1, 1},  {128, wanted, 1, 1},
-          {512, wanted, 1, 1}, {512, wanted, 1, 4}, {1024, wanted, 1, 8}};
-      const std::vector<Row> single = {{32, values_wanted, 1, 1}, {512, values_wanted, 1, 1}};
+          {8, 1, wanted, 1},   {32, 1, wanted, 1},  {32, wanted, 1, 1},        {128, wanted, 1, 1},
+          {512, wanted, 1, 1}, {512, wanted, 1, 4}, {1024, last_repeats, 1, 8}};
+      const std::vector<Row> single = {{32, values_wanted_, 1, 1}, {512, values_wanted_, 1, 1}};
       const std::vector<Row>& table = vector == 1 ? single : vector <= 4 ? of_32_bits : of_16_bits;
       for (const auto& [threads, repeats, rows, blocks] : table) {
         if (blocks > target_.cluster) continue;
@@ -185,7 +218,7 @@ class TilePlanner {
     // blocks for the same rows where there are few.
     if (vector > 2) {
       Candidate wide = make("streamed", Columns::streamed,
-                            shape(vector, 8, std::max(1, values_wanted / vector)), bytes);
+                            shape(vector, 8, std::max(1, values_wanted_ / vector)), bytes);
       wide.when = {greater_equal(across, 32 * vector * 2 * target_.sms)};
       made.push_back(std::move(wide));
     }
@@ -263,8 +296,8 @@ class TilePlanner {
     const bool wide = along_ == tile::column_axis;
     const int narrow = std::min(vector, 4);
     const Shape shape =
-        wide ? Shape{tile::column_axis, 1, 256, 1, std::max(1, values_wanted / vector), vector, 1}
-             : Shape{tile::row_axis, 32, 8, 1, values_wanted / narrow, narrow, 1};
+        wide ? Shape{tile::column_axis, 1, 256, 1, std::max(1, values_wanted_ / vector), vector, 1}
+             : Shape{tile::row_axis, 32, 8, 1, values_wanted_ / narrow, narrow, 1};
     Candidate first{name, Columns::streamed, shape.distribution(), bytes, {}};
     const int tile = cluster_columns(first), rows = tile::extent_of(first.threads, tile::row_axis);
     first.when = {less_equal(across, rows * most_tiles), greater_equal(length, 32 * tile)};
@@ -285,7 +318,7 @@ class TilePlanner {
       return false;
     auto bound =
         tile::bind(std::get<Program>(std::move(parts_program)), first.threads, first.bytes, facts_);
-    const Shape joining{tile::row_axis, 32, 8, 1, values_wanted, 1, 1};
+    const Shape joining{tile::row_axis, 32, 8, 1, most_values, 1, 1};
     auto join =
         tile::bind(std::get<Program>(std::move(join_program)), joining.distribution(), 0, facts_);
     if (!bound || !join) return false;
@@ -333,9 +366,11 @@ class TilePlanner {
   int blocks_of(const Program& program, const Prediction& prediction) const {
     constexpr int threads_wanted = 1024, values_of_64_registers = 32;
     const tile::Distribution& threads = *program.threads;
-    const bool fits =
-        threads.vector > 1 && threads.values(tile::row_axis) * threads.values(tile::column_axis) <=
-                                  values_of_64_registers;
+    const auto inputs = std::count_if(program.tiles.begin(), program.tiles.end(), is_loaded);
+    const std::ptrdiff_t values = threads.values(tile::row_axis) *
+                                  threads.values(tile::column_axis) *
+                                  std::max<std::ptrdiff_t>(1, inputs);
+    const bool fits = threads.vector > 1 && values <= values_of_64_registers;
     const int wanted = fits ? threads_wanted / threads.threads() : 1;
     return std::min(std::max(prediction.blocks, wanted), target_.sm_blocks);
   }
@@ -366,6 +401,7 @@ class TilePlanner {
   const Target& target_;
   Program kept_, streamed_;
   tile::AxisId along_;
+  int values_wanted_ = most_values;
 };
 
 }  // namespace
