@@ -516,11 +516,40 @@ void plan_scalar(Plan& plan, const std::string& reason, const Target& target) {
   plan.variants.push_back(scalar_variant(*plan.kernel, reason, target));
 }
 
+// Coordinates are computed in 32 bits. The launcher holds each size below 2^31, not the products of
+// sizes that joined indices run over.
+std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& gemm) {
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 21);
+  std::vector<Predicate> needed;
+  if (gemm.kernel.get() == &kernel) return needed;
+  for (const sema::Index& index : gemm.kernel->indices)
+    if (!index.extent.dim_id()) needed.push_back(less_equal(index.extent, most));
+  return needed;
+}
+
+void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
+  const auto needed = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
+  if (!needed) return plan_scalar(plan, "more than 2^31 rows, columns or products", target);
+  if (gemm.kernel != plan.kernel) plan.coalesced = gemm.kernel;
+  Plan made{gemm.kernel, {}, {}};
+  GemmPlanner(made, gemm.form, facts, target).run();
+  plan.problems = std::move(made.problems);
+  plan.notes = std::move(made.notes);
+  for (Variant& variant : made.variants) {
+    if (!variant.kernel) variant.kernel = plan.coalesced;
+    variant.when.insert(variant.when.end(), needed->begin(), needed->end());
+    plan.variants.push_back(std::move(variant));
+  }
+  if (plan.problems.empty() && !needed->empty())
+    plan.variants.push_back(
+        scalar_variant(*plan.kernel, "more than 2^31 rows, columns or products", target));
+}
+
 void plan_kernel(Plan& plan, const Target& target) {
   check_support(*plan.kernel, plan.problems);
   if (!plan.problems.empty()) return;
   Facts facts = facts_of(*plan.kernel);
-  auto form = recognise(*plan.kernel, facts);
+  auto form = recognise_coalesced(plan.kernel, facts);
   if (std::holds_alternative<NotGemm>(form)) {
     const auto change = recognise_permute(*plan.kernel, facts);
     if (const auto* found = std::get_if<PermuteForm>(&change))
@@ -538,7 +567,7 @@ void plan_kernel(Plan& plan, const Target& target) {
   if (std::any_of(tensors.begin(), tensors.end(),
                   [](const sema::Tensor& each) { return each.is_swizzled(); }))
     return plan_scalar(plan, "a tensor is swizzled in global memory", target);
-  GemmPlanner(plan, std::get<GemmForm>(form), facts, target).run();
+  plan_gemm(plan, std::get<Gemm>(form), facts, target);
 }
 
 }  // namespace

@@ -206,6 +206,12 @@ struct Plan {
   std::vector<Variant> variants;
   std::vector<Problem> problems;        // when there are any, the plan must not be run
   std::vector<std::string> notes = {};  // schedules of the script that it passes over, and why
+  // The kernel with its indices coalesced, where the variants of a GEMM are those of that kernel;
+  // else null.
+  sema::KernelPtr coalesced = nullptr;
+
+  // The kernel whose operands a GEMM's schedules name.
+  const sema::Kernel& scheduled() const { return coalesced ? *coalesced : *kernel; }
 };
 
 // The kernel that the variant itself executes.

@@ -379,15 +379,15 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   }
   std::visit(overloaded{
                  [&](const SimtGemm& how) {
-                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
                  },
                  [&](const Permute& how) { permute_lines(kernel, how, lines); },
                  [&](const Copies& how) { copies_lines(kernel, how, lines); },
                  [&](const Sm80Gemm& how) {
-                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
                  },
                  [&](const Sm90Gemm& how) {
-                   gemm_lines(kernel, operand_names(*plan.kernel, how), how, lines);
+                   gemm_lines(kernel, operand_names(plan.scheduled(), how), how, lines);
                  },
                  [&](const ScalarKernel& how) {
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");

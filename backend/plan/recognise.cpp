@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "backend/tile/coalesce_indices.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::plan {
@@ -138,6 +139,19 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   if (auto* no = std::get_if<NotGemm>(&left)) return *no;
   if (auto* no = std::get_if<NotGemm>(&right)) return *no;
   return place_indices(kernel, facts, form, std::get<Factor>(left), std::get<Factor>(right));
+}
+
+std::variant<Gemm, NotGemm> recognise_coalesced(const KernelPtr& kernel, const Facts& facts) {
+  const auto indices_used = [](const Kernel& of) {
+    std::set<IndexId> used;
+    for (const std::set<IndexId>& free : free_indices(of)) used.insert(free.begin(), free.end());
+    return used.size();
+  };
+  KernelPtr joined = std::make_shared<const Kernel>(tile::coalesce_indices(*kernel, facts));
+  if (indices_used(*joined) == indices_used(*kernel)) joined = kernel;
+  auto form = recognise(*joined, facts);
+  if (auto* no = std::get_if<NotGemm>(&form)) return *no;
+  return Gemm{std::move(joined), std::get<GemmForm>(std::move(form))};
 }
 
 int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction) {

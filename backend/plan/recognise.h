@@ -45,6 +45,20 @@ GemmForm swapped(GemmForm form);
 
 std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts);
 
+// A GEMM and the kernel whose nodes and indices it names.
+struct Gemm {
+  sema::KernelPtr kernel;
+  GemmForm form;
+};
+
+// As recognise(), of the kernel whose indices are one wherever memory walks them as one: batches
+// that only A has become rows of A, sums over several indices sums over one.
+//
+//   Y[b,s,n] = sum[h,d](X[b,s,h,d] * W[n,h,d])      rows (b,s), columns n, k = (h,d)
+//
+// The kernel is the given one where there is nothing to join.
+std::variant<Gemm, NotGemm> recognise_coalesced(const sema::KernelPtr& kernel, const Facts& facts);
+
 // Steps of arithmetic of one element outside the sum, each step counted once: an elementary
 // function is as much code as eight others.
 int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction);

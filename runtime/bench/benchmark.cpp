@@ -44,6 +44,7 @@ class Benchmark {
         sources_(sources),
         plan_(plan),
         problem_(problem),
+        gemm_problem_(problem),
         extended_(problem) {}
 
   Result run() {
@@ -98,14 +99,16 @@ class Benchmark {
   // Finds the GEMM that the kernel is, what cuBLASLt can do of it, and the epilogue as a kernel of
   // its own.
   void recognise() {
-    const auto form = plan::recognise(*problem_.kernel, plan::facts_of(*problem_.kernel));
+    const auto form = plan::recognise_coalesced(problem_.kernel, plan::facts_of(*problem_.kernel));
     if (const auto* no = std::get_if<plan::NotGemm>(&form)) {
       result_.notes.push_back("no library baseline: not a GEMM: " + no->reason);
       return;
     }
-    form_ = std::get<plan::GemmForm>(form);
+    const auto& gemm = std::get<plan::Gemm>(form);
+    form_ = gemm.form;
+    gemm_problem_ = with_kernel(problem_, gemm.kernel);
     result_.is_gemm = true;
-    auto baseline = baseline_of(problem_, *form_);
+    auto baseline = baseline_of(gemm_problem_, *form_);
     if (const auto* no = std::get_if<NoBaseline>(&baseline)) {
       result_.notes.push_back("no cuBLASLt baseline: " + no->reason);
       return;
@@ -115,7 +118,7 @@ class Benchmark {
     const ElementType operands = baseline_->matmul.a.element;
     if (is_float(operands) && bits(operands) == 8) match_accumulation();
     if (!environment_.library) return;
-    const auto epilogue = epilogue_of(problem_, *form_);
+    const auto epilogue = epilogue_of(gemm_problem_, *form_);
     if (const auto* found = std::get_if<Epilogue>(&epilogue)) {
       epilogue_ = *found;
       result_.form += epilogue_text(*found);
@@ -127,7 +130,7 @@ class Benchmark {
     if (!has_work) return;
     const bool integers = baseline_->matmul.accumulator == ElementType::s32;
     const ElementType stored = integers ? ElementType::s32 : baseline_->matmul.d.element;
-    epilogue_plan_ = plan::make_plan(epilogue_kernel(*problem_.kernel, *form_, stored));
+    epilogue_plan_ = plan::make_plan(epilogue_kernel(*gemm_problem_.kernel, *form_, stored));
     if (epilogue_plan_->problems.empty())
       extended_ = with_kernel(problem_, epilogue_plan_->kernel);
     else
@@ -245,7 +248,7 @@ class Benchmark {
   }
 
   void add_fused() {
-    auto description = with_epilogue(problem_, *baseline_, *epilogue_);
+    auto description = with_epilogue(gemm_problem_, *baseline_, *epilogue_);
     if (const auto* no = std::get_if<NoBaseline>(&description)) {
       result_.notes.push_back("cuBLASLt does not fuse the epilogue: " + no->reason);
       return;
@@ -333,7 +336,7 @@ class Benchmark {
   // Adds the kernel in Triton, epilogue included: the fastest of the configurations that are right.
   void add_triton() {
     if (!form_ || !environment_.triton) return;
-    const auto request = triton_request(problem_, *form_, environment_.gpu.target().capability,
+    const auto request = triton_request(gemm_problem_, *form_, environment_.gpu.target().capability,
                                         environment_.gpu.device().sms);
     if (const auto* no = std::get_if<NotInTriton>(&request)) {
       result_.notes.push_back("no Triton baseline: " + no->reason);
@@ -505,6 +508,8 @@ class Benchmark {
   const Sources& sources_;
   const plan::Plan& plan_;
   const Problem& problem_;
+  // With the kernel that form_ is of: the problem's, or that with its indices coalesced.
+  Problem gemm_problem_;
   // With the stored product as one more tensor, if the epilogue is also run alone.
   Problem extended_;
   Result result_;

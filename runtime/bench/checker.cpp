@@ -51,17 +51,18 @@ Checker::Checker(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& pl
     scalar_.reset();
   }
   uniform_ = uniform_numbers(problem);
-  const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
-  const auto* gemm = std::get_if<plan::GemmForm>(&form);
+  const auto recognised =
+      plan::recognise_coalesced(problem.kernel, plan::facts_of(*problem.kernel));
+  const auto* gemm = std::get_if<plan::Gemm>(&recognised);
   if (gemm) {
-    a_ = loaded(*problem.kernel, gemm->a);
-    b_ = loaded(*problem.kernel, gemm->b);
+    a_ = loaded(*gemm->kernel, gemm->form.a);
+    b_ = loaded(*gemm->kernel, gemm->form.b);
   }
   add_case("integers", Numbers::small_integers, Numbers::small_integers);
   if (!gemm) return;
   // Integers that need the whole significand, if their sums stay exact and the output can store
   // them: one operand at a time, against signs.
-  const auto k = static_cast<double>(problem.extent(gemm->k));
+  const auto k = static_cast<double>(with_kernel(problem, gemm->kernel).extent(gemm->form.k));
   const auto exact = [&](sema::TensorId wide) {
     const Tensor& tensor = problem.tensors[static_cast<std::size_t>(wide)];
     const ElementType output =

@@ -18,12 +18,6 @@ constexpr Family all_families[] = {
     {"sm90", sm90_proposals},
 };
 
-std::optional<GemmForm> form_of(const sema::Kernel& kernel) {
-  auto form = recognise(kernel, facts_of(kernel));
-  const auto* gemm = std::get_if<GemmForm>(&form);
-  return gemm ? std::optional(*gemm) : std::nullopt;
-}
-
 sema::KernelPtr with_schedules(const sema::Kernel& kernel, std::vector<sema::Schedule> schedules) {
   auto made = std::make_shared<sema::Kernel>(kernel);
   made->schedules = std::move(schedules);
@@ -67,11 +61,12 @@ std::span<const Family> families() {
 std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes,
                                          const Target& target) {
   std::vector<Candidate> candidates;
-  const auto form = form_of(*kernel);
-  if (!form) return candidates;
+  const auto form = recognise_coalesced(kernel, facts_of(*kernel));
+  const auto* gemm = std::get_if<Gemm>(&form);
+  if (!gemm) return candidates;
   for (const Family& family : families())
-    for (const sema::Schedule& schedule : family.propose(*kernel, *form))
-      if (auto candidate = judged(*kernel, schedule, sizes, target))
+    for (const sema::Schedule& schedule : family.propose(*gemm->kernel, gemm->form))
+      if (auto candidate = judged(*gemm->kernel, schedule, sizes, target))
         candidates.push_back(std::move(*candidate));
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });

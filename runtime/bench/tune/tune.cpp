@@ -189,20 +189,22 @@ class Tuner {
  private:
   const Target& target() const { return gpu_ ? gpu_->target() : default_target(); }
 
-  void tune(const plan::Plan& plan, const Problem& problem) {
-    std::cout << problem.kernel->name << sizes_text(problem) << "\n";
-    const auto form = plan::recognise(*problem.kernel, plan::facts_of(*problem.kernel));
+  void tune(const plan::Plan& plan, const Problem& given) {
+    std::cout << given.kernel->name << sizes_text(given) << "\n";
+    const auto form = plan::recognise_coalesced(given.kernel, plan::facts_of(*given.kernel));
     if (const auto* no = std::get_if<plan::NotGemm>(&form)) {
       std::cout << "  nothing to tune: " << no->reason << "\n";
       return;
     }
+    const auto& gemm = std::get<plan::Gemm>(form);
+    const Problem problem = with_kernel(given, gemm.kernel);
     const auto ranked = plan::ranked_candidates(problem.kernel, problem.sizes, target());
     if (ranked.empty()) {
       std::cout << "  no candidate: no schedule fits these sizes\n";
       return;
     }
     if (!gpu_) return print_ranking(plan, problem, ranked);
-    measure_best(plan, problem, std::get<plan::GemmForm>(form), ranked);
+    measure_best(plan, problem, gemm.form, ranked);
   }
 
   void print_ranking(const plan::Plan& plan, const Problem& problem,
