@@ -13,6 +13,7 @@
 #include "backend/plan/sm90/sm90.h"
 #include "backend/plan/sm90/sm90_banks.h"
 #include "backend/plan/sm90/sm90_store.h"
+#include "backend/plan/tiles/workspace_kernel.h"
 #include "backend/tile/bind.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -32,11 +33,13 @@ Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indice
   return result;
 }
 
-// Every element of an input once.
+// Every element of an input that is read once.
 Int input_bytes(const sema::Kernel& kernel) {
   Int result = 0;
-  for (const sema::Tensor& tensor : kernel.tensors) {
-    if (tensor.access == sema::Access::input)
+  const std::vector<char> used = used_tensors(kernel);
+  for (std::size_t id = 0; id < used.size(); ++id) {
+    const sema::Tensor& tensor = kernel.tensors[id];
+    if (used[id] && tensor.access == sema::Access::input)
       result += size(tensor.layout) * tensor.element_bytes();
   }
   return result;
