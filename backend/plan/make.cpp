@@ -20,6 +20,7 @@
 #include "backend/plan/simt/simt_ring.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tensor_variant.h"
+#include "backend/plan/tiles/staged_variants.h"
 #include "backend/plan/tiles/tile_variants.h"
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
@@ -502,17 +503,16 @@ class GemmPlanner {
       completed_;  // targets that have the library's rows under a schedule for all sizes
 };
 
+void refuse_schedules(Plan& plan, const std::string& message, const std::string& help) {
+  for (const sema::Schedule& schedule : plan.kernel->schedules)
+    plan.problems.push_back({"unsupported", message, schedule.where, {}, {{"help", help}}, {}});
+}
+
 void plan_scalar(Plan& plan, const std::string& reason, const Target& target) {
-  for (const sema::Schedule& schedule : plan.kernel->schedules) {
-    plan.problems.push_back(
-        {"unsupported",
-         "expected a GEMM or a permute kernel to schedule, and `" + plan.kernel->name +
-             "` is neither: " + reason,
-         schedule.where,
-         {},
-         {{"help", "without a schedule it runs with one thread an output element"}},
-         {}});
-  }
+  refuse_schedules(plan,
+                   "expected a GEMM or a permute kernel to schedule, and `" + plan.kernel->name +
+                       "` is neither: " + reason,
+                   "without a schedule it runs with one thread an output element");
   plan.variants.push_back(scalar_variant(*plan.kernel, reason, target));
 }
 
@@ -556,8 +556,13 @@ void plan_kernel(Plan& plan, const Target& target) {
       return add_permute_variants(plan, *found, facts, target);
   }
   if (auto* no = std::get_if<NotGemm>(&form)) {
-    if (const auto reason = add_tile_variants(plan, facts, target))
-      return plan_scalar(plan, no->reason + ", and " + *reason, target);
+    if (const auto reason = add_tile_variants(plan, facts, target)) {
+      if (!add_staged_variants(plan, facts, target))
+        return plan_scalar(plan, no->reason + ", and " + *reason, target);
+      refuse_schedules(
+          plan, "`" + plan.kernel->name + "` runs in several launches, for " + *reason,
+          "a kernel for each launch takes a schedule; without one this kernel runs as it is");
+    }
     if (plan.problems.empty() && (plan.variants.empty() || !unconditional(plan.variants.back())))
       plan.variants.push_back(
           scalar_variant(*plan.kernel, "more than 2^31 rows or columns", target));

@@ -50,6 +50,8 @@ class Former {
     program_.part = part_;
     if (part_ >= 0) program_.parts = static_cast<int>(kernel_.index(part_).extent.value());
     program_.axes = {axis(sides_.rows, "row"), axis(sides_.columns, "column")};
+    // A reduction may bind an index of a row's name.
+    if (program_.axes[0].name == program_.axes[1].name) program_.axes[1].name += "_";
     find_sites();
     program_.body = {loop(row_axis, Walk::grid, how == Columns::kept ? kept() : streamed())};
     verify_after("form", program_);
@@ -378,9 +380,11 @@ class Former {
     return static_cast<TileId>(program_.tiles.size()) - 1;
   }
 
+  // Where there is one row, every value is one of it: a tensor of columns is no vector that rows
+  // share.
   std::vector<AxisId> axes_of(NodeId id) const {
     std::vector<AxisId> axes;
-    if (on_rows(id)) axes.push_back(row_axis);
+    if (on_rows(id) || program_.axis(row_axis).extent.is(1)) axes.push_back(row_axis);
     if (on_columns(id)) axes.push_back(column_axis);
     return axes;
   }

@@ -206,11 +206,12 @@ void count_products(Forecast& made, const sema::Kernel& kernel, const Target& ta
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
       [](const sema::Node& node) { return std::holds_alternative<sema::Reduce>(node.what); });
-  // A comparison takes what a multiply-add takes.
-  const ElementType type = sum->type == ElementType::pred ? ElementType::s32 : sum->type;
-  const auto rate = target.multiply_adds("thread", type);
+  // A comparison takes what a multiply-add takes, and integers of 64 bits are two of 32.
+  const bool is_wide = !is_float(sum->type) && bits(sum->type) == 64;
+  const bool is_integer = is_wide || sum->type == ElementType::pred;
+  const auto rate = target.multiply_adds("thread", is_integer ? ElementType::s32 : sum->type);
   if (!rate) throw Unknown();
-  made.products = made.multiply_adds / (*rate * target.sms * target.hertz);
+  made.products = made.multiply_adds * (is_wide ? 2 : 1) / (*rate * target.sms * target.hertz);
 }
 
 Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,

@@ -338,8 +338,15 @@ class TilePlanner {
     const sema::KernelPtr executed = before.kernel;
     before.kernel = nullptr;
     variant.before.push_back({executed, {std::move(before)}, {}});
-    plan_.variants.push_back(std::move(variant));
+    if (!is_known(variant)) plan_.variants.push_back(std::move(variant));
     return true;
+  }
+
+  // Whether another variant is taken wherever this one is right.
+  bool is_known(const Variant& variant) const {
+    return std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {
+      return other.when == variant.when && other.aligned == variant.aligned;
+    });
   }
 
   static void add_condition(std::vector<Predicate>& when, const Predicate& condition) {
@@ -388,11 +395,7 @@ class TilePlanner {
     if (variant.prediction.shared_bytes > target_.block_shared) return false;
     variant.schedule = schedule;
     // Element by element is a variant of its own where it needs less than vectors.
-    const bool known =
-        std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {
-          return other.when == variant.when && other.aligned == variant.aligned;
-        });
-    if (!known) plan_.variants.push_back(std::move(variant));
+    if (!is_known(variant)) plan_.variants.push_back(std::move(variant));
     return true;
   }
 

@@ -1,5 +1,7 @@
 #include "backend/plan/tiles/workspace_kernel.h"
 
+#include <algorithm>
+
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -78,8 +80,9 @@ std::vector<char> used_tensors(const Kernel& kernel) {
   return used;
 }
 
-void drop_unused_tensors(Kernel& kernel) {
-  const std::vector<char> used = used_tensors(kernel);
+void drop_unused_tensors(Kernel& kernel, std::size_t kept) {
+  std::vector<char> used = used_tensors(kernel);
+  std::fill_n(used.begin(), std::min(kept, used.size()), 1);
   std::vector<TensorId> now(kernel.tensors.size(), 0);
   std::vector<Tensor> left;
   for (std::size_t id = 0; id < used.size(); ++id) {

@@ -44,7 +44,8 @@ void add_output(sema::Kernel& kernel, sema::Tensor tensor, const std::vector<sem
 
 // Returns by id whether a tensor is read or written.
 std::vector<char> used_tensors(const sema::Kernel& kernel);
-// Removes the tensors that are neither read nor written from the kernel and its signature.
-void drop_unused_tensors(sema::Kernel& kernel);
+// Removes the tensors behind the first `kept` ones that are neither read nor written, from the
+// kernel and its signature.
+void drop_unused_tensors(sema::Kernel& kernel, std::size_t kept = 0);
 
 }  // namespace lay::plan
