@@ -568,8 +568,7 @@ void plan_kernel(Plan& plan, const Target& target) {
           scalar_variant(*plan.kernel, "more than 2^31 rows or columns", target));
     return;
   }
-  const auto& tensors = plan.kernel->tensors;
-  if (std::any_of(tensors.begin(), tensors.end(),
+  if (std::any_of(plan.kernel->tensors.begin(), plan.kernel->tensors.end(),
                   [](const sema::Tensor& each) { return each.is_swizzled(); }))
     return plan_scalar(plan, "a tensor is swizzled in global memory", target);
   plan_gemm(plan, std::get<Gemm>(form), facts, target);

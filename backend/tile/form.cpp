@@ -7,6 +7,7 @@
 
 #include "backend/tile/coalesce_indices.h"
 #include "backend/tile/computable.h"
+#include "backend/tile/reciprocals.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
 #include "backend/tile/verify.h"
@@ -44,7 +45,7 @@ class Former {
   std::variant<Program, NotTiled> run(Columns how) {
     if (auto no = merge_columns()) return *no;
     if (auto no = find_sides()) return *no;
-    multiply_by_reciprocals();
+    kernel_ = multiply_by_reciprocals(kernel_, sides_.columns);
     order_sides();
     program_.kernel = std::make_shared<const Kernel>(kernel_);
     program_.part = part_;
@@ -205,68 +206,6 @@ class Former {
     for (const sema::Tensor& tensor : kernel_.tensors)
       if (tensor.is_swizzled()) return NotTiled{"a tensor is swizzled in global memory"};
     return std::nullopt;
-  }
-
-  // x / r, where r is one value a row and the result is rounded to 16 bits or fewer, is x * (1 /
-  // r): a division a row in place of one an element. The product is within 1.5 ulp of f32 of the
-  // quotient, and rounding to the output's type loses 2^13 times that. A subnormal r, whose
-  // reciprocal may be infinite, is scaled by 2^64, and so is the product.
-  void multiply_by_reciprocals() {
-    for (const sema::Assignment& assignment : kernel_.assignments)
-      if (!is_float(kernel_.tensor(assignment.target).element) ||
-          bits(kernel_.tensor(assignment.target).element) > 16)
-        return;
-    const auto free = sema::free_indices(kernel_);
-    const auto on_column = [&](NodeId id) {
-      return std::any_of(sides_.columns.begin(), sides_.columns.end(), [&](IndexId index) {
-        return free[static_cast<std::size_t>(id)].contains(index);
-      });
-    };
-    // Nodes below a reduction keep their division: what they round to goes on into a sum.
-    std::vector<NodeId> bodies;
-    for (const sema::Node& node : kernel_.nodes)
-      if (const auto* reduce = std::get_if<sema::Reduce>(&node.what))
-        bodies.push_back(reduce->body);
-    const auto reduced = sema::reachable(kernel_, bodies);
-    std::vector<sema::Node> nodes;
-    std::vector<NodeId> now(kernel_.nodes.size(), -1);
-    const auto add = [&](sema::Node node) {
-      nodes.push_back(std::move(node));
-      return static_cast<NodeId>(nodes.size()) - 1;
-    };
-    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
-      sema::Node node = sema::remapped(kernel_.nodes[id], now);
-      if (auto* apply = std::get_if<sema::Apply>(&node.what)) {
-        const NodeId divided_by = sema::operands(kernel_.nodes[id]).back();
-        const bool once = apply->function == ElementFunction::div && !reduced[id] &&
-                          node.type == ElementType::f32 && on_column(static_cast<NodeId>(id)) &&
-                          !on_column(divided_by);
-        if (once) {
-          const auto literal = [&](double value) {
-            return add({sema::Literal{value}, node.type, node.where});
-          };
-          const auto applied = [&](ElementFunction function, std::vector<NodeId> to,
-                                   ElementType type) {
-            return add({sema::Apply{function, std::move(to)}, type, node.where});
-          };
-          using enum ElementFunction;
-          const NodeId divisor = apply->operands[1], one = literal(1.0);
-          const NodeId size = applied(abs, {divisor}, node.type), normal = literal(0x1p-126);
-          const NodeId tiny = applied(lt, {size, normal}, ElementType::pred);
-          const NodeId up = literal(0x1p64);
-          const NodeId scale = applied(select, {tiny, up, one}, node.type);
-          const NodeId scaled = applied(mul, {divisor, scale}, node.type);
-          const NodeId reciprocal = applied(div, {one, scaled}, node.type);
-          const NodeId product = applied(mul, {apply->operands[0], reciprocal}, node.type);
-          apply->function = mul;
-          apply->operands = {product, scale};
-        }
-      }
-      now[id] = add(std::move(node));
-    }
-    kernel_.nodes = std::move(nodes);
-    for (sema::Assignment& assignment : kernel_.assignments)
-      assignment.value = now[static_cast<std::size_t>(assignment.value)];
   }
 
   // The index that memory runs along becomes the fastest of its side.

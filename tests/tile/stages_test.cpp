@@ -102,8 +102,7 @@ TEST_CASE("kernels in stages mean what the reference says") {
           ++ran;
         }
         std::set<std::string> names;
-        for (const plan::Variant& variant : plan.variants)
-          CHECK(names.insert(variant.name).second);
+        for (const plan::Variant& variant : plan.variants) CHECK(names.insert(variant.name).second);
       };
       CHECK(for_each_call(std::string(row.kernel) + call_text + "\n", check) == "");
       CHECK(ran >= 1);
@@ -125,11 +124,10 @@ TEST_CASE("kernels that products are in have no stages, nor those whose outputs 
 }
 
 TEST_CASE("a schedule of a kernel in stages is refused") {
-  const auto kernels =
-      kernels_in("script.lay",
-                 "kernel f<M, N, K>(X: f32 (M,N), Z: f32 (M,K)) -> s: f32 M\n"
-                 "{ s[m] = sum[n](X[m,n]) + sum[k](Z[m,k]) }\n"
-                 "schedule f for simt { columns = \"streamed\" }\n");
+  const auto kernels = kernels_in("script.lay",
+                                  "kernel f<M, N, K>(X: f32 (M,N), Z: f32 (M,K)) -> s: f32 M\n"
+                                  "{ s[m] = sum[n](X[m,n]) + sum[k](Z[m,k]) }\n"
+                                  "schedule f for simt { columns = \"streamed\" }\n");
   const auto plan = plan::make_plan(kernels.at(0));
   REQUIRE(plan.problems.size() == 1);
   CHECK(plan.problems[0].code == "unsupported");

@@ -93,10 +93,9 @@ class StagePlanner {
       launches.push_back(launch(kernel, stage, workspace));
       workspace = aligned_up(workspace + stage.workspace);
     }
-    const bool known = std::any_of(plan_.variants.begin(), plan_.variants.end(),
-                                   [&](const Variant& other) {
-                                     return other.when == when && other.aligned == aligned;
-                                   });
+    const bool known = std::any_of(
+        plan_.variants.begin(), plan_.variants.end(),
+        [&](const Variant& other) { return other.when == when && other.aligned == aligned; });
     if (known) return;
     for (std::size_t i = 0; i < launches.size(); ++i) {
       Variant& each = launches[i].variants.front();

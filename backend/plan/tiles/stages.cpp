@@ -120,14 +120,17 @@ class Stager {
     for (const NodeId id : reductions) {
       const Reduce& reduce = *reduction(kernel, id);
       const auto below = reachable(kernel, {reduce.body});
-      const bool first = group.empty() || same_extents(kernel, reduce, *reduction(kernel, group[0]));
-      const bool needs_others = std::any_of(reductions.begin(), reductions.end(), [&](NodeId inner) {
-        const auto& of_inner = free[static_cast<std::size_t>(inner)];
-        const bool depends = std::any_of(reduce.indices.begin(), reduce.indices.end(),
-                                         [&](IndexId index) { return of_inner.contains(index); });
-        const bool grouped = std::find(group.begin(), group.end(), inner) != group.end();
-        return below[static_cast<std::size_t>(inner)] && (depends || !grouped);
-      });
+      const bool first =
+          group.empty() || same_extents(kernel, reduce, *reduction(kernel, group[0]));
+      const bool needs_others =
+          std::any_of(reductions.begin(), reductions.end(), [&](NodeId inner) {
+            const auto& of_inner = free[static_cast<std::size_t>(inner)];
+            const bool depends =
+                std::any_of(reduce.indices.begin(), reduce.indices.end(),
+                            [&](IndexId index) { return of_inner.contains(index); });
+            const bool grouped = std::find(group.begin(), group.end(), inner) != group.end();
+            return below[static_cast<std::size_t>(inner)] && (depends || !grouped);
+          });
       if (first && !needs_others) group.push_back(id);
     }
     return group;
@@ -180,8 +183,8 @@ class Stager {
     };
     std::vector<char> of_group(count, 0), of_others(count, 0), inside(count, 0), below(count, 0);
     for (std::size_t n = 0; n < count; ++n) {
-      const bool in_group = std::find(group.begin(), group.end(), static_cast<NodeId>(n)) !=
-                            group.end();
+      const bool in_group =
+          std::find(group.begin(), group.end(), static_cast<NodeId>(n)) != group.end();
       of_group[n] = in_group;
       of_others[n] = !in_group && reduction(kernel, static_cast<NodeId>(n));
       for (const NodeId operand : operands(kernel.nodes[n])) {
@@ -233,7 +236,8 @@ class Stager {
     const Tensor tensor = workspace_.add("stage", type, extents, where);
     add_output(before, tensor, rows, stored, where);
     const NodeId first = add_integer(after, 0, ElementType::s64, where);
-    const NodeId read = add_input(after, tensor, free.empty() ? std::vector<IndexId>{} : rows, where);
+    const NodeId read =
+        add_input(after, tensor, free.empty() ? std::vector<IndexId>{} : rows, where);
     if (free.empty())  // one value, whatever the indices are
       std::get<Load>(after.nodes[static_cast<std::size_t>(read)].what).coordinate = {first};
     if (!truth) return read;
