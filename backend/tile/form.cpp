@@ -218,12 +218,12 @@ class Former {
                                     [&](IndexId i) { return contains(sides_.columns, i); }) &&
                         std::any_of(indices.begin(), indices.end(),
                                     [&](IndexId i) { return contains(sides_.rows, i); });
-      if (unit >= 0)
+      if (unit >= 0 && indices[static_cast<std::size_t>(unit)] >= 0)
         bytes[indices[static_cast<std::size_t>(unit)]] +=
             tensor.element_bytes() * (both ? 1 : 0.01);
     };
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
-      const auto indices = bare_indices(static_cast<NodeId>(id));
+      const auto indices = walked_indices(static_cast<NodeId>(id));
       if (!indices.empty()) count(kernel_.loaded(static_cast<NodeId>(id)), indices);
     }
     for (const sema::Assignment& assignment : kernel_.assignments)
@@ -236,17 +236,30 @@ class Former {
     }
   }
 
-  // The indices of a load whose coordinates are bare and distinct; empty for any other node.
-  Indices bare_indices(NodeId id) const {
+  // The indices that walk the modes of a load: bare and distinct, or -1 for a coordinate that is
+  // computed once a row, as in E[token[m],n]. Empty for any other node.
+  Indices walked_indices(NodeId id) const {
     const auto* load = std::get_if<sema::Load>(&kernel_.node(id).what);
     if (!load) return {};
     Indices indices;
     for (const NodeId coordinate : load->coordinate) {
       const IndexId index = sema::bare_index(kernel_, coordinate);
-      if (index < 0 || contains(indices, index)) return {};
+      if (index >= 0 ? contains(indices, index) : !is_of_row(coordinate)) return {};
       indices.push_back(index);
     }
     return indices;
+  }
+
+  // Whether a value needs neither columns nor reductions.
+  bool is_of_row(NodeId id) const {
+    const auto below = sema::reachable(kernel_, {id});
+    for (std::size_t node = 0; node < below.size(); ++node) {
+      if (!below[node]) continue;
+      const IndexId index = sema::bare_index(kernel_, static_cast<NodeId>(node));
+      if (reduction(kernel_, static_cast<NodeId>(node)) || contains(sides_.columns, index))
+        return false;
+    }
+    return true;
   }
 
   Axis axis(const Indices& indices, const std::string& none) const {
@@ -329,7 +342,23 @@ class Former {
   }
 
   // A load that is copied into registers ahead of the arithmetic.
-  bool is_tiled(NodeId id) const { return !bare_indices(id).empty() && on_columns(id); }
+  bool is_tiled(NodeId id) const {
+    const Indices indices = walked_indices(id);
+    return !indices.empty() && on_columns(id) &&
+           (!contains(indices, -1) || anywhere_[static_cast<std::size_t>(id)]);
+  }
+
+  // Adds maps of the coordinates that the site's copies take from a row.
+  void map_coordinates(const Site& site, std::set<NodeId>& mapped, Block& block) {
+    for (std::size_t n = 0; n < site.needs.size(); ++n) {
+      if (!site.needs[n] || !is_tiled(static_cast<NodeId>(n))) continue;
+      for (const NodeId at : kernel_.load(static_cast<NodeId>(n)).coordinate) {
+        if (sema::operands(kernel_.node(at)).empty() || !mapped.insert(at).second) continue;
+        block.push_back({Map{add_tile(
+            {name_of("of_row"), kernel_.node(at).type, {row_axis}, Space::registers, at, -1})}});
+      }
+    }
+  }
 
   void copy_loads(const Site& site, std::set<NodeId>& there, Block& block) {
     for (std::size_t n = 0; n < site.needs.size(); ++n) {
@@ -438,6 +467,7 @@ class Former {
       const bool whole =
           site.reduce >= 0 ||
           along_columns(kernel_.assignments[static_cast<std::size_t>(site.assignment)]);
+      map_coordinates(site, mapped, block);
       copy_loads(site, there, block);
       map_row_values(site, mapped, block);
       for (const NodeId id : dear) {
@@ -465,6 +495,7 @@ class Former {
       for (const Site& site : sites_) {
         if (site.level != level || site.reduce < 0) continue;
         map_row_values(site, mapped, all);
+        map_coordinates(site, mapped, all);
         copy_loads(site, there, block);
       }
       for (const Site& site : sites_)
@@ -481,6 +512,7 @@ class Former {
         continue;
       }
       map_row_values(site, mapped, all);
+      map_coordinates(site, mapped, all);
       copy_loads(site, there, block);
       store(site, block);
     }

@@ -217,6 +217,14 @@ const Row rows[] = {
      "  let spread = sum[d,q]((X[n,q,c,d] - mean) * (X[n,q,c,d] - mean)) / (P*D)\n"
      "  Y[n,p,c,e] = (X[n,p,c,e] - mean) * rsqrt(spread + 0.01) * g[c,e] }",
      "f(random(f16, (2,6,3,8)), random(f32, (3,8), 2))"},
+    {"a norm of gathered rows",
+     "kernel f<M, N, V>(E: bf16 (V,N), t: s32 M, w: f32 N) -> Y: bf16 (M,N)\n"
+     "{ Y[m,n] = E[t[m],n] * rsqrt(sum[k](E[t[m],k] * E[t[m],k]) / N + 0.01) * w[n] }",
+     "f(random(bf16, (11,40)), random(s32, 7, 2, 0, 10), random(f32, 40, 3))"},
+    {"rows gathered by two coordinates, and one below",
+     "kernel f<M, N, V>(E: f32 (V,2,N), t: s64 M) -> s: f32 M\n"
+     "{ s[m] = sum[n](E[t[m] + 1,t[m] % 2,n] * E[t[m],1,n]) }",
+     "f(random(f32, (9,2,33)), random(s64, 13, 2, 0, 7))"},
     {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",
      "f(zeros(f32, (3,0)))"},
 };

@@ -207,8 +207,7 @@ void Expander::load(const tile::Copy& copy) {
   declared_.from(kernel().node(to.value).where,
                  kernel().loaded(to.value).name + ": global -> registers");
   each(to, copy.vector, [&](const Values& at) {
-    ElementLowering element(declared_);
-    bind(element, at);
+    ElementLowering element = element_at(at);  // coordinates may be values of the row
     PlainCopy& made =
         b_.copy(held(copy.dst, at), element.source(to.value), copy.vector, 0, copy.vector_mode);
     if (const auto there = inside(to, at)) {
@@ -222,6 +221,9 @@ void Expander::keep(const tile::Map& map) {
   const tile::Tile& out = tile(map.out);
   declared_.from(kernel().node(out.value).where, "kept in registers");
   const bool guarded = reads_memory(out.value);
+  // Outside of the extents it may be a coordinate of what is not accessed.
+  if (guarded && inside(out, Values(modes_.size(), number(0))))
+    b_.fill(buffers_[static_cast<std::size_t>(map.out)], b_.cast(number(0), held_type(out)));
   each(out, 1, [&](const Values& at) {
     where(guarded ? inside(out, at) : std::nullopt, [&] {
       ElementLowering element = element_at(at);
