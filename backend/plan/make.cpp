@@ -552,16 +552,16 @@ void plan_kernel(Plan& plan, const Target& target) {
   auto form = recognise_coalesced(plan.kernel, facts);
   if (std::holds_alternative<NotGemm>(form)) {
     const auto change = recognise_permute(*plan.kernel, facts);
-    if (const auto* found = std::get_if<PermuteForm>(&change))
+    const auto* found = std::get_if<PermuteForm>(&change);
+    if (found && !(plan.kernel->schedules.empty() && has_tiles(*plan.kernel, facts)))
       return add_permute_variants(plan, *found, facts, target);
   }
   if (auto* no = std::get_if<NotGemm>(&form)) {
     if (const auto reason = add_tile_variants(plan, facts, target)) {
       if (!add_staged_variants(plan, facts, target))
         return plan_scalar(plan, no->reason + ", and " + *reason, target);
-      refuse_schedules(
-          plan, "`" + plan.kernel->name + "` runs in several launches, for " + *reason,
-          "a kernel for each launch takes a schedule; without one this kernel runs as it is");
+      refuse_schedules(plan, "`" + plan.kernel->name + "` runs in several launches, for " + *reason,
+                       "a kernel for each launch takes a schedule");
     }
     if (plan.problems.empty() && (plan.variants.empty() || !unconditional(plan.variants.back())))
       plan.variants.push_back(

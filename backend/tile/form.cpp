@@ -7,6 +7,7 @@
 
 #include "backend/tile/coalesce_indices.h"
 #include "backend/tile/computable.h"
+#include "backend/tile/match_indices.h"
 #include "backend/tile/reciprocals.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
@@ -75,10 +76,10 @@ class Former {
         found = true;
         continue;
       }
-      if (!merge(reduce->indices, first, to))
+      if (!match_indices(given_, facts_, reduce->indices, first, to))
         return NotTiled{"its reductions run over different extents"};
     }
-    if (!found) return NotTiled{"it has no reduction"};
+    if (!found) return choose_column_of_map();
     // One name for two indices would capture the outer one in a reduction that depends on it.
     const auto free = sema::free_indices(given_);
     for (std::size_t id = 0; id < given_.nodes.size(); ++id) {
@@ -92,57 +93,43 @@ class Former {
     return std::nullopt;
   }
 
-  // Each index of `from` becomes one of `into` of an equal extent, one that walks the same mode of
-  // a tensor before others, so that reads of one element are one.
-  bool merge(const Indices& from, const Indices& into, std::map<IndexId, IndexId>& to) const {
-    if (from.size() != into.size()) return false;
-    const auto modes = modes_of_indices();
-    std::set<IndexId> taken;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      const auto known = to.find(from[i]);
-      int best = -1;
-      IndexId chosen = -1;
-      for (std::size_t j = 0; j < into.size(); ++j) {
-        if (taken.contains(into[j]) || (known != to.end() && known->second != into[j])) continue;
-        const Int &a = given_.index(from[i]).extent, &b = given_.index(into[j]).extent;
-        if (!(a == b) && !facts_.proves(equal(a, b))) continue;
-        const int liking = from[i] == into[j] ? 3 : meet(modes, from[i], into[j]) ? 2 : i == j;
-        if (liking > best) {
-          best = liking;
-          chosen = into[j];
-        }
-      }
-      if (chosen < 0) return false;
-      taken.insert(chosen);
-      if (chosen != from[i]) to[from[i]] = chosen;
-    }
-    return true;
+  // Without a reduction the column is the index that the first output runs along in memory.
+  std::optional<NotTiled> choose_column_of_map() {
+    const NotTiled no{"it has no reduction"};
+    const sema::Assignment& first = given_.assignments.front();
+    Facts facts = facts_;
+    const int unit = unit_mode(facts, given_.tensor(first.target).layout);
+    if (unit < 0 || first.indices.size() < 2) return no;
+    const IndexId column = first.indices[static_cast<std::size_t>(unit)];
+    for (const IndexId index : first.indices)
+      if (index != column) rows_of_map_.insert(index);
+    kernel_ = rename_indices(given_, {});
+    columns_ = sides_.columns = {column};
+    return gathers_rows() ? std::nullopt : std::optional(no);
   }
 
-  using Modes = std::map<IndexId, std::set<std::pair<sema::TensorId, std::size_t>>>;
-
-  // The modes of tensors that each index walks.
-  Modes modes_of_indices() const {
-    Modes modes;
-    for (const sema::Node& node : given_.nodes) {
-      const auto* load = std::get_if<sema::Load>(&node.what);
-      for (std::size_t i = 0; load && i < load->coordinate.size(); ++i)
-        modes[sema::bare_index(given_, load->coordinate[i])].emplace(load->tensor, i);
+  // Whether rows are read at coordinates of their own, and every tensor along the columns. Maps of
+  // other tensors are permutations.
+  bool gathers_rows() const {
+    bool gathers = false;
+    Facts facts = facts_;
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      const auto* load = std::get_if<sema::Load>(&kernel_.nodes[id].what);
+      if (!load || is_of_row(static_cast<NodeId>(id))) continue;
+      const Indices indices = walked_indices(static_cast<NodeId>(id));
+      const int unit = unit_mode(facts, kernel_.tensor(load->tensor).layout);
+      if (indices.empty() || unit < 0 ||
+          !contains(columns_, indices[static_cast<std::size_t>(unit)]))
+        return false;
+      gathers = gathers || contains(indices, -1);
     }
-    return modes;
-  }
-
-  static bool meet(const Modes& modes, IndexId a, IndexId b) {
-    const auto of_a = modes.find(a), of_b = modes.find(b);
-    if (of_a == modes.end() || of_b == modes.end()) return false;
-    return std::any_of(of_a->second.begin(), of_a->second.end(),
-                       [&](const auto& mode) { return of_b->second.contains(mode); });
+    return gathers;
   }
 
   // Rows are what reductions and outputs depend on beside the columns.
   std::optional<NotTiled> find_sides() {
     const auto free = sema::free_indices(kernel_);
-    std::set<IndexId> of_reductions;
+    std::set<IndexId> of_reductions = rows_of_map_;
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
       if (!reduction(kernel_, static_cast<NodeId>(id))) continue;
       for (const IndexId index : free[id]) {
@@ -162,7 +149,7 @@ class Former {
         along.push_back(index);
       }
       if (along.empty()) continue;
-      if (!merge(along, columns_, to))
+      if (!match_indices(given_, facts_, along, columns_, to))
         return NotTiled{"an output runs over other indices than the reductions"};
       // The column is the output's index; the reductions' are renamed to it.
       std::map<IndexId, IndexId> back;
@@ -523,8 +510,9 @@ class Former {
   Kernel given_;
   const Facts& facts_;
   IndexId part_;
-  Kernel kernel_;    // with columns merged
-  Indices columns_;  // in the order of the first reduction
+  Kernel kernel_;                  // with columns merged
+  Indices columns_;                // in the order of the first reduction
+  std::set<IndexId> rows_of_map_;  // of the first output, without a reduction
   Sides sides_;
   Program program_;
   std::vector<std::set<IndexId>> free_;

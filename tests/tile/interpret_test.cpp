@@ -225,6 +225,10 @@ const Row rows[] = {
      "kernel f<M, N, V>(E: f32 (V,2,N), t: s64 M) -> s: f32 M\n"
      "{ s[m] = sum[n](E[t[m] + 1,t[m] % 2,n] * E[t[m],1,n]) }",
      "f(random(f32, (9,2,33)), random(s64, 13, 2, 0, 7))"},
+    {"rows gathered and mapped",
+     "kernel f<M, N, V>(E: bf16 (V,N), P: f32 (M,N), t: s32 M) -> (Y: f16 (M,N), Z: f32 (M,N))\n"
+     "{ Y[m,n] = E[t[m],n] + P[m,n]\n  Z[m,j] = E[t[m],j] * 2 }",
+     "f(random(bf16, (11,48)), random(f32, (9,48), 4), random(s32, 9, 2, 0, 10))"},
     {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",
      "f(zeros(f32, (3,0)))"},
 };

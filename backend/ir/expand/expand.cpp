@@ -23,7 +23,7 @@ void Expander::run() {
     if (copy && tile(copy->dst).space == tile::Space::global) stored_.insert(copy->src);
   });
   declare(program_.body);
-  if (blocks > 1) prepare_cluster();
+  if (blocks > 1 && !reductions_.empty()) prepare_cluster();
   b_.role("all", 0, threads_.threads(), [&] {
     declared_.from(declared_.kernel.where, "(thread,value) -> (" + across.name + "," +
                                                program_.axis(column_axis).name +

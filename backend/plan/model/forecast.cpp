@@ -232,7 +232,7 @@ Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
   Forecast made = of_tiles(prediction, sized, tiles, target);
   count_products(made, kernel, target);
   const double rows_at_once =
-      static_cast<double>(std::min(made.at_once, tiles) / blocks) * across.tile;
+      static_cast<double>(std::min(made.at_once, tiles)) / blocks * across.tile;
   const double row_bytes =
       made.cache_bytes / static_cast<double>(std::max<std::int64_t>(1, sized(across.extent)));
   if (tile::walks_of_columns(program) > 1 && rows_at_once * row_bytes > target.cache)

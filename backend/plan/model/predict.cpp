@@ -1,6 +1,7 @@
 #include "backend/plan/model/predict.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "backend/plan/axes.h"
@@ -33,15 +34,33 @@ Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indice
   return result;
 }
 
-// Every element of an input that is read once.
+// Every element of an input that is read once. Of a tensor that is only read at coordinates from
+// memory, as E[token[m],n], as many elements as there are places.
 Int input_bytes(const sema::Kernel& kernel) {
-  Int result = 0;
   const std::vector<char> used = used_tensors(kernel);
-  for (std::size_t id = 0; id < used.size(); ++id) {
-    const sema::Tensor& tensor = kernel.tensors[id];
-    if (used[id] && tensor.access == sema::Access::input)
-      result += size(tensor.layout) * tensor.element_bytes();
+  std::vector<Int> elements(used.size(), Int(0));
+  for (std::size_t id = 0; id < used.size(); ++id)
+    if (used[id]) elements[id] = size(kernel.tensors[id].layout);
+  std::vector<char> whole(used.size(), 0);
+  std::map<sema::TensorId, sema::NodeId> gathers;
+  const auto live = reachable(kernel);
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
+    if (!live[id] || !load) continue;
+    const bool gathered = std::any_of(load->coordinate.begin(), load->coordinate.end(),
+                                      [&](sema::NodeId at) { return reads_memory(kernel, at); });
+    if (gathered) gathers.emplace(load->tensor, static_cast<sema::NodeId>(id));
+    if (!gathered) whole[static_cast<std::size_t>(load->tensor)] = 1;
   }
+  for (const auto& [tensor, load] : gathers) {
+    const auto walked = indices_of(kernel, load);
+    const auto id = static_cast<std::size_t>(tensor);
+    if (!whole[id]) elements[id] = product(kernel, {walked.begin(), walked.end()});
+  }
+  Int result = 0;
+  for (std::size_t id = 0; id < used.size(); ++id)
+    if (kernel.tensors[id].access == sema::Access::input)
+      result += elements[id] * kernel.tensors[id].element_bytes();
   return result;
 }
 

@@ -27,6 +27,7 @@ class Splitter {
         if (below[n] && std::holds_alternative<Reduce>(kernel_.nodes[n].what)) return std::nullopt;
       reductions_.push_back(static_cast<NodeId>(id));
     }
+    if (reductions_.empty()) return std::nullopt;
     // A row of a part has the indices that every reduction depends on, in the order of the output.
     rows_ = kernel_.assignments.front().indices;
     make_parts();

@@ -181,15 +181,15 @@ class Stager {
         return std::includes(rows.begin(), rows.end(), indices.begin(), indices.end());
       });
     };
-    std::vector<char> of_group(count, 0), of_others(count, 0), inside(count, 0), below(count, 0);
+    std::vector<bool> of_group(count), of_others(count), inside(count);
     for (std::size_t n = 0; n < count; ++n) {
       const bool in_group =
           std::find(group.begin(), group.end(), static_cast<NodeId>(n)) != group.end();
       of_group[n] = in_group;
-      of_others[n] = !in_group && reduction(kernel, static_cast<NodeId>(n));
+      of_others[n] = !in_group && reduction(kernel, static_cast<NodeId>(n)) != nullptr;
       for (const NodeId operand : operands(kernel.nodes[n])) {
-        of_group[n] |= of_group[static_cast<std::size_t>(operand)];
-        of_others[n] |= of_others[static_cast<std::size_t>(operand)];
+        if (of_group[static_cast<std::size_t>(operand)]) of_group[n] = true;
+        if (of_others[static_cast<std::size_t>(operand)]) of_others[n] = true;
       }
       inside[n] = of_group[n] && !of_others[n] && on_rows(free[n]);
     }
@@ -197,7 +197,7 @@ class Stager {
     std::vector<NodeId> outputs;
     for (const Assignment& assignment : kernel.assignments) outputs.push_back(assignment.value);
     const auto asked = reachable_until(
-        kernel, outputs, [&](NodeId id) { return inside[static_cast<std::size_t>(id)] != 0; });
+        kernel, outputs, [&](NodeId id) { return inside[static_cast<std::size_t>(id)]; });
     std::vector<NodeId> values;
     for (std::size_t n = 0; n < count; ++n) {
       if (!inside[n] || !asked[n]) continue;

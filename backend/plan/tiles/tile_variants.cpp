@@ -147,7 +147,7 @@ class TilePlanner {
     const int wanted = std::max(1, values_wanted_ / vector);
     const Int &length = streamed_.axis(tile::column_axis).extent,
               &across = streamed_.axis(tile::row_axis).extent;
-    if (tile::walks_of_columns(streamed_) > 1) {
+    if (tile::walks_of_columns(streamed_) > 1 || is_map()) {
       // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row. A thread
       // has 32 to 64 bytes of a row on their way, short rows aside (tests/bench/results/rows.txt).
       using Row = std::array<int, 4>;
@@ -171,21 +171,21 @@ class TilePlanner {
       const std::vector<Row> single = {{32, values_wanted_, 1, 1}, {512, values_wanted_, 1, 1}};
       const std::vector<Row>& table = vector == 1 ? single : vector <= 4 ? of_32_bits : of_16_bits;
       for (const auto& [threads, repeats, rows, blocks] : table) {
-        if (blocks > target_.cluster) continue;
+        if (blocks > target_.cluster || (blocks > 1 && is_map())) continue;
         const int columns = threads * repeats * vector * blocks;
         made.push_back(make("rows_" + std::to_string(columns), Columns::kept,
                             shape(threads, repeats, rows, blocks), bytes));
       }
     }
     const int few = shares_columns() ? 1 : std::max(1, wanted / 4);
-    if (tile::walks_of_columns(streamed_) == 1) {
+    if (tile::walks_of_columns(streamed_) == 1 && !is_map()) {
       // A warp for four rows where there are rows enough for all warps of the machine.
       Candidate warps = make("warps", Columns::streamed, shape(32, few, 4), bytes);
       warps.when = {less_equal(length, 512 * vector), greater_equal(across, 64 * target_.sms)};
       made.push_back(std::move(warps));
     }
     // Few long rows: the blocks of a cluster share one.
-    if (target_.cluster >= 8 && bytes > 0) {
+    if (target_.cluster >= 8 && bytes > 0 && !is_map()) {
       Candidate cluster =
           make("streamed_cluster", Columns::streamed, shape(256, wanted, 1, 8), bytes);
       cluster.when = {less_equal(across, target_.sms),
@@ -197,6 +197,15 @@ class TilePlanner {
     made.push_back(make("streamed", Columns::streamed,
                         product ? shape(128, 1, 4) : shape(256, wanted, 1), bytes));
     return made;
+  }
+
+  // Whether it reduces nothing, so that threads have nothing to join.
+  bool is_map() const {
+    bool reduces = false;
+    tile::for_each(kept_.body, [&](const tile::Stmt& stmt) {
+      reduces = reduces || std::holds_alternative<tile::Reduce>(stmt.node);
+    });
+    return !reduces;
   }
 
   static int cluster_columns(const Candidate& candidate) {
@@ -408,6 +417,10 @@ class TilePlanner {
 };
 
 }  // namespace
+
+bool has_tiles(const sema::Kernel& kernel, const Facts& facts) {
+  return std::holds_alternative<Program>(tile::form(kernel, facts, Columns::streamed));
+}
 
 std::optional<std::string> add_tile_variants(Plan& plan, const Facts& facts, const Target& target) {
   auto kept = tile::form(*plan.kernel, facts, Columns::kept);
