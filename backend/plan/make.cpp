@@ -11,6 +11,7 @@
 #include "backend/plan/permute/permute_variants.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/support.h"
+#include "backend/plan/tiles/staged_variants.h"
 #include "backend/plan/tiles/tile_variants.h"
 #include "backend/target/target.h"
 
@@ -37,17 +38,16 @@ bool is_complete(const Plan& plan) {
   return !plan.variants.empty() && unconditional(plan.variants.back());
 }
 
+void refuse_schedules(Plan& plan, const std::string& message, const std::string& help) {
+  for (const sema::Schedule& schedule : plan.kernel->schedules)
+    plan.problems.push_back({"unsupported", message, schedule.where, {}, {{"help", help}}, {}});
+}
+
 void plan_scalar(Plan& plan, const std::string& reason, const Target& target) {
-  for (const sema::Schedule& schedule : plan.kernel->schedules) {
-    plan.problems.push_back(
-        {"unsupported",
-         "expected a GEMM or a permute kernel to schedule, and `" + plan.kernel->name +
-             "` is neither: " + reason,
-         schedule.where,
-         {},
-         {{"help", "without a schedule it runs with one thread an output element"}},
-         {}});
-  }
+  refuse_schedules(plan,
+                   "expected a GEMM or a permute kernel to schedule, and `" + plan.kernel->name +
+                       "` is neither: " + reason,
+                   "without a schedule it runs with one thread an output element");
   plan.variants.push_back(scalar_variant(*plan.kernel, reason, target));
 }
 
@@ -135,27 +135,32 @@ void plan_kernel(Plan& plan, const Target& target) {
   auto form = recognise_coalesced(plan.kernel, facts);
   if (std::holds_alternative<NotGemm>(form)) {
     const auto change = recognise_permute(*plan.kernel, facts);
-    // Three families: a product of two factors (GEMM), no reduction at all (permute), rows that are
-    // reduced (tile programs). What is none of them runs one thread an element.
-    if (const auto* found = std::get_if<PermuteForm>(&change))
+    // Four families: a product of two factors (GEMM), no reduction at all (permute, or tiles of an
+    // elementwise map), several products (launches), rows that are reduced (tile programs). What is
+    // none of them runs one thread an element.
+    const auto* found = std::get_if<PermuteForm>(&change);
+    if (found && !(plan.kernel->schedules.empty() && has_tiles(*plan.kernel, facts)))
       return add_permute_variants(plan, *found, facts, target);
   }
   if (auto* no = std::get_if<NotGemm>(&form)) {
     if (add_launch_sequences(plan, facts, target)) {
-      if (plan.problems.empty() && !unconditional(plan.variants.back()))
+      if (plan.problems.empty() && !is_complete(plan))
         plan.variants.push_back(
             scalar_variant(*plan.kernel, "more than 16 GiB of workspace", target));
       return;
     }
-    if (const auto reason = add_tile_variants(plan, facts, target))
-      return plan_scalar(plan, no->reason + ", and " + *reason, target);
+    if (const auto reason = add_tile_variants(plan, facts, target)) {
+      if (!add_staged_variants(plan, facts, target))
+        return plan_scalar(plan, no->reason + ", and " + *reason, target);
+      refuse_schedules(plan, "`" + plan.kernel->name + "` runs in several launches, for " + *reason,
+                       "a kernel for each launch takes a schedule");
+    }
     if (plan.problems.empty() && !is_complete(plan))
       plan.variants.push_back(
           scalar_variant(*plan.kernel, "more than 2^31 rows or columns", target));
     return;
   }
-  const auto& tensors = plan.kernel->tensors;
-  if (std::any_of(tensors.begin(), tensors.end(),
+  if (std::any_of(plan.kernel->tensors.begin(), plan.kernel->tensors.end(),
                   [](const sema::Tensor& each) { return each.is_swizzled(); }))
     return plan_scalar(plan, "a tensor is swizzled in global memory", target);
   plan_gemm(plan, std::get<Gemm>(form), facts, target);

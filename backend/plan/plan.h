@@ -194,6 +194,7 @@ struct Variant {
   Prediction prediction;                           // of its own launch, which is the last
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
+  bool is_stage = false;  // one of several launches (tiles/stages.h), which no schedule describes
 };
 
 // Why a kernel or one of its schedules cannot be planned: a mistake of the user's, or what is not

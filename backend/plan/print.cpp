@@ -205,7 +205,9 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
 // The program of the launch that reduces parts of the columns, where one comes first: the schedule
 // says what that does, and how its parts are joined follows.
 std::optional<const tile::Program*> split_program(const Variant& variant) {
-  if (variant.before.size() != 1 || variant.before[0]->variants.size() != 1) return std::nullopt;
+  if (variant.is_stage || variant.before.size() != 1 || variant.before[0]->variants.size() != 1 ||
+      !std::holds_alternative<tile::Program>(variant.how))
+    return std::nullopt;
   const auto* program = std::get_if<tile::Program>(&variant.before[0]->variants.at(0).how);
   return program ? std::optional(program) : std::nullopt;
 }
@@ -429,7 +431,7 @@ void workspace_lines(const sema::Kernel& kernel, const Variant& variant,
 std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant) {
   const sema::Kernel& kernel = executed(plan, variant);
   std::vector<std::string> lines;
-  const bool scheduled = !std::holds_alternative<ScalarKernel>(variant.how) &&
+  const bool scheduled = !variant.is_stage && !std::holds_alternative<ScalarKernel>(variant.how) &&
                          !std::holds_alternative<Copies>(variant.how);
   const std::string target = std::holds_alternative<Sm90Gemm>(variant.how)   ? "sm90"
                              : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
@@ -456,6 +458,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   } else if (!variant.when.empty()) {
     lines.push_back("// when " + joined(variant.when));
   }
+  const std::size_t entries = lines.size();
   std::visit(
       overloaded{
           [&](const SimtGemm& how) { gemm_lines(kernel, operand_names(plan, how), how, lines); },
@@ -472,6 +475,8 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
       },
       variant.how);
   prediction_lines(variant.prediction, lines);
+  for (std::size_t i = entries; variant.is_stage && i < lines.size(); ++i)
+    if (!lines[i].starts_with("//")) lines[i].insert(0, "//");
   if (scheduled) lines.push_back("}");
   return lines;
 }

@@ -125,20 +125,21 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   // Exactly one sum in the nodes that outputs reach.
   for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id) {
     if (!live[id] || !std::holds_alternative<Reduce>(kernel.nodes[id].what)) continue;
-    if (form.contraction >= 0) return NotGemm{"it has more than one sum"};
+    if (form.contraction >= 0) return NotGemm{"it has more than one reduction"};
     form.contraction = id;
   }
-  if (form.contraction < 0) return NotGemm{"it has no sum"};
+  if (form.contraction < 0) return NotGemm{"it has no reduction"};
   const Node& sum = kernel.nodes[form.contraction];
   const auto& contraction = std::get<Reduce>(sum.what);
+  if (contraction.function != ReduceFunction::sum)
+    return NotGemm{"it reduces by `" + std::string(reduce_row(contraction.function).name) +
+                   "`, not by `sum`"};
   // The types in which threads or tensor cores accumulate.
   if (sum.type != ElementType::f32 && sum.type != ElementType::f64 &&
       sum.type != ElementType::s32) {
     return NotGemm{"its sum is in " + std::string(element_name(sum.type)) +
                    ", not in f32, f64 or s32"};
   }
-  if (contraction.function != ReduceFunction::sum)
-    return NotGemm{"it reduces by another function than a sum"};
   // A sum over two indices is a product over their flattened pair, which layouts may not say.
   if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
   form.k = contraction.indices[0];

@@ -9,6 +9,7 @@
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/sema/kernel/kernel_walk.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::tile {
 
@@ -254,6 +255,15 @@ ColumnThreads column_threads(const Distribution& threads) {
   return made;
 }
 
+std::vector<ElementType> partial_types(const Program& program, TileId reduction) {
+  const sema::Kernel& kernel = *program.kernel;
+  const auto& reduce = std::get<sema::Reduce>(kernel.node(program.tile(reduction).value).what);
+  const ElementType result = program.tile(reduction).element;
+  if (sema::reduce_row(reduce.function).result == sema::ReduceResult::position)
+    return {result, kernel.node(reduce.body).type};
+  return {result == ElementType::pred ? ElementType::s32 : result};
+}
+
 std::int64_t shared_bytes(const Program& program) {
   const ColumnThreads shared = column_threads(*program.threads);
   const int blocks = program.threads->blocks();
@@ -262,7 +272,8 @@ std::int64_t shared_bytes(const Program& program) {
   for_each(program.body, [&](const Stmt& stmt) {
     const auto* reduce = std::get_if<Reduce>(&stmt.node);
     if (!reduce) return;
-    const int width = std::max(8, bits(program.tile(reduce->out).element)) / 8;
+    std::int64_t width = 0;
+    for (const ElementType type : partial_types(program, reduce->out)) width += bits(type) / 8;
     const auto rows = static_cast<std::int64_t>(program.axis(row_axis).tile);
     if (shared.warps > 1) bytes += rows * shared.warps * width;
     if (blocks > 1) bytes += rows * blocks * width + barrier_bytes;

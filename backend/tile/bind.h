@@ -50,6 +50,10 @@ std::optional<std::string> fault_of(const Distribution& threads, int most_thread
 std::optional<Bound> bind(Program program, const Distribution& threads, int access_bytes,
                           const Facts& facts);
 
+// What is held of a reduction on its way, the result first: of a position the extreme too. Truth
+// values are held as 0 and 1.
+std::vector<ElementType> partial_types(const Program& program, TileId reduction);
+
 // Bytes of shared memory that a block takes to join values of several warps and blocks.
 std::int64_t shared_bytes(const Program& program);
 

@@ -7,6 +7,7 @@
 #include "backend/tile/rename_indices.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
+#include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::tile {
 
@@ -69,6 +70,9 @@ class Coalescer {
       const Node& node = kernel_.nodes[id];
       if (!live[id] || std::holds_alternative<Load>(node.what)) continue;
       for (const NodeId operand : operands(node)) use(operand);
+      const auto* reduce = std::get_if<sema::Reduce>(&node.what);
+      if (reduce && reduce_row(reduce->function).result == ReduceResult::position)
+        used[static_cast<std::size_t>(reduce->indices[0])] = 1;
     }
     for (const Assignment& assignment : kernel_.assignments) use(assignment.value);
     if (fixed_ >= 0) used[static_cast<std::size_t>(fixed_)] = 1;

@@ -7,6 +7,8 @@
 
 #include "backend/tile/coalesce_indices.h"
 #include "backend/tile/computable.h"
+#include "backend/tile/match_indices.h"
+#include "backend/tile/reciprocals.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
 #include "backend/tile/verify.h"
@@ -44,12 +46,14 @@ class Former {
   std::variant<Program, NotTiled> run(Columns how) {
     if (auto no = merge_columns()) return *no;
     if (auto no = find_sides()) return *no;
-    multiply_by_reciprocals();
+    kernel_ = multiply_by_reciprocals(kernel_, sides_.columns);
     order_sides();
     program_.kernel = std::make_shared<const Kernel>(kernel_);
     program_.part = part_;
     if (part_ >= 0) program_.parts = static_cast<int>(kernel_.index(part_).extent.value());
     program_.axes = {axis(sides_.rows, "row"), axis(sides_.columns, "column")};
+    // A reduction may bind an index of a row's name.
+    if (program_.axes[0].name == program_.axes[1].name) program_.axes[1].name += "_";
     find_sites();
     program_.body = {loop(row_axis, Walk::grid, how == Columns::kept ? kept() : streamed())};
     verify_after("form", program_);
@@ -67,18 +71,15 @@ class Former {
     for (std::size_t id = 0; id < given_.nodes.size(); ++id) {
       const auto* reduce = std::get_if<sema::Reduce>(&given_.nodes[id].what);
       if (!live[id] || !reduce) continue;
-      using enum sema::ReduceFunction;
-      if (reduce->function == argmax || reduce->function == argmin)
-        return NotTiled{"it takes the position of an extreme"};
       if (!found) {
         first = reduce->indices;
         found = true;
         continue;
       }
-      if (!merge(reduce->indices, first, to))
+      if (!match_indices(given_, facts_, reduce->indices, first, to))
         return NotTiled{"its reductions run over different extents"};
     }
-    if (!found) return NotTiled{"it has no reduction"};
+    if (!found) return choose_column_of_map();
     // One name for two indices would capture the outer one in a reduction that depends on it.
     const auto free = sema::free_indices(given_);
     for (std::size_t id = 0; id < given_.nodes.size(); ++id) {
@@ -92,22 +93,43 @@ class Former {
     return std::nullopt;
   }
 
-  bool merge(const Indices& from, const Indices& into, std::map<IndexId, IndexId>& to) const {
-    if (from.size() != into.size()) return false;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (from[i] == into[i]) continue;
-      const Int &a = given_.index(from[i]).extent, &b = given_.index(into[i]).extent;
-      if (!(a == b) && !facts_.proves(equal(a, b))) return false;
-      if (to.contains(from[i]) && to.at(from[i]) != into[i]) return false;
-      to[from[i]] = into[i];
+  // Without a reduction the column is the index that the first output runs along in memory.
+  std::optional<NotTiled> choose_column_of_map() {
+    const NotTiled no{"it has no reduction"};
+    const sema::Assignment& first = given_.assignments.front();
+    Facts facts = facts_;
+    const int unit = unit_mode(facts, given_.tensor(first.target).layout);
+    if (unit < 0 || first.indices.size() < 2) return no;
+    const IndexId column = first.indices[static_cast<std::size_t>(unit)];
+    for (const IndexId index : first.indices)
+      if (index != column) rows_of_map_.insert(index);
+    kernel_ = rename_indices(given_, {});
+    columns_ = sides_.columns = {column};
+    return gathers_rows() ? std::nullopt : std::optional(no);
+  }
+
+  // Whether rows are read at coordinates of their own, and every tensor along the columns. Maps of
+  // other tensors are permutations.
+  bool gathers_rows() const {
+    bool gathers = false;
+    Facts facts = facts_;
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      const auto* load = std::get_if<sema::Load>(&kernel_.nodes[id].what);
+      if (!load || is_of_row(static_cast<NodeId>(id))) continue;
+      const Indices indices = walked_indices(static_cast<NodeId>(id));
+      const int unit = unit_mode(facts, kernel_.tensor(load->tensor).layout);
+      if (indices.empty() || unit < 0 ||
+          !contains(columns_, indices[static_cast<std::size_t>(unit)]))
+        return false;
+      gathers = gathers || contains(indices, -1);
     }
-    return true;
+    return gathers;
   }
 
   // Rows are what reductions and outputs depend on beside the columns.
   std::optional<NotTiled> find_sides() {
     const auto free = sema::free_indices(kernel_);
-    std::set<IndexId> of_reductions;
+    std::set<IndexId> of_reductions = rows_of_map_;
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
       if (!reduction(kernel_, static_cast<NodeId>(id))) continue;
       for (const IndexId index : free[id]) {
@@ -127,7 +149,7 @@ class Former {
         along.push_back(index);
       }
       if (along.empty()) continue;
-      if (!merge(along, columns_, to))
+      if (!match_indices(given_, facts_, along, columns_, to))
         return NotTiled{"an output runs over other indices than the reductions"};
       // The column is the output's index; the reductions' are renamed to it.
       std::map<IndexId, IndexId> back;
@@ -173,73 +195,6 @@ class Former {
     return std::nullopt;
   }
 
-  // x / r, where r is one value a row and the result is rounded to 16 bits or fewer, is x * (1 /
-  // r): a division a row in place of one an element. The product is within 1.5 ulp of f32 of the
-  // quotient, and rounding to the output's type loses 2^13 times that. A subnormal r, whose
-  // reciprocal may be infinite, is scaled by 2^64, and so is the product.
-  void multiply_by_reciprocals() {
-    for (const sema::Assignment& assignment : kernel_.assignments)
-      if (!is_float(kernel_.tensor(assignment.target).element) ||
-          bits(kernel_.tensor(assignment.target).element) > 16)
-        return;
-    const auto free = sema::free_indices(kernel_);
-    const auto on_column = [&](NodeId id) {
-      return std::any_of(sides_.columns.begin(), sides_.columns.end(), [&](IndexId index) {
-        return free[static_cast<std::size_t>(id)].contains(index);
-      });
-    };
-    // Nodes below a reduction keep their division: what they round to goes on into a sum.
-    std::vector<NodeId> bodies;
-    for (const sema::Node& node : kernel_.nodes)
-      if (const auto* reduce = std::get_if<sema::Reduce>(&node.what))
-        bodies.push_back(reduce->body);
-    const auto reduced = sema::reachable(kernel_, bodies);
-    std::vector<sema::Node> nodes;
-    std::vector<NodeId> now(kernel_.nodes.size(), -1);
-    const auto add = [&](sema::Node node) {
-      nodes.push_back(std::move(node));
-      return static_cast<NodeId>(nodes.size()) - 1;
-    };
-    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
-      sema::Node node = kernel_.nodes[id];
-      const auto moved = [&](NodeId& of) { of = now[static_cast<std::size_t>(of)]; };
-      if (auto* load = std::get_if<sema::Load>(&node.what)) {
-        for (NodeId& of : load->coordinate) moved(of);
-      } else if (auto* reduce = std::get_if<sema::Reduce>(&node.what)) {
-        moved(reduce->body);
-      } else if (auto* apply = std::get_if<sema::Apply>(&node.what)) {
-        const bool once = apply->function == ElementFunction::div && !reduced[id] &&
-                          node.type == ElementType::f32 && on_column(static_cast<NodeId>(id)) &&
-                          !on_column(apply->operands[1]);
-        for (NodeId& of : apply->operands) moved(of);
-        if (once) {
-          const auto literal = [&](double value) {
-            return add({sema::Literal{value}, node.type, node.where});
-          };
-          const auto applied = [&](ElementFunction function, std::vector<NodeId> to,
-                                   ElementType type) {
-            return add({sema::Apply{function, std::move(to)}, type, node.where});
-          };
-          using enum ElementFunction;
-          const NodeId divisor = apply->operands[1], one = literal(1.0);
-          const NodeId size = applied(abs, {divisor}, node.type), normal = literal(0x1p-126);
-          const NodeId tiny = applied(lt, {size, normal}, ElementType::pred);
-          const NodeId up = literal(0x1p64);
-          const NodeId scale = applied(select, {tiny, up, one}, node.type);
-          const NodeId scaled = applied(mul, {divisor, scale}, node.type);
-          const NodeId reciprocal = applied(div, {one, scaled}, node.type);
-          const NodeId product = applied(mul, {apply->operands[0], reciprocal}, node.type);
-          apply->function = mul;
-          apply->operands = {product, scale};
-        }
-      }
-      now[id] = add(std::move(node));
-    }
-    kernel_.nodes = std::move(nodes);
-    for (sema::Assignment& assignment : kernel_.assignments)
-      assignment.value = now[static_cast<std::size_t>(assignment.value)];
-  }
-
   // The index that memory runs along becomes the fastest of its side.
   void order_sides() {
     std::map<IndexId, double> bytes;  // of an element, over all accesses that run along the index
@@ -250,12 +205,12 @@ class Former {
                                     [&](IndexId i) { return contains(sides_.columns, i); }) &&
                         std::any_of(indices.begin(), indices.end(),
                                     [&](IndexId i) { return contains(sides_.rows, i); });
-      if (unit >= 0)
+      if (unit >= 0 && indices[static_cast<std::size_t>(unit)] >= 0)
         bytes[indices[static_cast<std::size_t>(unit)]] +=
             tensor.element_bytes() * (both ? 1 : 0.01);
     };
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
-      const auto indices = bare_indices(static_cast<NodeId>(id));
+      const auto indices = walked_indices(static_cast<NodeId>(id));
       if (!indices.empty()) count(kernel_.loaded(static_cast<NodeId>(id)), indices);
     }
     for (const sema::Assignment& assignment : kernel_.assignments)
@@ -268,17 +223,30 @@ class Former {
     }
   }
 
-  // The indices of a load whose coordinates are bare and distinct; empty for any other node.
-  Indices bare_indices(NodeId id) const {
+  // The indices that walk the modes of a load: bare and distinct, or -1 for a coordinate that is
+  // computed once a row, as in E[token[m],n]. Empty for any other node.
+  Indices walked_indices(NodeId id) const {
     const auto* load = std::get_if<sema::Load>(&kernel_.node(id).what);
     if (!load) return {};
     Indices indices;
     for (const NodeId coordinate : load->coordinate) {
       const IndexId index = sema::bare_index(kernel_, coordinate);
-      if (index < 0 || contains(indices, index)) return {};
+      if (index >= 0 ? contains(indices, index) : !is_of_row(coordinate)) return {};
       indices.push_back(index);
     }
     return indices;
+  }
+
+  // Whether a value needs neither columns nor reductions.
+  bool is_of_row(NodeId id) const {
+    const auto below = sema::reachable(kernel_, {id});
+    for (std::size_t node = 0; node < below.size(); ++node) {
+      if (!below[node]) continue;
+      const IndexId index = sema::bare_index(kernel_, static_cast<NodeId>(node));
+      if (reduction(kernel_, static_cast<NodeId>(node)) || contains(sides_.columns, index))
+        return false;
+    }
+    return true;
   }
 
   Axis axis(const Indices& indices, const std::string& none) const {
@@ -312,17 +280,8 @@ class Former {
   }
 
   std::vector<char> needs_of(NodeId root) const {
-    std::vector<char> needs(kernel_.nodes.size(), 0);
-    std::vector<NodeId> open{root};
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      if (needs[static_cast<std::size_t>(id)]) continue;
-      needs[static_cast<std::size_t>(id)] = 1;
-      if (reduction(kernel_, id)) continue;
-      for (const NodeId operand : sema::operands(kernel_.node(id))) open.push_back(operand);
-    }
-    return needs;
+    return sema::reachable_until(kernel_, {root},
+                                 [&](NodeId id) { return reduction(kernel_, id) != nullptr; });
   }
 
   void find_sites() {
@@ -360,15 +319,33 @@ class Former {
     return static_cast<TileId>(program_.tiles.size()) - 1;
   }
 
+  // Where there is one row, every value is one of it: a tensor of columns is no vector that rows
+  // share.
   std::vector<AxisId> axes_of(NodeId id) const {
     std::vector<AxisId> axes;
-    if (on_rows(id)) axes.push_back(row_axis);
+    if (on_rows(id) || program_.axis(row_axis).extent.is(1)) axes.push_back(row_axis);
     if (on_columns(id)) axes.push_back(column_axis);
     return axes;
   }
 
   // A load that is copied into registers ahead of the arithmetic.
-  bool is_tiled(NodeId id) const { return !bare_indices(id).empty() && on_columns(id); }
+  bool is_tiled(NodeId id) const {
+    const Indices indices = walked_indices(id);
+    return !indices.empty() && on_columns(id) &&
+           (!contains(indices, -1) || anywhere_[static_cast<std::size_t>(id)]);
+  }
+
+  // Adds maps of the coordinates that the site's copies take from a row.
+  void map_coordinates(const Site& site, std::set<NodeId>& mapped, Block& block) {
+    for (std::size_t n = 0; n < site.needs.size(); ++n) {
+      if (!site.needs[n] || !is_tiled(static_cast<NodeId>(n))) continue;
+      for (const NodeId at : kernel_.load(static_cast<NodeId>(n)).coordinate) {
+        if (sema::operands(kernel_.node(at)).empty() || !mapped.insert(at).second) continue;
+        block.push_back({Map{add_tile(
+            {name_of("of_row"), kernel_.node(at).type, {row_axis}, Space::registers, at, -1})}});
+      }
+    }
+  }
 
   void copy_loads(const Site& site, std::set<NodeId>& there, Block& block) {
     for (std::size_t n = 0; n < site.needs.size(); ++n) {
@@ -477,6 +454,7 @@ class Former {
       const bool whole =
           site.reduce >= 0 ||
           along_columns(kernel_.assignments[static_cast<std::size_t>(site.assignment)]);
+      map_coordinates(site, mapped, block);
       copy_loads(site, there, block);
       map_row_values(site, mapped, block);
       for (const NodeId id : dear) {
@@ -504,6 +482,7 @@ class Former {
       for (const Site& site : sites_) {
         if (site.level != level || site.reduce < 0) continue;
         map_row_values(site, mapped, all);
+        map_coordinates(site, mapped, all);
         copy_loads(site, there, block);
       }
       for (const Site& site : sites_)
@@ -520,6 +499,7 @@ class Former {
         continue;
       }
       map_row_values(site, mapped, all);
+      map_coordinates(site, mapped, all);
       copy_loads(site, there, block);
       store(site, block);
     }
@@ -530,8 +510,9 @@ class Former {
   Kernel given_;
   const Facts& facts_;
   IndexId part_;
-  Kernel kernel_;    // with columns merged
-  Indices columns_;  // in the order of the first reduction
+  Kernel kernel_;                  // with columns merged
+  Indices columns_;                // in the order of the first reduction
+  std::set<IndexId> rows_of_map_;  // of the first output, without a reduction
   Sides sides_;
   Program program_;
   std::vector<std::set<IndexId>> free_;

@@ -6,6 +6,9 @@
 //   (k) s[m]     = sum[k](A[m,k] * x[k])                                   rows (m), columns (k)
 //   t[n]     = sum[m](X[m,n])                                          rows (n), columns (m)
 //
+// A kernel without a reduction is one where it gathers rows: Y[m,n] = E[token[m],n]. Others are
+// permutations (plan/permute).
+//
 // Laws: indices that run over equal extents may be renamed to one, since a reduction binds its own;
 // a reduction may join its values in any order, up to rounding.
 #pragma once

@@ -125,7 +125,7 @@ inline bool operator==(const For& a, const For& b) {
 // blocks beyond a block, always in the same order.
 struct Distribution {
   Layout layout;   // (thread, value[, block]) -> (row, column) of the tile: basis strides 0 and 1
-  int vector = 1;  // values that lie side by side in memory: the first mode of the values
+  int vector = 1;  // values that lie side by side in memory: the first mode of the values, or 1
 
   int threads() const;  // of a block
   int blocks() const;   // of a cluster

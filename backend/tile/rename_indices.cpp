@@ -57,25 +57,14 @@ Kernel rename_indices(const Kernel& kernel, const std::map<IndexId, IndexId>& to
   };
   std::map<std::string, NodeId> known;
   std::vector<NodeId> now(kernel.nodes.size(), -1);
-  const auto moved = [&](std::vector<NodeId>& operands) {
-    for (NodeId& id : operands) id = now[static_cast<std::size_t>(id)];
-  };
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
     if (!live[id]) continue;
-    Node node = kernel.nodes[id];
-    std::visit(overloaded{
-                   [](Literal&) {},
-                   [&](IndexValue& x) { x.index = renamed(x.index); },
-                   [](SizeValue&) {},
-                   [](ScalarValue&) {},
-                   [&](Load& x) { moved(x.coordinate); },
-                   [&](sema::Reduce& x) {
-                     for (IndexId& index : x.indices) index = renamed(index);
-                     x.body = now[static_cast<std::size_t>(x.body)];
-                   },
-                   [&](Apply& x) { moved(x.operands); },
-               },
-               node.what);
+    Node node = remapped(kernel.nodes[id], now);
+    if (auto* value = std::get_if<IndexValue>(&node.what)) {
+      value->index = renamed(value->index);
+    } else if (auto* reduce = std::get_if<sema::Reduce>(&node.what)) {
+      for (IndexId& index : reduce->indices) index = renamed(index);
+    }
     const auto [at, fresh] = known.emplace(key_of(node), static_cast<NodeId>(made.nodes.size()));
     if (fresh) made.nodes.push_back(std::move(node));
     now[id] = at->second;

@@ -41,8 +41,7 @@ class IndexSplitter {
       const auto index = static_cast<IndexId>(i);
       const auto divisor = divisor_of(index);
       if (!divisor) continue;
-      const Int outer = floor_div(kernel_.index(index).extent, *divisor),
-                whole = outer * *divisor;
+      const Int outer = floor_div(kernel_.index(index).extent, *divisor), whole = outer * *divisor;
       const Int& extent = kernel_.index(index).extent;
       if (!(whole == extent) && !facts_.proves(equal(whole, extent))) continue;
       const auto modes = modes_of(index);
@@ -62,9 +61,9 @@ class IndexSplitter {
       const auto uses = [&](NodeId id) { return bare_index(kernel_, id) == index; };
       if (std::none_of(inside.begin(), inside.end(), uses)) continue;
       const auto* apply = std::get_if<Apply>(&node.what);
-      const bool divides = apply && !is_float(node.type) &&
-                           (apply->function == ElementFunction::div ||
-                            apply->function == ElementFunction::rem);
+      const bool divides =
+          apply && !is_float(node.type) &&
+          (apply->function == ElementFunction::div || apply->function == ElementFunction::rem);
       if (!divides || !uses(inside[0]) || uses(inside[1])) return std::nullopt;
       const auto by = number(kernel_, inside[1]);
       if (!by || (divisor && !(*divisor == *by))) return std::nullopt;
@@ -141,8 +140,8 @@ class IndexSplitter {
         const auto at = std::find(reduce->indices.begin(), reduce->indices.end(), index);
         if (at != reduce->indices.end()) reduce->indices.insert(at, outer);
       } else if (auto* apply = std::get_if<Apply>(&node.what)) {
-        const bool of_index = !apply->operands.empty() &&
-                              bare_index(kernel_, apply->operands[0]) == index;
+        const bool of_index =
+            !apply->operands.empty() && bare_index(kernel_, apply->operands[0]) == index;
         for (NodeId& id : apply->operands) id = moved(id);
         if (of_index)
           node.what = IndexValue{apply->function == ElementFunction::div ? outer : index};

@@ -54,7 +54,7 @@ std::vector<tile::Program> programs_of(const plan::Variant& variant) {
     if (const tile::Program* program = program_of(before->variants.at(0)))
       programs.push_back(*program);
   }
-  programs.push_back(*program_of(variant));
+  if (const tile::Program* program = program_of(variant)) programs.push_back(*program);
   return programs;
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("a kernel that runs one thread an element is warned of, and refused wi
   const std::string code = "one-thread-an-element";
   put(folder / "rows.lay",
       "kernel rows<M, N>(X: f32 (M,N), W: f32 (N,N)) -> Y: f32 M {\n"
-      "  Y[m] = sum[n](X[m,n] * sum[k](W[n,k]))\n}\n");
+      "  Y[m] = sum[n](X[m,n] * max[j](sum[k](W[n,k] * W[j,k])))\n}\n");
   put(folder / "tiled.lay",
       scale +
           "kernel product<M, N, K>(A: f32 (M,K):(K,1), B: f32 (N,K):(K,1)) -> C: f32 "

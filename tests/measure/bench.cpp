@@ -136,7 +136,7 @@ TEST_CASE(
   CHECK(has_note(along_m, "cuBLASLt does not fuse the epilogue: "));
   CHECK(row(along_m, "cuBLASLt, epilogue best")["right"] == true);
   const json alone = result_of("twice", {{"M", 33}, {"N", 17}});
-  CHECK(has_note(alone, "not a GEMM: it has no sum"));
+  CHECK(has_note(alone, "not a GEMM: it has no reduction"));
   CHECK(alone["rows"].size() == 2);
   CHECK(row(alone, "copy of X")["side"] == "copy");
   CHECK(row(alone, "copy of X")["ratio"] == 0);  // no time passes for a copy on the fake driver

@@ -170,7 +170,7 @@ TEST_CASE("what is no GEMM says why") {
   CHECK(std::holds_alternative<plan::Permute>(made.variants[0].how));
   CHECK(
       std::get<plan::NotGemm>(plan::recognise(*made.kernel, plan::facts_of(*made.kernel))).reason ==
-      "it has no sum");
+      "it has no reduction");
 }
 
 TEST_CASE("an inout tensor read elsewhere is refused") {

@@ -147,7 +147,9 @@ TEST_CASE("a permute kernel and two sums, one thread an element") {
                    {k.sum({n}, k.apply(ElementFunction::mul, {row, row}, f32), f32),
                     k.sum({o}, other, f32)},
                    f32));
-  const auto plan = plan::make_plan(k.done());
+  plan::Plan plan{k.done(), {}, {}};
+  plan.variants.emplace_back().name = "scalar";
+  plan.variants.back().how = plan::ScalarKernel{};
   constexpr std::int64_t sm = 29, sn = 23;
   auto xv = numbers<float>(sm * sn, 3), yv = unwritten(sm * sn), sv = unwritten(sm);
   run(plan, {sm, sn, memory(xv, true), memory(yv), memory(sv)});

@@ -42,8 +42,9 @@ inline std::vector<sema::Array> outputs(const plan::Plan& plan, const plan::Vari
     arguments[kernel.tensors[i].name] =
         interpret::Memory{memory[i].data(), static_cast<std::int64_t>(memory[i].size()), constant};
   }
-  const auto report = interpret::run_all(ir::lower_all(plan, plan::at_sizes(variant, call.sizes)),
-                                         arguments, {.write_once = true, .arithmetic = call.arithmetic});
+  const auto report =
+      interpret::run_all(ir::lower_all(plan, plan::at_sizes(variant, call.sizes)), arguments,
+                         {.write_once = true, .arithmetic = call.arithmetic});
   if (report.fault) FAIL(report.fault->message);
   std::vector<sema::Array> result;
   for (size_t i = 0; i < memory.size(); ++i) {

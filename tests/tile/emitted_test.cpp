@@ -1,6 +1,6 @@
 // Tile programs, from the script to CUDA: the golden text of a softmax of rows, and the
-// variants of reductions.lay with wide accesses compiled, with everything in registers. LAY_BLESS=1
-// rewrites the golden; `git diff` is the review.
+// variants of reductions.lay and norms.lay with wide accesses compiled, with everything in
+// registers. LAY_BLESS=1 rewrites the golden; `git diff` is the review.
 #include "tests/emitted/emitted.h"
 
 #include "backend/ir/lower/lower.h"
@@ -39,7 +39,9 @@ TEST_CASE("tile programs compile, with everything in registers") {
     WARN("skipped: " << why);
     return;
   }
-  for (const auto& kernel : kernels_of(script)) {
+  auto kernels = kernels_of(script);
+  for (const auto& kernel : kernels_of(source("tests/tile/norms.lay"))) kernels.push_back(kernel);
+  for (const auto& kernel : kernels) {
     const auto plan = lay::plan::make_plan(kernel);
     REQUIRE(plan.problems.empty());
     for (const auto& variant : plan.variants) {

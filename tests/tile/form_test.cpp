@@ -30,8 +30,6 @@ TEST_CASE("kernels that are no tile programs say why") {
   } rows[] = {
       {"kernel f<M, N>(X: f32 (M,N)) -> Y: f32 (M,N) { Y[m,n] = X[m,n] + 1 }",
        "it has no reduction"},
-      {"kernel f<M, N>(X: f32 (M,N)) -> s: s32 M { s[m] = argmax[n](X[m,n]) }",
-       "it takes the position of an extreme"},
       {"kernel f<M, N, K>(X: f32 (M,N), Z: f32 (M,K)) -> s: f32 M\n"
        "{ s[m] = sum[n](X[m,n]) + sum[k](Z[m,k]) }",
        "its reductions run over different extents"},
@@ -68,6 +66,16 @@ TEST_CASE("rows are what reductions depend on, columns what they run over") {
   // The index that memory runs along is the last of its side.
   CHECK(axes("kernel f<A, B, C>(X: f32 (A,B,C):(1,A,A*B)) -> s: f32 (A,C)\n"
              "{ s[a,c] = sum[b](X[a,b,c]) }") == "c_a of A*C | b of B");
+  // Columns are named in another order by the output, and of equal extents the modes tell.
+  CHECK(axes("kernel f<B, P, G, D>(X: f32 (B,P,G,D)) -> Y: f32 (B,P,G,D)\n"
+             "{ Y[n,p,c,e] = X[n,p,c,e] - sum[d,q](X[n,q,c,d]) }") == "n_c of B*G | p_e of P*D");
+  const auto square = formed(
+      "kernel f<M, N>(X: f32 (N,M,N)) -> Y: f32 (N,M,N)\n"
+      "{ Y[a,m,b] = X[a,m,b] - sum[j,i](X[i,m,j]) }",
+      tile::Columns::kept);
+  CHECK(std::count_if(square.tiles.begin(), square.tiles.end(), [](const tile::Tile& each) {
+          return each.space == tile::Space::global && each.assignment < 0;
+        }) == 1);
   // Two outputs name their columns differently.
   const auto two = formed(
       "kernel f<M, N>(X: f32 (M,N)) -> (Y: f32 (M,N), Z: f32 (M,N), s: f32 M)\n"

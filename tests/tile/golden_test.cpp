@@ -12,7 +12,7 @@ TEST_CASE("golden tile programs after each pass") {
   const std::string text = contents(script);
   sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
   for (const sema::Outcome& outcome : evaluator.run("reductions.lay", text)) REQUIRE(outcome.ok());
-  REQUIRE(evaluator.kernels().size() == 5);
+  REQUIRE(evaluator.kernels().size() == 6);
   for (const auto& kernel : evaluator.kernels()) {
     const auto plan = plan::make_plan(kernel);
     REQUIRE(plan.problems.empty());

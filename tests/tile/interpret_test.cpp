@@ -158,6 +158,77 @@ const Row rows[] = {
      "f(random(f32, (6,21)), random(f32, 6, 2))"},
     {"f64", "kernel f<M, N>(X: f64 (M,N)) -> s: f64 M { s[m] = sum[n](X[m,n] * X[m,n]) }",
      "f(random(f64, (3,50)))"},
+    {"the first of the greatest, along rows and columns",
+     "kernel f<M, N>(X: f32 (M,N)) -> (p: s32 M, v: f32 M)\n"
+     "{ p[m] = argmax[n](min(X[m,n], 0.6))\n  v[m] = max[n](min(X[m,n], 0.6)) }",
+     "f(random(f32, (7,45)))"},
+    {"the first of the least, along columns",
+     "kernel f<M, N>(X: bf16 (M,N)) -> p: s32 N { p[n] = argmin[m](X[m,n]) }",
+     "f(random(bf16, (300,9)))"},
+    {"the first NaN",
+     "kernel f<M, N>(X: f32 (M,N)) -> p: s32 M { p[m] = argmax[n](log(X[m,n] - 0.03)) }",
+     "f(random(f32, (9,33)))"},
+    {"the position of the least where all are infinite",
+     "kernel f<M, N>(X: f64 (M,N)) -> p: s32 M { p[m] = argmin[n](if X[m,n] < 2 then inf else 0) }",
+     "f(random(f64, (3,70)))"},
+    {"the greatest of everything", "kernel f<N>(x: f16 N) -> p: s32 1 { p[i] = argmax[n](x[n]) }",
+     "f(random(f16, 2000))"},
+    {"positions, extremes and conditions of parts",
+     "kernel f<M, N>(X: f32 (M,N)) -> (p: s32 M, q: s32 M, a: f32 M)\n"
+     "{ p[m] = argmax[n](min(X[m,n], 0.9))\n  q[m] = argmin[n](log(X[m,n] - 0.01))\n"
+     "  a[m] = if any[n](X[m,n] > 0.999) then max[n](X[m,n]) else 0 }\n"
+     "schedule f for simt { threads = (32,(2,2)):(1@1,(64@1,32@1)), parts = 5 }",
+     "f(random(f32, (4,1500)))"},
+    {"an extreme that no value exceeds, in parts without a column",
+     "kernel f<M, N>(X: f16 (M,N)) -> p: s32 M { p[m] = argmax[n](if X[m,n] < 2 then -inf else 0) "
+     "}\n"
+     "schedule f for simt { threads = (32,4):(1@1,32@1), parts = 7 }",
+     "f(random(f16, (3,300)))"},
+    {"cross-entropy",
+     "kernel f<M, N>(X: bf16 (M,N), target: s32 M) -> loss: f32 M\n"
+     "{ let most = max[n](X[m,n])\n"
+     "  loss[m] = most + log(sum[n](exp(X[m,n] - most))) - X[m,target[m]] }",
+     "f(random(bf16, (5,40)), random(s32, 5, 3, 0, 39))"},
+    {"backward of softmax",
+     "kernel f<M, N>(Y: bf16 (M,N), dY: bf16 (M,N)) -> dX: f32 (M,N)\n"
+     "{ dX[m,n] = Y[m,n] * (dY[m,n] - sum[k](Y[m,k] * dY[m,k])) }",
+     "f(random(bf16, (5,72)), random(bf16, (5,72), 2))"},
+    {"backward of layer norm",
+     "kernel f<M, N>(X: bf16 (M,N), w: bf16 N, dY: bf16 (M,N), eps: f32) -> dX: f32 (M,N)\n"
+     "{ let mean = sum[k](X[m,k]) / N\n"
+     "  let r = rsqrt(sum[k]((X[m,k] - mean) * (X[m,k] - mean)) / N + eps)\n"
+     "  let a = sum[k](dY[m,k] * w[k]) / N\n"
+     "  let b = sum[k](dY[m,k] * w[k] * (X[m,k] - mean) * r) / N\n"
+     "  dX[m,n] = r * (dY[m,n] * w[n] - a - (X[m,n] - mean) * r * b) }",
+     "f(random(bf16, (6,40)), random(bf16, 40, 2), random(bf16, (6,40), 3), 0.01)"},
+    {"gradients of a norm's weights",
+     "kernel f<M, N>(X: f16 (M,N), dY: f16 (M,N), mean: f32 M, r: f32 M) -> (g: f32 N, b: f32 N)\n"
+     "{ g[n] = sum[m](dY[m,n] * (X[m,n] - mean[m]) * r[m])\n  b[n] = sum[m](dY[m,n]) }",
+     "f(random(f16, (70,24)), random(f16, (70,24), 2), random(f32, 70, 3), random(f32, 70, 4))"},
+    {"batch norm",
+     "kernel f<B, C, H, W>(X: f32 (B,C,H,W), g: f32 C) -> Y: f32 (B,C,H,W)\n"
+     "{ let mean = sum[i,p,q](X[i,c,p,q]) / (B*H*W)\n"
+     "  let spread = sum[q,p,i]((X[i,c,p,q] - mean) * (X[i,c,p,q] - mean)) / (B*H*W)\n"
+     "  Y[n,c,h,w] = (X[n,c,h,w] - mean) * rsqrt(spread + 0.01) * g[c] }",
+     "f(random(f32, (3,4,5,8)), random(f32, 4, 2))"},
+    {"group norm, channels last",
+     "kernel f<B, P, G, D>(X: f16 (B,P,G,D), g: f32 (G,D)) -> Y: f16 (B,P,G,D)\n"
+     "{ let mean = sum[d,q](X[n,q,c,d]) / (P*D)\n"
+     "  let spread = sum[d,q]((X[n,q,c,d] - mean) * (X[n,q,c,d] - mean)) / (P*D)\n"
+     "  Y[n,p,c,e] = (X[n,p,c,e] - mean) * rsqrt(spread + 0.01) * g[c,e] }",
+     "f(random(f16, (2,6,3,8)), random(f32, (3,8), 2))"},
+    {"a norm of gathered rows",
+     "kernel f<M, N, V>(E: bf16 (V,N), t: s32 M, w: f32 N) -> Y: bf16 (M,N)\n"
+     "{ Y[m,n] = E[t[m],n] * rsqrt(sum[k](E[t[m],k] * E[t[m],k]) / N + 0.01) * w[n] }",
+     "f(random(bf16, (11,40)), random(s32, 7, 2, 0, 10), random(f32, 40, 3))"},
+    {"rows gathered by two coordinates, and one below",
+     "kernel f<M, N, V>(E: f32 (V,2,N), t: s64 M) -> s: f32 M\n"
+     "{ s[m] = sum[n](E[t[m] + 1,t[m] % 2,n] * E[t[m],1,n]) }",
+     "f(random(f32, (9,2,33)), random(s64, 13, 2, 0, 7))"},
+    {"rows gathered and mapped",
+     "kernel f<M, N, V>(E: bf16 (V,N), P: f32 (M,N), t: s32 M) -> (Y: f16 (M,N), Z: f32 (M,N))\n"
+     "{ Y[m,n] = E[t[m],n] + P[m,n]\n  Z[m,j] = E[t[m],j] * 2 }",
+     "f(random(bf16, (11,48)), random(f32, (9,48), 4), random(s32, 9, 2, 0, 10))"},
     {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",
      "f(zeros(f32, (3,0)))"},
 };

@@ -10,7 +10,7 @@
 //     // a tile: 64 rows m, 64 columns n, whole rows
 //     // X is read 8 elements at once
 //     // Y is written 8 elements at once
-//     // predicted: 68 registers a thread, 0 bytes of shared memory
+//     // predicted: 76 registers a thread, 0 bytes of shared memory
 //     //   4*M*N bytes through L2
 //     //   4*M*N bytes of global memory at least, 4*M*N floating-point operations
 //   }

@@ -23,7 +23,7 @@ void Expander::run() {
     if (copy && tile(copy->dst).space == tile::Space::global) stored_.insert(copy->src);
   });
   declare(program_.body);
-  if (blocks > 1) prepare_cluster();
+  if (blocks > 1 && !reductions_.empty()) prepare_cluster();
   b_.role("all", 0, threads_.threads(), [&] {
     declared_.from(declared_.kernel.where, "(thread,value) -> (" + across.name + "," +
                                                program_.axis(column_axis).name +
@@ -46,7 +46,7 @@ void Expander::run() {
         b_.let(declared_.name("first_row"), tile_of_rows * across.tile + row_in_tile_);
     first_[column_axis] = column_in_tile_;
     for (const tile::Stmt& stmt : program_.body)  // the loop over the grid, and nothing beside it
-      block(std::get<tile::For>(stmt.node).body);
+      block(std::get<tile::For>(stmt.node).body, true);
   });
 }
 
@@ -57,20 +57,22 @@ void Expander::declare(const tile::Block& body) {
     } else if (const auto* map = std::get_if<tile::Map>(&stmt.node)) {
       if (!stored_.contains(map->out)) declare(map->out);
     } else if (const auto* reduce = std::get_if<tile::Reduce>(&stmt.node)) {
-      declare(reduce->out);
-      if (columns_.warps > 1) declare_shared(reduce->out);
-      if (threads_.blocks() > 1) declare_cluster(reduce->out);
+      declare_reduction(reduce->out);
     }
   });
 }
 
 void Expander::declare(TileId id) {
-  const tile::Tile& made = tile(id);
-  declared_.from(kernel().node(made.value).where, "the values of this thread");
+  declared_.from(kernel().node(tile(id).value).where, "the values of this thread");
+  buffers_[static_cast<std::size_t>(id)] =
+      declare_registers(id, tile(id).name, held_type(tile(id)));
+}
+
+BufferId Expander::declare_registers(TileId id, const std::string& name, ElementType type) {
   std::vector<Tuple> shape, stride;
   int count = 1;
   for (const ValueMode& mode : modes_) {
-    if (!runs(made, mode.axis)) continue;
+    if (!runs(tile(id), mode.axis)) continue;
     shape.emplace_back(mode.extent);
     stride.emplace_back(count);
     count *= mode.extent;
@@ -78,32 +80,40 @@ void Expander::declare(TileId id) {
   const Layout layout = shape.empty()       ? Layout(1, 0)
                         : shape.size() == 1 ? Layout(shape[0], stride[0])
                                             : Layout(Tuple(shape), Tuple(stride));
-  buffers_[static_cast<std::size_t>(id)] =
-      b_.registers(declared_.name(made.name), held_type(made), layout);
+  return b_.registers(declared_.name(name), type, layout);
 }
 
 ElementType Expander::held_type(const tile::Tile& made) {
   return made.element == ElementType::pred ? ElementType::s32 : made.element;
 }
 
-void Expander::declare_shared(TileId id) {
-  const tile::Tile& made = tile(id);
-  const int held = program_.axis(row_axis).tile;
-  declared_.from(kernel().node(made.value).where, "(row, warp) -> what the warp has of the row");
-  shared_[id] = b_.shared(declared_.name("shared_" + made.name), held_type(made),
-                          Layout(lay::tuple(held, columns_.warps), lay::tuple(1, held)));
-}
-
-void Expander::declare_cluster(TileId id) {
-  const tile::Tile& made = tile(id);
-  const int held = program_.axis(row_axis).tile;
-  declared_.from(kernel().node(made.value).where, "(row, block) -> what the block has of the row");
-  const BufferId shared =
-      b_.shared(declared_.name("cluster_" + made.name), held_type(made),
-                Layout(lay::tuple(held, threads_.blocks()), lay::tuple(1, held)));
-  const BarrierId arrived =
-      b_.barrier({declared_.name("arrived_" + made.name), BarrierKind::mbarrier, 1, 1, 0});
-  cluster_[id] = {shared, arrived};
+void Expander::declare_reduction(TileId id) {
+  const Span& where = kernel().node(tile(id).value).where;
+  const int held = program_.axis(row_axis).tile, blocks = threads_.blocks();
+  const std::vector<ElementType> types = tile::partial_types(program_, id);
+  std::vector<std::string> names{tile(id).name};
+  if (types.size() > 1) names.push_back("extreme_" + tile(id).name);
+  Reduction& made = reductions_[id];
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    Partial& partial = made.partials.emplace_back();
+    partial.type = types[i];
+    declared_.from(where, "the values of this thread");
+    partial.registers = declare_registers(id, names[i], types[i]);
+    if (columns_.warps > 1) {
+      declared_.from(where, "(row, warp) -> what the warp has of the row");
+      partial.of_warps = b_.shared(declared_.name("shared_" + names[i]), types[i],
+                                   Layout(lay::tuple(held, columns_.warps), lay::tuple(1, held)));
+    }
+    if (blocks > 1) {
+      declared_.from(where, "(row, block) -> what the block has of the row");
+      partial.of_blocks = b_.shared(declared_.name("cluster_" + names[i]), types[i],
+                                    Layout(lay::tuple(held, blocks), lay::tuple(1, held)));
+    }
+  }
+  buffers_[static_cast<std::size_t>(id)] = made.partials.front().registers;
+  if (blocks > 1)
+    made.arrived =
+        b_.barrier({declared_.name("arrived_" + tile(id).name), BarrierKind::mbarrier, 1, 1, 0});
 }
 
 void Expander::prepare_cluster() {
@@ -111,16 +121,16 @@ void Expander::prepare_cluster() {
   blocks_ = all;
   b_.inside(b_.kernel.prologue, [&] {
     b_.when(b_.special(Builtin::thread) == 0, [&] {
-      for (const auto& [id, exchange] : cluster_)
-        b_.sync(exchange.arrived, number(0), InitMbarrier{});
+      for (const auto& [id, reduction] : reductions_)
+        b_.sync(reduction.arrived, number(0), InitMbarrier{});
     });
     b_.emit(Fence{FenceKind::mbarrier_init});
     b_.sync(all, {}, ArriveCluster{});
   });
 }
 
-Ref Expander::held(TileId id, const Values& at) {
-  Ref made{buffers_[static_cast<std::size_t>(id)], {}};
+Ref Expander::held(TileId id, BufferId registers, const Values& at) {
+  Ref made{registers, {}};
   for (std::size_t i = 0; i < modes_.size(); ++i)
     if (runs(tile(id), modes_[i].axis)) made.coordinate.push_back(at[i]);
   if (made.coordinate.empty()) made.coordinate.push_back(number(0));
@@ -129,10 +139,10 @@ Ref Expander::held(TileId id, const Values& at) {
 
 ElementLowering Expander::element_at(const Values& at) {
   std::vector<sema::NodeId> given;
-  for (const auto& [node, id] : known_) given.push_back(node);
+  for (const auto& [node, id] : values_.all()) given.push_back(node);
   ElementLowering element(declared_, given);
   bind(element, at);
-  for (const auto& [node, id] : known_) {
+  for (const auto& [node, id] : values_.all()) {
     const ElementType type = kernel().node(node).type;
     const Term value = b_.read(held(id, at));
     element.know(node, type == ElementType::pred ? value != 0 : b_.cast(value, type));
@@ -140,70 +150,54 @@ ElementLowering Expander::element_at(const Values& at) {
   return element;
 }
 
-bool Expander::reads_memory(sema::NodeId root) const {
-  std::vector<sema::NodeId> open{root};
-  std::vector<char> seen(kernel().nodes.size(), 0);
-  while (!open.empty()) {
-    const sema::NodeId id = open.back();
-    open.pop_back();
-    if (seen[static_cast<std::size_t>(id)]++ || known_.contains(id)) continue;
-    if (std::holds_alternative<sema::Load>(kernel().node(id).what)) return true;
-    for (const sema::NodeId operand : sema::operands(kernel().node(id))) open.push_back(operand);
-  }
-  return false;
-}
-
-void Expander::block(const tile::Block& body) {
+void Expander::block(const tile::Block& body, bool completes) {
   for (std::size_t i = 0; i < body.size(); ++i) {
     const auto& node = body[i].node;
     if (const auto* loop = std::get_if<tile::For>(&node)) {
       walk(*loop);
-    } else if (const auto* copy = std::get_if<tile::Copy>(&node)) {
+      continue;
+    }
+    if (const auto* copy = std::get_if<tile::Copy>(&node)) {
       load(*copy);
     } else if (const auto* map = std::get_if<tile::Map>(&node)) {
       const auto* next = i + 1 < body.size() ? std::get_if<tile::Copy>(&body[i + 1].node) : nullptr;
       if (next && next->src == map->out) {
         store(*next);
         ++i;
-      } else {
-        keep(*map);
+        continue;
       }
+      keep(*map);
     } else {
       const TileId out = std::get<tile::Reduce>(node).out;
-      clear(out);
+      if (completes) clear(out);
       accumulate(out);
-      join_threads(out);
+      if (completes) join_threads(out);
     }
+    values_.after(body[i]);
   }
 }
 
 void Expander::walk(const tile::For& loop) {
-  if (loop.walk == tile::Walk::whole) return block(loop.body);
+  if (loop.walk == tile::Walk::whole) {
+    values_.enter(loop);
+    block(loop.body, true);
+    return values_.leave();
+  }
   const auto reductions = [&](auto each) {
     for (const tile::Stmt& stmt : loop.body)
       if (const auto* reduce = std::get_if<tile::Reduce>(&stmt.node)) each(reduce->out);
   };
   reductions([&](TileId id) { clear(id); });
   const tile::Axis& axis = program_.axis(loop.axis);
-  const auto before = known_;
   const bool split = program_.parts > 1;
   const Term begin = split ? b_.special(Builtin::block_y) * axis.tile : number(0);
+  values_.enter(loop);
   b_.loop(declared_.name("first_column"), begin, b_.size(axis.extent),
           {.step = axis.tile * program_.parts}, [&](Term first) {
             first_[column_axis] = first + column_in_tile_;
-            for (std::size_t i = 0; i < loop.body.size(); ++i) {
-              const auto& node = loop.body[i].node;
-              if (const auto* reduce = std::get_if<tile::Reduce>(&node)) {
-                accumulate(reduce->out);
-              } else {
-                tile::Block one{loop.body[i]};
-                if (std::holds_alternative<tile::Map>(node) && i + 1 < loop.body.size())
-                  one.push_back(loop.body[++i]);
-                block(one);
-              }
-            }
+            block(loop.body, false);
           });
-  known_ = before;  // what the loop held is gone
+  values_.leave();
   first_[column_axis] = column_in_tile_;
   reductions([&](TileId id) { join_threads(id); });
 }
@@ -213,8 +207,7 @@ void Expander::load(const tile::Copy& copy) {
   declared_.from(kernel().node(to.value).where,
                  kernel().loaded(to.value).name + ": global -> registers");
   each(to, copy.vector, [&](const Values& at) {
-    ElementLowering element(declared_);
-    bind(element, at);
+    ElementLowering element = element_at(at);  // coordinates may be values of the row
     PlainCopy& made =
         b_.copy(held(copy.dst, at), element.source(to.value), copy.vector, 0, copy.vector_mode);
     if (const auto there = inside(to, at)) {
@@ -222,13 +215,15 @@ void Expander::load(const tile::Copy& copy) {
       made.guard.zero_fill = true;
     }
   });
-  known_[to.value] = copy.dst;
 }
 
 void Expander::keep(const tile::Map& map) {
   const tile::Tile& out = tile(map.out);
   declared_.from(kernel().node(out.value).where, "kept in registers");
   const bool guarded = reads_memory(out.value);
+  // Outside of the extents it may be a coordinate of what is not accessed.
+  if (guarded && inside(out, Values(modes_.size(), number(0))))
+    b_.fill(buffers_[static_cast<std::size_t>(map.out)], b_.cast(number(0), held_type(out)));
   each(out, 1, [&](const Values& at) {
     where(guarded ? inside(out, at) : std::nullopt, [&] {
       ElementLowering element = element_at(at);
@@ -236,7 +231,6 @@ void Expander::keep(const tile::Map& map) {
       b_.assign(held(map.out, at), truth_as_number(value));
     });
   });
-  known_[out.value] = map.out;
 }
 
 Term Expander::truth_as_number(Term value) {

@@ -11,29 +11,56 @@ bool Expander::is_condition(sema::ReduceFunction function) {
   return sema::reduce_row(function).result == sema::ReduceResult::condition;
 }
 
-Term Expander::identity(TileId id) {
+Expander::Terms Expander::identity(TileId id) {
   const sema::ReduceFunction function = reduction(id).function;
-  const ElementType type = held_type(tile(id));
+  const std::vector<Partial>& partials = reductions_.at(id).partials;
+  const ElementType type = partials.back().type;
   if (is_condition(function))
-    return b_.constant(std::int64_t{function == sema::ReduceFunction::all}, type);
-  return std::visit([&](auto value) { return b_.constant(value, type); },
-                    sema::identity(function, type));
+    return {b_.constant(std::int64_t{function == sema::ReduceFunction::all}, type)};
+  const Term first = std::visit([&](auto value) { return b_.constant(value, type); },
+                                sema::identity(function, type));
+  if (partials.size() == 1) return {first};
+  // Where nothing exceeds the identity, every value equals it: position 0 is the first of them.
+  return {b_.constant(std::int64_t{0}, partials.front().type), first};
 }
 
-Term Expander::joined(sema::ReduceFunction function, Term a, Term b) {
+Expander::Terms Expander::joined(sema::ReduceFunction function, const Terms& a, const Terms& b) {
   if (is_condition(function))
-    return function == sema::ReduceFunction::any ? b_.max(a, b) : b_.min(a, b);
-  return b_.apply(sema::joining(function), {a, b});
+    return {function == sema::ReduceFunction::any ? b_.max(a[0], b[0]) : b_.min(a[0], b[0])};
+  if (a.size() == 1) return {b_.apply(sema::joining(function), {a[0], b[0]})};
+  const Term beyond = is_extreme(function, b[1], a[1]), behind = is_extreme(function, a[1], b[1]);
+  const Term first = b_.apply(ElementFunction::and_, {!behind, b[0] < a[0]});
+  const Term other =
+      b_.let(declared_.fresh("other"), b_.apply(ElementFunction::or_, {beyond, first}));
+  return {b_.select(other, b[0], a[0]), b_.select(other, b[1], a[1])};
+}
+
+Expander::Terms Expander::read(TileId id, const Values& at) {
+  Terms terms;
+  for (const Partial& partial : reductions_.at(id).partials)
+    terms.push_back(b_.read(held(id, partial.registers, at)));
+  return terms;
+}
+
+void Expander::assign(TileId id, const Values& at, const Terms& terms) {
+  const std::vector<Partial>& partials = reductions_.at(id).partials;
+  // All terms are values before the first one of them is overwritten.
+  Terms named = terms;
+  if (terms.size() > 1)
+    for (Term& term : named) term = b_.let(declared_.fresh("joined"), term);
+  for (std::size_t i = 0; i < partials.size(); ++i)
+    b_.assign(held(id, partials[i].registers, at), named[i]);
 }
 
 void Expander::clear(TileId id) {
   declared_.from(kernel().node(tile(id).value).where, "");
-  b_.fill(buffers_[static_cast<std::size_t>(id)], identity(id));
+  const Terms first = identity(id);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    b_.fill(reductions_.at(id).partials[i].registers, first[i]);
 }
 
 void Expander::accumulate(TileId id) {
   const sema::Reduce& over = reduction(id);
-  const ElementType type = held_type(tile(id));
   declared_.from(kernel().node(tile(id).value).where, "the columns of this thread");
   const bool guarded = reads_memory(over.body);
   tile::Tile both = tile(id);
@@ -50,25 +77,46 @@ void Expander::accumulate(TileId id) {
     if (guarded && !along_columns) there = std::nullopt;  // asked for each row below
     where(there, [&] {
       each_element(at, together, [&](const Values& here, Term) {
-        where(guarded ? inside(both, here) : std::nullopt, [&] { add(id, over, type, here); });
+        where(guarded ? inside(both, here) : std::nullopt, [&] { add(id, over, here); });
       });
     });
   });
 }
 
-void Expander::add(TileId id, const sema::Reduce& over, ElementType type, const Values& at) {
+// A product is added without rounding it first.
+void Expander::add(TileId id, const sema::Reduce& over, const Values& at) {
+  const std::vector<Partial>& partials = reductions_.at(id).partials;
+  const ElementType type = partials.back().type;
   ElementLowering element = element_at(at);
   const Ref into = held(id, at);
   const auto* product = std::get_if<sema::Apply>(&kernel().node(over.body).what);
   const bool fused = over.function == sema::ReduceFunction::sum && product && is_float(type) &&
-                     product->function == ElementFunction::mul && !known_.contains(over.body);
+                     product->function == ElementFunction::mul && values_.tile_of(over.body) < 0;
   if (fused) {
     const Term a = b_.cast(element.value(product->operands[0]), type);
     const Term b = b_.cast(element.value(product->operands[1]), type);
     return b_.assign(into, b_.fma(a, b, b_.read(into)));
   }
-  const Term more = truth_as_number(element.value(over.body));
-  b_.assign(into, joined(over.function, b_.read(into), b_.cast(more, type)));
+  const Term more = b_.cast(truth_as_number(element.value(over.body)), type);
+  if (partials.size() == 1)
+    return b_.assign(into, joined(over.function, {b_.read(into)}, {more}).front());
+  const Term position = b_.cast(element.index(over.indices[0]), partials.front().type);
+  const Term value = b_.let(declared_.fresh("t"), more);
+  const Terms before = read(id, at);
+  if (!columns_ascend()) return assign(id, at, joined(over.function, before, {position, value}));
+  const Term later =
+      b_.let(declared_.fresh("later"), is_extreme(over.function, value, before.back()));
+  assign(id, at, {b_.select(later, position, before[0]), b_.select(later, value, before[1])});
+}
+
+bool Expander::columns_ascend() const {
+  int last = 0;
+  for (const ValueMode& mode : modes_) {
+    if (mode.axis != column_axis || mode.extent == 1) continue;
+    if (mode.step <= last) return false;
+    last += mode.step * (mode.extent - 1);
+  }
+  return true;
 }
 
 void Expander::join_threads(TileId id) {
@@ -77,26 +125,31 @@ void Expander::join_threads(TileId id) {
   if (!columns_.lane_masks.empty()) {
     declared_.from(here, "the lanes that share rows");
     each(tile(id), 1, [&](const Values& at) {
-      Term value = b_.let(declared_.fresh("joined"), b_.read(held(id, at)));
+      Terms values = read(id, at);
+      for (Term& value : values) value = b_.let(declared_.fresh("joined"), value);
       for (const int mask : columns_.lane_masks) {
-        const Term theirs = b_.shuffle(declared_.fresh("theirs"), value, mask);
-        value = b_.let(declared_.fresh("joined"), joined(function, value, theirs));
+        Terms theirs;
+        for (const Term& value : values)
+          theirs.push_back(b_.shuffle(declared_.fresh("theirs"), value, mask));
+        values = joined(function, values, theirs);
+        for (Term& value : values) value = b_.let(declared_.fresh("joined"), value);
       }
-      b_.assign(held(id, at), value);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        b_.assign(held(id, reductions_.at(id).partials[i].registers, at), values[i]);
     });
   }
   if (columns_.warps > 1) join_warps(id, function);
   if (threads_.blocks() > 1) join_blocks(id, function);
-  known_[tile(id).value] = id;
 }
 
 void Expander::join_warps(TileId id, sema::ReduceFunction function) {
   declared_.from(kernel().node(tile(id).value).where, "the warps that share rows");
-  const BufferId shared = shared_.at(id);
   const auto put = [&] {
     const Term warp = b_.at(columns_.warp_column, b_.special(Builtin::warp));
     each(tile(id), 1, [&](const Values& at) {
-      b_.assign({shared, {row_in_tile(at), warp}}, b_.read(held(id, at)));
+      for (const Partial& partial : reductions_.at(id).partials)
+        b_.assign({partial.of_warps, {row_in_tile(at), warp}},
+                  b_.read(held(id, partial.registers, at)));
     });
   };
   std::optional<Term> alone;
@@ -104,42 +157,47 @@ void Expander::join_warps(TileId id, sema::ReduceFunction function) {
     alone = b_.at(columns_.lane_column, b_.special(Builtin::lane)) == 0;
   where(alone, put);
   b_.sync(barrier_);
-  each(tile(id), 1, [&](const Values& at) {
-    b_.assign(held(id, at), b_.read({shared, {row_in_tile(at), number(0)}}));
-    b_.loop(declared_.name("of_warp"), number(1), number(columns_.warps), {.unrolled = true},
-            [&](Term warp) {
-              b_.assign(held(id, at), joined(function, b_.read(held(id, at)),
-                                             b_.read({shared, {row_in_tile(at), warp}})));
-            });
-  });
+  join_shared(id, function, &Partial::of_warps, columns_.warps, "of_warp");
 }
 
 void Expander::join_blocks(TileId id, sema::ReduceFunction function) {
   declared_.from(kernel().node(tile(id).value).where, "the blocks that share rows");
-  const Exchange& exchange = cluster_.at(id);
+  const Reduction& exchange = reductions_.at(id);
   const int blocks = threads_.blocks();
-  const int bytes = program_.axis(row_axis).tile * blocks * (bits(held_type(tile(id))) / 8);
+  int bytes = 0;
+  for (const Partial& partial : exchange.partials)
+    bytes += program_.axis(row_axis).tile * blocks * (bits(partial.type) / 8);
   b_.when(b_.special(Builtin::thread) == 0,
           [&] { b_.sync(exchange.arrived, number(0), ArriveExpectBytes{number(bytes)}); });
   const Term rank = b_.special(Builtin::cluster_rank);
   if (!std::exchange(met_, true)) b_.sync(blocks_, {}, WaitCluster{});
   where(speaks_for_rows(), [&] {
     each(tile(id), 1, [&](const Values& at) {
-      b_.loop(declared_.name("to_block"), number(0), number(blocks), {.unrolled = true},
-              [&](Term to) {
-                b_.copy({exchange.shared, {row_in_tile(at), rank}}, held(id, at),
-                        RemoteStore{{1, 0, 0}, {exchange.arrived, number(0)}, to});
-              });
+      b_.loop(
+          declared_.name("to_block"), number(0), number(blocks), {.unrolled = true}, [&](Term to) {
+            for (const Partial& partial : exchange.partials)
+              b_.copy({partial.of_blocks, {row_in_tile(at), rank}}, held(id, partial.registers, at),
+                      RemoteStore{{1, 0, 0}, {exchange.arrived, number(0)}, to});
+          });
     });
   });
   b_.sync(exchange.arrived, number(0), WaitMbarrier{number(0)});
+  join_shared(id, function, &Partial::of_blocks, blocks, "of_block");
+}
+
+void Expander::join_shared(TileId id, sema::ReduceFunction function, BufferId Partial::*shared,
+                           int count, const char* name) {
+  const std::vector<Partial>& partials = reductions_.at(id).partials;
   each(tile(id), 1, [&](const Values& at) {
-    b_.assign(held(id, at), b_.read({exchange.shared, {row_in_tile(at), number(0)}}));
-    b_.loop(declared_.name("of_block"), number(1), number(blocks), {.unrolled = true},
-            [&](Term block) {
-              b_.assign(held(id, at), joined(function, b_.read(held(id, at)),
-                                             b_.read({exchange.shared, {row_in_tile(at), block}})));
-            });
+    const auto of = [&](Term which) {
+      Terms terms;
+      for (const Partial& partial : partials)
+        terms.push_back(b_.read({partial.*shared, {row_in_tile(at), which}}));
+      return terms;
+    };
+    assign(id, at, of(number(0)));
+    b_.loop(declared_.name(name), number(1), number(count), {.unrolled = true},
+            [&](Term which) { assign(id, at, joined(function, read(id, at), of(which))); });
   });
 }
 

@@ -11,7 +11,9 @@
 
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/tile/bind.h"
+#include "backend/tile/held_values.h"
 #include "backend/tile/program.h"
+#include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::ir {
@@ -35,9 +37,12 @@ class Expander {
         program_(program),
         threads_(*program.threads),
         columns_(tile::column_threads(threads_)),
-        buffers_(program.tiles.size()) {
+        buffers_(program.tiles.size()),
+        values_(program) {
     const auto extents = leaves(threads_.layout.shape[1]);
     const auto strides = leaves(threads_.layout.stride[1]);
+    // The first mode is that of an access.
+    if (!extents[0].value().is(threads_.vector)) modes_.push_back({1, 0, column_axis});
     for (std::size_t i = 0; i < extents.size(); ++i) {
       const bool basis = strides[i].is_basis();
       modes_.push_back({static_cast<int>(extents[i].value().value()),
@@ -65,14 +70,18 @@ class Expander {
   // ---- registers
   void declare(const tile::Block& body);
   void declare(TileId id);
+  BufferId declare_registers(TileId id, const std::string& name, ElementType type);
   // Truth values are held as 0 and 1.
   static ElementType held_type(const tile::Tile& made);
-  void declare_shared(TileId id);
-  void declare_cluster(TileId id);
+  void declare_reduction(TileId id);
   // Every mbarrier is initialised before another block of the cluster may arrive at it: that is
   // waited for where the first exchange begins, so that loads are on their way meanwhile.
   void prepare_cluster();
-  Ref held(TileId id, const Values& at);
+  Ref held(TileId id, const Values& at) {
+    return held(id, buffers_[static_cast<std::size_t>(id)], at);
+  }
+  // The element of a tile in registers, in a buffer of its shape.
+  Ref held(TileId id, BufferId registers, const Values& at);
 
   // ---- coordinates
 
@@ -185,10 +194,14 @@ class Expander {
   // The arithmetic at one place: what tiles hold is known.
   ElementLowering element_at(const Values& at);
   // Whether the value needs elements that no tile holds, which may only be read inside the extents.
-  bool reads_memory(sema::NodeId root) const;
+  bool reads_memory(sema::NodeId root) const {
+    return sema::reads_memory(kernel(), root,
+                              [&](sema::NodeId id) { return values_.tile_of(id) >= 0; });
+  }
 
   // ---- statements
-  void block(const tile::Block& body);
+  // A reduction of the block is complete after its statement, or goes on in the loop around.
+  void block(const tile::Block& body, bool completes);
   void walk(const tile::For& loop);
   void load(const tile::Copy& copy);
   void keep(const tile::Map& map);
@@ -199,26 +212,40 @@ class Expander {
   std::optional<Term> speaks_for_rows();
 
   // ---- reductions
+
+  // One of the numbers that are held of a reduction on its way (tile::partial_types): where this
+  // thread has it, where the warps that share rows put theirs and where the blocks of a cluster do.
+  struct Partial {
+    ElementType type;
+    BufferId registers, of_warps, of_blocks;
+  };
+  struct Reduction {
+    std::vector<Partial> partials;
+    BarrierId arrived;  // what the blocks have
+  };
+  using Terms = std::vector<Term>;  // of the partials
+
   static bool is_condition(sema::ReduceFunction function);
-  Term identity(TileId id);
-  // Of conditions, held as 0 and 1, the greater one is `or` and the lesser one `and`.
-  Term joined(sema::ReduceFunction function, Term a, Term b);
+  Terms identity(TileId id);
+  // What two groups of columns give together. Of conditions, held as 0 and 1, the greater one is
+  // `or` and the lesser one `and`. Of equal extremes the one of the smaller position stays.
+  Terms joined(sema::ReduceFunction function, const Terms& a, const Terms& b);
+  Terms read(TileId id, const Values& at);
+  void assign(TileId id, const Values& at, const Terms& terms);
   void clear(TileId id);
   // The values of this thread, in the order of its columns.
   void accumulate(TileId id);
-  // A product is added without rounding it first.
-  void add(TileId id, const sema::Reduce& over, ElementType type, const Values& at);
+  void add(TileId id, const sema::Reduce& over, const Values& at);
+  // Whether `each` visits a thread's columns in ascending order.
+  bool columns_ascend() const;
   void join_threads(TileId id);
   void join_warps(TileId id, sema::ReduceFunction function);
   // Each block sends what it has of a row to every block of the cluster, itself too, and joins what
   // came in the order of ranks. No block ends before all have what they wait for.
   void join_blocks(TileId id, sema::ReduceFunction function);
-
-  // Where what the blocks of a cluster have of a row arrives.
-  struct Exchange {
-    BufferId shared;
-    BarrierId arrived;
-  };
+  // What each of `count` warps or blocks has of the rows, in their order.
+  void join_shared(TileId id, sema::ReduceFunction function, BufferId Partial::*shared, int count,
+                   const char* name);
 
   Declared& declared_;
   Builder& b_;
@@ -226,12 +253,11 @@ class Expander {
   const tile::Distribution& threads_;
   tile::ColumnThreads columns_;
   Facts facts_;
-  std::vector<ValueMode> modes_;          // the elements of an access first
-  std::vector<BufferId> buffers_;         // of tiles in registers
-  std::map<TileId, BufferId> shared_;     // of reductions that several warps share
-  std::map<TileId, Exchange> cluster_;    // of reductions that several blocks share
-  std::set<TileId> stored_;               // as soon as an access of it is computed
-  std::map<sema::NodeId, TileId> known_;  // nodes whose values a tile holds now
+  std::vector<ValueMode> modes_;   // the elements of an access first
+  std::vector<BufferId> buffers_;  // of tiles in registers
+  std::map<TileId, Reduction> reductions_;
+  std::set<TileId> stored_;  // as soon as an access of it is computed: not held
+  tile::HeldValues values_;  // what tiles hold now
   BarrierId barrier_, blocks_;
   bool met_ = false;  // the blocks of the cluster know that all have begun
   Term row_in_tile_, column_in_tile_;

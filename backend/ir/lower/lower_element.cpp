@@ -85,6 +85,16 @@ IntegerRange integers_in(const sema::Kernel& kernel, NodeId id, int depth = 0) {
 
 }  // namespace
 
+Term is_extreme(sema::ReduceFunction function, Term later, Term before) {
+  const bool greatest = function == sema::ReduceFunction::argmax;
+  if (!is_float(later.type())) return greatest ? later > before : later < before;
+  // The negation holds where one of them is a NaN; the comparison after it wants none before.
+  Builder& b = *later.builder;
+  const Term not_behind = !(greatest ? later <= before : later >= before);
+  return b.apply(ElementFunction::and_,
+                 {not_behind, b.apply(ElementFunction::eq, {before, before})});
+}
+
 ElementLowering::ElementLowering(Declared& declared, const std::vector<NodeId>& given)
     : declared_(declared),
       b_(declared.b),
@@ -455,17 +465,6 @@ Term ElementLowering::reduce_by(const sema::Node& node, const Reduce& reduction)
   loops(loops, 0);
   if (is_condition) return b_.let(declared_.fresh("t"), b_.read(total) != 0);
   return b_.let(declared_.fresh("t"), b_.read(is_position ? *position : total));
-}
-
-// Whether a later value takes the place of the extreme before it: a NaN does, once.
-Term ElementLowering::is_extreme(sema::ReduceFunction function, Term later, Term before) {
-  const Term beyond = function == sema::ReduceFunction::argmax ? later > before : later < before;
-  if (!is_float(later.type())) return beyond;
-  // x != x only for NaN. The first NaN wins and stays, as in NumPy and PyTorch.
-  const Term not_a_number = b_.apply(ElementFunction::ne, {later, later});
-  const Term number_before = b_.apply(ElementFunction::eq, {before, before});
-  return b_.apply(ElementFunction::or_,
-                  {beyond, b_.apply(ElementFunction::and_, {not_a_number, number_before})});
 }
 
 // A product is added without rounding it first, as in a tile.

@@ -101,7 +101,6 @@ class ElementLowering {
   Ref source(const sema::Load& load);
   Term reduce(const sema::Node& node, const sema::Reduce& reduction);
   Term reduce_by(const sema::Node& node, const sema::Reduce& reduction);
-  Term is_extreme(sema::ReduceFunction function, Term later, Term before);
   void hoist_reductions(sema::NodeId node, const sema::Reduce& around);
   void forget(const std::vector<sema::IndexId>& indices);
   void accumulate(const Ref& into, sema::NodeId body, ElementType type);
@@ -122,6 +121,10 @@ class ElementLowering {
   std::vector<sema::IndexId> reduced_;         // by the reductions around
   bool inline_ = false;  // inside an arm that stays an expression: no statements
 };
+
+// Whether a later value takes the place of the extreme before it, for argmax and argmin: a NaN
+// does, once.
+Term is_extreme(sema::ReduceFunction function, Term later, Term before);
 
 void lower_gemm(Declared& declared, const plan::SimtGemm& gemm);
 void lower_permute(Declared& declared, const plan::Permute& permute);

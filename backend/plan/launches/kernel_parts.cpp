@@ -47,20 +47,17 @@ class Comparison {
     if (in_one.size() != in_other.size()) return false;
     for (std::size_t i = 0; i < in_one.size(); ++i)
       if (!same(in_one[i], in_other[i])) return false;
-    return std::visit(overloaded{
-                          [&](const Literal& x) { return x.value == as<Literal>(other).value; },
-                          [&](const IndexValue& x) {
-                            return join(x.index, as<IndexValue>(other).index);
-                          },
-                          [&](const SizeValue& x) { return x.value == as<SizeValue>(other).value; },
-                          [&](const ScalarValue& x) {
-                            return x.scalar == as<ScalarValue>(other).scalar;
-                          },
-                          [&](const Load& x) { return x.tensor == as<Load>(other).tensor; },
-                          [&](const Reduce& x) { return same(x, as<Reduce>(other)); },
-                          [&](const Apply& x) { return x.function == as<Apply>(other).function; },
-                      },
-                      one.what);
+    return std::visit(
+        overloaded{
+            [&](const Literal& x) { return x.value == as<Literal>(other).value; },
+            [&](const IndexValue& x) { return join(x.index, as<IndexValue>(other).index); },
+            [&](const SizeValue& x) { return x.value == as<SizeValue>(other).value; },
+            [&](const ScalarValue& x) { return x.scalar == as<ScalarValue>(other).scalar; },
+            [&](const Load& x) { return x.tensor == as<Load>(other).tensor; },
+            [&](const Reduce& x) { return same(x, as<Reduce>(other)); },
+            [&](const Apply& x) { return x.function == as<Apply>(other).function; },
+        },
+        one.what);
   }
 
   std::map<IndexId, IndexId> indices() && { return std::move(indices_); }

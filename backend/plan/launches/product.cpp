@@ -53,8 +53,7 @@ struct Groups {
 };
 
 // Nothing where the sum is a product as it is.
-std::optional<Groups> groups_of(const Kernel& kernel, NodeId id,
-                                const std::vector<Indices>& free) {
+std::optional<Groups> groups_of(const Kernel& kernel, NodeId id, const std::vector<Indices>& free) {
   const Reduce* found = sum_at(kernel, id);
   if (!found) return std::nullopt;
   const Reduce& sum = *found;
@@ -132,8 +131,7 @@ std::optional<Kernel> with_two_factors(const Kernel& kernel) {
   const auto live = reachable(kernel);
   const auto free = free_indices(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
-    const auto groups =
-        live[id] ? groups_of(kernel, static_cast<NodeId>(id), free) : std::nullopt;
+    const auto groups = live[id] ? groups_of(kernel, static_cast<NodeId>(id), free) : std::nullopt;
     if (!groups) continue;
     return rebuilt(kernel, {static_cast<NodeId>(id)}, [&](Rebuilding& to, NodeId, Node node) {
       const auto multiplied = [&](const std::vector<NodeId>& of) {
@@ -147,7 +145,8 @@ std::optional<Kernel> with_two_factors(const Kernel& kernel) {
           to.add({Apply{ElementFunction::mul, {a, b}}, node.type, node.where});
       NodeId made = to.add(node);
       for (const NodeId outside : groups->outside)
-        made = to.add({Apply{ElementFunction::mul, {to.now(outside), made}}, node.type, node.where});
+        made =
+            to.add({Apply{ElementFunction::mul, {to.now(outside), made}}, node.type, node.where});
       return made;
     });
   }
@@ -190,8 +189,7 @@ bool is_exact(const Kernel& kernel, NodeId id, ElementType type) {
   if (node.type == type) return true;
   if (const auto* literal = std::get_if<Literal>(&node.what)) {
     const auto* integer = std::get_if<std::int64_t>(&literal->value);
-    const double value =
-        integer ? static_cast<double>(*integer) : std::get<double>(literal->value);
+    const double value = integer ? static_cast<double>(*integer) : std::get<double>(literal->value);
     return is_float(type) && decode(type, encode(type, value)) == value;
   }
   const auto* apply = std::get_if<Apply>(&node.what);

@@ -24,7 +24,8 @@ constexpr std::size_t most_launches = 16;
 
 class ProductSplitter {
  public:
-  ProductSplitter(const Kernel& kernel, const Facts& facts) : kernel_(tile::split_indices(kernel, facts)), facts_(&facts) {
+  ProductSplitter(const Kernel& kernel, const Facts& facts)
+      : kernel_(tile::split_indices(kernel, facts)), facts_(&facts) {
     for (const Dim& dim : kernel.dims) taken_.insert(dim.name);
     for (const Tensor& tensor : kernel.tensors) taken_.insert(tensor.name);
     for (const Scalar& scalar : kernel.scalars) taken_.insert(scalar.name);
@@ -54,8 +55,7 @@ class ProductSplitter {
     for (const int side : {0, 1})
       if (!is_plain(kernel_, product->factors[static_cast<std::size_t>(side)]))
         return store_factor(*product, side);
-    if (!is_gemm(kernel_of(product->sum, result_order(*product), "product")))
-      return repack();
+    if (!is_gemm(kernel_of(product->sum, result_order(*product), "product"))) return repack();
     kernel_ = store(product->sum, result_order(*product), type_of(product->sum), "product");
     return true;
   }
@@ -79,8 +79,8 @@ class ProductSplitter {
     apart.assignments.clear();
     rest.assignments.clear();
     for (const Assignment& assignment : kernel_.assignments) {
-      const bool together = &assignment == &kernel_.assignments[static_cast<std::size_t>(last)] ||
-                            shares(assignment);
+      const bool together =
+          &assignment == &kernel_.assignments[static_cast<std::size_t>(last)] || shares(assignment);
       (together ? rest : apart).assignments.push_back(assignment);
     }
     if (apart.assignments.empty()) return false;
@@ -103,9 +103,8 @@ class ProductSplitter {
   // The index along which the last output lies goes last.
   Indices result_order(const Product& product) const {
     Indices order = product.batch;
-    const IndexId fastest = kernel_.assignments.back().indices.empty()
-                                ? -1
-                                : kernel_.assignments.back().indices.back();
+    const IndexId fastest =
+        kernel_.assignments.back().indices.empty() ? -1 : kernel_.assignments.back().indices.back();
     const auto has = [&](const Indices& own) {
       return std::find(own.begin(), own.end(), fastest) != own.end();
     };
@@ -136,7 +135,8 @@ class ProductSplitter {
     order.insert(order.end(), k.begin(), k.end());
     // A batch that the factor does not depend on is not stored with it.
     const auto free = free_indices(kernel_);
-    const auto& needed = free[static_cast<std::size_t>(product.factors[static_cast<std::size_t>(side)])];
+    const auto& needed =
+        free[static_cast<std::size_t>(product.factors[static_cast<std::size_t>(side)])];
     std::erase_if(order, [&](IndexId index) { return !needed.contains(index); });
     return order;
   }
@@ -155,7 +155,8 @@ class ProductSplitter {
       for (const int side : sides)
         if (const auto now = first_product(trial.kernel_)) trial.store_factor(*now, side);
       const auto now = first_product(trial.kernel_);
-      if (!now || !is_gemm(trial.kernel_of(now->sum, trial.result_order(*now), "product"))) continue;
+      if (!now || !is_gemm(trial.kernel_of(now->sum, trial.result_order(*now), "product")))
+        continue;
       *this = trial;
       return true;
     }

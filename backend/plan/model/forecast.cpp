@@ -221,11 +221,12 @@ void count_products(Forecast& made, const sema::Kernel& kernel, const Target& ta
   const auto sum = std::find_if(
       kernel.nodes.begin(), kernel.nodes.end(),
       [](const sema::Node& node) { return std::holds_alternative<sema::Reduce>(node.what); });
-  // A comparison takes what a multiply-add takes.
-  const ElementType type = sum->type == ElementType::pred ? ElementType::s32 : sum->type;
-  const auto rate = target.multiply_adds("thread", type);
+  // A comparison takes what a multiply-add takes, and integers of 64 bits are two of 32.
+  const bool is_wide = !is_float(sum->type) && bits(sum->type) == 64;
+  const bool is_integer = is_wide || sum->type == ElementType::pred;
+  const auto rate = target.multiply_adds("thread", is_integer ? ElementType::s32 : sum->type);
   if (!rate) throw Unknown();
-  made.products = made.multiply_adds / (*rate * target.sms * target.hertz);
+  made.products = made.multiply_adds * (is_wide ? 2 : 1) / (*rate * target.sms * target.hertz);
 }
 
 Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
@@ -241,14 +242,14 @@ Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
 Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
                     const Prediction& prediction, const Sized& sized, const Target& target) {
   const tile::Axis& across = program.axis(tile::row_axis);
-  const int blocks = program.threads->blocks();
+  const int blocks = program.threads->blocks() * program.parts;
   const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;
   Forecast made = of_tiles(prediction, sized, tiles, target);
   count_products(made, kernel, target);
   // Rows that all resident blocks work on. Where they do not fit in L2 each walk of the columns
   // reads memory again.
   const double rows_at_once =
-      static_cast<double>(std::min(made.at_once, tiles) / blocks) * across.tile;
+      static_cast<double>(std::min(made.at_once, tiles)) / blocks * across.tile;
   const double row_bytes =
       made.cache_bytes / static_cast<double>(std::max<std::int64_t>(1, sized(across.extent)));
   if (tile::walks_of_columns(program) > 1 && rows_at_once * row_bytes > target.cache)

@@ -1,6 +1,7 @@
 #include "backend/plan/model/predict.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "backend/plan/axes.h"
@@ -13,6 +14,7 @@
 #include "backend/plan/sm90/sm90.h"
 #include "backend/plan/sm90/sm90_banks.h"
 #include "backend/plan/sm90/sm90_store.h"
+#include "backend/plan/tiles/workspace_kernel.h"
 #include "backend/tile/bind.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -32,13 +34,33 @@ Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indice
   return result;
 }
 
-// Every element of an input once.
+// Every element of an input that is read once. Of a tensor that is only read at coordinates from
+// memory, as E[token[m],n], as many elements as there are places.
 Int input_bytes(const sema::Kernel& kernel) {
-  Int result = 0;
-  for (const sema::Tensor& tensor : kernel.tensors) {
-    if (tensor.access == sema::Access::input)
-      result += size(tensor.layout) * tensor.element_bytes();
+  const std::vector<char> used = used_tensors(kernel);
+  std::vector<Int> elements(used.size(), Int(0));
+  for (std::size_t id = 0; id < used.size(); ++id)
+    if (used[id]) elements[id] = size(kernel.tensors[id].layout);
+  std::vector<char> whole(used.size(), 0);
+  std::map<sema::TensorId, sema::NodeId> gathers;
+  const auto live = reachable(kernel);
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
+    if (!live[id] || !load) continue;
+    const bool gathered = std::any_of(load->coordinate.begin(), load->coordinate.end(),
+                                      [&](sema::NodeId at) { return reads_memory(kernel, at); });
+    if (gathered) gathers.emplace(load->tensor, static_cast<sema::NodeId>(id));
+    if (!gathered) whole[static_cast<std::size_t>(load->tensor)] = 1;
   }
+  for (const auto& [tensor, load] : gathers) {
+    const auto walked = indices_of(kernel, load);
+    const auto id = static_cast<std::size_t>(tensor);
+    if (!whole[id]) elements[id] = product(kernel, {walked.begin(), walked.end()});
+  }
+  Int result = 0;
+  for (std::size_t id = 0; id < used.size(); ++id)
+    if (kernel.tensors[id].access == sema::Access::input)
+      result += elements[id] * kernel.tensors[id].element_bytes();
   return result;
 }
 
@@ -256,7 +278,7 @@ Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
 Prediction predict(const tile::Program& program, const Target& target) {
   const tile::Distribution& threads = *program.threads;
   constexpr int rest = 36;  // addresses, conditions and partial results
-  double copied = 0, kept = 0, along_columns = 0;
+  double copied = 0, kept = 0, along_columns = 0, joined = 0;
   Int walked = 0;                 // bytes that walks of the columns ask for
   std::set<tile::TileId> stored;  // access by access
   // A tile that is stored by a copy leaves access by access, and holds no registers in between.
@@ -266,6 +288,11 @@ Prediction predict(const tile::Program& program, const Target& target) {
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
     const auto* map = std::get_if<tile::Map>(&stmt.node);
+    // What reductions of one row hold is part of the rest.
+    const auto* reduce = std::get_if<tile::Reduce>(&stmt.node);
+    if (reduce && threads.values(tile::row_axis) > 1)
+      for (const ElementType type : tile::partial_types(program, reduce->out))
+        joined += threads.values(tile::row_axis) * bits(type) / 32.0;
     if (!copy && !map) return;
     const tile::Tile& tile = program.tile(copy ? copy->dst : map->out);
     if (tile.space == tile::Space::global) return;
@@ -286,9 +313,9 @@ Prediction predict(const tile::Program& program, const Target& target) {
                          ? 3 * threads.values(tile::row_axis) * threads.values(tile::column_axis)
                          : 0;
   Prediction result;
-  result.registers =
-      std::min(target.thread_registers,
-               rest + single + static_cast<int>(std::max(copied, kept) + along_columns / 2));
+  result.registers = std::min(
+      target.thread_registers,
+      rest + single + static_cast<int>(std::max(copied, kept) + along_columns / 2 + joined));
   result.shared_bytes = static_cast<int>(tile::shared_bytes(program));
   result.blocks = resident_blocks(threads.threads(), result.registers, result.shared_bytes, target);
   const sema::Kernel& kernel = *program.kernel;

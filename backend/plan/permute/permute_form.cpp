@@ -248,7 +248,7 @@ std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Fa
   const auto live = reachable(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
     if (live[id] && std::holds_alternative<Reduce>(kernel.nodes[id].what))
-      return NotPermute{"it has a sum"};
+      return NotPermute{"it has a reduction"};
   }
   if (!same_indices(kernel)) return NotPermute{"its outputs have different indices"};
   PermuteForm form;

@@ -1,10 +1,10 @@
 #include "backend/plan/tiles/split_columns.h"
 
 #include <algorithm>
-#include <set>
+#include <limits>
 
 #include "backend/plan/recognise.h"
-#include "frontend/algebra/layouts/operations.h"
+#include "backend/plan/tiles/workspace_kernel.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::plan {
@@ -15,101 +15,84 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(const Kernel& kernel, int parts) : kernel_(kernel), parts_(parts) {
-    for (const Dim& dim : kernel.dims) taken_.insert(dim.name);
-    for (const Tensor& tensor : kernel.tensors) taken_.insert(tensor.name);
-    for (const Scalar& scalar : kernel.scalars) taken_.insert(scalar.name);
-    for (const Index& index : kernel.indices) taken_.insert(index.name);
-  }
+  Splitter(const Kernel& kernel, int parts) : kernel_(kernel), parts_(parts), workspace_(kernel) {}
 
   std::optional<SplitColumns> run() {
     const auto live = reachable(kernel_);
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
       const auto* reduce = std::get_if<Reduce>(&kernel_.nodes[id].what);
       if (!live[id] || !reduce) continue;
-      if (reduce_row(reduce->function).result != ReduceResult::number) return std::nullopt;
       const auto below = reachable(kernel_, {reduce->body});
       for (std::size_t n = 0; n < below.size(); ++n)
         if (below[n] && std::holds_alternative<Reduce>(kernel_.nodes[n].what)) return std::nullopt;
       reductions_.push_back(static_cast<NodeId>(id));
     }
+    if (reductions_.empty()) return std::nullopt;
     // A row of a part has the indices that every reduction depends on, in the order of the output.
     rows_ = kernel_.assignments.front().indices;
     make_parts();
     make_join();
     made_.parts = std::make_shared<const Kernel>(std::move(parts_kernel_));
     made_.join = std::make_shared<const Kernel>(std::move(join_kernel_));
+    made_.tensors = workspace_.tensors();
+    made_.workspace = workspace_.bytes();
     return std::move(made_);
   }
 
  private:
-  std::string unused(std::string wish) {
-    while (!taken_.insert(wish).second) wish += "_";
-    return wish;
-  }
-
-  // (part, row...), the parts outermost.
-  Tensor workspace_tensor(NodeId reduction) {
-    const Node& node = kernel_.node(reduction);
-    std::vector<Tuple> shape{Tuple(parts_)};
-    for (const IndexId index : rows_) shape.emplace_back(kernel_.index(index).extent);
-    const Layout layout = make_layout_right(shape.size() == 1 ? shape[0] : Tuple(shape));
-    const Tensor made{unused("parts"), node.type, layout, Access::output, node.where};
-    made_.workspace = ceil_div(made_.workspace, workspace_alignment) * workspace_alignment;
-    made_.tensors.push_back({made.name, made_.workspace});
-    made_.workspace += size(layout) * made.element_bytes();
-    return made;
-  }
-
   IndexId add_part_index(Kernel& kernel, bool summed) {
     kernel.indices.push_back({part_name_, Int(parts_), summed, kernel.where});
     return static_cast<IndexId>(kernel.indices.size()) - 1;
   }
 
+  // (part, row...), the parts outermost.
+  std::vector<IndexId> with_part(IndexId part) const {
+    std::vector<IndexId> at{part};
+    at.insert(at.end(), rows_.begin(), rows_.end());
+    return at;
+  }
+
   void make_parts() {
-    part_name_ = unused("part");
+    part_name_ = workspace_.unused("part");
     Kernel& made = parts_kernel_;
     made = kernel_;
     made.schedules.clear();
     made_.part = add_part_index(made, false);
-    std::vector<IndexId> at{made_.part};
-    at.insert(at.end(), rows_.begin(), rows_.end());
+    std::vector<Int> extents;
+    for (const IndexId index : with_part(made_.part)) extents.push_back(made.index(index).extent);
     made.assignments.clear();
     for (const NodeId id : reductions_) {
-      made.signature.push_back({false, static_cast<int>(made.tensors.size())});
-      made.assignments.push_back(
-          {static_cast<TensorId>(made.tensors.size()), at, id, kernel_.node(id).where});
-      made.tensors.push_back(workspace_tensor(id));
+      const Span& where = kernel_.node(id).where;
+      std::vector<Tensor>& stored = stored_.emplace_back();
+      for (const NodeId value : values_of_part(id)) {
+        stored.push_back(workspace_.add("parts", made.node(value).type, extents, where));
+        add_output(made, stored.back(), with_part(made_.part), value, where);
+      }
     }
-    drop_outputs(made);
+    // The outputs of the kernel, which the first launch does not write, and what it does not read.
+    drop_unused_tensors(made);
   }
 
-  // The outputs of the kernel, which the first launch does not write, and what it does not read.
-  void drop_outputs(Kernel& made) const {
-    const auto live = reachable(made);
-    std::set<TensorId> used;
-    for (std::size_t id = 0; id < made.nodes.size(); ++id) {
-      const auto* load = std::get_if<Load>(&made.nodes[id].what);
-      if (live[id] && load) used.insert(load->tensor);
+  // What a part stores of a reduction: its value, of a condition as 0 and 1; of a position the
+  // extreme too.
+  std::vector<NodeId> values_of_part(NodeId id) {
+    Kernel& made = parts_kernel_;
+    const auto& reduce = std::get<Reduce>(kernel_.node(id).what);
+    const Span& where = kernel_.node(id).where;
+    const ReduceResult result = reduce_row(reduce.function).result;
+    if (result == ReduceResult::number) return {id};
+    if (result == ReduceResult::condition) {
+      const NodeId one = add_integer(made, 1, ElementType::s32, where),
+                   zero = add_integer(made, 0, ElementType::s32, where);
+      return {
+          added(made, {Apply{ElementFunction::select, {id, one, zero}}, ElementType::s32, where})};
     }
-    for (const Assignment& assignment : made.assignments) used.insert(assignment.target);
-    std::vector<TensorId> now(made.tensors.size(), 0);
-    std::vector<Tensor> left;
-    for (const TensorId id : used) {
-      now[static_cast<std::size_t>(id)] = static_cast<TensorId>(left.size());
-      left.push_back(made.tensor(id));
-    }
-    made.tensors = std::move(left);
-    for (Node& node : made.nodes)
-      if (auto* load = std::get_if<Load>(&node.what))
-        load->tensor = now[static_cast<std::size_t>(load->tensor)];
-    for (Assignment& assignment : made.assignments)
-      assignment.target = now[static_cast<std::size_t>(assignment.target)];
-    std::erase_if(made.signature, [&](const SignatureEntry& entry) {
-      return !entry.is_scalar && !used.contains(entry.id);
-    });
-    for (SignatureEntry& entry : made.signature)
-      if (!entry.is_scalar) entry.id = now[static_cast<std::size_t>(entry.id)];
+    const Reduce extreme{extreme_of(reduce.function), reduce.indices, reduce.body};
+    return {id, added(made, {extreme, kernel_.node(reduce.body).type, where})};
+  }
+
+  static ReduceFunction extreme_of(ReduceFunction position) {
+    return position == ReduceFunction::argmax ? ReduceFunction::max : ReduceFunction::min;
   }
 
   // Each reduction over what it is of the parts. Operands keep smaller ids than what uses them.
@@ -125,64 +108,74 @@ class Splitter {
     for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
       const bool reduces = std::find(reductions_.begin(), reductions_.end(),
                                      static_cast<NodeId>(id)) != reductions_.end();
-      Node node = kernel_.nodes[id];
+      const Node& node = kernel_.nodes[id];
       if (reduces) {
-        const auto tensor = static_cast<TensorId>(made.tensors.size());
-        made.signature.push_back({false, tensor});
-        made.tensors.push_back(parts_kernel_.tensor(parts_kernel_.assignments[which++].target));
-        made.tensors.back().access = Access::input;
-        Load load{tensor, {index_node(made, part, node.where)}};
-        for (const IndexId index : rows_)
-          load.coordinate.push_back(index_node(made, index, node.where));
-        made.nodes.push_back({load, node.type, node.where});
-        auto& reduce = std::get<Reduce>(node.what);
-        reduce.indices = {part};
-        reduce.body = static_cast<NodeId>(made.nodes.size()) - 1;
+        now[id] = join(node, part, loads_of_parts(part, which++, node.where));
       } else if (live[id]) {
-        move(node, now);
-      } else {
-        continue;
+        now[id] = added(made, remapped(node, now));
       }
-      now[id] = static_cast<NodeId>(made.nodes.size());
-      made.nodes.push_back(std::move(node));
     }
     for (Assignment& assignment : made.assignments)
       assignment.value = now[static_cast<std::size_t>(assignment.value)];
   }
 
-  static NodeId index_node(Kernel& made, IndexId index, const Span& where) {
-    made.nodes.push_back({IndexValue{index}, ElementType::s64, where});
-    return static_cast<NodeId>(made.nodes.size()) - 1;
+  // What the parts stored of a reduction, as elements of the join.
+  std::vector<NodeId> loads_of_parts(IndexId part, std::size_t which, const Span& where) {
+    std::vector<NodeId> loads;
+    for (const Tensor& stored : stored_[which])
+      loads.push_back(add_input(join_kernel_, stored, with_part(part), where));
+    return loads;
   }
 
-  static void move(Node& node, const std::vector<NodeId>& now) {
-    const auto moved = [&](std::vector<NodeId>& ids) {
-      for (NodeId& id : ids) id = now[static_cast<std::size_t>(id)];
+  // The reduction over what it is of the parts. The position of an extreme is the smallest one of
+  // those parts that have it: parts are not in the order of the columns.
+  NodeId join(const Node& node, IndexId part, const std::vector<NodeId>& loads) {
+    Kernel& made = join_kernel_;
+    const Span& where = node.where;
+    const auto apply = [&](ElementFunction function, std::vector<NodeId> operands,
+                           ElementType type = ElementType::pred) {
+      return added(made, {Apply{function, std::move(operands)}, type, where});
     };
-    if (auto* load = std::get_if<Load>(&node.what)) moved(load->coordinate);
-    if (auto* apply = std::get_if<Apply>(&node.what)) moved(apply->operands);
+    using enum ElementFunction;
+    Reduce reduce = std::get<Reduce>(node.what);
+    const ReduceFunction function = reduce.function;
+    const ReduceResult result = reduce_row(function).result;
+    reduce.indices = {part};
+    reduce.body = loads[0];
+    if (result == ReduceResult::condition)
+      reduce.body = apply(ne, {loads[0], add_integer(made, 0, ElementType::s32, where)});
+    if (result == ReduceResult::position) {
+      const ElementType type = made.node(loads[1]).type;
+      const NodeId extreme =
+          added(made, {Reduce{extreme_of(function), {part}, loads[1]}, type, where});
+      NodeId has = apply(eq, {loads[1], extreme});
+      if (is_float(type))
+        has = apply(
+            or_,
+            {has, apply(and_, {apply(ne, {loads[1], loads[1]}), apply(ne, {extreme, extreme})})});
+      const NodeId none =
+          add_integer(made, std::numeric_limits<std::int32_t>::max(), node.type, where);
+      reduce.function = ReduceFunction::min;
+      reduce.body = apply(select, {has, loads[0], none}, node.type);
+    }
+    return added(made, {reduce, node.type, where});
   }
 
   // By node: what the assignments need outside of the reductions.
   std::vector<char> after_reductions() const {
-    std::vector<NodeId> open;
-    std::vector<char> seen(kernel_.nodes.size(), 0);
-    for (const Assignment& assignment : kernel_.assignments) open.push_back(assignment.value);
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      if (seen[static_cast<std::size_t>(id)]++) continue;
-      if (std::holds_alternative<Reduce>(kernel_.node(id).what)) continue;
-      for (const NodeId operand : operands(kernel_.node(id))) open.push_back(operand);
-    }
-    return seen;
+    std::vector<NodeId> values;
+    for (const Assignment& assignment : kernel_.assignments) values.push_back(assignment.value);
+    return reachable_until(kernel_, values, [&](NodeId id) {
+      return std::holds_alternative<Reduce>(kernel_.node(id).what);
+    });
   }
 
   const Kernel& kernel_;
   int parts_;
   std::vector<NodeId> reductions_;
+  std::vector<std::vector<Tensor>> stored_;  // of each reduction, by the parts
   std::vector<IndexId> rows_;
-  std::set<std::string> taken_;
+  Workspace workspace_;
   std::string part_name_;
   Kernel parts_kernel_, join_kernel_;
   SplitColumns made_;

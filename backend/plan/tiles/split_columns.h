@@ -4,6 +4,9 @@
 //   s[m] = sum[k](X[m,k])     parts  P[p,m] = the sum of part p of the columns
 //                             join   s[m] = sum[p](P[p,m])
 //
+// Of a position the first launch stores the extreme too, and the second one takes the smallest
+// position of those parts whose extreme is the extreme of all.
+//
 // Law: a reduction may join its values in any order, up to rounding. The order of parts is fixed,
 // so that a launch gives the same bits every time.
 #pragma once
@@ -23,7 +26,7 @@ struct SplitColumns {
   Int workspace;  // bytes
 };
 
-// Returns nothing where a reduction depends on another one, or gives a truth value or a position.
+// Returns nothing where a reduction depends on another one.
 std::optional<SplitColumns> split_columns(const sema::Kernel& kernel, int parts);
 
 }  // namespace lay::plan

@@ -28,8 +28,9 @@ void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& probl
 }  // namespace
 
 tile::Distribution distribution_of(const Layout& threads) {
-  const auto extents = leaves(threads.shape[1]);
-  return {threads, static_cast<int>(extents.front().value().value())};
+  const Tuple extent = leaves(threads.shape[1]).front(), step = leaves(threads.stride[1]).front();
+  const bool side_by_side = step.is_basis() && step.value().is(1);
+  return {threads, side_by_side ? static_cast<int>(extent.value().value()) : 1};
 }
 
 TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& target,

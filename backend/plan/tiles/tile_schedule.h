@@ -22,7 +22,8 @@ struct TileSchedule : ScheduleHead {
 TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& target,
                                 std::vector<Problem>& problems);
 
-// Returns the thread-value layout with the elements of an access: its first mode of values.
+// Returns the thread-value layout with the elements of an access: its first mode of values where
+// that has neighbours.
 tile::Distribution distribution_of(const Layout& threads);
 
 }  // namespace lay::plan

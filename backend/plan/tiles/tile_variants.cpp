@@ -16,9 +16,9 @@ using tile::Columns;
 using tile::Program;
 using tile::Shape;
 
-constexpr int access_bytes = 16;   // the widest access
-constexpr int wide_vector = 16;    // values side by side at most
-constexpr int values_wanted = 32;  // of a thread: 64 to 128 bytes on their way at once
+constexpr int access_bytes = 16;  // the widest access
+constexpr int wide_vector = 16;   // values side by side at most
+constexpr int most_values = 32;   // of a thread: 64 to 128 bytes on their way at once
 
 // A way to bind a program, and the sizes that it is for.
 struct Candidate {
@@ -37,7 +37,12 @@ class TilePlanner {
         target_(target),
         kept_(std::move(kept)),
         streamed_(std::move(streamed)),
-        along_(tile::contiguous_axis(kept_, facts_)) {}
+        along_(tile::contiguous_axis(kept_, facts_)) {
+    // Several tiles of inputs share what a thread has for values.
+    constexpr int registers = 64;
+    while (values_wanted_ > 8 && values_wanted_ * bits_of_place() > 32 * registers)
+      values_wanted_ /= 2;
+  }
 
   void run() {
     int number = 0;
@@ -93,13 +98,32 @@ class TilePlanner {
     return bytes;
   }
 
+  // Bits that a thread holds for each of its places: all tiles of rows and columns that are loaded.
+  int bits_of_place() const {
+    int all = 0;
+    for (const tile::Tile& each : kept_.tiles)
+      if (is_loaded(each)) all += bits(each.element);
+    return all;
+  }
+  // And for each column: tiles along the columns alone.
+  int bits_of_column() const {
+    int all = 0;
+    for (const tile::Tile& each : kept_.tiles)
+      if (along_columns_only(each)) all += bits(each.element);
+    return all;
+  }
+  static bool along_columns_only(const tile::Tile& each) {
+    return each.space == tile::Space::global &&
+           each.axes == std::vector<tile::AxisId>{tile::column_axis};
+  }
+  static bool is_loaded(const tile::Tile& each) {
+    return each.space == tile::Space::global && each.assignment < 0 && each.axes.size() == 2;
+  }
+
   // Whether a tile along the columns alone is used in every row, so that rows of one thread share
   // it: the vector of a product.
   bool shares_columns() const {
-    return std::any_of(kept_.tiles.begin(), kept_.tiles.end(), [](const tile::Tile& each) {
-      return each.space == tile::Space::global &&
-             each.axes == std::vector<tile::AxisId>{tile::column_axis};
-    });
+    return std::any_of(kept_.tiles.begin(), kept_.tiles.end(), along_columns_only);
   }
 
   std::vector<Candidate> candidates(int bytes) const {
@@ -121,39 +145,48 @@ class TilePlanner {
       return Shape{
           tile::column_axis, std::max(1, 128 / threads), threads, rows, repeats, vector, blocks};
     };
-    const int wanted = std::max(1, values_wanted / vector);
+    const int wanted = std::max(1, values_wanted_ / vector);
     const Int &length = streamed_.axis(tile::column_axis).extent,
               &across = streamed_.axis(tile::row_axis).extent;
-    if (tile::walks_of_columns(streamed_) > 1) {
+    if (tile::walks_of_columns(streamed_) > 1 || is_map()) {
       // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row. A thread
       // has 32 to 64 bytes of a row on their way, short rows aside (tests/bench/results/rows.txt).
       using Row = std::array<int, 4>;
+      // 1024 threads have 64 registers each.
+      int last_repeats = std::max(1, most_values / vector);
+      while (last_repeats > 1 &&
+             last_repeats * vector * (bits_of_place() + bits_of_column()) > 32 * 40)
+        last_repeats /= 2;
       // Weights along the columns take as many registers again: half as many values a thread.
       const Row long_row = shares_columns() ? Row{1024, 4, 1, 1} : Row{512, 8, 1, 1};
-      const std::vector<Row> of_32_bits = {{8, 1, 4, 1},   {32, 2, 1, 1}, {128, 2, 1, 1},
-                                           {256, 4, 1, 1}, long_row,      {512, 8, 1, 4},
-                                           {1024, 8, 1, 8}};
+      const std::vector<Row> of_32_bits = {{8, 1, 4, 1},
+                                           {32, 2, 1, 1},
+                                           {128, 2, 1, 1},
+                                           {256, 4, 1, 1},
+                                           long_row,
+                                           {512, 8, 1, 4},
+                                           {1024, last_repeats, 1, 8}};
       const std::vector<Row> of_16_bits = {
-          {8, 1, wanted, 1},   {32, 1, wanted, 1},  {32, wanted, 1, 1},  {128, wanted, 1, 1},
-          {512, wanted, 1, 1}, {512, wanted, 1, 4}, {1024, wanted, 1, 8}};
-      const std::vector<Row> single = {{32, values_wanted, 1, 1}, {512, values_wanted, 1, 1}};
+          {8, 1, wanted, 1},   {32, 1, wanted, 1},  {32, wanted, 1, 1},        {128, wanted, 1, 1},
+          {512, wanted, 1, 1}, {512, wanted, 1, 4}, {1024, last_repeats, 1, 8}};
+      const std::vector<Row> single = {{32, values_wanted_, 1, 1}, {512, values_wanted_, 1, 1}};
       const std::vector<Row>& table = vector == 1 ? single : vector <= 4 ? of_32_bits : of_16_bits;
       for (const auto& [threads, repeats, rows, blocks] : table) {
-        if (blocks > target_.cluster) continue;
+        if (blocks > target_.cluster || (blocks > 1 && is_map())) continue;
         const int columns = threads * repeats * vector * blocks;
         made.push_back(make("rows_" + std::to_string(columns), Columns::kept,
                             shape(threads, repeats, rows, blocks), bytes));
       }
     }
     const int few = shares_columns() ? 1 : std::max(1, wanted / 4);
-    if (tile::walks_of_columns(streamed_) == 1) {
+    if (tile::walks_of_columns(streamed_) == 1 && !is_map()) {
       // A warp for four rows where there are rows enough for all warps of the machine.
       Candidate warps = make("warps", Columns::streamed, shape(32, few, 4), bytes);
       warps.when = {less_equal(length, 512 * vector), greater_equal(across, 64 * target_.sms)};
       made.push_back(std::move(warps));
     }
     // Few long rows: the blocks of a cluster share one.
-    if (target_.cluster >= 8 && bytes > 0) {
+    if (target_.cluster >= 8 && bytes > 0 && !is_map()) {
       Candidate cluster =
           make("streamed_cluster", Columns::streamed, shape(256, wanted, 1, 8), bytes);
       cluster.when = {less_equal(across, target_.sms),
@@ -165,6 +198,15 @@ class TilePlanner {
     made.push_back(make("streamed", Columns::streamed,
                         product ? shape(128, 1, 4) : shape(256, wanted, 1), bytes));
     return made;
+  }
+
+  // Whether it reduces nothing, so that threads have nothing to join.
+  bool is_map() const {
+    bool reduces = false;
+    tile::for_each(kept_.body, [&](const tile::Stmt& stmt) {
+      reduces = reduces || std::holds_alternative<tile::Reduce>(stmt.node);
+    });
+    return !reduces;
   }
 
   static int cluster_columns(const Candidate& candidate) {
@@ -186,7 +228,7 @@ class TilePlanner {
     // blocks for the same rows where there are few.
     if (vector > 2) {
       Candidate wide = make("streamed", Columns::streamed,
-                            shape(vector, 8, std::max(1, values_wanted / vector)), bytes);
+                            shape(vector, 8, std::max(1, values_wanted_ / vector)), bytes);
       wide.when = {greater_equal(across, 32 * vector * 2 * target_.sms)};
       made.push_back(std::move(wide));
     }
@@ -232,14 +274,29 @@ class TilePlanner {
                             : add(candidate, schedule.where)) ||
             any;
     }
-    if (!any)
-      plan_.problems.push_back({"schedule-cover",
-                                "no row fits the tile of this schedule",
-                                schedule.at("threads"),
-                                {},
-                                {{"works", "columns = \"streamed\""}},
-                                {}});
+    if (!any) plan_.problems.push_back(nothing_fits(schedule));
     if (superfluous) plan_.variants.erase(plan_.variants.begin() + count, plan_.variants.end());
+  }
+
+  Problem nothing_fits(const TileSchedule& schedule) const {
+    if (!schedule.parts || tile::walks_of_columns(streamed_) == 1)
+      return {"schedule-cover",
+              "no row fits the tile of this schedule",
+              schedule.at("threads"),
+              {},
+              {{"works", "columns = \"streamed\""}},
+              {}};
+    const bool along_columns = std::any_of(
+        streamed_.tiles.begin(), streamed_.tiles.end(),
+        [](const tile::Tile& each) { return each.assignment >= 0 && each.axes.size() == 2; });
+    return {"schedule-cover",
+            std::string("a first launch cannot reduce parts of the columns: ") +
+                (along_columns ? "an output has an element for each column"
+                               : "a reduction needs the result of another one first"),
+            schedule.at("parts"),
+            {},
+            {{"works", "the schedule without `parts`"}},
+            {}};
   }
 
   // Few long rows, or few rows that memory runs along: blocks of a first launch take parts of the
@@ -251,8 +308,8 @@ class TilePlanner {
     const bool wide = along_ == tile::column_axis;
     const int narrow = std::min(vector, 4);
     const Shape shape =
-        wide ? Shape{tile::column_axis, 1, 256, 1, std::max(1, values_wanted / vector), vector, 1}
-             : Shape{tile::row_axis, 32, 8, 1, values_wanted / narrow, narrow, 1};
+        wide ? Shape{tile::column_axis, 1, 256, 1, std::max(1, values_wanted_ / vector), vector, 1}
+             : Shape{tile::row_axis, 32, 8, 1, values_wanted_ / narrow, narrow, 1};
     Candidate first{name, Columns::streamed, shape.distribution(), bytes, {}};
     const int tile = cluster_columns(first), rows = tile::extent_of(first.threads, tile::row_axis);
     first.when = {less_equal(across, rows * most_tiles), greater_equal(length, 32 * tile)};
@@ -273,7 +330,7 @@ class TilePlanner {
       return false;
     auto bound =
         tile::bind(std::get<Program>(std::move(parts_program)), first.threads, first.bytes, facts_);
-    const Shape joining{tile::row_axis, 32, 8, 1, values_wanted, 1, 1};
+    const Shape joining{tile::row_axis, 32, 8, 1, most_values, 1, 1};
     auto join =
         tile::bind(std::get<Program>(std::move(join_program)), joining.distribution(), 0, facts_);
     if (!bound || !join) return false;
@@ -294,8 +351,15 @@ class TilePlanner {
     const sema::KernelPtr executed = before.kernel;
     before.kernel = nullptr;
     variant.before.push_back(std::make_shared<Plan>(Plan{executed, {std::move(before)}, {}}));
-    plan_.variants.push_back(std::move(variant));
+    if (!is_known(variant)) plan_.variants.push_back(std::move(variant));
     return true;
+  }
+
+  // Whether another variant is taken wherever this one is right.
+  bool is_known(const Variant& variant) const {
+    return std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {
+      return other.when == variant.when && other.aligned == variant.aligned;
+    });
   }
 
   static void add_condition(std::vector<Predicate>& when, const Predicate& condition) {
@@ -322,9 +386,11 @@ class TilePlanner {
   int blocks_of(const Program& program, const Prediction& prediction) const {
     constexpr int threads_wanted = 1024, values_of_64_registers = 32;
     const tile::Distribution& threads = *program.threads;
-    const bool fits =
-        threads.vector > 1 && threads.values(tile::row_axis) * threads.values(tile::column_axis) <=
-                                  values_of_64_registers;
+    const auto inputs = std::count_if(program.tiles.begin(), program.tiles.end(), is_loaded);
+    const std::ptrdiff_t values = threads.values(tile::row_axis) *
+                                  threads.values(tile::column_axis) *
+                                  std::max<std::ptrdiff_t>(1, inputs);
+    const bool fits = threads.vector > 1 && values <= values_of_64_registers;
     const int wanted = fits ? threads_wanted / threads.threads() : 1;
     return std::min(std::max(prediction.blocks, wanted), target_.sm_blocks);
   }
@@ -343,11 +409,7 @@ class TilePlanner {
     variant.schedule = schedule;
     variant.accesses = candidate.bytes > 0 ? Width::vectors : Width::elements;
     // Element by element is a variant of its own where it needs less than vectors.
-    const bool known =
-        std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {
-          return other.when == variant.when && other.aligned == variant.aligned;
-        });
-    if (!known) plan_.variants.push_back(std::move(variant));
+    if (!is_known(variant)) plan_.variants.push_back(std::move(variant));
     return true;
   }
 
@@ -356,9 +418,14 @@ class TilePlanner {
   const Target& target_;
   Program kept_, streamed_;
   tile::AxisId along_;
+  int values_wanted_ = most_values;
 };
 
 }  // namespace
+
+bool has_tiles(const sema::Kernel& kernel, const Facts& facts) {
+  return std::holds_alternative<Program>(tile::form(kernel, facts, Columns::streamed));
+}
 
 std::optional<std::string> add_tile_variants(Plan& plan, const Facts& facts, const Target& target) {
   auto kept = tile::form(*plan.kernel, facts, Columns::kept);

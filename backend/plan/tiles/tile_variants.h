@@ -15,6 +15,9 @@
 
 namespace lay::plan {
 
+// Returns whether there is a tile program of the kernel.
+bool has_tiles(const sema::Kernel& kernel, const Facts& facts);
+
 // Adds the variants, those of the script's schedules first, and problems of those. The last variant
 // has conditions where rows or columns that are walked as one may be more than 2^31. Returns why
 // the kernel is none of this kind, as a clause; nothing if it is.

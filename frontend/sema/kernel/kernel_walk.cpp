@@ -1,5 +1,7 @@
 #include "frontend/sema/kernel/kernel_walk.h"
 
+#include <algorithm>
+
 #include "frontend/algebra/support/overloaded.h"
 
 namespace lay::sema {
@@ -17,14 +19,35 @@ std::vector<NodeId> operands(const Node& node) {
                     node.what);
 }
 
-std::vector<char> reachable(const Kernel& kernel, const std::vector<NodeId>& from) {
+Node remapped(Node node, const std::vector<NodeId>& now) {
+  const auto move = [&](NodeId& id) { id = now[id]; };
+  std::visit(
+      overloaded{
+          [](Literal&) {},
+          [](IndexValue&) {},
+          [](SizeValue&) {},
+          [](ScalarValue&) {},
+          [&](Load& load) { std::for_each(load.coordinate.begin(), load.coordinate.end(), move); },
+          [&](Reduce& reduce) { move(reduce.body); },
+          [&](Apply& apply) { std::for_each(apply.operands.begin(), apply.operands.end(), move); },
+      },
+      node.what);
+  return node;
+}
+
+std::vector<char> reachable_until(const Kernel& kernel, const std::vector<NodeId>& from,
+                                  const std::function<bool(NodeId)>& ends) {
   std::vector<char> seen(kernel.nodes.size(), 0);
   for (const NodeId id : from) seen[id] = 1;
   for (auto id = static_cast<NodeId>(kernel.nodes.size()); id-- > 0;) {
-    if (!seen[id]) continue;
+    if (!seen[id] || ends(id)) continue;
     for (NodeId operand : operands(kernel.nodes[id])) seen[operand] = 1;
   }
   return seen;
+}
+
+std::vector<char> reachable(const Kernel& kernel, const std::vector<NodeId>& from) {
+  return reachable_until(kernel, from, [](NodeId) { return false; });
 }
 
 std::vector<char> reachable(const Kernel& kernel) {
@@ -44,9 +67,13 @@ std::set<IndexId> indices_of(const Kernel& kernel, NodeId value) {
 }
 
 bool reads_memory(const Kernel& kernel, NodeId node) {
-  const auto below = reachable(kernel, {node});
-  for (std::size_t id = 0; id < below.size(); ++id)
-    if (below[id] && std::holds_alternative<Load>(kernel.nodes[id].what)) return true;
+  return reads_memory(kernel, node, [](NodeId) { return false; });
+}
+
+bool reads_memory(const Kernel& kernel, NodeId node, const std::function<bool(NodeId)>& held) {
+  const auto below = reachable_until(kernel, {node}, held);
+  for (NodeId id = 0; id < static_cast<NodeId>(below.size()); ++id)
+    if (below[id] && std::holds_alternative<Load>(kernel.nodes[id].what) && !held(id)) return true;
   return false;
 }
 

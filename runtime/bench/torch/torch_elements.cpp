@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "runtime/bench/python_spelling.h"
 #include "runtime/bench/torch/torch_words.h"
 #include "runtime/bench/torch/torch_writer.h"
 
@@ -9,17 +10,8 @@ using enum ElementFunction;
 
 namespace {
 
-// A function in PyTorch, with $0, $1, $2 for its operands. At least one of them is a tensor.
-struct Spelling {
-  ElementFunction function;
-  const char* text;
-};
-constexpr Spelling spellings[] = {
-    {add, "$0 + $1"},
-    {sub, "$0 - $1"},
-    {mul, "$0 * $1"},
-    {div, "$0 / $1"},
-    {neg, "-$0"},
+// PyTorch's functions. At least one operand is a tensor.
+constexpr PythonSpelling functions[] = {
     {abs, "torch.abs($0)"},
     {fma, "$0 * $1 + $2"},
     {exp, "torch.exp($0)"},
@@ -33,14 +25,6 @@ constexpr Spelling spellings[] = {
     {sin, "torch.sin($0)"},
     {cos, "torch.cos($0)"},
     {floor, "torch.floor($0)"},
-    {lt, "$0 < $1"},
-    {le, "$0 <= $1"},
-    {gt, "$0 > $1"},
-    {ge, "$0 >= $1"},
-    {eq, "$0 == $1"},
-    {ne, "$0 != $1"},
-    {and_, "$0 & $1"},
-    {or_, "$0 | $1"},
     {not_, "~$0"},
     {select, "torch.where($0, $1, $2)"},
 };
@@ -125,14 +109,9 @@ std::string Writer::spelling(ElementFunction function, const std::vector<Value>&
   if (!is_float(of) && function == div)
     return "torch.div(" + operands[0] + ", " + operands[1] + ", rounding_mode=\"trunc\")";
   if (function == rem) return "torch.fmod(" + operands[0] + ", " + operands[1] + ")";
-  const auto found = std::find_if(std::begin(spellings), std::end(spellings),
-                                  [&](const Spelling& each) { return each.function == function; });
-  if (found == std::end(spellings))
-    throw NotInTorch{"it computes `" + std::string(function_row(function).name) + "`"};
-  std::string text;
-  for (const char* at = found->text; *at; ++at)
-    text += *at == '$' ? operands[static_cast<std::size_t>(*++at - '0')] : std::string(1, *at);
-  return text;
+  const char* text = python_spelling(function, functions);
+  if (!text) throw NotInTorch{"it computes `" + std::string(function_row(function).name) + "`"};
+  return filled(text, operands);
 }
 
 bool Writer::is_number(const Value& value, int number) {

@@ -5,22 +5,15 @@
 #include <cstdio>
 
 #include "frontend/algebra/support/overloaded.h"
+#include "runtime/bench/python_spelling.h"
 
 namespace lay::bench {
 namespace {
 
-// A function in Triton, with $0, $1, $2 for its operands.
-struct Spelling {
-  ElementFunction function;
-  const char* text;
-};
 using enum ElementFunction;
-constexpr Spelling spellings[] = {
-    {add, "$0 + $1"},
-    {sub, "$0 - $1"},
-    {mul, "$0 * $1"},
-    {div, "$0 / $1"},
-    {neg, "-$0"},
+
+// Triton's functions.
+constexpr PythonSpelling functions[] = {
     {abs, "tl.abs($0)"},
     {min, "tl.minimum($0, $1)"},
     {max, "tl.maximum($0, $1)"},
@@ -36,14 +29,6 @@ constexpr Spelling spellings[] = {
     {sin, "tl.sin($0)"},
     {cos, "tl.cos($0)"},
     {floor, "tl.floor($0)"},
-    {lt, "$0 < $1"},
-    {le, "$0 <= $1"},
-    {gt, "$0 > $1"},
-    {ge, "$0 >= $1"},
-    {eq, "$0 == $1"},
-    {ne, "$0 != $1"},
-    {and_, "$0 & $1"},
-    {or_, "$0 | $1"},
     {not_, "$0 == 0"},
     {select, "tl.where($0, $1, $2)"},
 };
@@ -124,7 +109,9 @@ std::string TritonText::term(sema::NodeId id) {
                        : std::to_string(static_cast<std::int64_t>(problem_.real(scalar.scalar)));
           },
           [&](const sema::Load&) { return load(id); },
-          [](const sema::Reduce&) -> std::string { throw NotInTriton{"it has a second sum"}; },
+          [](const sema::Reduce&) -> std::string {
+            throw NotInTriton{"it has a second reduction"};
+          },
           [&](const sema::Apply&) { return apply(id); },
       },
       node.what);
@@ -141,15 +128,12 @@ std::string TritonText::apply(sema::NodeId id) {
   if (what.function == cast) {
     text = "tl.cast(" + operands[0] + ", " + triton_type(node.type) + ")";
   } else {
-    const auto spelling =
-        std::find_if(std::begin(spellings), std::end(spellings),
-                     [&](const Spelling& each) { return each.function == what.function; });
+    const char* spelling = python_spelling(what.function, functions);
     const bool on_integers = !is_float(problem_.kernel->node(what.operands[0]).type);
-    if (spelling == std::end(spellings) || (what.function == div && on_integers))
+    if (!spelling || (what.function == div && on_integers))
       throw NotInTriton{"it computes `" + std::string(function_row(what.function).name) +
                         "` of integers"};
-    for (const char* at = spelling->text; *at; ++at)
-      text += *at == '$' ? operands[static_cast<std::size_t>(*++at - '0')] : std::string(1, *at);
+    text = filled(spelling, operands);
   }
   value_.lines.push_back("v" + std::to_string(id) + " = " + text);
   return "v" + std::to_string(id);

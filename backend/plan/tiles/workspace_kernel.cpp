@@ -1,0 +1,104 @@
+#include "backend/plan/tiles/workspace_kernel.h"
+
+#include <algorithm>
+
+#include "backend/plan/recognise.h"
+#include "frontend/algebra/layouts/operations.h"
+
+namespace lay::plan {
+
+using namespace sema;
+
+Workspace::Workspace(const Kernel& kernel) {
+  for (const Dim& dim : kernel.dims) taken_.insert(dim.name);
+  for (const Tensor& tensor : kernel.tensors) taken_.insert(tensor.name);
+  for (const Scalar& scalar : kernel.scalars) taken_.insert(scalar.name);
+  for (const Index& index : kernel.indices) taken_.insert(index.name);
+}
+
+std::string Workspace::unused(std::string wish) {
+  while (!taken_.insert(wish).second) wish += "_";
+  return wish;
+}
+
+Tensor Workspace::add(const std::string& wish, ElementType element, const std::vector<Int>& extents,
+                      const Span& where) {
+  std::vector<Tuple> shape;
+  for (const Int& extent : extents) shape.emplace_back(extent);
+  const Layout layout = make_layout_right(shape.size() == 1 ? shape[0] : Tuple(shape));
+  Tensor made{unused(wish), element, layout, Access::output, where};
+  bytes_ = ceil_div(bytes_, workspace_alignment) * workspace_alignment;
+  tensors_.push_back({made.name, bytes_});
+  bytes_ += size(layout) * made.element_bytes();
+  return made;
+}
+
+NodeId added(Kernel& kernel, Node node) {
+  kernel.nodes.push_back(std::move(node));
+  return static_cast<NodeId>(kernel.nodes.size()) - 1;
+}
+
+NodeId add_integer(Kernel& kernel, std::int64_t value, ElementType type, const Span& where) {
+  return added(kernel, {Literal{value}, type, where});
+}
+
+namespace {
+
+TensorId add_tensor(Kernel& kernel, Tensor tensor, Access access) {
+  const auto id = static_cast<TensorId>(kernel.tensors.size());
+  tensor.access = access;
+  kernel.signature.push_back({false, id});
+  kernel.tensors.push_back(std::move(tensor));
+  return id;
+}
+
+}  // namespace
+
+NodeId add_input(Kernel& kernel, Tensor tensor, const std::vector<IndexId>& at, const Span& where) {
+  const ElementType element = tensor.element;
+  Load load{add_tensor(kernel, std::move(tensor), Access::input), {}};
+  for (const IndexId index : at)
+    load.coordinate.push_back(added(kernel, {IndexValue{index}, ElementType::s64, where}));
+  return added(kernel, {load, element, where});
+}
+
+void add_output(Kernel& kernel, Tensor tensor, const std::vector<IndexId>& at, NodeId value,
+                const Span& where) {
+  const TensorId id = add_tensor(kernel, std::move(tensor), Access::output);
+  kernel.assignments.push_back({id, at, value, where});
+}
+
+std::vector<char> used_tensors(const Kernel& kernel) {
+  std::vector<char> used(kernel.tensors.size(), 0);
+  const auto live = reachable(kernel);
+  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
+    const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
+    if (live[id] && load) used[static_cast<std::size_t>(load->tensor)] = 1;
+  }
+  for (const Assignment& assignment : kernel.assignments)
+    used[static_cast<std::size_t>(assignment.target)] = 1;
+  return used;
+}
+
+void drop_unused_tensors(Kernel& kernel, std::size_t kept) {
+  std::vector<char> used = used_tensors(kernel);
+  std::fill_n(used.begin(), std::min(kept, used.size()), 1);
+  std::vector<TensorId> now(kernel.tensors.size(), 0);
+  std::vector<Tensor> left;
+  for (std::size_t id = 0; id < used.size(); ++id) {
+    now[id] = static_cast<TensorId>(left.size());
+    if (used[id]) left.push_back(std::move(kernel.tensors[id]));
+  }
+  kernel.tensors = std::move(left);
+  const auto move = [&](TensorId& id) { id = now[static_cast<std::size_t>(id)]; };
+  for (Node& node : kernel.nodes)
+    if (auto* load = std::get_if<Load>(&node.what)) move(load->tensor);
+  for (Assignment& assignment : kernel.assignments) move(assignment.target);
+  std::erase_if(kernel.signature, [&](const SignatureEntry& entry) {
+    return !entry.is_scalar && !used[static_cast<std::size_t>(entry.id)];
+  });
+  for (SignatureEntry& entry : kernel.signature)
+    if (!entry.is_scalar) move(entry.id);
+}
+
+}  // namespace lay::plan
