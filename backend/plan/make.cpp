@@ -87,7 +87,7 @@ void drop_unreached(std::vector<Variant>& variants) {
 void make_names_unique(std::vector<Variant>& variants) {
   std::set<std::string> taken;
   for (const Variant& variant : variants)
-    for (const Plan& before : variant.before) taken.insert(before.variants.at(0).name);
+    for (const auto& before : variant.before) taken.insert(before->variants.at(0).name);
   for (Variant& variant : variants) {
     const std::string stem = variant.name;
     // A schedule called "small" leaves the library's row small_2.

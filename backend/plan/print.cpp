@@ -336,11 +336,14 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
 // Which operands a first launch repacks: their tensors are other ones in the kernel that follows.
 void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
-  if (variant.before.empty()) return;
-  const auto& copies = std::get<Copies>(variant.before.front().variants.at(0).how);
+  // The last launch before that copies: others compute what the kernel reads.
+  const Copies* copies = nullptr;
+  for (const auto& before : variant.before)
+    if (const auto* found = std::get_if<Copies>(&before->variants.at(0).how)) copies = found;
+  if (!copies) return;
   // All copies of a launch have accesses of one width.
-  const Width width = copies.parts.front().access_bytes > 0 ? Width::vectors : Width::elements;
-  const OperandNames names = operand_names(plan.scheduled(), gemm);
+  const Width width = copies->parts.front().access_bytes > 0 ? Width::vectors : Width::elements;
+  const OperandNames names = operand_names(plan, gemm);
   const std::array<sema::NodeId, 2> loads{gemm.a.load, gemm.b.load};
   for (std::size_t i = 0; i < 2; ++i)
     if (variant.kernel->loaded(loads[i]).name != plan.scheduled().loaded(loads[i]).name)
