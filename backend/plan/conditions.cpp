@@ -21,6 +21,9 @@ std::optional<Int> zero_where(const Predicate& condition) {
 // A script's `K % 64 == 0` is K - 64*floor_div(K,64) == 0, what vectors ask for is divides(K, 64),
 // and (N - W) % 2 is the same as (N + W) % 2: one condition each, so that none is printed twice.
 Predicate as_divisor(const Predicate& condition) try {
+  const bool is_negated = condition.kind() == PredicateKind::not_equal ||
+                          condition.kind() == PredicateKind::not_divides;
+  if (is_negated) return negate(as_divisor(negate(condition)));
   const auto zero = zero_where(condition);
   if (!zero || zero->is_literal()) return condition;
   for (const Term& term : zero->polynomial().terms) {
@@ -36,18 +39,31 @@ Predicate as_divisor(const Predicate& condition) try {
 
 using Known = std::map<DimId, Int>;
 
-// A condition as it reads back: what an equality before it says of a dim is put in its place, in
-// `L == 1 and 8 <= L*M` that is 8 <= M. `known` gains what the condition says itself.
+std::vector<Predicate> alternatives(const Predicate& condition) {
+  if (condition.kind() != PredicateKind::either) return {condition};
+  std::vector<Predicate> parts = alternatives(Predicate::of(condition.node().left));
+  for (const Predicate& part : alternatives(Predicate::of(condition.node().right)))
+    parts.push_back(part);
+  return parts;
+}
+
+// A condition as it reads back: `a and b and c` from the left on, and what an equality says of a
+// dim in the dim's place behind it, in `L == 1 and 8 <= L*M` that is 8 <= M. `known` gains what the
+// condition says itself.
 Predicate as_read(const Predicate& condition, Known& known) {
-  const PredicateNode& node = condition.node();
   if (condition.kind() == PredicateKind::both) {
-    const Predicate left = as_read(Predicate::of(node.left), known);
-    return both(left, as_read(Predicate::of(node.right), known));
+    Predicate made;
+    for (const Predicate& part : sema::conjuncts(condition))
+      made = both(made, as_read(part, known));
+    return made;
   }
   if (condition.kind() == PredicateKind::either) {
-    Known of_left = known, of_right = known;
-    return either(as_read(Predicate::of(node.left), of_left),
-                  as_read(Predicate::of(node.right), of_right));
+    Predicate made(false);
+    for (const Predicate& part : alternatives(condition)) {
+      Known of_part = known;
+      made = either(made, as_read(part, of_part));
+    }
+    return made;
   }
   const Predicate made = as_divisor(known.empty() ? condition : condition.substitute(known));
   if (made.kind() == PredicateKind::equal && made.node().b.is_literal()) {

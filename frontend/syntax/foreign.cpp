@@ -38,7 +38,7 @@ std::string template_call(std::string_view line) {
 // What a line of C++ or Python would be in Lay.
 std::string of_other_languages(std::string_view line) {
   static const std::regex typed(R"(^\s*(?:let\s+)?([A-Za-z_]\w*)\s*:\s*[A-Za-z_]\w*\s*=[^=])");
-  static const std::regex conditional(R"(=\s*[^=]*[\w)\]]\s+if\s[^=]*\selse\s)");
+  static const std::regex conditional(R"([\w)\]]\s+if\s.*\selse\s)");
   if (has(line, "**")) return "there is no power operator: write x * x, or exp(y * log(x))";
   if (const std::string call = template_call(line); !call.empty())
     return "numbers in angle brackets come last among the arguments: " + call;

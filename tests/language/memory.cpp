@@ -68,5 +68,17 @@ TEST_CASE(
                   "tile = (64,64))"),
              Catch::Contains("reaches 1024 and misses index 1024"));
   CHECK_THAT(said(found + "tile = (24,64))"), Catch::Contains("outside the tile"));
-  CHECK_THAT(said("banks((32,16):(16,1), M, f16)"), Catch::Contains("layout_A(M)"));
+  // A tiled multiply-add as it is: the operand whose tile has the layout's extents.
+  CHECK_THAT(said("banks((32,16):(16,1), M, f16)"), Catch::Contains("layout_A(M) or layout_B(M)"));
+  CHECK_THAT(said("banks((8,16):(16,1), M, f16)"), Catch::Contains("no operand"));
+  CHECK_THAT(said("banks((512,):(1,), M, f16)"), Catch::Contains("no operand"));
+  CHECK(said("assert banks((32,32):(32,1), M, f32).wavefronts == "
+             "banks((32,32):(32,1), layout_C(M), f32).wavefronts\n"
+             "let wide = tiled_mma(M.atom, (2,2,1), (64,32,16))\n"
+             "assert banks((64,16):(16,1), wide, f16).conflicts == "
+             "banks((64,16):(16,1), layout_A(wide), f16).conflicts\n"
+             "assert banks((32,16):(16,1), wide, f16).wavefronts == "
+             "banks((32,16):(16,1), layout_B(wide), f16).wavefronts\n"
+             "assert sectors((64,32):(32,1), wide, f32).sectors == "
+             "sectors((64,32):(32,1), layout_C(wide), f32).sectors") == "");
 }

@@ -285,6 +285,8 @@ TEST_CASE("habits of C++ and Python are answered with what Lay writes") {
   CHECK_THAT(said("let x = 0x10"), Catch::Contains("numbers are decimal: 16"));
   CHECK_THAT(said("let x = 0b101"), Catch::Contains("numbers are decimal: 5"));
   CHECK_THAT(said("let x = 1 if true else 2"), Catch::Contains("if c then a else b"));
+  CHECK_THAT(said("let x = 1 if 2 == 2 else 3"), Catch::Contains("if c then a else b"));
+  CHECK_THAT(said("1 if 2 >= 2 else 3"), Catch::Contains("if c then a else b"));
   CHECK_THAT(said("let t = int8"), Catch::Contains("the type is s8"));
   CHECK_THAT(said("let t = float"), Catch::Contains("the type is f32"));
   CHECK_THAT(said("let t = half"), Catch::Contains("the type is f16"));

@@ -66,8 +66,11 @@ AnyLayout corner_of(Facts& facts, AnyLayout tensor, const AnyLayout& access) {
 
 // (L, access [, bits or type [, vector]])
 Asked asked(Arguments& a, CopySide side) {
-  const std::optional<Layout> copied =
-      access_of_copy(a.session, a[1].value, side, std::nullopt, a[1].span);
+  const auto* record = a[1].value.as<RecordPtr>();
+  const bool is_multiply_add = record && (*record)->find("atom") && (*record)->find("lanes");
+  const std::optional<Layout> copied = access_of_copy(
+      a.session, a[1].value, side,
+      is_multiply_add ? std::optional(tile_of(a.any_layout(0))) : std::nullopt, a[1].span);
   const AnyLayout access = copied ? AnyLayout(*copied) : a.any_layout(1),
                   layout = corner_of(a.facts(), a.any_layout(0), access);
   const int bits = element_bits(a, 2, a[0].value);
@@ -213,15 +216,50 @@ int element_bits(ElementType type, const Value& layout) {
                 bits(unit) ? "recast converts between element types and bytes" : "");
 }
 
+namespace {
+
+// The access of the operand of a tiled multiply-add whose tile has the extents of `tile`: A's are
+// (M,K), B's (N,K), C's (M,N). Fails where several have them, or none, and names those that do.
+Layout access_of_operand(Session& session, const Value& value, const std::optional<Tuple>& tile,
+                         Span where) {
+  struct Operand {
+    const char* function;
+    int row, column;  // modes of the multiply-add's tile
+  };
+  static constexpr Operand operands[] = {
+      {"layout_A", 0, 2}, {"layout_B", 1, 2}, {"layout_C", 0, 1}};
+  const Value* shape = (*value.as<RecordPtr>())->find("shape");
+  const auto* extents = shape ? shape->as<Tuple>() : nullptr;
+  const bool is_matrix = tile && tile->is_tuple() && tile->rank() == 2;
+  std::vector<const Operand*> fitting;
+  if (extents && extents->is_tuple() && extents->rank() == 3 && is_matrix) {
+    for (const Operand& operand : operands)
+      if (size((*tile)[0]) == size((*extents)[operand.row]) &&
+          size((*tile)[1]) == size((*extents)[operand.column]))
+        fitting.push_back(&operand);
+  }
+  if (fitting.size() == 1) {
+    const Module::Entry* function = session.prelude().find(fitting[0]->function);
+    return *apply(session, {*function->value, where}, {{"", value, where}}, where).as<Layout>();
+  }
+  std::string names;
+  for (const Operand* operand : fitting)
+    names += (names.empty() ? "" : " or ") + std::string(operand->function) + "(M)";
+  fail("argument-kind",
+       fitting.empty() ? "no operand of this multiply-add has a tile of these extents"
+                       : "several operands of this multiply-add have a tile of these extents",
+       where, {},
+       {{"help", "give " + (names.empty() ? "layout_A(M), layout_B(M) or layout_C(M)" : names)}});
+}
+
+}  // namespace
+
 std::optional<Layout> access_of_copy(Session& session, const Value& value, CopySide side,
                                      const std::optional<Tuple>& tile, Span where) {
   const auto* record = value.as<RecordPtr>();
   if (!record) return std::nullopt;
   const Value *atom = (*record)->find("atom"), *lanes = (*record)->find("lanes");
-  if (atom && lanes) {
-    fail("argument-kind", "a tiled multiply-add has three operands, and an access is one of them",
-         where, {}, {{"help", "give layout_A(M), layout_B(M) or layout_C(M)"}});
-  }
+  if (atom && lanes) return access_of_operand(session, value, tile, where);
   const Value *own = (*record)->find("tile"), *tv = (*record)->find("tv");
   const auto* instruction = atom ? atom->as<RecordPtr>() : nullptr;
   if (!instruction || !own || !tv) return std::nullopt;

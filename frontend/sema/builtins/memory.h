@@ -31,8 +31,9 @@ Unit counted_unit(const Value& layout);
 // the destination of cp.async and stmatrix, the source of ldmatrix.
 enum class CopySide { source, destination, of_shared };
 // Returns the access of a tiled copy by coordinates, (thread, (value, rest...)), repeated over the
-// tile, or over the copy's own where none is given. Nothing for values that are no tiled copy; an
-// error for a tiled multiply-add, which has three operands.
+// tile, or over the copy's own where none is given. Nothing for values that are no tiled copy; of a
+// tiled multiply-add the access of its operand whose tile has these extents, an error where that is
+// not one.
 std::optional<Layout> access_of_copy(Session& session, const Value& value, CopySide side,
                                      const std::optional<Tuple>& tile, Span where);
 
