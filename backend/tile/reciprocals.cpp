@@ -21,7 +21,7 @@ Kernel multiply_by_reciprocals(const Kernel& kernel, const std::vector<IndexId>&
   };
   std::vector<NodeId> bodies;
   for (const Node& node : kernel.nodes)
-    if (const auto* reduce = std::get_if<Reduce>(&node.what)) bodies.push_back(reduce->body);
+    if (const auto* reduce = std::get_if<sema::Reduce>(&node.what)) bodies.push_back(reduce->body);
   const auto reduced = reachable(kernel, bodies);
   std::vector<Node> nodes;
   std::vector<NodeId> now(kernel.nodes.size(), -1);
