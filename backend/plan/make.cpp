@@ -87,12 +87,8 @@ void drop_unreached(std::vector<Variant>& variants) {
 void make_names_unique(std::vector<Variant>& variants) {
   std::set<std::string> taken;
   for (const Variant& variant : variants)
-<<<<<<< HEAD
     for (const auto& before : variant.before)
       if (before->variants.size() == 1) taken.insert(before->variants[0].name);
-=======
-    for (const auto& before : variant.before) taken.insert(before->variants.at(0).name);
->>>>>>> h22
   for (Variant& variant : variants) {
     const std::string stem = variant.name;
     // A schedule called "small" leaves the library's row small_2.
