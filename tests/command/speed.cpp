@@ -37,7 +37,7 @@ TEST_CASE("lay eval answers a line in under 10 ms") {
 }
 
 TEST_CASE("the REPL answers a line in under 10 ms") {
-  constexpr const char* ready = "lay> \r\x1b[5C";  // a prompt without text, and the cursor behind it
+  constexpr const char* ready = "lay> \r\x1b[5C";  // without text, and the cursor behind it
   Terminal terminal({});
   terminal.wait_for(ready);
   for (const std::string line :
