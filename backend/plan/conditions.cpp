@@ -29,8 +29,10 @@ Predicate as_divisor(const Predicate& condition) try {
   for (const Term& term : zero->polynomial().terms) {
     if (term.factors.size() != 1 || term.factors[0].atom->kind != AtomKind::floor_div) continue;
     const Int &a = term.factors[0].atom->a, &by = term.factors[0].atom->b;
-    const bool is_remainder = *zero == mod(a, by) || *zero == -mod(a, by);
-    if (by.is_literal() && by.value() > 0 && is_remainder) return divides(a, by);
+    if (!by.is_literal() || by.value() <= 0) continue;
+    // A multiple of the remainder, as (4*K) % 8 is 4*(K % 2), is zero where the remainder is.
+    const Int times = -term.coefficient / by.value();
+    if (!times.is(0) && *zero == times * mod(a, by)) return divides(a, by);
   }
   return condition;
 } catch (const Refusal&) {  // the difference needs more than 64 bits

@@ -68,17 +68,11 @@ std::string box_text(const std::array<int, 2>& box, const std::string& outer, co
          (span > 16 ? ", swizzled over " + std::to_string(span) + " bytes" : "");
 }
 
-std::string smem_line(const std::string& name, const sema::Tensor& tensor,
-                      const AnyLayout& layout) {
-  if (name.empty()) return "  // smem of " + tensor.name + ": " + to_string(layout);
-  return entry("smem " + name, to_string(layout));
-}
-
 // What one operand's `smem` entry is, and below it how the operand gets there: the accesses follow
 // from the tile, the threads and the tensor's layout.
 void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(smem_line(name, kernel.loaded(copy.load), copy.shared));
+  lines.push_back(entry("smem " + name, to_string(copy.shared)));
   const std::string &outer = index_name(kernel, copy.outer), &k = index_name(kernel, k_index);
   // Boxes are of rows as they lie: 16 bytes is no swizzle.
   if (copy.boxes) {
@@ -93,8 +87,8 @@ void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::In
 }
 
 // What `smem` calls the two operands: their tensors, as the script names them; A and B where one
-// tensor is both, and where a launch before has stored one. Nothing for one that has been stored
-// where the other has the name of its role: it is said in a comment, and chosen again.
+// tensor is both. One that a launch before has stored has the name of its role, or of the other
+// role where the script's tensor is called that.
 using OperandNames = std::array<std::string, 2>;
 
 template <class Gemm>
@@ -109,7 +103,7 @@ OperandNames operand_names(const Plan& plan, const Gemm& gemm) {
                        [&](const sema::Tensor& tensor) { return tensor.name == name; });
   };
   OperandNames names{of_script(a) ? a : "A", of_script(b) ? b : "B"};
-  if (names[0] == names[1]) names[of_script(a) ? 1 : 0].clear();
+  if (names[0] == names[1]) names[of_script(a) ? 1 : 0] = names[0] == "A" ? "B" : "A";
   return names;
 }
 
@@ -224,7 +218,7 @@ void fragment_line(const Fragment& fragment, const std::string& outer, const std
 
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(smem_line(name, kernel.loaded(operand.load), operand.shared));
+  lines.push_back(entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " +
                   elements(operand.vector) + " at once along " + (operand.along_k ? k : outer) +
@@ -235,7 +229,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80O
 
 void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOperand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(smem_line(name, kernel.loaded(operand.load), operand.shared));
+  lines.push_back(entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   // Copies that one block issues for a K tile: its slice of the tile, cut into boxes.
   const int boxes = operand.slice[0] / operand.box[0] * (operand.slice[1] / operand.box[1]);
@@ -338,9 +332,9 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
 // Which operands a first launch repacks: their tensors are other ones in the kernel that follows.
 void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
-  const auto* copies =
-      variant.before.empty() ? nullptr
-                             : std::get_if<Copies>(&variant.before.back()->variants.at(0).how);
+  const auto* copies = variant.before.empty()
+                           ? nullptr
+                           : std::get_if<Copies>(&variant.before.back()->variants.at(0).how);
   if (!copies) return;
   // All copies of a launch have accesses of one width.
   const Width width = copies->parts.front().access_bytes > 0 ? Width::vectors : Width::elements;

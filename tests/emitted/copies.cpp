@@ -42,12 +42,12 @@ TEST_CASE("what is emitted for a copy is what its record says") {
   std::set<std::string> seen;
   for (const char* layouts :
        {"A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)", "A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)",
-        "A: bf16 (64,M,K):(M*K,K,1), B: bf16 (N,K):(K,1)"}) {
+        "A: bf16 (64,M,K):(M*K,K,1), B: bf16 (64,N,K):(N*K,K,1)"}) {
     const bool batched = std::string(layouts).find("(64,") != std::string::npos;
     const std::string at = batched ? "l," : "";
     const sema::test::Script script("kernel f<M, N, K>(" + std::string(layouts) + ") -> C: bf16 " +
                                     (batched ? "(64,M,N):(M*N,N,1)" : "(M,N):(N,1)") + "\n{ C[" +
-                                    at + "m,n] = sum[k](A[" + at + "m,k] * B[n,k]) }\n");
+                                    at + "m,n] = sum[k](A[" + at + "m,k] * B[" + at + "n,k]) }\n");
     REQUIRE(script.messages == "");
     const auto plan = plan::make_plan(script.evaluator.kernels().back());
     for (const plan::Variant& variant : plan.variants) {

@@ -52,7 +52,10 @@ TEST_CASE("arithmetic is written as in Lay, with tiles for what they hold") {
   has("reduce all_sum[b_m] = sum over n of if n <= m and not tile_w[n] == 0.5 then "
       "f32(tile_X[b_m,n]) * (tile_w[n] - (a - 2.0)) else -1.0\n");
   has("map of_row[b_m] = all_sum[b_m] / 3.0\n");
-  has("map out_Y[b_m,n] = -f32(tile_X2[b_m,n]) / of_row[b_m] + f32(step[m] % 4)\n");
+  // An integer from memory may be negative: its remainder is that of a division rounded down.
+  has("value %25: s32 = step[m] % 4\n");
+  has("map out_Y[b_m,n] = -f32(tile_X2[b_m,n]) / of_row[b_m] + "
+      "f32(if %25 < 0 then %25 + 4 else %25)\n");
   has("value %21: f32 = %18 / 3.0\n");
 }
 

@@ -12,7 +12,9 @@ namespace lay::plan {
 
 namespace {
 
+// A plan of one variant takes all sizes that the variant behind it does.
 const Variant& first_fitting(const Plan& plan, const Binding& sizes) {
+  if (plan.variants.size() == 1) return plan.variants.front();
   for (const Variant& variant : plan.variants)
     if (fits(variant, sizes)) return variant;
   throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name +
@@ -65,7 +67,7 @@ Variant at_sizes(const Variant& variant, const Binding& sizes) {
 bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) {
   const auto split = split_products(plan.kernel, facts);
   if (!split) return false;
-  const auto fits_memory = open_conditions(facts, {less_equal(split->workspace, most_workspace)});
+  const auto fits_memory = open_conditions(facts, {less_equal(split->stored, most_workspace)});
   if (!fits_memory) return false;
   std::vector<std::shared_ptr<const Plan>> before;
   for (const sema::KernelPtr& kernel : split->first) {
@@ -82,7 +84,9 @@ bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) 
   for (Variant& variant : last.variants) {
     if (!variant.kernel) variant.kernel = split->last;
     variant.before.insert(variant.before.begin(), before.begin(), before.end());
-    variant.when.insert(variant.when.end(), fits_memory->begin(), fits_memory->end());
+    for (const Predicate& condition : *fits_memory)
+      if (std::find(variant.when.begin(), variant.when.end(), condition) == variant.when.end())
+        variant.when.push_back(condition);
     plan.variants.push_back(std::move(variant));
   }
   return true;

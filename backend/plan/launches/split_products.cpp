@@ -197,7 +197,9 @@ class ProductSplitter {
     Tensor tensor = stage.tensors.back();
     made_.workspace = ceil_div(made_.workspace, workspace_alignment) * workspace_alignment;
     made_.tensors.push_back({name, made_.workspace});
-    made_.workspace += size(tensor.layout) * tensor.element_bytes();
+    const Int bytes = size(tensor.layout) * tensor.element_bytes();
+    made_.workspace += bytes;
+    made_.stored += bytes;
     add_launch(std::move(stage), "");
     // The same value at other indices, such as those of a reduction over the result, is loaded too.
     std::map<NodeId, std::map<IndexId, IndexId>> loaded_at;

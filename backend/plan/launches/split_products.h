@@ -33,7 +33,8 @@ struct SplitProducts {
   sema::KernelPtr last;  // the kernel, with its tensors under their numbers and those of workspace
                          // behind them
   std::vector<WorkspaceTensor> tensors;
-  Int workspace = 0;  // bytes
+  Int workspace = 0;  // bytes, from the first tensor to the end of the last
+  Int stored = 0;     // bytes of the tensors alone
 };
 
 // Returns nothing where there is nothing to split: no product, or one of plain factors alone.

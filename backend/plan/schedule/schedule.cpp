@@ -317,7 +317,14 @@ sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& k
                           {}});
       continue;
     }
-    if (of_operand && factor) name = name == first ? "A" : "B";
+    // Where one factor is called as a role, the other role is the other factor.
+    const std::string other = name == "A" ? "B" : "A";
+    if (of_operand && factor)
+      name = name == first ? "A" : "B";
+    else if (of_operand && first != second && other == first)
+      name = "B";
+    else if (of_operand && first != second && other == second)
+      name = "A";
     kept.push_back(std::move(entry));
   }
   schedule.entries = std::move(kept);
