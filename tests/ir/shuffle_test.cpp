@@ -60,7 +60,14 @@ void check_exchange(const std::string& type, T first, T step) {
     const ir::Kernel kernel = ir::parse(exchange(type, lane_mask));
     REQUIRE(verify(kernel).empty());
     std::vector<T> x(64), y(64);
-    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(first + static_cast<T>(i) * step);
+    for (size_t i = 0; i < x.size(); ++i) {
+      if constexpr (std::is_integral_v<T>) {  // wraps
+        x[i] = static_cast<T>(static_cast<std::uint64_t>(first) +
+                              i * static_cast<std::uint64_t>(step));
+      } else {
+        x[i] = static_cast<T>(first + static_cast<T>(i) * step);
+      }
+    }
     require_no_fault(interpret::run(kernel, {memory(x), memory(y)}, {.write_once = true}));
     for (size_t i = 0; i < x.size(); ++i)
       REQUIRE(y[i] == x[i / 32 * 32 + (i % 32 ^ static_cast<size_t>(lane_mask))]);
