@@ -52,8 +52,8 @@ Diagnostics warnings_of(const plan::Plan& plan, const Target& target, bool stric
     d.primary = plan.kernel->where;
     for (const std::string& note : plan.variants.front().notes) d.notes.push_back({"at", note});
     d.notes.push_back({"help",
-                       "one sum of a product of two tensors, reductions over the same columns, "
-                       "and kernels without a reduction are tiled; `lay plan` prints the plan"});
+                       "products of two factors, reductions that read their elements once, and "
+                       "kernels without a reduction are tiled; `lay plan` prints the plan"});
     diagnostics.add(std::move(d));
     break;
   }

@@ -112,7 +112,7 @@ TEST_CASE("products of several launches: which there are") {
       {"mlp", {"mlp_product", "mlp_factor"}},
       {"normed", {"normed_factor"}},
       {"transposed", {"transposed_factor"}},
-      {"scaled", {"scaled_factor", "scaled_factor2"}},
+      {"scaled", {"scaled_factor", "scaled_factor_"}},
       {"convolution", {"convolution_factor"}},
       {"normed_result", {"normed_result_product"}},
       {"twice", {"twice_product"}},

@@ -14,17 +14,10 @@ Kernel rebuilt(const Kernel& kernel, const std::set<NodeId>& at, const Replace& 
   Rebuilding to(kernel);
   for (std::size_t n = 0; n < kernel.nodes.size(); ++n) {
     const auto id = static_cast<NodeId>(n);
-    Node node = kernel.nodes[n];
-    const auto move = [&](NodeId& operand) { operand = to.now(operand); };
-    if (auto* load = std::get_if<Load>(&node.what)) {
-      std::for_each(load->coordinate.begin(), load->coordinate.end(), move);
-    } else if (auto* reduce = std::get_if<Reduce>(&node.what)) {
-      move(reduce->body);
-    } else if (auto* apply = std::get_if<Apply>(&node.what)) {
-      std::for_each(apply->operands.begin(), apply->operands.end(), move);
-    }
+    Node node = remapped(kernel.nodes[n], to.now());
     to.is(id, at.contains(id) ? replace(to, id, std::move(node)) : to.add(std::move(node)));
   }
+  // Equal nodes become one, and what only the replaced nodes needed goes.
   Kernel made = kernel;
   for (Assignment& assignment : made.assignments) assignment.value = to.now(assignment.value);
   made.nodes = std::move(to).nodes();
@@ -34,6 +27,9 @@ Kernel rebuilt(const Kernel& kernel, const std::set<NodeId>& at, const Replace& 
 namespace {
 
 // Two values side by side.
+//
+// Both are walked at once. A node met again must stand for the same node as before, and an index
+// for the same index, so that X[m,m] is not X[m,n] with other names.
 class Comparison {
  public:
   explicit Comparison(const Kernel& kernel) : kernel_(kernel) {}
@@ -75,6 +71,7 @@ class Comparison {
     return true;
   }
 
+  // Indices correspond one to one: two of one value are two of the other.
   bool join(IndexId a, IndexId b) {
     if (!(kernel_.index(a).extent == kernel_.index(b).extent)) return false;
     const auto [at, fresh] = indices_.emplace(a, b);
@@ -94,33 +91,6 @@ std::optional<std::map<IndexId, IndexId>> same_but_for_indices(const Kernel& ker
   Comparison comparison(kernel);
   if (!comparison.same(value, other)) return std::nullopt;
   return std::move(comparison).indices();
-}
-
-void drop_unused_tensors(Kernel& kernel) {
-  const auto live = reachable(kernel);
-  std::set<TensorId> used;
-  for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
-    const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
-    if (live[id] && load) used.insert(load->tensor);
-  }
-  for (const Assignment& assignment : kernel.assignments) used.insert(assignment.target);
-  std::vector<TensorId> now(kernel.tensors.size(), 0);
-  std::vector<Tensor> left;
-  for (const TensorId id : used) {
-    now[static_cast<std::size_t>(id)] = static_cast<TensorId>(left.size());
-    left.push_back(kernel.tensor(id));
-  }
-  kernel.tensors = std::move(left);
-  for (Node& node : kernel.nodes)
-    if (auto* load = std::get_if<Load>(&node.what))
-      load->tensor = now[static_cast<std::size_t>(load->tensor)];
-  for (Assignment& assignment : kernel.assignments)
-    assignment.target = now[static_cast<std::size_t>(assignment.target)];
-  std::erase_if(kernel.signature, [&](const SignatureEntry& entry) {
-    return !entry.is_scalar && !used.contains(entry.id);
-  });
-  for (SignatureEntry& entry : kernel.signature)
-    if (!entry.is_scalar) entry.id = now[static_cast<std::size_t>(entry.id)];
 }
 
 std::vector<IndexId> in_order_of_outputs(const Kernel& kernel, const std::set<IndexId>& indices) {

@@ -22,6 +22,7 @@ class Rebuilding {
   }
   // Where a node of the kernel is now.
   sema::NodeId now(sema::NodeId id) const { return now_[static_cast<std::size_t>(id)]; }
+  const std::vector<sema::NodeId>& now() const { return now_; }
   void is(sema::NodeId id, sema::NodeId now) { now_[static_cast<std::size_t>(id)] = now; }
   std::vector<sema::Node> nodes() && { return std::move(nodes_); }
 
@@ -43,10 +44,6 @@ sema::Kernel rebuilt(const sema::Kernel& kernel, const std::set<sema::NodeId>& n
 //   sum[k](X[m,k] * W[n,k])  and  sum[k](X[m,k] * W[j,k])     m: m, n: j, k: k
 std::optional<std::map<sema::IndexId, sema::IndexId>> same_but_for_indices(
     const sema::Kernel& kernel, sema::NodeId value, sema::NodeId other);
-
-// Drops the tensors that are neither read nor written, from the signature too. Ids of tensors
-// change.
-void drop_unused_tensors(sema::Kernel& kernel);
 
 // The indices, those of the outputs first and in their order.
 std::vector<sema::IndexId> in_order_of_outputs(const sema::Kernel& kernel,

@@ -53,7 +53,9 @@ Variant at_sizes(const Variant& variant, const Binding& sizes) {
   Variant made = variant;
   made.before.clear();
   for (const auto& plan : variant.before) {
+    // A launch before may have launches before it, such as a repack of its operands.
     Variant chosen = at_sizes(first_fitting(*plan, sizes), sizes);
+    // Launches run one after the other: each may use all of the workspace behind what they share.
     const auto most = chosen.workspace.evaluate(sizes), known = made.workspace.evaluate(sizes);
     if (most && known && *most > *known) made.workspace = *most;
     made.before.insert(made.before.end(), chosen.before.begin(), chosen.before.end());
@@ -69,6 +71,7 @@ bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) 
   if (!split) return false;
   const auto fits_memory = open_conditions(facts, {less_equal(split->stored, most_workspace)});
   if (!fits_memory) return false;
+  // All variants of the last launch share the plans before it.
   std::vector<std::shared_ptr<const Plan>> before;
   for (const sema::KernelPtr& kernel : split->first) {
     Plan one = make_plan(kernel, target);

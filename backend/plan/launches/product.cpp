@@ -15,6 +15,7 @@ namespace {
 
 using Indices = std::set<IndexId>;
 
+// The sum that a node is, in a type that threads or tensor cores accumulate.
 const Reduce* sum_at(const Kernel& kernel, NodeId id) {
   const Node& node = kernel.node(id);
   const auto* reduce = std::get_if<Reduce>(&node.what);
@@ -38,7 +39,8 @@ bool has_any(const Indices& set, const std::vector<IndexId>& of) {
   return std::any_of(of.begin(), of.end(), [&](IndexId index) { return set.contains(index); });
 }
 
-// The indices of one that the other lacks, in the order of the outputs; not those of one value.
+// The indices of one factor that the other lacks, in the order of the outputs; not those of one
+// value.
 std::vector<IndexId> difference(const Kernel& kernel, const Indices& one, const Indices& other) {
   std::vector<IndexId> left;
   for (const IndexId index : in_order_of_outputs(kernel, one))
@@ -63,6 +65,7 @@ std::optional<Groups> groups_of(const Kernel& kernel, NodeId id, const std::vect
   std::vector<NodeId> all, inside;
   add_multiplicands(kernel, sum.body, all);
   if (all.size() < 3) return std::nullopt;
+  // Of alpha * s[m,k] * A[m,k] * B[n,k] alpha stands outside, A and B are seeds, and s goes with A.
   Groups made;
   for (const NodeId each : all)
     (has_any(indices(each), sum.indices) ? inside : made.outside).push_back(each);
@@ -108,6 +111,7 @@ std::optional<Product> product_at(const Kernel& kernel, NodeId sum) {
   if (!has_all(of(a), reduce->indices) || !has_all(of(b), reduce->indices)) return std::nullopt;
   Product made{sum, reduce->indices, {a, b}, {}, {}};
   made.own = {difference(kernel, of(a), of(b)), difference(kernel, of(b), of(a))};
+  // A matrix times a vector uses an element of the matrix once: storing it would save nothing.
   if (made.own[0].empty() || made.own[1].empty()) return std::nullopt;
   const auto is_own = [&](IndexId index) {
     return std::any_of(made.own.begin(), made.own.end(), [&](const std::vector<IndexId>& own) {
@@ -121,6 +125,7 @@ std::optional<Product> product_at(const Kernel& kernel, NodeId sum) {
 
 std::optional<Product> first_product(const Kernel& kernel) {
   const auto live = reachable(kernel);
+  // Operands have smaller ids: an inner product is met before the one around it.
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id)
     if (live[id])
       if (auto product = product_at(kernel, static_cast<NodeId>(id))) return product;
@@ -190,6 +195,7 @@ bool is_exact(const Kernel& kernel, NodeId id, ElementType type) {
   if (const auto* literal = std::get_if<Literal>(&node.what)) {
     const auto* integer = std::get_if<std::int64_t>(&literal->value);
     const double value = integer ? static_cast<double>(*integer) : std::get<double>(literal->value);
+    // 0 of a mask, -inf and powers of two stay what they are.
     return is_float(type) && decode(type, encode(type, value)) == value;
   }
   const auto* apply = std::get_if<Apply>(&node.what);
@@ -202,6 +208,7 @@ bool is_exact(const Kernel& kernel, NodeId id, ElementType type) {
       return holds_all(node.type, type) ||
              (holds_all(kernel.node(from).type, node.type) && exact(from));
     }
+    // One of the operands, or a number without its sign: no new digits.
     case ElementFunction::select:
       return exact(apply->operands[1]) && exact(apply->operands[2]);
     case ElementFunction::min:
@@ -231,6 +238,7 @@ std::optional<ElementType> stored_type(const Kernel& kernel, const Product& prod
     const ElementType type = kernel.node(load).type;
     if (bits(type) <= 16 && both(type)) return type;
   }
+  // Weights of a softmax in f16 by values in f16, and 8-bit numbers by each other.
   for (const ElementType type : {f16, bf16})
     if (both(type)) return type;
   return std::nullopt;

@@ -6,6 +6,7 @@
 
 #include "backend/plan/launches/kernel_parts.h"
 #include "backend/plan/launches/product.h"
+#include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/recognise.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/split_indices.h"
@@ -20,17 +21,13 @@ namespace {
 
 using Indices = std::vector<IndexId>;
 
+// A kernel of more products than this is rather a program: what is left of it is planned as it is.
 constexpr std::size_t most_launches = 16;
 
 class ProductSplitter {
  public:
   ProductSplitter(const Kernel& kernel, const Facts& facts)
-      : kernel_(tile::split_indices(kernel, facts)), facts_(&facts) {
-    for (const Dim& dim : kernel.dims) taken_.insert(dim.name);
-    for (const Tensor& tensor : kernel.tensors) taken_.insert(tensor.name);
-    for (const Scalar& scalar : kernel.scalars) taken_.insert(scalar.name);
-    for (const Index& index : kernel.indices) taken_.insert(index.name);
-  }
+      : kernel_(tile::split_indices(kernel, facts)), facts_(&facts), workspace_(kernel) {}
 
   std::optional<SplitProducts> run() {
     while (auto grouped = with_two_factors(kernel_)) kernel_ = std::move(*grouped);
@@ -38,6 +35,9 @@ class ProductSplitter {
     }
     if (made_.first.empty()) return std::nullopt;
     made_.last = std::make_shared<const Kernel>(std::move(kernel_));
+    made_.tensors = workspace_.tensors();
+    made_.workspace = workspace_.bytes();
+    made_.stored = stored_;
     return std::move(made_);
   }
 
@@ -47,7 +47,9 @@ class ProductSplitter {
     return std::holds_alternative<Gemm>(form);
   }
 
-  // Moves one value, or some of the outputs, into a kernel of its own.
+  // Moves one value, or some of the outputs, into a kernel of its own; returns whether there was
+  // one. Factors go before their product: a product of plain factors with a kernel around it that
+  // is a GEMM's epilogue needs no launch, and the walk ends.
   bool step() {
     if (split_outputs()) return true;
     const auto product = first_product(kernel_);
@@ -55,7 +57,8 @@ class ProductSplitter {
     for (const int side : {0, 1})
       if (!is_plain(kernel_, product->factors[static_cast<std::size_t>(side)]))
         return store_factor(*product, side);
-    if (!is_gemm(kernel_of(product->sum, result_order(*product), "product"))) return repack();
+    // Plain factors may still lie so that no index of the sum is one: (m,k,r) by (r,n,k).
+    if (!is_gemm(product_alone(*product))) return repack();
     kernel_ = store(product->sum, result_order(*product), type_of(product->sum), "product");
     return true;
   }
@@ -75,6 +78,7 @@ class ProductSplitter {
                });
              });
     };
+    // What one launch writes no other may read: inout tensors stay with all outputs.
     Kernel apart = kernel_, rest = kernel_;
     apart.assignments.clear();
     rest.assignments.clear();
@@ -100,7 +104,8 @@ class ProductSplitter {
     return found;
   }
 
-  // The index along which the last output lies goes last.
+  // The index along which the last output lies goes last: what reads the product walks it as it
+  // walks its output.
   Indices result_order(const Product& product) const {
     Indices order = product.batch;
     const IndexId fastest =
@@ -148,58 +153,53 @@ class ProductSplitter {
     return true;
   }
 
-  // Factors that no layout makes a GEMM of are stored in an order that does.
+  // Factors that no layout makes a GEMM of are stored in an order that does: one of them where that
+  // is enough.
   bool repack() {
     for (const std::vector<int>& sides : {std::vector{1}, std::vector{0}, std::vector{0, 1}}) {
       ProductSplitter trial = *this;
       for (const int side : sides)
         if (const auto now = first_product(trial.kernel_)) trial.store_factor(*now, side);
       const auto now = first_product(trial.kernel_);
-      if (!now || !is_gemm(trial.kernel_of(now->sum, trial.result_order(*now), "product")))
-        continue;
+      if (!now || !is_gemm(trial.product_alone(*now))) continue;
       *this = trial;
       return true;
     }
     return false;
   }
 
-  std::string unused(const std::string& wish) const {
-    std::string name = wish;
-    for (int number = 2; taken_.contains(name); ++number) name = wish + std::to_string(number);
-    return name;
+  // The kernel that computes a node's value, at all values of these indices, as its only output.
+  Kernel kernel_of(NodeId node, const Indices& order, const Tensor& result) const {
+    Kernel made = kernel_;
+    made.name += "_" + result.name;
+    made.schedules.clear();
+    made.assignments.clear();
+    // An index that the kernel sums over walks an output here.
+    for (const IndexId index : order) made.indices[static_cast<std::size_t>(index)].summed = false;
+    add_output(made, result, order, node, kernel_.node(node).where);
+    return made;
   }
 
-  // The kernel that computes a node's value, at all values of these indices, as its only output.
-  Kernel kernel_of(NodeId node, const Indices& order, const std::string& name,
-                   std::optional<ElementType> type = std::nullopt) const {
-    Kernel made = kernel_;
-    made.name += "_" + name;
-    made.schedules.clear();
-    std::vector<Tuple> shape;
-    for (const IndexId index : order) {
-      made.indices[static_cast<std::size_t>(index)].summed = false;
-      shape.emplace_back(kernel_.index(index).extent);
-    }
-    if (shape.empty()) shape.emplace_back(1);
-    const Layout layout = make_layout_right(shape.size() == 1 ? shape[0] : Tuple(shape));
-    const Span& where = kernel_.node(node).where;
-    made.signature.push_back({false, static_cast<int>(made.tensors.size())});
-    made.assignments = {{static_cast<TensorId>(made.tensors.size()), order, node, where}};
-    made.tensors.push_back({name, type.value_or(type_of(node)), layout, Access::output, where});
-    return made;
+  // The result of a product alone, to ask whether that is a GEMM.
+  Kernel product_alone(const Product& product) const {
+    Workspace trial = workspace_;
+    const Indices order = result_order(product);
+    return kernel_of(product.sum, order,
+                     trial.add("product", type_of(product.sum), extents_of(order),
+                               kernel_.node(product.sum).where));
+  }
+
+  std::vector<Int> extents_of(const Indices& order) const {
+    std::vector<Int> extents;
+    for (const IndexId index : order) extents.push_back(kernel_.index(index).extent);
+    return extents;
   }
 
   // The kernel with the node loaded from workspace, into which a launch before stores it.
   Kernel store(NodeId node, const Indices& order, ElementType type, const std::string& wish) {
-    const std::string name = unused(wish);
-    taken_.insert(name);
-    Kernel stage = kernel_of(node, order, name, type);
-    Tensor tensor = stage.tensors.back();
-    made_.workspace = ceil_div(made_.workspace, workspace_alignment) * workspace_alignment;
-    made_.tensors.push_back({name, made_.workspace});
-    const Int bytes = size(tensor.layout) * tensor.element_bytes();
-    made_.workspace += bytes;
-    made_.stored += bytes;
+    Tensor tensor = workspace_.add(wish, type, extents_of(order), kernel_.node(node).where);
+    Kernel stage = kernel_of(node, order, tensor);
+    stored_ += size(tensor.layout) * tensor.element_bytes();
     add_launch(std::move(stage), "");
     // The same value at other indices, such as those of a reduction over the result, is loaded too.
     std::map<NodeId, std::map<IndexId, IndexId>> loaded_at;
@@ -238,7 +238,8 @@ class ProductSplitter {
 
   Kernel kernel_;
   const Facts* facts_;
-  std::set<std::string> taken_;
+  Workspace workspace_;
+  Int stored_ = 0;  // bytes of its tensors
   SplitProducts made_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
+#include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/model/scalar.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
@@ -14,7 +15,6 @@
 #include "backend/plan/sm90/sm90.h"
 #include "backend/plan/sm90/sm90_banks.h"
 #include "backend/plan/sm90/sm90_store.h"
-#include "backend/plan/tiles/workspace_kernel.h"
 #include "backend/tile/bind.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"

@@ -33,6 +33,7 @@ std::optional<std::vector<int>> tile_of(const sema::ScheduleEntry& entry, std::s
   return result.size() == indices ? std::optional(result) : std::nullopt;
 }
 
+// "elements" is 0 bytes: each access moves one element, whatever its size.
 std::optional<int> access_bytes_of(const sema::ScheduleEntry& entry) {
   if (const auto* text = std::get_if<std::string>(&entry.value))
     return *text == "\"elements\"" ? std::optional(0) : std::nullopt;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/tiles/workspace_kernel.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
 namespace lay::plan {
@@ -58,6 +58,7 @@ class Splitter {
     made = kernel_;
     made.schedules.clear();
     made_.part = add_part_index(made, false);
+    // One tensor a value, the parts outermost, so that the second launch reads rows of neighbours.
     std::vector<Int> extents;
     for (const IndexId index : with_part(made_.part)) extents.push_back(made.index(index).extent);
     made.assignments.clear();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/tiles/workspace_kernel.h"
 #include "backend/tile/computable.h"
 #include "backend/tile/form.h"
 #include "backend/tile/rename_indices.h"
@@ -55,7 +55,8 @@ class Stager {
     return kernel;
   }
 
-  // Adds the stages of the kernel, the last of which stores its outputs.
+  // Adds the stages of the kernel, the last of which stores its outputs. Several outputs are parted
+  // first, since each part alone may be one stage; then the innermost reductions go ahead.
   bool add(const Kernel& kernel) {
     if (is_one_stage(kernel)) {
       stages_.push_back(kernel);
@@ -94,6 +95,7 @@ class Stager {
   // ---- a kernel for each kind of outputs
 
   bool add_by_outputs(const Kernel& kernel) {
+    // Each output joins the first group that stays one stage with it.
     std::vector<Kernel> groups;
     for (const Assignment& assignment : kernel.assignments) {
       const auto fits = [&](Kernel& group) {
@@ -147,6 +149,7 @@ class Stager {
   }
 
   bool add_first_reductions(const Kernel& kernel) {
+    // All of them at once would leave nothing for the stage after.
     const std::vector<NodeId> group = first_reductions(kernel);
     if (group.size() == live_reductions(kernel).size()) return false;
     const std::vector<NodeId> values = values_of(kernel, group);
@@ -181,6 +184,7 @@ class Stager {
         return std::includes(rows.begin(), rows.end(), indices.begin(), indices.end());
       });
     };
+    // Operands have smaller ids, so that one walk in order knows what each node is computed from.
     std::vector<bool> of_group(count), of_others(count), inside(count);
     for (std::size_t n = 0; n < count; ++n) {
       const bool in_group =
@@ -201,6 +205,7 @@ class Stager {
     std::vector<NodeId> values;
     for (std::size_t n = 0; n < count; ++n) {
       if (!inside[n] || !asked[n]) continue;
+      // Under a condition the value may not exist everywhere: it cannot be stored for all rows.
       if (!anywhere[n]) return {};
       values.push_back(static_cast<NodeId>(n));
     }

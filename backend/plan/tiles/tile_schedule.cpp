@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t most_parts = 65535;  // blocks along y of a grid
 
+// An entry of another family, or a misspelled one: the list and the nearest name are the cure.
 void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
   std::vector<std::pair<std::string, std::string>> notes;
   if (const auto meant = meant_entry(entry.key, "reduction"))
@@ -28,6 +29,8 @@ void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& probl
 }  // namespace
 
 tile::Distribution distribution_of(const Layout& threads) {
+  // The first mode of the values is what one access moves, if it walks neighbours: in
+  // (8,4):(1@1,1024@1) the 8 columns from 1@1.
   const Tuple extent = leaves(threads.shape[1]).front(), step = leaves(threads.stride[1]).front();
   const bool side_by_side = step.is_basis() && step.value().is(1);
   return {threads, side_by_side ? static_cast<int>(extent.value().value()) : 1};
@@ -45,8 +48,10 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
     };
     result.entries[entry.key] = entry.where;
     if (read_common_entry(entry, result, problems)) continue;
+    // Whether the tile suits the kernel's rows is asked by bind(); here only what holds for all.
     if (entry.key == "threads") {
       const auto* layout = std::get_if<Layout>(&entry.value);
+      // (thread, value), or (thread, value, block) where the blocks of a cluster share rows.
       const bool pair =
           layout && layout->is_known() && (layout->rank() == 2 || layout->rank() == 3);
       const auto fault =
@@ -58,6 +63,7 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
         result.threads = *layout;
       }
     } else if (entry.key == "columns") {
+      // Texts reach the planner with their quotes.
       const auto* text = std::get_if<std::string>(&entry.value);
       if (text && *text == "\"kept\"") {
         result.columns = tile::Columns::kept;

@@ -1,4 +1,4 @@
-#include "backend/plan/tiles/workspace_kernel.h"
+#include "backend/plan/launches/workspace_kernel.h"
 
 #include <algorithm>
 
@@ -80,9 +80,12 @@ std::vector<char> used_tensors(const Kernel& kernel) {
   return used;
 }
 
+// A kernel that is a part of another one has its parameters under their names, but no more of them
+// than it reads: a launcher passes what the signature asks for.
 void drop_unused_tensors(Kernel& kernel, std::size_t kept) {
   std::vector<char> used = used_tensors(kernel);
   std::fill_n(used.begin(), std::min(kept, used.size()), 1);
+  // Ids of tensors move up where one before them goes.
   std::vector<TensorId> now(kernel.tensors.size(), 0);
   std::vector<Tensor> left;
   for (std::size_t id = 0; id < used.size(); ++id) {
