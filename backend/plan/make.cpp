@@ -111,6 +111,7 @@ std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& 
 void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
   const auto needed = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
   if (!needed) return plan_scalar(plan, "more than 2^31 rows, columns or products", target);
+  // Schedules, names of operands and launches are then of the kernel with its indices joined.
   if (gemm.kernel != plan.kernel) plan.rewritten = gemm.kernel;
   Plan made{gemm.kernel, {}, {}};
   add_gemm_variants(made, gemm.form, facts, target);

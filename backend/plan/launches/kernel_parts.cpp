@@ -40,6 +40,7 @@ class Comparison {
     const Node &one = kernel_.node(a), &other = kernel_.node(b);
     if (one.type != other.type || one.what.index() != other.what.index()) return false;
     const auto in_one = operands(one), in_other = operands(other);
+    // Operands in order: a + b is not b + a here, which misses little and never errs.
     if (in_one.size() != in_other.size()) return false;
     for (std::size_t i = 0; i < in_one.size(); ++i)
       if (!same(in_one[i], in_other[i])) return false;

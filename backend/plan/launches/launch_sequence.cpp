@@ -71,6 +71,7 @@ bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) 
   if (!split) return false;
   const auto fits_memory = open_conditions(facts, {less_equal(split->stored, most_workspace)});
   if (!fits_memory) return false;
+  // A launch that cannot be planned leaves the kernel to one thread an element, with its reason.
   // All variants of the last launch share the plans before it.
   std::vector<std::shared_ptr<const Plan>> before;
   for (const sema::KernelPtr& kernel : split->first) {
@@ -79,6 +80,7 @@ bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) 
     place_in_workspace(one, *split);
     before.push_back(std::make_shared<Plan>(std::move(one)));
   }
+  // Schedules of the script are those of the last product: the kernel keeps its name.
   Plan last = make_plan(split->last, target);
   plan.problems = std::move(last.problems);
   plan.notes = std::move(last.notes);

@@ -133,6 +133,7 @@ class ProductSplitter {
       Indices there;
       for (const NodeId coordinate : kernel_.load(other).coordinate)
         there.push_back(bare_index(kernel_, coordinate));
+      // Both factors then walk the sum in one order, and its indices become one.
       std::sort(k.begin(), k.end(), [&](IndexId a, IndexId b) {
         return std::find(there.begin(), there.end(), a) < std::find(there.begin(), there.end(), b);
       });
@@ -203,6 +204,7 @@ class ProductSplitter {
     add_launch(std::move(stage), "");
     // The same value at other indices, such as those of a reduction over the result, is loaded too.
     std::map<NodeId, std::map<IndexId, IndexId>> loaded_at;
+    // Each is loaded at its own indices: h[m,j] of max[j](h[m,j]) beside h[m,n].
     std::set<NodeId> nodes;
     const auto live = reachable(kernel_);
     for (std::size_t n = 0; n < kernel_.nodes.size(); ++n) {
