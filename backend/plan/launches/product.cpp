@@ -13,7 +13,7 @@ using namespace sema;
 
 namespace {
 
-using Indices = std::set<IndexId>;
+using IndexSet = std::set<IndexId>;
 
 // The sum that a node is, in a type that threads or tensor cores accumulate.
 const Reduce* sum_at(const Kernel& kernel, NodeId id) {
@@ -31,17 +31,17 @@ void add_multiplicands(const Kernel& kernel, NodeId id, std::vector<NodeId>& to)
   for (const NodeId operand : apply->operands) add_multiplicands(kernel, operand, to);
 }
 
-bool has_all(const Indices& set, const std::vector<IndexId>& of) {
+bool has_all(const IndexSet& set, const std::vector<IndexId>& of) {
   return std::all_of(of.begin(), of.end(), [&](IndexId index) { return set.contains(index); });
 }
 
-bool has_any(const Indices& set, const std::vector<IndexId>& of) {
+bool has_any(const IndexSet& set, const std::vector<IndexId>& of) {
   return std::any_of(of.begin(), of.end(), [&](IndexId index) { return set.contains(index); });
 }
 
 // The indices of one factor that the other lacks, in the order of the outputs; not those of one
 // value.
-std::vector<IndexId> difference(const Kernel& kernel, const Indices& one, const Indices& other) {
+std::vector<IndexId> difference(const Kernel& kernel, const IndexSet& one, const IndexSet& other) {
   std::vector<IndexId> left;
   for (const IndexId index : in_order_of_outputs(kernel, one))
     if (!other.contains(index) && !kernel.index(index).extent.is(1)) left.push_back(index);
@@ -55,11 +55,12 @@ struct Groups {
 };
 
 // Nothing where the sum is a product as it is.
-std::optional<Groups> groups_of(const Kernel& kernel, NodeId id, const std::vector<Indices>& free) {
+std::optional<Groups> groups_of(const Kernel& kernel, NodeId id,
+                                const std::vector<IndexSet>& free) {
   const Reduce* found = sum_at(kernel, id);
   if (!found) return std::nullopt;
   const Reduce& sum = *found;
-  const auto indices = [&](NodeId of) -> const Indices& {
+  const auto indices = [&](NodeId of) -> const IndexSet& {
     return free[static_cast<std::size_t>(of)];
   };
   std::vector<NodeId> all, inside;
@@ -106,7 +107,7 @@ std::optional<Product> product_at(const Kernel& kernel, NodeId sum) {
   const auto* multiply = std::get_if<Apply>(&kernel.node(reduce->body).what);
   if (!multiply || multiply->function != ElementFunction::mul) return std::nullopt;
   const auto free = free_indices(kernel);
-  const auto of = [&](NodeId id) -> const Indices& { return free[static_cast<std::size_t>(id)]; };
+  const auto of = [&](NodeId id) -> const IndexSet& { return free[static_cast<std::size_t>(id)]; };
   const NodeId a = multiply->operands[0], b = multiply->operands[1];
   if (!has_all(of(a), reduce->indices) || !has_all(of(b), reduce->indices)) return std::nullopt;
   Product made{sum, reduce->indices, {a, b}, {}, {}};
