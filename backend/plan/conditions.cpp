@@ -139,6 +139,10 @@ bool never_holds(Facts facts, const std::vector<Predicate>& when) {
   });
 }
 
+bool same_conditions(const Variant& a, const Variant& b) {
+  return a.when == b.when && a.aligned == b.aligned;
+}
+
 bool unconditional(const Variant& variant) {
   return variant.when.empty() && variant.aligned.empty();
 }

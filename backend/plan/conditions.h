@@ -29,6 +29,10 @@ std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate
 // which are decided quickly.
 std::vector<Predicate> as_read_back(const Facts& facts, const std::vector<Predicate>& when);
 
+// Whether two variants are right for the same sizes and pointers, so that of a plan's two the later
+// one is never taken.
+bool same_conditions(const Variant& a, const Variant& b);
+
 // Taken for all sizes and pointers, so that no variant after it is reached.
 bool unconditional(const Variant& variant);
 

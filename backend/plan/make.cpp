@@ -75,7 +75,7 @@ void drop_unreached(std::vector<Variant>& variants) {
   std::vector<Variant> kept;
   for (Variant& variant : variants) {
     const bool known = std::any_of(kept.begin(), kept.end(), [&](const Variant& other) {
-      return other.when == variant.when && other.aligned == variant.aligned;
+      return same_conditions(other, variant);
     });
     if (!known) kept.push_back(std::move(variant));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/permute/plan_permute.h"
 #include "backend/plan/sm90/tma.h"
@@ -127,7 +128,7 @@ class Maker {
     moved.name += factor.transposed ? "_transposed" : "_rows";
     while (!taken_.insert(moved.name).second) moved.name += "_";
     // Workspace tensors lie one behind the other, each at a multiple of 128 bytes.
-    end_ = ceil_div(end_, workspace_alignment) * workspace_alignment;
+    end_ = aligned_up(end_);
     workspace_tensors_.push_back({moved.name, end_});
     end_ += made.bytes;
     add_assignment(tensor_of(kernel_, factor.tensor()), moved, *factor.load);

@@ -536,8 +536,7 @@ std::string launch_text(const Plan& plan) {
   made += "\n";
   for (const Variant& variant : plan.variants) {
     made += "//\n";
-    for (const std::string& line : schedule_lines(plan, variant))
-      made += (line.starts_with("//") ? "" : "// ") + line + "\n";
+    for (const std::string& line : schedule_lines(plan, variant)) made += line + "\n";
   }
   return made;
 }
@@ -560,7 +559,9 @@ std::string print_with(const Plan& plan,
   for (const Variant& variant : plan.variants) {
     for (const auto& before : variant.before) {
       if (split_program(variant)) continue;  // the variant's own schedule says it
-      if (before->variants.size() > 1) {
+      // What a launch computes for a product is said with it; stages of reductions say it alone.
+      const bool computes = before->variants[0].is_stage && !variant.is_stage;
+      if (computes) {
         if (said.insert(before->kernel->name).second) text += launch_text(*before);
       } else if (said.insert(before->variants[0].name).second) {
         say(*before, before->variants[0]);

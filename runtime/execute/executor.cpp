@@ -66,14 +66,17 @@ Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
 
 const Launches& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant,
                                           const Binding& sizes) {
-  const plan::Variant sized = plan::at_sizes(variant, sizes);
+  // Most variants are one launch, the same at all sizes.
+  std::optional<plan::Variant> sized;
+  if (!variant.before.empty()) sized = plan::at_sizes(variant, sizes);
+  const plan::Variant& launched = sized ? *sized : variant;
   std::vector<std::string> names;
-  for (const auto& before : sized.before)
+  for (const auto& before : launched.before)
     names.push_back(before->kernel->name + "." + before->variants[0].name);
   names.push_back(variant.name);
   auto found = prepared.lowered.find(names);
   if (found == prepared.lowered.end()) {
-    Launches launches = lowered(sources_, prepared.plan, sized);
+    Launches launches = lowered(sources_, prepared.plan, launched);
     found = prepared.lowered.emplace(std::move(names), std::move(launches)).first;
   }
   return found->second;
@@ -85,7 +88,7 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   if (std::all_of(untouched.begin(), untouched.end(), is_empty))
     return {untouched, {}};  // a success without a launch
   Prepared& prepared = prepare(call.kernel);
-  const plan::Variant& variant = chosen_variant(prepared.plan, call.sizes);
+  const plan::Variant& variant = plan::chosen_variant(prepared.plan, call.sizes);
   const Launches& launches = lowered_variant(prepared, variant, call.sizes);
   if (choices_.field) run_in_field(prepared, call);
   PackedCall arguments = packed(call);
@@ -148,14 +151,6 @@ std::string Executor::run_on_host(const Launches& launches, PackedCall& argument
   }
   return time_text(run.seconds) + " in the host interpreter (" + std::to_string(run.threads) +
          (run.threads == 1 ? " thread" : " threads") + (run.checked ? ", checked)" : ")");
-}
-
-const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes) {
-  for (const auto& variant : plan.variants) {
-    if (plan::fits(variant, sizes)) return variant;
-  }
-  throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name +
-                         "` takes these sizes");
 }
 
 }  // namespace lay::runtime

@@ -64,8 +64,4 @@ class Executor {
   std::set<std::string> warned_;
 };
 
-// The first variant that is right for these sizes, if every base address is a multiple of 256
-// bytes.
-const plan::Variant& chosen_variant(const plan::Plan& plan, const Binding& sizes);
-
 }  // namespace lay::runtime

@@ -13,6 +13,7 @@
 #include "backend/ir/verify/verify.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/make.h"
+#include "backend/plan/schedule/fitting.h"
 #include "backend/plan/simt/simt.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
@@ -109,7 +110,7 @@ TEST_CASE("tensor cores: what is copied depends on the sizes", "[tensor]") {
                                       : dim.name == "N" ? sizes.n
                                                         : sizes.k;
       }
-      return runtime::chosen_variant(plan, bound).name;
+      return plan::chosen_variant(plan, bound).name;
     }
     return std::string();
   };
@@ -172,7 +173,7 @@ TEST_CASE("tensor cores: to multiply before the copies is found", "[tensor]") {
   const plan::Plan plan = plan::make_plan(kernel);
   const sema::KernelCall call = integer_call(kernel, {70, 37, 45});
   runtime::PackedCall packed = runtime::packed(call);
-  runtime::Launches launches = ir::lower_all(plan, runtime::chosen_variant(plan, call.sizes));
+  runtime::Launches launches = ir::lower_all(plan, plan::chosen_variant(plan, call.sizes));
   REQUIRE(launches.size() == 2);
   std::swap(launches[0], launches[1]);
   CHECK_THROWS_WITH(runtime::run_on_host(launches, packed, true),

@@ -1,10 +1,10 @@
 #include "backend/plan/launches/launch_sequence.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/launches/split_products.h"
+#include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 
@@ -12,19 +12,10 @@ namespace lay::plan {
 
 namespace {
 
-// A plan of one variant takes all sizes that the variant behind it does.
-const Variant& first_fitting(const Plan& plan, const Binding& sizes) {
-  if (plan.variants.size() == 1) return plan.variants.front();
-  for (const Variant& variant : plan.variants)
-    if (fits(variant, sizes)) return variant;
-  throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name +
-                         "` takes these sizes");
-}
-
 // Moves what the plan's launches have in workspace behind the tensors of the sequence, which they
 // find there.
 void place_in_workspace(Plan& plan, const SplitProducts& split) {
-  const Int begin = ceil_div(split.workspace, workspace_alignment) * workspace_alignment;
+  const Int begin = aligned_up(split.workspace);
   const auto is_ours = [&](const std::string& name) {
     return std::any_of(split.tensors.begin(), split.tensors.end(),
                        [&](const WorkspaceTensor& tensor) { return tensor.name == name; });
@@ -40,9 +31,8 @@ void place_in_workspace(Plan& plan, const SplitProducts& split) {
                                      split.tensors.end());
     variant.workspace += begin;
     // Workspace is aligned to more than any access asks for.
-    const sema::Kernel& kernel = executed(plan, variant);
     std::erase_if(variant.aligned, [&](const Alignment& aligned) {
-      return is_ours(kernel.tensor(aligned.tensor).name);
+      return is_ours(plan.kernel->tensor(aligned.tensor).name);
     });
   }
 }
@@ -53,8 +43,10 @@ Variant at_sizes(const Variant& variant, const Binding& sizes) {
   Variant made = variant;
   made.before.clear();
   for (const auto& plan : variant.before) {
-    // A launch before may have launches before it, such as a repack of its operands.
-    Variant chosen = at_sizes(first_fitting(*plan, sizes), sizes);
+    // A plan of one variant takes all sizes that the variant behind it does. It may have launches
+    // before it too, such as a repack of its operands.
+    const bool only = plan->variants.size() == 1;
+    Variant chosen = at_sizes(only ? plan->variants[0] : chosen_variant(*plan, sizes), sizes);
     // Launches run one after the other: each may use all of the workspace behind what they share.
     const auto most = chosen.workspace.evaluate(sizes), known = made.workspace.evaluate(sizes);
     if (most && known && *most > *known) made.workspace = *most;
@@ -78,6 +70,7 @@ bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) 
     Plan one = make_plan(kernel, target);
     if (!one.problems.empty()) return false;
     place_in_workspace(one, *split);
+    for (Variant& variant : one.variants) variant.is_stage = true;
     before.push_back(std::make_shared<Plan>(std::move(one)));
   }
   // Schedules of the script are those of the last product: the kernel keeps its name.

@@ -31,7 +31,7 @@ std::optional<Product> first_product(const sema::Kernel& kernel);
 //
 //   sum[k](alpha * s[m,k//32] * A[m,k] * B[n,k])     alpha * sum[k]((s[m,k//32] * A[m,k]) * B[n,k])
 //
-// Law: equal up to rounding.
+// Law: equal up to rounding, and to overflow on the way.
 std::optional<sema::Kernel> with_two_factors(const sema::Kernel& kernel);
 
 // Whether a factor is an element of a tensor, or casts of one, at bare indices that are distinct.

@@ -31,6 +31,7 @@ class ProductSplitter {
 
   std::optional<SplitProducts> run() {
     while (auto grouped = with_two_factors(kernel_)) kernel_ = std::move(*grouped);
+    if (!first_product(kernel_)) return std::nullopt;
     while (made_.first.size() < most_launches && !is_gemm(kernel_) && step()) {
     }
     if (made_.first.empty()) return std::nullopt;
@@ -173,7 +174,6 @@ class ProductSplitter {
   Kernel kernel_of(NodeId node, const Indices& order, const Tensor& result) const {
     Kernel made = kernel_;
     made.name += "_" + result.name;
-    made.schedules.clear();
     made.assignments.clear();
     // An index that the kernel sums over walks an output here.
     for (const IndexId index : order) made.indices[static_cast<std::size_t>(index)].summed = false;

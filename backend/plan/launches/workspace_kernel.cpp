@@ -9,6 +9,10 @@ namespace lay::plan {
 
 using namespace sema;
 
+Int aligned_up(const Int& bytes) {
+  return ceil_div(bytes, workspace_alignment) * workspace_alignment;
+}
+
 Workspace::Workspace(const Kernel& kernel) {
   for (const Dim& dim : kernel.dims) taken_.insert(dim.name);
   for (const Tensor& tensor : kernel.tensors) taken_.insert(tensor.name);
@@ -27,7 +31,7 @@ Tensor Workspace::add(const std::string& wish, ElementType element, const std::v
   for (const Int& extent : extents) shape.emplace_back(extent);
   const Layout layout = make_layout_right(shape.size() == 1 ? shape[0] : Tuple(shape));
   Tensor made{unused(wish), element, layout, Access::output, where};
-  bytes_ = ceil_div(bytes_, workspace_alignment) * workspace_alignment;
+  bytes_ = aligned_up(bytes_);
   tensors_.push_back({made.name, bytes_});
   bytes_ += size(layout) * made.element_bytes();
   return made;

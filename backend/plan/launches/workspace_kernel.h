@@ -10,6 +10,9 @@
 
 namespace lay::plan {
 
+// The next place in workspace at which a tensor may begin.
+Int aligned_up(const Int& bytes);
+
 // Names and places of tensors in workspace beside a kernel's own.
 class Workspace {
  public:

@@ -7,10 +7,6 @@ namespace lay::plan {
 
 namespace {
 
-bool same_accesses(const Variant& a, const Variant& b) {
-  return a.when == b.when && a.aligned == b.aligned;
-}
-
 // The variants of one schedule, those that nobody would reach left out.
 void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& schedule,
                  const Facts& known, const Target& target) {
@@ -40,7 +36,7 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
     if (!variant) continue;
     variant->when.insert(variant->when.begin(), given->begin(), given->end());
     // s64 by 16 and by 8 bytes differ; bytes by 4 and `any` of f32 do not.
-    if (!plan.variants.empty() && same_accesses(plan.variants.back(), *variant)) continue;
+    if (!plan.variants.empty() && same_conditions(plan.variants.back(), *variant)) continue;
     plan.variants.push_back(std::move(*variant));
   }
 }

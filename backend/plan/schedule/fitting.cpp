@@ -1,6 +1,7 @@
 #include "backend/plan/schedule/fitting.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace lay::plan {
 
@@ -15,6 +16,13 @@ std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& si
   for (const Variant& variant : plan.variants)
     if (fits(variant, sizes)) fitting.push_back(&variant);
   return fitting;
+}
+
+const Variant& chosen_variant(const Plan& plan, const Binding& sizes) {
+  for (const Variant& variant : plan.variants)
+    if (fits(variant, sizes)) return variant;
+  throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name +
+                         "` takes these sizes");
 }
 
 }  // namespace lay::plan

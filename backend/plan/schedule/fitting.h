@@ -14,4 +14,7 @@ bool fits(const Variant& variant, const Binding& sizes);
 // see.
 std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& sizes);
 
+// The first of them. Sizes meet the kernel's guards, so that there is one: std::logic_error else.
+const Variant& chosen_variant(const Plan& plan, const Binding& sizes);
+
 }  // namespace lay::plan

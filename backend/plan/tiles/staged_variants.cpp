@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backend/plan/conditions.h"
+#include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/make.h"
 #include "backend/plan/tiles/stages.h"
 
@@ -111,10 +112,6 @@ class StagePlanner {
     made.aligned = std::move(aligned);
     for (Plan& launch : launches) made.before.push_back(std::make_shared<Plan>(std::move(launch)));
     plan_.variants.push_back(std::move(made));
-  }
-
-  static Int aligned_up(const Int& bytes) {
-    return ceil_div(bytes, workspace_alignment) * workspace_alignment;
   }
 
   static void add_alignment(std::vector<Alignment>& aligned, const Alignment& more) {

@@ -357,9 +357,8 @@ class TilePlanner {
 
   // Whether another variant is taken wherever this one is right.
   bool is_known(const Variant& variant) const {
-    return std::any_of(plan_.variants.begin(), plan_.variants.end(), [&](const Variant& other) {
-      return other.when == variant.when && other.aligned == variant.aligned;
-    });
+    return std::any_of(plan_.variants.begin(), plan_.variants.end(),
+                       [&](const Variant& other) { return same_conditions(other, variant); });
   }
 
   static void add_condition(std::vector<Predicate>& when, const Predicate& condition) {
