@@ -17,25 +17,29 @@ double small_integer(std::uint64_t& state) {
 
 }  // namespace
 
-sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& sizes) {
+sema::KernelCall drawn_call(const sema::KernelPtr& kernel,
+                            const std::map<std::string, std::int64_t>& sizes,
+                            const std::function<double()>& draw) {
   sema::KernelCall call;
   call.kernel = kernel;
-  for (const sema::Dim& dim : kernel->dims) {
-    const std::int64_t value = dim.name == "M"   ? sizes.m
-                               : dim.name == "N" ? sizes.n
-                               : dim.name == "K" ? sizes.k
-                                                 : 2;
-    call.sizes[*dim.symbol.dim_id()] = value;
-  }
-  auto state = static_cast<std::uint64_t>(sizes.m * 1000003 + sizes.n * 1009 + sizes.k);
+  for (const sema::Dim& dim : kernel->dims) call.sizes[*dim.symbol.dim_id()] = sizes.at(dim.name);
   for (const sema::Tensor& tensor : kernel->tensors) {
     sema::Array array = sema::Array::make(tensor.element, sema::array_shape(tensor, call.sizes));
     const bool poison = tensor.access == sema::Access::output && is_float(tensor.element);
-    for (std::int64_t i = 0; i < array.size(); ++i) {
-      array.set_real(i, poison ? std::numeric_limits<double>::quiet_NaN() : small_integer(state));
-    }
+    for (std::int64_t i = 0; i < array.size(); ++i)
+      array.set_real(i, poison ? std::numeric_limits<double>::quiet_NaN() : draw());
     call.tensors.push_back(std::move(array));
   }
+  return call;
+}
+
+sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& sizes) {
+  std::map<std::string, std::int64_t> named;
+  for (const sema::Dim& dim : kernel->dims) named[dim.name] = 2;
+  for (const auto& [name, size] : {std::pair{"M", sizes.m}, {"N", sizes.n}, {"K", sizes.k}})
+    named[name] = size;
+  auto state = static_cast<std::uint64_t>(sizes.m * 1000003 + sizes.n * 1009 + sizes.k);
+  sema::KernelCall call = drawn_call(kernel, named, [&] { return small_integer(state); });
   if (!kernel->scalars.empty()) call.scalars = {sema::Number{-1.0}, sema::Number{2.0}};
   return call;
 }

@@ -1,6 +1,8 @@
 // Calls of kernels on small integers, whose sums are exact, and what is wrong with their results.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 
 #include "backend/ir/ir.h"
@@ -11,6 +13,12 @@ namespace lay::test {
 struct Extents {
   std::int64_t m, n, k;
 };
+
+// A call of the kernel with its dims by name. `draw` gives every element, but those of outputs in
+// floating-point types, which are NaN.
+sema::KernelCall drawn_call(const sema::KernelPtr& kernel,
+                            const std::map<std::string, std::int64_t>& sizes,
+                            const std::function<double()>& draw);
 
 // Inputs from -3 to 3, outputs of NaN; scalars, where there are two, -1 and 2. Sums stay exact in
 // 24 bits, and below 256, which bf16 holds, where K is at most 28.

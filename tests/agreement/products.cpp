@@ -16,6 +16,7 @@
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/host_run.h"
 #include "runtime/execute/packed_call.h"
+#include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -25,19 +26,9 @@ using namespace lay;
 // Small numbers, of which sums and products of bf16 are exact enough to be compared closely.
 sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int64_t n,
                          std::int64_t k, std::uint32_t seed) {
-  const std::map<std::string, std::int64_t> named{{"M", m}, {"N", n}, {"K", k}};
-  sema::KernelCall call;
-  call.kernel = kernel;
-  for (const sema::Dim& dim : kernel->dims) call.sizes[*dim.symbol.dim_id()] = named.at(dim.name);
   std::mt19937 random(seed);
-  for (const sema::Tensor& tensor : kernel->tensors) {
-    sema::Array array = sema::Array::make(tensor.element, sema::array_shape(tensor, call.sizes));
-    const bool written = tensor.access == sema::Access::output;
-    for (std::int64_t i = 0; i < array.size(); ++i)
-      array.set_real(i, written ? std::nan("") : static_cast<int>(random() % 15) * 0.125 - 0.875);
-    call.tensors.push_back(std::move(array));
-  }
-  return call;
+  return test::drawn_call(kernel, {{"M", m}, {"N", n}, {"K", k}},
+                          [&] { return static_cast<int>(random() % 15) * 0.125 - 0.875; });
 }
 
 std::string difference(const sema::Array& got, const sema::Array& expected) {
@@ -117,6 +108,7 @@ TEST_CASE("products of several launches: which there are") {
       {"normed_result", {"normed_result_product"}},
       {"twice", {"twice_product"}},
       {"of_f32", {"of_f32_factor"}},
+      {"of_known_sizes", {"of_known_sizes_factor"}},
   };
   for (const sema::KernelPtr& kernel : kernels.all()) {
     INFO(kernel->name);

@@ -4,7 +4,6 @@
 //   test_agreement "[gpu]"             on a GPU as well
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "frontend/sema/evaluator.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
+#include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -20,24 +20,10 @@ using namespace lay;
 
 sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int64_t n,
                          std::uint32_t seed) {
-  const std::map<std::string, std::int64_t> named{{"M", m}, {"N", n}};
-  sema::KernelCall call;
-  call.kernel = kernel;
-  for (const sema::Dim& dim : kernel->dims) call.sizes[*dim.symbol.dim_id()] = named.at(dim.name);
   std::mt19937 random(seed);
-  for (const sema::Tensor& tensor : kernel->tensors) {
-    sema::Array array = sema::Array::make(tensor.element, sema::array_shape(tensor, call.sizes));
-    for (std::int64_t i = 0; i < array.size(); ++i) {
-      const auto value = static_cast<std::int64_t>(random() % 63) - 31;
-      if (is_float(tensor.element)) {
-        array.set_real(i, static_cast<double>(value));
-      } else {
-        array.set_integer(i, value);
-      }
-    }
-    call.tensors.push_back(std::move(array));
-  }
-  return call;
+  return test::drawn_call(kernel, {{"M", m}, {"N", n}}, [&] {
+    return static_cast<double>(static_cast<std::int64_t>(random() % 63) - 31);
+  });
 }
 
 // The first element that differs; empty if none does.

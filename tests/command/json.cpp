@@ -1,6 +1,7 @@
 // What tools read: the manifest, and `lay eval`: a line in, a line of JSON out. Transcripts in
 // tests/language/*.eval:
 // `> ` before a line, below it the answer. LAY_BLESS=1 rewrites the answers.
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -231,4 +232,47 @@ TEST_CASE("the manifest says what is launched before, and how much workspace tha
     CHECK(map.at("swizzle_bytes") == 128);
   }
   CHECK(copying > 0);
+}
+
+TEST_CASE("the manifest says which kernels are launched before, and what they leave in workspace") {
+  TemporaryFolder folder;
+  std::ofstream(folder / "gated.lay")
+      << "kernel gated<M, N, K>(X: bf16 (M,K), G: bf16 (N,K), U: bf16 (N,K)) -> Y: bf16 (M,N)\n"
+         "{ Y[m,n] = relu(sum[k](X[m,k] * G[n,k])) * sum[k](X[m,k] * U[n,k]) }\n";
+  const auto made = run_lay(
+      {"build", folder / "gated.lay", "-o", folder / "out", "--source-only", "--arch", "sm_90a"});
+  REQUIRE(made.code == 0);
+  const auto manifest = nlohmann::json::parse(slurp(folder / "out/manifest.json"));
+  const auto& kernel = manifest.at("kernels").at(0);
+  REQUIRE(kernel.at("stages").size() == 1);
+  const auto& stage = kernel.at("stages").at(0);
+  CHECK(stage.at("name") == "gated_product");
+  CHECK(stage.at("variants").back().at("when").empty());
+  CHECK(stage.at("variants").back().at("aligned").empty());
+
+  const nlohmann::json product{{"kind", "workspace"}, {"name", "product"}, {"offset_bytes", "0"}};
+  const auto is_among = [](const nlohmann::json& list, const nlohmann::json& one) {
+    return std::find(list.begin(), list.end(), one) != list.end();
+  };
+  // Every variant of the stage writes the product where every variant of the kernel reads it, and
+  // all code is there.
+  const auto check_launches = [&](const nlohmann::json& variant) {
+    CHECK(is_among(variant.at("launches").back().at("arguments"), product));
+    for (const auto& launch : variant.at("launches"))
+      for (const auto& file : launch.at("files"))
+        CHECK(std::filesystem::exists(folder / ("out/" + file.at("name").get<std::string>())));
+  };
+  for (const auto& variant : stage.at("variants")) {
+    check_launches(variant);
+    for (const auto& aligned : variant.at("aligned"))
+      CHECK((aligned.at("tensor") == "X" || aligned.at("tensor") == "G"));
+  }
+  int behind = 0;
+  for (const auto& variant : kernel.at("variants")) {
+    if (variant.at("name") == "scalar") continue;
+    ++behind;
+    CHECK(variant.at("stages") == nlohmann::json{0});
+    check_launches(variant);
+  }
+  CHECK(behind + 1 == static_cast<int>(kernel.at("variants").size()));
 }
