@@ -199,6 +199,9 @@ void add_bench(CLI::App& app, int& code) {
       ->add_option("--variant", o->variants,
                    "time the variant of this name where it fits; may be repeated")
       ->type_name("NAME");
+  bench->add_flag("--skip-scalar", o->skip_scalar,
+                  "leave out kernels that compute reductions one thread an element, and time what "
+                  "stands beside them");
   bench->add_flag("--once", o->once,
                   "launch each candidate once, unchecked and untimed, for a profiler");
   bench->add_flag("--json", o->json, "print JSON on standard output, the table on standard error");

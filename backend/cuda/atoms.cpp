@@ -163,7 +163,7 @@ std::string Emitter::descriptor(const ir::Ref& ref, bool takes_transposed) {
   if (!starts || (!found->along_k && !takes_transposed)) {
     unsupported("the layout of " + comment_text(of.name) + ", " +
                 comment_text(to_string(of.layout)) +
-                ", as operand of wgmma: rows of one swizzle span each, in groups of 8,");
+                ", as operand of wgmma: rows of one swizzle width each, in groups of 8,");
   }
   need("matrix_descriptor");
   need("matrix_start");

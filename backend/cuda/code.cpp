@@ -24,7 +24,7 @@ bool is_multiple(const Code& a, const Code& b) {
   return b.known && *b.known > 0 && a.multiple % *b.known == 0;
 }
 
-// Of terms that are multiples of a's power of two and of b's.
+// Marks the code as a multiple of what a and b are both multiples of.
 Code with_common(Code code, const Code& a, const Code& b) {
   code.multiple = std::gcd(a.multiple, b.multiple);
   return code;

@@ -23,8 +23,8 @@ struct Descriptor {
   int swizzle_field() const { return span == 128 ? 1 : span == 64 ? 2 : 3; }
 };
 
-// Of a layout (outer, k, further modes...) -> offset in elements; nothing where no descriptor
-// expresses it.
+// Returns the descriptor of a layout (outer, k, further modes...) -> offset in elements; nothing
+// where none expresses it.
 std::optional<Descriptor> descriptor_of(const AnyLayout& layout, int element_bits);
 
 }  // namespace lay::cuda

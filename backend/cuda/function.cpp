@@ -83,6 +83,7 @@ std::string_view own_function(F function, ElementType type) {
   if (function == F::sigmoid) return type == f64 ? "sigmoid_f64" : "sigmoid_f32";
   if (function == F::min_nan) return type == f64 ? "min_nan_f64" : "min_nan_f32";
   if (function == F::max_nan) return type == f64 ? "max_nan_f64" : "max_nan_f32";
+  if (function == F::exp_fma) return type == f64 ? "exp_fma_f64" : "exp_fma_f32";
   return function == F::normcdf && type == f32 ? "normcdf_f32" : "";
 }
 

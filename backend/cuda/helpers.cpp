@@ -159,6 +159,18 @@ static __device__ __forceinline__ float f32_odd_from_f64(double x) {
   return x == x ? __double2ull_rn(x) : 0;
 }
 )"},
+    Helper{"exp_fma_f32", R"(// exp(a * b + c), within (2 + 1.5 (|a * b| + |c|)) * 2^-24 of itself.
+static __device__ __forceinline__ float exp_fma_f32(float a, float b, float c) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(fmaf(a, 1.44269504f * b, 1.44269504f * c)));
+  return y;
+}
+)"},
+    Helper{"exp_fma_f64",
+           R"(static __device__ __forceinline__ double exp_fma_f64(double a, double b, double c) {
+  return exp(fma(a, b, c));
+}
+)"},
     Helper{"sigmoid_f32", R"(// 1 / (1 + exp(-x)), within (7 + 1.3 |x|) * 2^-24 of itself.
 static __device__ __forceinline__ float sigmoid_f32(float x) {
   float e, y;

@@ -89,7 +89,7 @@ struct Warp {
   std::vector<Reading> stores, products;
   std::deque<std::vector<Reading>> store_groups, product_groups;
   std::int64_t committed_products = 0;  // groups, in all
-  // It waits until its warpgroup has committed so many; -1: it does not.
+  // The committed groups of its warpgroup that it waits for; -1: it does not wait.
   std::int64_t awaited_products = -1;
   // By fence wgmma, since the registers of wgmma were last touched.
   bool products_fenced = false;
@@ -213,7 +213,7 @@ std::string thread_name(const Warp& warp, std::uint16_t id);
 // Makes storage for one cluster of the program; used again for every cluster that a host thread
 // runs.
 void prepare(Cluster& cluster, const Program& program, std::vector<GlobalMemory>& global);
-// Runs one cluster to its end, of at most so many steps. Throws Stopped.
+// Runs one cluster to its end, of at most `max_steps`. Throws Stopped.
 void run_cluster(Cluster& cluster, std::int64_t number, const Options& options,
                  std::int64_t max_steps);
 

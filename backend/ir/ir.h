@@ -390,7 +390,7 @@ struct WaitMbarrier {
 struct InvalidateMbarrier {};
 // All threads of the block meet (bar.sync 0).
 struct SyncBlock {};
-// As many threads as the named barrier counts meet; `ArriveNamed` counts without waiting.
+// The threads that the named barrier counts meet; `ArriveNamed` counts without waiting.
 struct SyncNamed {};
 struct ArriveNamed {};
 // All threads of the cluster meet; arrival and waiting may stand apart.
@@ -476,7 +476,7 @@ struct Launch {
   int threads = 0;
   // Promised to the register allocator.
   int blocks_per_sm = 1;
-  // Any whole number of clusters along x does the work, for each goes on by `grid_x`: who launches
+  // Persistent: correct for any number of clusters along x (each strides by `grid_x`), so a launch
   // takes no more of the grid than the device holds at once.
   bool persistent = false;
 };

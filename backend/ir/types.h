@@ -28,7 +28,7 @@ bool computes(ElementType type);
 // smaller ids. A read is uniform per thread only, whatever its coordinate: memory may have changed
 // between two threads' reads.
 Uniformity uniformity(const Kernel& kernel, const Expr& expr, std::span<const Uniformity> known);
-// Of all expressions, by id.
+// Returns those of all expressions, by id.
 std::vector<Uniformity> uniformities(const Kernel& kernel);
 
 }  // namespace lay::ir

@@ -121,9 +121,36 @@ std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate
 }
 
 std::vector<Predicate> as_read_back(const Facts& facts, const std::vector<Predicate>& when) {
-  return without_implied(facts, parts_of(when), [](const Predicate& condition) {
-    return condition.kind() == PredicateKind::divides;
-  });
+  std::vector<Predicate> parts = without_implied(
+      facts, parts_of(when),
+      [](const Predicate& condition) { return condition.kind() == PredicateKind::divides; });
+  // A script's condition is read with those before it known: behind M % 64 == 0 ceil_div(M,64) is
+  // M/64.
+  Facts known = facts;
+  for (Predicate& part : parts) {
+    const PredicateNode& node = part.node();
+    const auto with = [&](Predicate (*compare)(const Int&, const Int&)) {
+      part = compare(known.simplify(node.a), known.simplify(node.b));
+    };
+    switch (node.kind) {
+      case PredicateKind::less:
+        with(less);
+        break;
+      case PredicateKind::less_equal:
+        with(less_equal);
+        break;
+      case PredicateKind::equal:
+        with(equal);
+        break;
+      case PredicateKind::not_equal:
+        with(not_equal);
+        break;
+      default:
+        break;
+    }
+    known.suppose(part);  // false of conditions that exclude each other
+  }
+  return parts;
 }
 
 bool contradicts(Facts facts, const std::vector<Predicate>& when) {

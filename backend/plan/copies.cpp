@@ -57,7 +57,7 @@ std::optional<Layout> share(const Sharing& tile, int side) {
       tuple(thread_strides, tuple(along(1), tuple(along(side * tile.vector), step(rows)))));
 }
 
-// As many accesses side by side as there are, or as there are threads.
+// Returns the accesses side by side, at most one a thread.
 std::optional<Layout> share(const Sharing& tile) {
   return share(tile, std::min(tile.run(), tile.threads));
 }

@@ -1,4 +1,5 @@
-// How the operands of a SIMT GEMM travel and its outputs are written: who copies what, how wide,
+// How the operands of a SIMT GEMM travel and its outputs are written: which thread copies what,
+// how wide,
 // and the layout of the tile in shared memory.
 #pragma once
 

@@ -88,13 +88,41 @@ Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool alo
   return made;
 }
 
+void read_together(Fragment& fragment, int element_bits) {
+  // m16n8k16 gives lane 4i + j the neighbours (i, 2j) and (i, 2j + 1) along k: of s8 one read of 16
+  // bits. Where rows run along the outer index these lie in two rows, and each is read by itself.
+  if (fragment.matrices > 0) return;
+  const int run = fragment.along_k ? 1 : 0;
+  const auto moving = values(along(fragment.held, run)),
+             fixed = values(along(fragment.held, 1 - run));
+  // Every group of `count` values is one run, which begins at a multiple of its length.
+  const auto holds = [&](std::size_t count) {
+    for (std::size_t i = 0; i < moving.size(); ++i) {
+      const std::size_t place = i / lanes % count, first = i - place * lanes;
+      if (fixed[i] != fixed[first] || moving[first] % static_cast<std::int64_t>(count) != 0 ||
+          moving[i] != moving[first] + static_cast<std::int64_t>(place))
+        return false;
+    }
+    return true;
+  };
+  // The longest run wins. It begins at a multiple of its length in the atom, in the tile as well,
+  // whose atoms begin at multiples of theirs, and in shared memory, whose swizzles move 16 bytes.
+  const auto all = static_cast<std::size_t>(fragment.values());
+  for (std::size_t count = 2; count * static_cast<std::size_t>(element_bits) <= 64; count *= 2)
+    if (all % count == 0 && holds(count)) fragment.together = static_cast<int>(count);
+}
+
 Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::array<int, 2> tile,
                      std::array<int, 2> atom, int element_bits) {
   const bool matrices = fragment.matrices > 0;
-  WorstAccess worst(shared, tile[0], element_bits / 8, matrices ? row_bytes : element_bits / 8);
+  WorstAccess worst(shared, tile[0], element_bits / 8,
+                    matrices ? row_bytes : fragment.together * element_bits / 8);
   const Layout& from = matrices ? fragment.rows : fragment.held;
   const auto outer = values(along(from, 0)), k = values(along(from, 1));
   const std::size_t together = std::min<std::size_t>(outer.size(), lanes);  // lanes that name a row
+  // Values that come together are one access, which begins where the first of them lies. Matrices
+  // name rows, one for each lane.
+  const std::size_t step = lanes * static_cast<std::size_t>(matrices ? 1 : fragment.together);
   std::vector<std::int64_t> warp_outer{0}, warp_k{0};
   if (fragment.warps.rank() > 0 && !size(fragment.warps).is(1)) {
     warp_outer = values(along(fragment.warps, 0));
@@ -105,7 +133,7 @@ Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::arr
   for (int first = 0; first < tile[0]; first += atom[0]) {
     for (int first_k = 0; first_k < tile[1]; first_k += atom[1]) {
       for (std::size_t warp = 0; warp < warp_outer.size(); ++warp) {
-        for (std::size_t value = 0; value < outer.size(); value += lanes) {
+        for (std::size_t value = 0; value < outer.size(); value += step) {
           for (std::size_t lane = 0; lane < together; ++lane) {
             at[lane] = {first + warp_outer[warp] + outer[value + lane],
                         first_k + warp_k[warp] + k[value + lane]};

@@ -1,4 +1,4 @@
-// How a warp brings its part of an operand from a tile in shared memory into the registers that an
+// How a warp loads its part of an operand from a tile in shared memory into the registers that an
 // atom reads.
 #pragma once
 
@@ -17,16 +17,22 @@ struct Fragment {
   int matrices =
       0;  // matrices of 8 rows of 16 bytes that one ldmatrix reads; 0: element by element
   bool transposed = false;  // ldmatrix.trans
+  int together = 1;         // without matrices: values of one read, neighbours in shared memory
   Layout rows;  // lane -> (outer, k): where the row lies that the lane names to ldmatrix
 
   int values() const;  // of a lane, for one atom
 };
 
-// Of an operand of an atom of warps, (thread, value) -> column-major index in a tile of that shape
-// (outer, k), of which shared memory has rows along k or along the outer index. By ldmatrix where
-// the values are those of its matrices. Refuses threads whose warps have no layout of their own.
+// Returns the fragment of an operand of an atom of warps. `operand`: (thread, value) ->
+// column-major index in a tile of `shape` (outer, k), of which shared memory has rows along k or
+// along the outer index. By ldmatrix where the values are those of its matrices. Refuses threads
+// whose warps have no layout of their own.
 Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool along_k,
                        int element_bits);
+
+// Lets one read bring as many values as lie side by side in rows of shared memory for every lane,
+// of 8 bytes at most: of bytes along k two for m16n8k16. Where ldmatrix reads them, nothing.
+void read_together(Fragment& fragment, int element_bits);
 
 // The worst read of a warp where a tile of that extent along (outer, k) lies as `shared` says.
 Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::array<int, 2> tile,

@@ -73,10 +73,12 @@ class GemmPlanner {
     if (plan_.problems.empty()) add_variants_from_tuned();
     if (!plan_.problems.empty()) return;
     for (const std::string target : {"sm90", "sm80"}) {
+      if (has_scales() && !takes_scales(target)) continue;
       // A schedule without `mma` for all sizes has the library's rows under it already: the same
       // rows without it would never be reached.
       if (!completed_.contains(target)) follow(rows(target), target);
     }
+    if (has_scales()) return;
     const std::array along_k{runs_along_k(kernel_, facts_, form_.a, form_.k),
                              runs_along_k(kernel_, facts_, form_.b, form_.k)};
     const auto policies = simt_policies(accumulator(), along_k);
@@ -93,6 +95,7 @@ class GemmPlanner {
  private:
   ElementType accumulator() const { return kernel_.node(form_.contraction).type; }
   const Int& extent(sema::IndexId index) const { return kernel_.index(index).extent; }
+  bool has_scales() const { return !form_.scales.empty(); }
   bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
 
   void add_variants_from_schedules() {
@@ -186,7 +189,8 @@ class GemmPlanner {
 
   // What was measured on this GPU for products of this class, before the library's policies.
   void add_variants_from_tuned() {
-    const auto of = tuned_class(kernel_, form_, target_);
+    // Rows are measured for products without scales.
+    const auto of = has_scales() ? std::nullopt : tuned_class(kernel_, form_, target_);
     if (!of) return;
     for (const std::string& family : tuned_families(target_)) {
       // Tensor cores multiply operands that are narrower than their sum: f32 by f32 has no row

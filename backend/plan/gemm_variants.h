@@ -2,13 +2,22 @@
 // the library's policies, in the order in which the launcher tries them.
 #pragma once
 
+#include <string>
+
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {
 
-// Adds variants until one takes all sizes. Where none does, the caller adds one that does.
+// Whether a family of plans, by the word that schedules have for it, multiplies products that have
+// scales.
+inline bool takes_scales(const std::string& family) {
+  return family == "sm90";
+}
+
+// Adds variants until one takes all sizes. Where none does, the caller adds one that does. A
+// product with scales gets variants of the families that take them alone.
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target);
 
 }  // namespace lay::plan

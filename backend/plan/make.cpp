@@ -1,6 +1,8 @@
 #include "backend/plan/make.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -11,6 +13,7 @@
 #include "backend/plan/permute/permute_variants.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/support.h"
+#include "backend/plan/tiles/chained_variants.h"
 #include "backend/plan/tiles/staged_variants.h"
 #include "backend/plan/tiles/tile_variants.h"
 #include "backend/target/target.h"
@@ -102,9 +105,13 @@ void make_names_unique(std::vector<Variant>& variants) {
 std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& gemm) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 21);
   std::vector<Predicate> needed;
-  if (gemm.kernel.get() == &kernel) return needed;
+  const auto is_kernels = [&](const sema::Index& index) {
+    return std::any_of(kernel.indices.begin(), kernel.indices.end(),
+                       [&](const sema::Index& known) { return known.extent == index.extent; });
+  };
   for (const sema::Index& index : gemm.kernel->indices)
-    if (!index.extent.dim_id()) needed.push_back(less_equal(index.extent, most));
+    if (!index.extent.dim_id() && !is_kernels(index))
+      needed.push_back(less_equal(index.extent, most));
   return needed;
 }
 
@@ -112,21 +119,87 @@ void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target)
   const auto needed = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
   if (!needed) return plan_scalar(plan, "more than 2^31 rows, columns or products", target);
   // Schedules, names of operands and launches are then of the kernel with its indices joined.
-  if (gemm.kernel != plan.kernel) plan.rewritten = gemm.kernel;
+  const sema::KernelPtr rewritten = gemm.kernel == plan.kernel ? nullptr : gemm.kernel;
   Plan made{gemm.kernel, {}, {}};
   add_gemm_variants(made, gemm.form, facts, target);
-  if (made.problems.empty() && !is_complete(made))
+  // Scales take a ring of tensor cores: what takes the other sizes is added behind (plan_scaled).
+  const bool is_whole = gemm.form.scales.empty();
+  if (made.problems.empty() && !is_complete(made) && is_whole)
     made.variants.push_back(scalar_variant(*gemm.kernel, "no schedule takes all sizes", target));
   plan.problems = std::move(made.problems);
   plan.notes = std::move(made.notes);
   for (Variant& variant : made.variants) {
-    if (!variant.kernel) variant.kernel = plan.rewritten;
+    if (!variant.kernel) variant.kernel = rewritten;
+    variant.rewritten = rewritten;
     variant.when.insert(variant.when.end(), needed->begin(), needed->end());
     plan.variants.push_back(std::move(variant));
   }
-  if (plan.problems.empty() && !needed->empty())
+  if (plan.problems.empty() && !needed->empty() && is_whole)
     plan.variants.push_back(
         scalar_variant(*plan.kernel, "more than 2^31 rows, columns or products", target));
+}
+
+// Kernels that are not one product: several launches, else tiles of rows, else one thread an
+// element. `reason` says why it is no product.
+void plan_launches(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
+  if (add_launch_sequences(plan, facts, target)) {
+    if (plan.problems.empty() && !is_complete(plan))
+      plan.variants.push_back(
+          scalar_variant(*plan.kernel, "more than 16 GiB of workspace", target));
+    return;
+  }
+  if (const auto no_tiles = add_tile_variants(plan, facts, target)) {
+    if (!add_staged_variants(plan, facts, target))
+      return plan_scalar(plan, reason + ", and " + *no_tiles, target);
+    refuse_schedules(plan, "`" + plan.kernel->name + "` runs in several launches, for " + *no_tiles,
+                     "a kernel for each launch takes a schedule");
+  }
+  if (plan.problems.empty() && !is_complete(plan))
+    plan.variants.push_back(scalar_variant(*plan.kernel, "more than 2^31 rows or columns", target));
+}
+
+// The kernel with those of its schedules of which keeps(schedule) holds; the kernel itself where it
+// has no schedules.
+template <class Keeps>
+sema::KernelPtr with_schedules(const sema::KernelPtr& kernel, Keeps keeps) {
+  if (kernel->schedules.empty()) return kernel;
+  sema::Kernel made = *kernel;
+  std::erase_if(made.schedules, [&](const sema::Schedule& each) { return !keeps(each); });
+  return std::make_shared<const sema::Kernel>(std::move(made));
+}
+
+// Adds what another plan of the kernel has, behind the variants of this one.
+void append(Plan& plan, Plan more) {
+  plan.problems = std::move(more.problems);
+  plan.notes.insert(plan.notes.end(), more.notes.begin(), more.notes.end());
+  std::move(more.variants.begin(), more.variants.end(), std::back_inserter(plan.variants));
+}
+
+// A product with scales: on tensor cores that add up sums in parts, and behind that, for sizes and
+// pointers that those do not take, as launches that compute the scaled factors. A schedule goes to
+// the first or to the last product of the second, by the GPUs that it is for.
+void plan_scaled(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
+  const bool is_same = gemm.kernel == plan.kernel;
+  const auto for_scales = [](const sema::Schedule& each) { return takes_scales(each.target); };
+  Plan scaled{with_schedules(plan.kernel, for_scales), {}, {}};
+  plan_gemm(scaled, {is_same ? scaled.kernel : with_schedules(gemm.kernel, for_scales), gemm.form},
+            facts, target);
+  append(plan, std::move(scaled));
+  if (!plan.problems.empty() || is_complete(plan)) return;
+  Plan rest{with_schedules(plan.kernel, std::not_fn(for_scales)), {}, {}};
+  plan_launches(rest, "its product has factors that are constant in groups", facts, target);
+  append(plan, std::move(rest));
+}
+
+// A kernel that is no product: where it is a product of a product, in one launch on Hopper, and
+// behind that, for sizes and pointers that it does not take, in several. Schedules with a tile of
+// rows and columns are of the first.
+void plan_others(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
+  if (add_chained_variants(plan, facts, target)) return plan_launches(plan, reason, facts, target);
+  if (!plan.problems.empty() || is_complete(plan)) return;
+  Plan rest{with_schedules(plan.kernel, std::not_fn(is_for_chained_products)), {}, {}};
+  plan_launches(rest, reason, facts, target);
+  append(plan, std::move(rest));
 }
 
 void plan_kernel(Plan& plan, const Target& target) {
@@ -134,38 +207,23 @@ void plan_kernel(Plan& plan, const Target& target) {
   check_names(plan);
   if (!plan.problems.empty()) return;
   Facts facts = facts_of(*plan.kernel);
-  auto form = recognise_coalesced(plan.kernel, facts);
-  if (std::holds_alternative<NotGemm>(form)) {
+  auto form = recognise_scaled(plan.kernel, facts);
+  // Four families: a product of two factors (GEMM), no reduction at all (permute, or tiles of an
+  // elementwise map), several products (launches), rows that are reduced (tile programs). What is
+  // none of them runs one thread an element.
+  if (const auto* no = std::get_if<NotGemm>(&form)) {
     const auto change = recognise_permute(*plan.kernel, facts);
-    // Four families: a product of two factors (GEMM), no reduction at all (permute, or tiles of an
-    // elementwise map), several products (launches), rows that are reduced (tile programs). What is
-    // none of them runs one thread an element.
     const auto* found = std::get_if<PermuteForm>(&change);
     if (found && !(plan.kernel->schedules.empty() && has_tiles(*plan.kernel, facts)))
       return add_permute_variants(plan, *found, facts, target);
-  }
-  if (auto* no = std::get_if<NotGemm>(&form)) {
-    if (add_launch_sequences(plan, facts, target)) {
-      if (plan.problems.empty() && !is_complete(plan))
-        plan.variants.push_back(
-            scalar_variant(*plan.kernel, "more than 16 GiB of workspace", target));
-      return;
-    }
-    if (const auto reason = add_tile_variants(plan, facts, target)) {
-      if (!add_staged_variants(plan, facts, target))
-        return plan_scalar(plan, no->reason + ", and " + *reason, target);
-      refuse_schedules(plan, "`" + plan.kernel->name + "` runs in several launches, for " + *reason,
-                       "a kernel for each launch takes a schedule");
-    }
-    if (plan.problems.empty() && !is_complete(plan))
-      plan.variants.push_back(
-          scalar_variant(*plan.kernel, "more than 2^31 rows or columns", target));
-    return;
+    return plan_others(plan, no->reason, facts, target);
   }
   if (std::any_of(plan.kernel->tensors.begin(), plan.kernel->tensors.end(),
                   [](const sema::Tensor& each) { return each.is_swizzled(); }))
     return plan_scalar(plan, "a tensor is swizzled in global memory", target);
-  plan_gemm(plan, std::get<Gemm>(form), facts, target);
+  const Gemm& gemm = std::get<Gemm>(form);
+  if (gemm.form.scales.empty()) return plan_gemm(plan, gemm, facts, target);
+  plan_scaled(plan, gemm, facts, target);
 }
 
 }  // namespace

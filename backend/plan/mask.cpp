@@ -29,6 +29,8 @@ bool is_whole(const sema::Kernel& kernel, sema::NodeId id) {
                      [&](sema::NodeId operand) { return is_whole(kernel, operand); });
 }
 
+}  // namespace
+
 // Comparisons of such numbers under `and`, `or`, `not`: m >= n, m - n < 128.
 bool is_mask(const sema::Kernel& kernel, sema::NodeId id) {
   const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
@@ -52,8 +54,6 @@ bool is_mask(const sema::Kernel& kernel, sema::NodeId id) {
       return false;
   }
 }
-
-}  // namespace
 
 std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction) {
   if (kernel.assignments.size() != 1) return std::nullopt;

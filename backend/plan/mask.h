@@ -7,6 +7,9 @@
 
 namespace lay::plan {
 
+// Whether a condition compares whole numbers made of coordinates and sizes.
+bool is_mask(const sema::Kernel& kernel, sema::NodeId condition);
+
 // C[m,n] = if condition then (what has the sum) else (what has not), or the other way round, under
 // casts: the condition and the value at which the sum counts. Of kernels with one output whose
 // condition compares whole numbers made of coordinates and sizes; nothing otherwise.

@@ -388,4 +388,18 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   return made;
 }
 
+std::string repack_name(const sema::Kernel& repack, const sema::Tensor& source) {
+  return repack.name + "_repack_" + source.name;
+}
+
+std::set<std::string> repack_names(const Plan& plan) {
+  std::set<std::string> names;
+  for (const Variant& variant : plan.variants)
+    for (const auto& before : variant.before)
+      if (std::holds_alternative<Copies>(before->variants[0].how))
+        for (const sema::Assignment& each : before->kernel->assignments)
+          names.insert(repack_name(*before->kernel, before->kernel->loaded(each.value)));
+  return names;
+}
+
 }  // namespace lay::plan

@@ -1,10 +1,10 @@
 // Factors of a GEMM that TMA cannot read as they lie are copied into workspace first, in a layout
 // that it can read:
 //
-//   A: bf16 (M,K):(K,1) with K odd     A_rows: bf16 (M,K):(64*ceil_div(K,64),1)     every row
-//   begins on a whole line B: tf32 (N,K):(1,N)                B_rows: tf32
-//   (N,K):(32*ceil_div(K,32),1)     transposed: wgmma reads it along
-//   k
+//   every row begins on a whole line
+//     A: bf16 (M,K):(K,1) with K odd     A_rows: bf16 (M,K):(64*ceil_div(K,64),1)
+//   transposed: wgmma reads it along k
+//     B: tf32 (N,K):(1,N)                B_rows: tf32 (N,K):(32*ceil_div(K,32),1)
 //
 // One launch copies all of them. The kernel that follows is the same kernel with those tensors in
 // other layouts; what pads a row is neither written nor read.
@@ -12,6 +12,8 @@
 
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -60,5 +62,13 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
                                        int bytes, Width width, const Target& target,
                                        const Facts& facts, KnownCopies& known,
                                        std::vector<Problem>& problems);
+
+// Returns the name of the kernel by which a print of the plan writes out the copy of `source`, an
+// input of the repack's kernel: gemm_repack_A.
+std::string repack_name(const sema::Kernel& repack, const sema::Tensor& source);
+
+// Returns those names for all repacks of the plan. Where a print is pasted behind its script they
+// are kernels of the script, but still part of this plan.
+std::set<std::string> repack_names(const Plan& plan);
 
 }  // namespace lay::plan

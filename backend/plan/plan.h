@@ -189,7 +189,10 @@ struct Variant {
   std::vector<std::shared_ptr<const Plan>> before;
   sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in
                            // workspace; else null
-  Int workspace = Int(0);  // bytes that all its launches share
+  // The kernel whose operands a GEMM's schedule names, where it is not the plan's: its indices are
+  // joined, factors stand after its sum, or launches before have computed what it reads. Else null.
+  sema::KernelPtr rewritten = nullptr;
+  Int workspace = Int(0);                          // bytes that all its launches share
   std::vector<WorkspaceTensor> workspace_tensors;  // in workspace
   Prediction prediction;                           // of its own launch, which is the last
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
@@ -213,17 +216,16 @@ struct Plan {
   std::vector<Variant> variants;
   std::vector<Problem> problems;        // when there are any, the plan must not be run
   std::vector<std::string> notes = {};  // schedules of the script that it passes over, and why
-  // The kernel that the variants of a GEMM are of, where it is not this one: its indices are
-  // coalesced, or launches before have computed what it reads. Else null.
-  sema::KernelPtr rewritten = nullptr;
-
-  // The kernel whose operands a GEMM's schedules name.
-  const sema::Kernel& scheduled() const { return rewritten ? *rewritten : *kernel; }
 };
 
 // The kernel that the variant itself executes.
 inline const sema::Kernel& executed(const Plan& plan, const Variant& variant) {
   return variant.kernel ? *variant.kernel : *plan.kernel;
+}
+
+// The kernel whose operands the variant's schedule names.
+inline const sema::Kernel& scheduled(const Plan& plan, const Variant& variant) {
+  return variant.rewritten ? *variant.rewritten : *plan.kernel;
 }
 
 }  // namespace lay::plan

@@ -7,7 +7,10 @@
 #include <set>
 #include <type_traits>
 
+#include "backend/plan/operand_repack.h"
+#include "backend/plan/sm90/print_scales.h"
 #include "backend/plan/text.h"
+#include "backend/plan/tiles/print_chained.h"
 #include "backend/tile/held_values.h"
 #include "backend/tile/text/value_text.h"
 #include "frontend/algebra/support/overloaded.h"
@@ -29,18 +32,8 @@ std::string joined(const std::vector<Predicate>& when) {
   return text;
 }
 
-std::string elements(int vector) {
-  return std::to_string(vector) + (vector == 1 ? " element" : " elements");
-}
-
 // Keys are padded to the longest one, so that the values of a schedule stand in one column.
 // "  tile      = (128,128,8)"
-std::string entry(std::string key, const std::string& value) {
-  constexpr std::size_t widest = 13;  // rasterization
-  key.resize(std::max(widest, key.size()), ' ');
-  return "  " + key + " = " + value;
-}
-
 std::string accesses_text(Width width) {
   return width == Width::vectors ? "\"vectors\"" : "\"elements\"";
 }
@@ -92,10 +85,10 @@ void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::In
 using OperandNames = std::array<std::string, 2>;
 
 template <class Gemm>
-OperandNames operand_names(const Plan& plan, const Gemm& gemm) {
+OperandNames operand_names(const Plan& plan, const Variant& variant, const Gemm& gemm) {
   // Names are of the kernel that is scheduled, not the one that is executed: a repacked X is
   // X_rows there.
-  const sema::Kernel& kernel = plan.scheduled();
+  const sema::Kernel& kernel = scheduled(plan, variant);
   const std::string &a = kernel.loaded(gemm.a.load).name, &b = kernel.loaded(gemm.b.load).name;
   if (a == b) return {"A", "B"};
   const auto of_script = [&](const std::string& name) {
@@ -222,8 +215,9 @@ void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80O
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " +
                   elements(operand.vector) + " at once along " + (operand.along_k ? k : outer) +
-                  (operand.async ? ", by cp.async" : "") + "; (thread,value) -> (" + outer + "," +
-                  k + "): " + operand.threads.to_string());
+                  (operand.async ? ", by cp.async" : "") +
+                  (operand.converted ? ", converted in registers" : "") + "; (thread,value) -> (" +
+                  outer + "," + k + "): " + operand.threads.to_string());
   fragment_line(operand.fragment, outer, k, lines);
 }
 
@@ -281,8 +275,11 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
   }
 }
 
-void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
+void hopper_lines(const sema::KernelPtr& executed, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
+  const sema::Kernel& kernel = *executed;
+  const std::vector<std::string> scales = scale_lines(executed, gemm);
+  lines.insert(lines.end(), scales.begin(), scales.end());
   if (gemm.store) staged_lines(kernel, gemm, *gemm.store, lines);
   if (gemm.split) {
     lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) +
@@ -298,8 +295,9 @@ void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
 }
 
 template <std::derived_from<TensorGemm> Gemm>
-void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gemm& gemm,
+void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, const Gemm& gemm,
                 std::vector<std::string>& lines) {
+  const sema::Kernel& kernel = *executed;
   constexpr bool hopper = std::is_same_v<Gemm, Sm90Gemm>;
   lines.push_back(entry("tile", tuple_text(gemm.tile)));
   lines.push_back(entry("mma", gemm.mma.name));
@@ -319,14 +317,15 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Gem
   operand_lines(kernel, gemm, gemm.a, names[0], lines);
   operand_lines(kernel, gemm, gemm.b, names[1], lines);
   lines.push_back(entry("rasterization", gemm.order.to_string()));
-  // The accumulators follow from tile, atom and groups: a comment, for who checks an epilogue.
+  // The accumulators follow from tile, atom and groups: a comment, for readers who check an
+  // epilogue.
   lines.push_back(accumulator_line(kernel, gemm));
   // Only where outputs leave from registers: `vectors` is empty where they go through shared
   // memory.
   for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
     lines.push_back(written(kernel, i, gemm.vectors[i]) + " along " + index_name(kernel, gemm.n));
   }
-  if constexpr (hopper) hopper_lines(kernel, gemm, lines);
+  if constexpr (hopper) hopper_lines(executed, gemm, lines);
 }
 
 // Which operands a first launch repacks: their tensors are other ones in the kernel that follows.
@@ -338,10 +337,10 @@ void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm
   if (!copies) return;
   // All copies of a launch have accesses of one width.
   const Width width = copies->parts.front().access_bytes > 0 ? Width::vectors : Width::elements;
-  const OperandNames names = operand_names(plan, gemm);
+  const OperandNames names = operand_names(plan, variant, gemm);
   const std::array<sema::NodeId, 2> loads{gemm.a.load, gemm.b.load};
   for (std::size_t i = 0; i < 2; ++i)
-    if (variant.kernel->loaded(loads[i]).name != plan.scheduled().loaded(loads[i]).name)
+    if (variant.kernel->loaded(loads[i]).name != scheduled(plan, variant).loaded(loads[i]).name)
       lines.push_back(entry("repack " + names[i], accesses_text(width)));
 }
 
@@ -397,7 +396,7 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
     const sema::Tensor& target = kernel.tensor(assignment.target);
-    const std::string name = kernel.name + "_repack_" + source.name;
+    const std::string name = repack_name(kernel, source);
     const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";
     lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" +
                     declared(source) + ") -> " + declared(target) + where);
@@ -429,7 +428,10 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   std::vector<std::string> lines;
   const bool scheduled = !variant.is_stage && !std::holds_alternative<ScalarKernel>(variant.how) &&
                          !std::holds_alternative<Copies>(variant.how);
-  const std::string target = std::holds_alternative<Sm90Gemm>(variant.how)   ? "sm90"
+  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const bool is_chained = program && program->has_products();
+  const std::string target = is_chained                                      ? "sm90"
+                             : std::holds_alternative<Sm90Gemm>(variant.how) ? "sm90"
                              : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
                                                                              : "simt";
   lines.push_back("// variant " + variant.name);
@@ -447,7 +449,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                     (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
     lines.push_back(entry("name", "\"" + variant.name + "\""));
     // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
-    if (!std::holds_alternative<Permute>(variant.how))
+    if (!std::holds_alternative<Permute>(variant.how) && !is_chained)
       lines.push_back(entry("accesses", accesses_text(variant.accesses)));
     if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
       repack_lines(plan, variant, *gemm, lines);
@@ -455,21 +457,29 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     lines.push_back("// when " + joined(variant.when));
   }
   const std::size_t entries = lines.size();
-  std::visit(
-      overloaded{
-          [&](const SimtGemm& how) { gemm_lines(kernel, operand_names(plan, how), how, lines); },
-          [&](const Permute& how) { permute_lines(kernel, how, lines); },
-          [&](const Copies& how) { copies_lines(kernel, how, lines); },
-          [&](const Sm80Gemm& how) { gemm_lines(kernel, operand_names(plan, how), how, lines); },
-          [&](const Sm90Gemm& how) { gemm_lines(kernel, operand_names(plan, how), how, lines); },
-          [&](const ScalarKernel& how) {
-            lines.push_back("// " + std::to_string(how.threads) + " threads a block");
-          },
-          [&](const tile::Program& how) {
-            program_lines(*split_program(variant).value_or(&how), lines);
-          },
-      },
-      variant.how);
+  std::visit(overloaded{
+                 [&](const SimtGemm& how) {
+                   gemm_lines(kernel, operand_names(plan, variant, how), how, lines);
+                 },
+                 [&](const Permute& how) { permute_lines(kernel, how, lines); },
+                 [&](const Copies& how) { copies_lines(kernel, how, lines); },
+                 [&](const Sm80Gemm& how) {
+                   gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
+                              operand_names(plan, variant, how), how, lines);
+                 },
+                 [&](const Sm90Gemm& how) {
+                   gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
+                              operand_names(plan, variant, how), how, lines);
+                 },
+                 [&](const ScalarKernel& how) {
+                   lines.push_back("// " + std::to_string(how.threads) + " threads a block");
+                 },
+                 [&](const tile::Program& how) {
+                   if (how.has_products()) return chained_lines(how, lines);
+                   program_lines(*split_program(variant).value_or(&how), lines);
+                 },
+             },
+             variant.how);
   prediction_lines(variant.prediction, lines);
   for (std::size_t i = entries; variant.is_stage && i < lines.size(); ++i)
     if (!lines[i].starts_with("//")) lines[i].insert(0, "//");
@@ -515,7 +525,8 @@ std::set<std::string> use_lines(const Plan& plan) {
 // A launch before, in comments: it is a kernel that the script does not have.
 std::string launch_text(const Plan& plan) {
   const sema::Kernel& kernel = *plan.kernel;
-  const tile::Program program{plan.kernel, {}, {}, {}, {}, 1, -1, 1};
+  tile::Program program;
+  program.kernel = plan.kernel;
   const tile::ValueText text(program);
   const tile::HeldValues none(program);
   std::string made;
@@ -576,7 +587,7 @@ std::string print_with(const Plan& plan,
 }  // namespace
 
 std::string print_plan(const Plan& plan) {
-  return print_with(plan, [](const Variant&) { return std::vector<std::string>(); });
+  return print_with(plan, [](const Variant&) -> std::vector<std::string> { return {}; });
 }
 
 std::string print_plan(const Plan& plan, const Binding& sizes, const Target& target) {

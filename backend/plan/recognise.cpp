@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "backend/plan/scales/multiplicands.h"
 #include "backend/tile/coalesce_indices.h"
 #include "backend/tile/split_indices.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
@@ -110,6 +111,38 @@ std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts&
   return form;
 }
 
+// The two operands among the factors, plain elements that depend on k itself; the others become
+// scales.
+std::variant<std::array<Factor, 2>, NotGemm> operands_among(const Kernel& kernel,
+                                                            const std::vector<NodeId>& factors,
+                                                            GemmForm& form) {
+  std::vector<Factor> found;
+  for (const NodeId each : factors) {
+    if (auto scale = group_scale(kernel, each, form.k)) {
+      form.scales.push_back(std::move(*scale));
+      continue;
+    }
+    auto operand = factor(kernel, each);
+    if (auto* no = std::get_if<NotGemm>(&operand)) return *no;
+    found.push_back(std::get<Factor>(std::move(operand)));
+  }
+  // Two operands of which one is computed, or three, are products of other kinds: a launch before
+  // stores what they are multiplied by.
+  if (found.size() != 2 || form.scales.empty())
+    return NotGemm{"its product is not of two operands and factors that are constant in groups"};
+  return std::array{found[0], found[1]};
+}
+
+// The kernel whose indices have been joined, the given one where none has.
+KernelPtr coalesced(const KernelPtr& kernel, Kernel coalesced) {
+  KernelPtr joined = std::make_shared<const Kernel>(std::move(coalesced));
+  // What joins or splits an index gives a tensor another layout.
+  const auto same = [](const Tensor& a, const Tensor& b) { return a.layout == b.layout; };
+  return std::equal(joined->tensors.begin(), joined->tensors.end(), kernel->tensors.begin(), same)
+             ? kernel
+             : joined;
+}
+
 }  // namespace
 
 GemmForm swapped(GemmForm form) {
@@ -119,7 +152,8 @@ GemmForm swapped(GemmForm form) {
   return form;
 }
 
-std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts) {
+std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts,
+                                          FurtherFactors further) {
   GemmForm form;
   const auto live = reachable(kernel);
   // Exactly one sum in the nodes that outputs reach.
@@ -148,21 +182,46 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
     return NotGemm{"its sum is not of a product"};
   if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
   auto left = factor(kernel, product->operands[0]), right = factor(kernel, product->operands[1]);
+  const bool plain = std::holds_alternative<Factor>(left) && std::holds_alternative<Factor>(right);
+  if (!plain && further == FurtherFactors::scales) {
+    auto both = operands_among(kernel, multiplicands(kernel, contraction.body), form);
+    if (auto* no = std::get_if<NotGemm>(&both)) return *no;
+    const auto& [one, other] = std::get<std::array<Factor, 2>>(both);
+    return place_indices(kernel, facts, form, one, other);
+  }
   if (auto* no = std::get_if<NotGemm>(&left)) return *no;
   if (auto* no = std::get_if<NotGemm>(&right)) return *no;
   return place_indices(kernel, facts, form, std::get<Factor>(left), std::get<Factor>(right));
 }
 
 std::variant<Gemm, NotGemm> recognise_coalesced(const KernelPtr& kernel, const Facts& facts) {
-  KernelPtr joined = std::make_shared<const Kernel>(
-      tile::coalesce_indices(tile::split_indices(*kernel, facts), facts));
-  // What joins or splits an index gives a tensor another layout.
-  const auto same = [](const Tensor& a, const Tensor& b) { return a.layout == b.layout; };
-  if (std::equal(joined->tensors.begin(), joined->tensors.end(), kernel->tensors.begin(), same))
-    joined = kernel;
+  KernelPtr joined =
+      coalesced(kernel, tile::coalesce_indices(tile::split_indices(*kernel, facts), facts));
   auto form = recognise(*joined, facts);
   if (auto* no = std::get_if<NotGemm>(&form)) return *no;
   return Gemm{std::move(joined), std::get<GemmForm>(std::move(form))};
+}
+
+std::variant<Gemm, NotGemm> recognise_scaled(const KernelPtr& kernel, const Facts& facts) {
+  auto known = recognise_coalesced(kernel, facts);
+  if (std::holds_alternative<Gemm>(known)) return known;
+  KernelPtr apart = kernel;
+  while (auto outside = with_factors_outside(*apart))
+    apart = std::make_shared<const Kernel>(std::move(*outside));
+  if (apart != kernel) {
+    auto plain = recognise_coalesced(apart, facts);
+    if (std::holds_alternative<Gemm>(plain)) return plain;
+  }
+  // An index is not split here: scales are recognised by the quotients of k. Where the script has
+  // groups as an index of their own, they become quotients.
+  for (const bool quotients : {false, true}) {
+    KernelPtr joined = coalesced(apart, quotients ? tile::coalesce_with_quotients(*apart, facts)
+                                                  : tile::coalesce_indices(*apart, facts));
+    auto form = recognise(*joined, facts, FurtherFactors::scales);
+    if (auto* found = std::get_if<GemmForm>(&form))
+      return Gemm{std::move(joined), std::move(*found)};
+  }
+  return known;
 }
 
 int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction) {

@@ -10,6 +10,9 @@
 //
 //   C[l,m,n] = sum[k](A[l,m,k] * B[n,k]) with A (L,M,K):(M*K,K,1)     l is a batch, for K is less
 //   than M*K
+//
+// Where it is asked for, the product may have further factors that are constant within groups of k
+// (scales/group_scale.h).
 #pragma once
 
 #include <set>
@@ -17,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/plan/scales/group_scale.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
@@ -34,6 +38,7 @@ struct GemmForm {
   std::vector<sema::IndexId> batch;
   sema::NodeId a_value = -1, b_value = -1;  // the factors
   sema::NodeId a = -1, b = -1;              // their loads
+  std::vector<GroupScale> scales;           // further factors, in the order of the product
 };
 
 struct NotGemm {
@@ -43,7 +48,11 @@ struct NotGemm {
 // The same product with its factors in the other order: the output transposed.
 GemmForm swapped(GemmForm form);
 
-std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts);
+// Which factors a product may have beside its two operands.
+enum class FurtherFactors { none, scales };
+
+std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts,
+                                          FurtherFactors further = FurtherFactors::none);
 
 // A GEMM and the kernel whose nodes and indices it names.
 struct Gemm {
@@ -58,6 +67,10 @@ struct Gemm {
 //
 // The kernel is the given one where there is nothing to join.
 std::variant<Gemm, NotGemm> recognise_coalesced(const sema::KernelPtr& kernel, const Facts& facts);
+
+// As recognise_coalesced(); where that finds nothing, factors that do not depend on k are
+// multiplied after the sum (scales/multiplicands.h), and then the product may have scales.
+std::variant<Gemm, NotGemm> recognise_scaled(const sema::KernelPtr& kernel, const Facts& facts);
 
 // Steps of arithmetic of one element outside the sum, each step counted once: an elementary
 // function is as much code as eight others.

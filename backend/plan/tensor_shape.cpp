@@ -1,6 +1,7 @@
 #include "backend/plan/tensor_shape.h"
 
 #include "backend/plan/axes.h"
+#include "backend/plan/launches/product.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/text.h"
 #include "backend/tile/vectors.h"
@@ -29,6 +30,26 @@ bool TensorShaping::wrong(const char* code, const std::string& entry, std::strin
                           Notes notes) const {
   problems.push_back({code, std::move(message), schedule.at(entry), {}, std::move(notes), {}});
   return false;
+}
+
+bool is_as_stored(const sema::Kernel& kernel, const GemmForm& form, sema::NodeId value,
+                  sema::NodeId load) {
+  const ElementType sum = kernel.node(form.contraction).type;
+  // f32(bf16) is what the tensor core does itself; f32(f16(e4m3)) would round in between.
+  // So would no s32 around integers of 8 bits.
+  const ElementType element = kernel.node(load).type;
+  const bool small_integer = !is_float(element) && bits(element) <= 8;
+  for (; value != load; value = std::get<sema::Apply>(kernel.node(value).what).operands[0]) {
+    const ElementType type = kernel.node(value).type;
+    if (type != sum && !(small_integer && type == ElementType::s32)) return false;
+  }
+  return true;
+}
+
+bool is_convertible(const sema::Kernel& kernel, sema::NodeId value, ElementType type) {
+  // Integers are no operands that a conversion makes: their atoms sum integers, and a factor in f32
+  // is not one of theirs whatever its values are.
+  return is_float(type) && is_exact(kernel, value, type);
 }
 
 bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& demand) {
@@ -60,7 +81,19 @@ bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& de
   }
   const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
                     sum = kernel.node(form.contraction).type;
-  if (a == atom.a_type && b == atom.b_type && sum == atom.accumulator) return true;
+  // Scaled integers are summed as such within a group: |products| of 8 bits are at most 2^16, and
+  // an interval of 4096 of them fits 32 bits.
+  const bool scaled_integers =
+      !form.scales.empty() && sum == ElementType::f32 && atom.accumulator == ElementType::s32;
+  const bool same_sum = sum == atom.accumulator || scaled_integers;
+  // s8 beside bf16: the atom of bf16 takes both, one as it lies in memory and one converted.
+  // Factors of the atom's type that are no plain elements have been looked at before
+  // (tensor_variant.cpp).
+  const auto takes = [&](sema::NodeId value, ElementType stored, ElementType type) {
+    return stored == type || (demand.converts && is_convertible(kernel, value, type));
+  };
+  if (takes(form.a_value, a, atom.a_type) && takes(form.b_value, b, atom.b_type) && same_sum)
+    return true;
   return at.wrong("schedule-types", "mma",
                   atom.name + " multiplies " + text(atom.a_type) + " by " + text(atom.b_type) +
                       " into " + text(atom.accumulator) + ", and the kernel " + text(a) + " by " +

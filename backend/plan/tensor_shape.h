@@ -32,11 +32,22 @@ struct TensorShaping {
              Notes notes = {}) const;
 };
 
-// The family's demand on its atom: "an atom that ...", with one that meets it.
+// The family's demand on its atom: "an atom that ...", with one that meets it; and whether the
+// family converts operands to the atom's types in registers.
 struct AtomDemand {
   std::string family, what, example;
   bool (*meets)(const sema::Atom&);
+  bool converts = false;
 };
+
+// Whether tensor cores multiply a factor of the product, `value`, as its load lies in memory: under
+// casts at most that they do themselves, which change no value. f32(bf16) is one.
+bool is_as_stored(const sema::Kernel& kernel, const GemmForm& form, sema::NodeId value,
+                  sema::NodeId load);
+
+// Whether an atom of floats of that type gets the factor by a conversion in registers: each of its
+// values is one of the type. bf16 has all of s8 and e4m3.
+bool is_convertible(const sema::Kernel& kernel, sema::NodeId value, ElementType type);
 
 // Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's),
 // "schedule-capability" (one that the target is too old for), "schedule-types".

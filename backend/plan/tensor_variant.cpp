@@ -9,18 +9,19 @@ namespace lay::plan {
 
 namespace {
 
-// Whether the factors of the product are elements that tensor cores multiply as they lie in memory:
-// under casts to the accumulator's type at most, which change no value.
-bool multiplies_as_stored(const sema::Kernel& kernel, const GemmForm& form) {
-  const ElementType sum = kernel.node(form.contraction).type;
-  const auto plain = [&](sema::NodeId value, sema::NodeId load) {
-    // f32(bf16) is what the tensor core does itself; f32(f16(e4m3)) would round in between.
-    for (; value != load; value = std::get<sema::Apply>(kernel.node(value).what).operands[0]) {
-      if (kernel.node(value).type != sum) return false;
-    }
-    return true;
+// Whether the family's atoms get the factors of the product: as they lie in memory, or for sm80
+// converted in registers.
+bool takes_factors(const sema::Kernel& kernel, const GemmForm& form, const std::string& family,
+                   const std::optional<sema::Atom>& atom) {
+  // Whether the types fit is asked where the atom is chosen, which says what is wrong with them.
+  // This is about casts in between: f32(f16(e4m3)) into an atom of f16 is what sm80 converts
+  // itself, and f32(bf16(f16)) is neither as stored nor exact in f16.
+  const auto takes = [&](sema::NodeId value, sema::NodeId load, ElementType sema::Atom::*type) {
+    return is_as_stored(kernel, form, value, load) ||
+           (family == "sm80" && atom && is_convertible(kernel, value, (*atom).*type));
   };
-  return plain(form.a_value, form.a) && plain(form.b_value, form.b);
+  return takes(form.a_value, form.a, &sema::Atom::a_type) &&
+         takes(form.b_value, form.b, &sema::Atom::b_type);
 }
 
 template <class Gemm>
@@ -51,15 +52,19 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   // Laws are the same for a row and for a script; only who hears of a broken one differs.
   std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
   std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
-  if (!multiplies_as_stored(kernel, form)) {
-    found.push_back(
-        {"unsupported",
-         "tensor cores multiply elements as they lie in memory, and a factor of the product is "
-         "converted first",
-         schedule.where,
-         {},
-         {},
-         {}});
+  // From here on A, m and rows are the instruction's.
+  const GemmForm taken = schedule.swap_ab ? swapped(form) : form;
+  if (!takes_factors(kernel, taken, family, schedule.mma)) {
+    found.push_back({"unsupported",
+                     family == "sm80"
+                         ? "the atom multiplies other numbers than the values of a factor of the "
+                           "product, which is converted first"
+                         : "tensor cores multiply elements as they lie in memory, and a factor of "
+                           "the product is converted first",
+                     schedule.where,
+                     {},
+                     {},
+                     {}});
     return std::nullopt;
   }
   Facts known = facts;
@@ -72,8 +77,6 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
     }
   }
   Conditions conditions{*given, {}};
-  // From here on A, m and rows are the instruction's.
-  const GemmForm taken = schedule.swap_ab ? swapped(form) : form;
   const TensorShaping shaping{kernel, taken, schedule, target, width, known, conditions, found};
   return family == "sm90" ? variant_of(shape_sm90(shaping), shaping, facts)
                           : variant_of(shape_sm80(shaping), shaping, facts);

@@ -18,7 +18,7 @@ class WorstAccess {
  public:
   static constexpr int lanes = 32;
 
-  // `shared`: (outer, k) -> offset in elements, of a tile of so many rows.
+  // `shared`: (outer, k) -> offset in elements, of a tile of `outer` rows.
   WorstAccess(const AnyLayout& shared, int outer, int element_bytes, int access_bytes);
 
   // An access whose first `count` lanes begin at these (outer, k).

@@ -32,8 +32,8 @@ struct Access {
 
 class Coalescer {
  public:
-  Coalescer(Kernel kernel, const Facts& facts, IndexId fixed)
-      : kernel_(std::move(kernel)), facts_(facts), fixed_(fixed) {}
+  Coalescer(Kernel kernel, const Facts& facts, IndexId fixed, bool quotients)
+      : kernel_(std::move(kernel)), facts_(facts), fixed_(fixed), quotients_(quotients) {}
 
   Kernel run() {
     while (merge_one()) {
@@ -97,10 +97,30 @@ class Coalescer {
     return false;
   }
 
+  // Whether the outer index may become a quotient here, where the inner one does not stand: in a
+  // load that lacks an index of the kernel's sum. An operand of the sum that has the outer index
+  // alone is another batch or another group of heads.
+  bool takes_quotient(const Access& access, IndexId inner) const {
+    if (!quotients_ || kernel_.tensor(access.tensor).access != sema::Access::input) return false;
+    const Int& extent = kernel_.index(inner).extent;
+    if (!extent.is_literal() && !extent.dim_id()) return false;
+    bool found = false, lacks = false;
+    for (const Node& node : kernel_.nodes) {
+      const auto* reduce = std::get_if<sema::Reduce>(&node.what);
+      if (!reduce) continue;
+      if (found) return false;  // several sums: which one it is a scale of is not asked
+      found = true;
+      lacks = std::any_of(reduce->indices.begin(), reduce->indices.end(),
+                          [&](IndexId index) { return !place(access.indices, index); });
+    }
+    return lacks;
+  }
+
   bool go_together(const std::vector<Access>& all, IndexId outer, IndexId inner) const {
     std::map<TensorId, std::pair<std::size_t, std::size_t>> modes;
     for (const Access& access : all) {
       const auto p = place(access.indices, outer), q = place(access.indices, inner);
+      if (p && !q && takes_quotient(access, inner)) continue;
       if (p.has_value() != q.has_value()) return false;
       if (!p) continue;
       if (std::count(access.indices.begin(), access.indices.end(), outer) > 1 ||
@@ -141,11 +161,12 @@ class Coalescer {
   void merge(IndexId outer, IndexId inner, const std::vector<Access>& all) {
     std::map<TensorId, std::pair<std::size_t, std::size_t>> modes;
     for (const Access& access : all)
-      if (const auto p = place(access.indices, outer))
-        modes[access.tensor] = {*p, *place(access.indices, inner)};
+      if (const auto p = place(access.indices, outer), q = place(access.indices, inner); p && q)
+        modes[access.tensor] = {*p, *q};
     Index& both = kernel_.indices[static_cast<std::size_t>(inner)];
     const Index& first = kernel_.index(outer);
     both.name = first.name + "_" + both.name;
+    const Int inner_extent = both.extent;
     both.extent = first.extent * both.extent;
     for (const auto& [id, at] : modes) {
       Tensor& tensor = kernel_.tensors[static_cast<std::size_t>(id)];
@@ -174,19 +195,48 @@ class Coalescer {
     }
     for (Assignment& assignment : kernel_.assignments)
       if (const auto at = place(assignment.indices, outer)) drop(assignment.indices, *at);
+    if (quotients_) replace_by_quotient(outer, inner, inner_extent);
     kernel_ = rename_indices(kernel_, {});
+  }
+
+  // What is left of the outer index is the quotient of the inner one, which stands for both now.
+  void replace_by_quotient(IndexId outer, IndexId inner, const Int& divisor) {
+    const Span where = kernel_.index(inner).where;
+    const auto number = [&]() -> Node {
+      if (divisor.is_literal()) return {Literal{divisor.value()}, ElementType::s64, where};
+      return {SizeValue{divisor}, ElementType::s64, where};
+    };
+    // They come first, so that operands keep smaller ids.
+    std::vector<Node> nodes{{IndexValue{inner}, ElementType::s64, where},
+                            number(),
+                            {Apply{ElementFunction::div, {0, 1}}, ElementType::s64, where}};
+    std::vector<NodeId> now(kernel_.nodes.size(), -1);
+    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id) {
+      constexpr NodeId quotient = 2;
+      const auto* value = std::get_if<IndexValue>(&kernel_.nodes[id].what);
+      now[id] = value && value->index == outer ? quotient : static_cast<NodeId>(nodes.size());
+      if (now[id] != quotient) nodes.push_back(remapped(kernel_.nodes[id], now));
+    }
+    kernel_.nodes = std::move(nodes);
+    for (Assignment& assignment : kernel_.assignments)
+      assignment.value = now[static_cast<std::size_t>(assignment.value)];
   }
 
   Kernel kernel_;
   const Facts& facts_;
   IndexId fixed_;
+  bool quotients_;  // of outer indices that stand alone
 };
 
 }  // namespace
 
 Kernel coalesce_indices(const Kernel& kernel, const Facts& facts, IndexId fixed) {
   // Without nodes that nothing needs, every load is an access.
-  return Coalescer(rename_indices(kernel, {}), facts, fixed).run();
+  return Coalescer(rename_indices(kernel, {}), facts, fixed, false).run();
+}
+
+Kernel coalesce_with_quotients(const Kernel& kernel, const Facts& facts) {
+  return Coalescer(rename_indices(kernel, {}), facts, -1, true).run();
 }
 
 }  // namespace lay::tile

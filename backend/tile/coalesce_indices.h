@@ -17,4 +17,14 @@ namespace lay::tile {
 sema::Kernel coalesce_indices(const sema::Kernel& kernel, const Facts& facts,
                               sema::IndexId fixed = -1);
 
+// The same, and also where an operand of the kernel's one sum has both indices and its scales the
+// outer one alone, which becomes a quotient:
+//
+//   sum[g,k](s[m,g] * A[m,g,k] * B[n,g,k]) with A (M,K,128)
+//   sum[g_k](s[m,g_k//128] * A[m,g_k] * B[n,g_k]) with A (M,128*K)
+//
+// Law: (i * N + j) // N = i for 0 <= j < N. A scale is a load that lacks an index of the sum. The
+// inverse of split_indices() for such kernels.
+sema::Kernel coalesce_with_quotients(const sema::Kernel& kernel, const Facts& facts);
+
 }  // namespace lay::tile

@@ -3,7 +3,7 @@
 namespace lay::tile {
 
 void HeldValues::enter(const For& loop) {
-  loops_.push_back({loop.walk, held_, {}});
+  loops_.push_back({loop.walk, loop.axis, held_, {}});
 }
 
 void HeldValues::leave() {
@@ -15,17 +15,21 @@ void HeldValues::leave() {
 
 void HeldValues::after(const Stmt& stmt) {
   if (const auto* copy = std::get_if<Copy>(&stmt.node)) {
-    if (program_.tile(copy->dst).space == Space::registers) hold(copy->dst);
+    if (program_.tile(copy->dst).space != Space::global) hold(copy->dst);
   } else if (const auto* map = std::get_if<Map>(&stmt.node)) {
     hold(map->out);
   } else if (const auto* reduce = std::get_if<Reduce>(&stmt.node)) {
-    const bool later = !loops_.empty() && loops_.back().walk == Walk::sequence;
-    if (later) {
-      loops_.back().reductions.push_back(reduce->out);
-    } else {
-      hold(reduce->out);
-    }
+    reduced(reduce->out, reduce->over, !reduce->rescales.empty());
+  } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
+    reduced(mma->out, mma->over, false);
   }
+}
+
+void HeldValues::reduced(TileId out, AxisId over, bool on_its_way) {
+  const bool later =
+      !loops_.empty() && loops_.back().walk == Walk::sequence && loops_.back().axis == over;
+  if (later) loops_.back().reductions.push_back(out);
+  if (!later || on_its_way) hold(out);
 }
 
 TileId HeldValues::tile_of(sema::NodeId node) const {

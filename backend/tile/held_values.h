@@ -4,9 +4,10 @@
 //   HeldValues held(program);
 //   for each statement in order: held.enter(loop), its body, held.leave(); held.after(statement)
 //
-// A copy or map holds its node from there on. A reduction is complete at once where the tile holds
-// the whole axis, and else when the loop over the axis ends. What else a loop in sequence or over
-// the grid holds is gone after it.
+// A copy or map holds its node from there on. A reduction, or a sum of products, is complete when
+// the loop in sequence around it ends, where that walks its axis, and else at once; one that
+// rescales others is held on its way too. What else a loop in sequence or over the grid holds is
+// gone after it.
 #pragma once
 
 #include <map>
@@ -25,7 +26,7 @@ class HeldValues {
   // After a copy, map or reduction; a loop has enter and leave.
   void after(const Stmt& stmt);
 
-  // Returns the tile in registers that holds the node, or -1.
+  // Returns the tile in registers or shared memory that holds the node, or -1.
   TileId tile_of(sema::NodeId node) const;
 
   using Held = std::map<sema::NodeId, TileId>;
@@ -34,10 +35,12 @@ class HeldValues {
  private:
   struct Loop {
     Walk walk;
+    AxisId axis;
     Held before;
     std::vector<TileId> reductions;
   };
 
+  void reduced(TileId out, AxisId over, bool on_its_way);
   void hold(TileId tile) { held_[program_.tile(tile).value] = tile; }
 
   const Program& program_;

@@ -1,8 +1,10 @@
 #include "backend/tile/interpret.h"
 
 #include <algorithm>
-#include <array>
+#include <limits>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "backend/tile/held_values.h"
 #include "frontend/sema/kernel/node_values.h"
@@ -49,11 +51,14 @@ class Interpreter {
         values_(call_),
         held_(program),
         tiles_(program.tiles.size()) {
-    for (const AxisId id : {row_axis, column_axis}) {
-      const Axis& axis = program.axis(id);
-      Range& range = ranges_[static_cast<std::size_t>(id)];
-      range.extent = axis.extent.evaluate(call.sizes).value();
-      range.tile = axis.tile > 0 ? axis.tile : id == row_axis ? unbound.rows : unbound.columns;
+    for (std::size_t id = 0; id < program.axes.size(); ++id) {
+      const Axis& axis = program.axes[id];
+      const std::int64_t unbound_tile = id == row_axis      ? unbound.rows
+                                        : id == column_axis ? unbound.columns
+                                                            : 1;
+      ranges_.push_back(
+          {axis.extent.evaluate(call.sizes).value(), axis.tile > 0 ? axis.tile : unbound_tile, 0});
+      at_.push_back(0);
     }
     for (const sema::Assignment& assignment : kernel().assignments) {
       const Array& like = call_.tensors[static_cast<std::size_t>(assignment.target)];
@@ -141,8 +146,7 @@ class Interpreter {
   // The place of the coordinate in a tile.
   std::size_t place(TileId id) {
     std::int64_t place = 0;
-    for (const AxisId axis : {row_axis, column_axis}) {
-      if (!runs(id, axis)) continue;
+    for (const AxisId axis : program_.tile(id).axes) {
       place = place * range(axis).tile + at_[static_cast<std::size_t>(axis)] - range(axis).first;
     }
     return static_cast<std::size_t>(place);
@@ -161,7 +165,9 @@ class Interpreter {
   const Computed& read(TileId id) {
     const std::size_t at = place(id);
     if (at >= tile(id).values.size()) clear(id);
-    const auto& value = tile(id).values[at];
+    auto& value = tile(id).values[at];
+    if (value && on_their_way_.contains(id) && values_.is_minus_infinity(*value))
+      value = values_.real(program_.tile(id).element, 0);
     if (!value)
       throw std::logic_error("internal: `" + program_.tile(id).name +
                              "` is read where it was not written");
@@ -194,8 +200,11 @@ class Interpreter {
         program_.tile(copy->dst).space == Space::global ? store(*copy) : load(*copy);
       } else if (const auto* map = std::get_if<Map>(&stmt.node)) {
         compute(map->out);
+      } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
+        reduce(mma->out, mma->over, {});
       } else {
-        reduce(std::get<Reduce>(stmt.node));
+        const auto& reduction = std::get<Reduce>(stmt.node);
+        reduce(reduction.out, reduction.over, reduction.rescales);
       }
       held_.after(stmt);
     }
@@ -204,10 +213,17 @@ class Interpreter {
   void walk(const For& loop) {
     Range& axis = range(loop.axis);
     std::vector<TileId> reductions;
-    for (const Stmt& stmt : loop.body)
-      if (const auto* each = std::get_if<Reduce>(&stmt.node)) reductions.push_back(each->out);
+    std::vector<const Reduce*> maxima;  // that are read on their way
+    for (const Stmt& stmt : loop.body) {
+      const auto* one = std::get_if<Reduce>(&stmt.node);
+      const auto* mma = std::get_if<Mma>(&stmt.node);
+      if (one && one->over == loop.axis) reductions.push_back(one->out);
+      if (one && !one->rescales.empty()) maxima.push_back(one);
+      if (mma && mma->over == loop.axis) reductions.push_back(mma->out);
+    }
     if (loop.walk != Walk::grid)
       for (const TileId id : reductions) start(id);
+    for (const Reduce* maximum : maxima) on_their_way_.insert(maximum->out);
     if (loop.walk == Walk::whole) {
       const bool fits = axis.extent <= axis.tile || !program_.is_bound();
       if (!fits) throw std::logic_error("internal: a tile does not hold its whole axis");
@@ -226,21 +242,25 @@ class Interpreter {
     }
     if (!any && loop.walk == Walk::sequence) pass_over(loop);
     axis.first = 0;
+    for (const Reduce* maximum : maxima) end_of_way(*maximum);
     if (loop.walk == Walk::sequence)
       for (const TileId id : reductions) finish(id);
   }
 
   void step(const For& loop) {
+    const AxisId around = std::exchange(innermost_, loop.axis);
     held_.enter(loop);
     block(loop.body);
     held_.leave();
+    innermost_ = around;
   }
 
   // A loop without a step still completes its reductions.
   void pass_over(const For& loop) {
     held_.enter(loop);
     for (const Stmt& stmt : loop.body)
-      if (std::holds_alternative<Reduce>(stmt.node)) held_.after(stmt);
+      if (std::holds_alternative<Reduce>(stmt.node) || std::holds_alternative<Mma>(stmt.node))
+        held_.after(stmt);
     held_.leave();
   }
 
@@ -280,16 +300,50 @@ class Interpreter {
   }
 
   // Joins the values of the tile where it lies now.
-  void reduce(const Reduce& stmt) {
-    const sema::Reduce& over = reduction(stmt.out);
-    const ElementType type = kernel().node(program_.tile(stmt.out).value).type;
-    std::vector<AxisId> axes = program_.tile(stmt.out).axes;
-    axes.push_back(stmt.over);
-    each(program_.tile(stmt.out).axes, [&] {
-      sema::Joined& joined = tile(stmt.out).joined[place(stmt.out)];
-      each({stmt.over}, [&] { with_tiles(axes, [&] { values_.join(over, type, joined); }); });
+  void reduce(TileId out, AxisId along, const std::vector<TileId>& rescales) {
+    if (along != innermost_) start(out);
+    const sema::Reduce& over = reduction(out);
+    const ElementType type = kernel().node(program_.tile(out).value).type;
+    const std::vector<AxisId> own = program_.tile(out).axes;
+    std::vector<AxisId> axes = own;
+    axes.push_back(along);
+    each(own, [&] {
+      sema::Joined& joined = tile(out).joined[place(out)];
+      const Computed before = joined.total;
+      each({along}, [&] { with_tiles(axes, [&] { values_.join(over, type, joined); }); });
+      // Of values that are all -inf there is nothing to rescale yet.
+      if (rescales.empty() || values_.is_minus_infinity(joined.total)) return;
+      each_sum(rescales, own, [&](Computed& total, ElementType of) {
+        total = values_.rescaled(total, before, joined.total, of);
+      });
     });
-    finish(stmt.out);
+    finish(out);
+  }
+
+  // Calls f(total, type) for what sums have at these coordinates.
+  template <class F>
+  void each_sum(const std::vector<TileId>& sums, const std::vector<AxisId>& own, F&& f) {
+    for (const TileId sum : sums) {
+      std::vector<AxisId> others;
+      for (const AxisId axis : program_.tile(sum).axes)
+        if (std::find(own.begin(), own.end(), axis) == own.end()) others.push_back(axis);
+      const ElementType type = kernel().node(program_.tile(sum).value).type;
+      each(others, [&] { f(tile(sum).joined[place(sum)].total, type); });
+    }
+  }
+
+  // A maximum of -inf has been read as 0 on its way. Now it is what it is, and exp(-inf - -inf)
+  // NaN.
+  void end_of_way(const Reduce& maximum) {
+    on_their_way_.erase(maximum.out);
+    const std::vector<AxisId> own = program_.tile(maximum.out).axes;
+    each(own, [&] {
+      const sema::Joined& joined = tile(maximum.out).joined[place(maximum.out)];
+      if (range(maximum.over).extent == 0 || !values_.is_minus_infinity(joined.total)) return;
+      each_sum(maximum.rescales, own, [&](Computed& total, ElementType type) {
+        total = values_.real(type, std::numeric_limits<double>::quiet_NaN());
+      });
+    });
   }
 
   // What was joined so far is the value; in a loop in sequence the next step goes on from there.
@@ -306,8 +360,10 @@ class Interpreter {
   HeldValues held_;
   std::vector<Held> tiles_;
   std::vector<Output> outputs_;  // by assignment
-  std::array<Range, 2> ranges_;
-  std::array<std::int64_t, 2> at_{};
+  std::vector<Range> ranges_;    // by axis
+  std::vector<std::int64_t> at_;
+  AxisId innermost_ = -1;          // of the loops around
+  std::set<TileId> on_their_way_;  // maxima that are read before the loop around them ends
   std::int64_t part_ = 0;
 };
 

@@ -15,22 +15,26 @@
 //     }
 //   }
 //
-// Four statements say everything: `for` walks an axis, `copy` moves a tile, `map` computes one
-// element by element, `reduce` joins one along an axis. A tile holds the values of one node of the
-// kernel; which arithmetic makes them is the kernel's DAG, which the program does not repeat.
+// Five statements say everything: `for` walks an axis, `copy` moves a tile, `map` computes one
+// element by element, `reduce` joins one along an axis, `mma` adds up products of two tiles. A tile
+// holds the values of one node of the kernel; which arithmetic makes them is the kernel's DAG,
+// which the program does not repeat.
 //
-// A program is made in passes. `form` (form.h) says what is computed in which order; `bind`
-// (bind.h) says where and by whom: extents of tiles, the thread-value layout, the elements of an
-// access. `expand` (ir/expand/expand.h) turns a bound program into the kernel IR. text/ prints and
-// parses programs, verify.h holds them to their rules, interpret.h runs them on arrays.
+// A program is made in passes. `form` (form.h, chained_products.h) says what is computed in which
+// order; `bind` (bind.h, plan/tiles/chained_variants.h) says where and by whom: extents of tiles,
+// thread-value layouts, instructions, the elements of an access. `expand` (ir/expand/expand.h)
+// turns a bound program into the kernel IR. text/ prints and parses programs, verify.h holds them
+// to their rules, interpret.h runs them on arrays.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "frontend/algebra/layouts/layout.h"
+#include "frontend/sema/kernel/atom.h"
 #include "frontend/sema/kernel/kernel.h"
 
 namespace lay::tile {
@@ -50,7 +54,18 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-enum class Space { global, registers };
+enum class Space { global, shared, registers };
+
+// How TMA brings a tile to shared memory, where an mma reads it: rows of `span` bytes, swizzled.
+struct SharedTile {
+  AnyLayout layout;          // (outer, summed) -> offset in elements, of one stage
+  int span = 128;            // bytes of a row
+  std::vector<int> order;    // the tensor's modes, fastest first
+  std::array<int, 2> box{};  // extents of one copy along (outer, summed)
+  int stages = 1;            // tiles that are there or on their way at once
+
+  friend bool operator==(const SharedTile&, const SharedTile&) = default;
+};
 
 // Memory that holds one value for each coordinate of its axes.
 struct Tile {
@@ -60,6 +75,7 @@ struct Tile {
   Space space = Space::registers;
   sema::NodeId value = -1;  // the node whose values it holds: a load for a copy from global memory
   int assignment = -1;      // of an output in global memory: in Kernel::assignments
+  std::optional<SharedTile> shared = {};  // of a tile in shared memory, once bound
 
   friend bool operator==(const Tile&, const Tile&) = default;
 };
@@ -68,7 +84,7 @@ struct Stmt;
 using Block = std::vector<Stmt>;
 
 // dst <- src, one of them in global memory. What lies outside of the kernel's extents is neither
-// read nor written; in registers it is 0.
+// read nor written; in registers and shared memory it is 0.
 struct Copy {
   TileId dst = -1, src = -1;
   int vector = 1;       // elements of one access; bound
@@ -85,12 +101,27 @@ struct Map {
 };
 // Joins the values of the body of the tile's node, a reduction, along an axis. In a `for` over that
 // axis the tile starts at the function's identity when the loop begins, and is complete when it
-// ends.
+// ends. Over another axis than that of the loop around it is complete at once.
+//
+// `rescales`: the reduction, a maximum, may be read on its way. The tiles named are sums that
+// depend on it as exp(x - max) does; each time the maximum moves from a to b they are multiplied by
+// exp(a - b) (online_softmax.h).
 struct Reduce {
   TileId out = -1;
   AxisId over = -1;
+  std::vector<TileId> rescales = {};
 
   friend bool operator==(const Reduce&, const Reduce&) = default;
+};
+// Adds up the products of two tiles along an axis: the tile's node is a sum over the axis of a
+// product whose factors, under casts, are the values of a and b. It starts and is complete as a
+// reduction is.
+struct Mma {
+  TileId out = -1, a = -1, b = -1;
+  AxisId over = -1;
+  std::optional<sema::Atom> atom;  // that multiplies; bound
+
+  friend bool operator==(const Mma&, const Mma&) = default;
 };
 // grid: each block takes one tile of the axis. sequence: a block takes all tiles, one after the
 // other. whole: the tile holds the whole axis, so that the body runs once.
@@ -104,7 +135,7 @@ struct For {
 };
 
 struct Stmt {
-  std::variant<Copy, Map, Reduce, For> node;
+  std::variant<Copy, Map, Reduce, Mma, For> node;
 
   friend bool operator==(const Stmt&, const Stmt&) = default;
 };
@@ -135,13 +166,26 @@ struct Distribution {
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
 
+// How warpgroups share the products of a program: one of them, the producer, copies tiles to shared
+// memory by TMA, the others have 64 rows each.
+struct Warpgroups {
+  int consumers = 2;
+  std::array<int, 2> registers{24, 240};  // a thread: of the producer and of a consumer
+  int sms = 132;                          // as many blocks take tile after tile
+
+  int threads() const { return 128 * (1 + consumers); }
+
+  friend bool operator==(const Warpgroups&, const Warpgroups&) = default;
+};
+
 struct Program {
   sema::KernelPtr kernel;  // indices of reductions that run over the same columns are one index
-  std::vector<Axis> axes;  // rows and columns, in this order
+  std::vector<Axis> axes;  // rows and columns first, then what chained products have beside them
   std::vector<Tile> tiles;
   Block body;
-  std::optional<Distribution> threads;  // once bound
-  int blocks_per_sm = 1;                // promised to the register allocator
+  std::optional<Distribution> threads;   // once bound, or
+  std::optional<Warpgroups> warpgroups;  // of a program with products, once bound
+  int blocks_per_sm = 1;                 // promised to the register allocator
   // Columns split over the grid: a block takes every `parts`-th tile of them, and the index of the
   // outputs says which.
   sema::IndexId part = -1;
@@ -149,7 +193,9 @@ struct Program {
 
   const Axis& axis(AxisId id) const { return axes[static_cast<std::size_t>(id)]; }
   const Tile& tile(TileId id) const { return tiles[static_cast<std::size_t>(id)]; }
-  bool is_bound() const { return threads.has_value(); }
+  bool is_bound() const { return threads.has_value() || warpgroups.has_value(); }
+  // Whether it multiplies tiles.
+  bool has_products() const;
 
   // Of one kernel: the pointers are equal.
   friend bool operator==(const Program&, const Program&) = default;
@@ -164,6 +210,13 @@ void for_each(const Block& block, F&& f) {
     f(stmt);
     if (const auto* loop = std::get_if<For>(&stmt.node)) for_each(loop->body, f);
   }
+}
+
+inline bool Program::has_products() const {
+  bool found = false;
+  for_each(body,
+           [&](const Stmt& stmt) { found = found || std::holds_alternative<Mma>(stmt.node); });
+  return found;
 }
 
 }  // namespace lay::tile

@@ -7,6 +7,7 @@
 
 #include "backend/tile/bind.h"
 #include "backend/tile/held_values.h"
+#include "backend/tile/online_softmax.h"
 #include "backend/tile/text/print.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
@@ -103,6 +104,17 @@ class Verifier {
                        const NodeId value = tile(reduce.out).value;
                        if (is_id(value, kernel().nodes) && !reduction(value))
                          problem("reduction", name(reduce.out) + " holds no reduction");
+                       for (const TileId each : reduce.rescales)
+                         id(is_id(each, program_.tiles), "a tile that a reduction rescales");
+                     },
+                     [&](const Mma& mma) {
+                       for (const TileId each : {mma.out, mma.a, mma.b})
+                         id(is_id(each, program_.tiles), "a product's tile");
+                       id(is_id(mma.over, program_.axes), "a product's axis");
+                       if (!is_id(mma.out, program_.tiles)) return;
+                       const NodeId value = tile(mma.out).value;
+                       if (is_id(value, kernel().nodes) && !reduction(value))
+                         problem("product", name(mma.out) + " holds no sum");
                      },
                      [&](const For& loop) { id(is_id(loop.axis, program_.axes), "a loop's axis"); },
                  },
@@ -129,7 +141,8 @@ class Verifier {
   }
 
   void axes() {
-    if (program_.axes.size() != 2)
+    // Chained products have axes beside rows and columns.
+    if (program_.axes.size() < 2 || (program_.axes.size() > 2 && !program_.has_products()))
       problem("axes",
               "expected rows and columns, got " + std::to_string(program_.axes.size()) + " axes");
     std::set<IndexId> seen;
@@ -182,8 +195,11 @@ class Verifier {
                                  quoted(kernel().index(index).name) +
                                  ", which its axes do not walk");
     }
-    if (each.space == Space::registers) {
-      if (each.assignment >= 0) problem("tile-output", name + " is an output in registers");
+    if (each.shared && each.space != Space::shared)
+      problem("tile-space", name + " lies in shared memory by its layout only");
+    if (each.space != Space::global) {
+      if (each.assignment >= 0)
+        problem("tile-output", name + " is an output, and not in global memory");
       return;
     }
     if (each.assignment >= 0) {
@@ -226,6 +242,7 @@ class Verifier {
                      [&](const Copy& copy) { check(copy); },
                      [&](const Map& map) { check(map, next); },
                      [&](const Reduce& reduce) { check(reduce); },
+                     [&](const Mma& mma) { check(mma); },
                  },
                  body[i].node);
       if (!std::holds_alternative<For>(body[i].node)) held_.after(body[i]);
@@ -239,9 +256,12 @@ class Verifier {
 
   void walk(const For& loop) {
     const std::string axis = quoted(program_.axis(loop.axis).name);
-    if ((loop.walk == Walk::grid) != loops_.empty())
-      problem("nesting", loops_.empty() ? "the outermost loop is over the grid"
-                                        : "a loop over the grid stands inside another loop");
+    const bool in_grid = std::all_of(loops_.begin(), loops_.end(),
+                                     [](const For* each) { return each->walk == Walk::grid; });
+    if (loop.walk != Walk::grid && loops_.empty())
+      problem("nesting", "the outermost loop is over the grid");
+    if (loop.walk == Walk::grid && !in_grid)
+      problem("nesting", "a loop over the grid is inside another loop");
     if (is_walked(loop.axis)) problem("nesting", "two loops around one another walk " + axis);
     loops_.push_back(&loop);
     held_.enter(loop);
@@ -261,7 +281,7 @@ class Verifier {
 
   void write(TileId id) {
     inside_loops(id);
-    if (tile(id).space != Space::registers) problem("space", name(id) + " is not in registers");
+    if (tile(id).space == Space::global) problem("space", name(id) + " is in global memory");
     if (++writes_[static_cast<std::size_t>(id)] == 2)
       problem("written-twice", name(id) + " is written by two statements");
     written_[tile(id).value] = id;
@@ -269,9 +289,9 @@ class Verifier {
 
   void check(const Copy& copy) {
     const Tile &to = tile(copy.dst), &from = tile(copy.src);
-    if (to.space == from.space)
+    if ((to.space == Space::global) == (from.space == Space::global))
       return problem("copy-space", "one of " + name(copy.dst) + " and " + name(copy.src) +
-                                       " lies in global memory, the other in registers");
+                                       " lies in global memory, the other one nearer");
     if (to.axes != from.axes)
       problem("copy-axes", name(copy.dst) + " and " + name(copy.src) + " have other axes");
     if (to.element != from.element)
@@ -304,6 +324,7 @@ class Verifier {
 
   void access(const Copy& copy) {
     if (copy.vector == 1) return;
+    if (program_.warpgroups) return access_of_accumulators(copy);
     if (!program_.threads)
       return problem("access", "an access has several elements before the program is bound");
     const int side_by_side = program_.threads->vector;
@@ -320,6 +341,18 @@ class Verifier {
     if (along.empty() || along.back() != indices[static_cast<std::size_t>(copy.vector_mode)])
       problem("access", "mode " + std::to_string(copy.vector_mode) +
                             " is not the one that neighbouring values of a thread run along");
+  }
+
+  // Two neighbours along the result's columns are the most that a thread has of an accumulator.
+  void access_of_accumulators(const Copy& copy) {
+    const auto indices = coordinate(copy);
+    const bool mode =
+        copy.vector_mode >= 0 && static_cast<std::size_t>(copy.vector_mode) < indices.size();
+    const auto& axes = tile(copy.dst).axes;
+    if (copy.vector != 2 || !mode || axes.empty() ||
+        !contains(program_.axis(axes.back()).indices,
+                  indices[static_cast<std::size_t>(copy.vector_mode)]))
+      problem("access", "expected one value, or two along the last axis of the tile");
   }
 
   // The indices that the tile in global memory is read or written at; -1 for other coordinates.
@@ -360,6 +393,54 @@ class Verifier {
     if (loops_.empty() || loops_.back()->axis != reduce.over)
       problem("reduction", "the loop around it does not walk " + quoted(over.name));
     reads(node.body);
+    rescaled(reduce.out, node.body);
+    if (!reduce.rescales.empty()) on_their_way_.push_back(&reduce);
+  }
+
+  // A sum that reads a maximum on its way is rescaled by it.
+  void rescaled(TileId out, NodeId body) {
+    const auto below = sema::reachable(kernel(), {body});
+    for (const Reduce* maximum : on_their_way_) {
+      const NodeId node = tile(maximum->out).value;
+      if (!below[static_cast<std::size_t>(node)]) continue;
+      if (!contains(maximum->rescales, out))
+        return problem("rescale", name(out) + " reads " + name(maximum->out) +
+                                      " on its way, which does not rescale it");
+      const auto* product = std::get_if<sema::Apply>(&kernel().node(body).what);
+      const bool fits = product && is_multiple_of_exponential(kernel(), body, node);
+      if (!fits)
+        problem("rescale", name(out) + " is no sum of multiples of an exponential of what " +
+                               name(maximum->out) + " is the maximum of");
+    }
+  }
+
+  void check(const Mma& mma) {
+    write(mma.out);
+    const sema::Reduce& node = *reduction(tile(mma.out).value);
+    const Axis& over = program_.axis(mma.over);
+    if (node.function != sema::ReduceFunction::sum || node.indices != over.indices)
+      problem("product", name(mma.out) + " is no sum over the indices of " + quoted(over.name));
+    if (contains(tile(mma.out).axes, mma.over))
+      problem("product", name(mma.out) + " has the axis that it is summed over");
+    if (!is_walked(mma.over)) problem("product", "no loop around it walks " + quoted(over.name));
+    const auto* product = std::get_if<sema::Apply>(&kernel().node(node.body).what);
+    if (!product || product->function != ElementFunction::mul)
+      return problem("product", name(mma.out) + " is no sum of products");
+    const auto bare = [&](NodeId id) {
+      while (true) {
+        const auto* cast = std::get_if<sema::Apply>(&kernel().node(id).what);
+        if (held_.tile_of(id) >= 0 || !cast || cast->function != ElementFunction::cast) return id;
+        id = cast->operands[0];
+      }
+    };
+    const std::set<NodeId> factors{bare(product->operands[0]), bare(product->operands[1])};
+    if (factors != std::set<NodeId>{tile(mma.a).value, tile(mma.b).value})
+      problem("product", "the factors of " + name(mma.out) + " are not " + name(mma.a) + " and " +
+                             name(mma.b));
+    reads(node.body);
+    rescaled(mma.out, node.body);
+    if (mma.atom && !program_.warpgroups)
+      problem("product", "an instruction is bound before the program is");
   }
 
   // What the node is computed from is there: tiles, or elements that are read where they are used.
@@ -418,7 +499,8 @@ class Verifier {
   std::vector<const For*> loops_;     // around the statement, the innermost last
   std::vector<int> stores_, writes_;  // by assignment, by tile
   std::map<NodeId, TileId> written_;
-  bool can_divide_ = true;  // the threads are such as the tile is divided by
+  std::vector<const Reduce*> on_their_way_;  // maxima that rescale
+  bool can_divide_ = true;                   // the threads are such as the tile is divided by
 };
 
 }  // namespace

@@ -44,10 +44,10 @@ Picture draw_banks(const Named& value, const DrawOptions& options = {});
 Picture draw_swizzle(const std::string& name, const Swizzle& swizzle,
                      const DrawOptions& options = {});
 
-// Who holds what: the layout maps (thread, value) to a place in the tile, colexicographic for
-// integers, a coordinate for basis strides. The tile is drawn, each element with its thread and
-// value, coloured by thread. Refusal "view" if the layout has no two modes or the tile more than
-// two.
+// Draws which thread holds what: the layout maps (thread, value) to a place in the tile,
+// colexicographic for integers, a coordinate for basis strides. The tile is drawn, each element
+// with its thread and value, coloured by thread. Refusal "view" if the layout has no two modes or
+// the tile more than two.
 Picture draw_threads(const Named& value, const Tuple& tile, const DrawOptions& options = {});
 
 // An operand of a multiply-add: (thread, value) -> a place in its tile.
@@ -76,7 +76,7 @@ struct Operation {
   std::string name;
   // Those that are layouts; the first is the one operated on.
   std::vector<Named> operands;
-  // A tuple of so many tiles, mode by mode; 0: one tile.
+  // The number of tiles in a tuple, mode by mode; 0: one tile.
   int tiler_modes = 0;
   Named result;
   // The result of the same operation on the identity layout of the first operand's shape: which

@@ -94,8 +94,8 @@ void note(Panel& panel, const Tally& tally) {
     if (n) panel.notes.push_back(std::to_string(n) + (n == 1 ? one : many));
   };
   say(tally.free, " element is held by no thread", " elements are held by no thread");
-  say(tally.shared, " element is held more than once (xN): the first holder stands there",
-      " elements are held more than once (xN): the first holder stands there");
+  say(tally.shared, " element is held more than once (xN): the first holder is shown",
+      " elements are held more than once (xN): the first holder is shown");
   say(tally.outside, " value lies outside the tile", " values lie outside the tile");
 }
 

@@ -17,7 +17,7 @@ struct Place {
 };
 using Dress = std::function<void(Box&, const Place&, const Tuple& value)>;
 
-// A row with so many boxes a line.
+// Breaks a row into lines of `columns` boxes.
 Panel broken(Panel row, int columns);
 
 // One panel for each slice of the field. A row of more than 64 boxes is broken into rows of 32.

@@ -30,7 +30,7 @@ class TileNumbers {
  private:
   struct Part {
     std::vector<int> path;  // in the result's coordinate
-    std::int64_t block;     // so many steps of it are in one tile
+    std::int64_t block;     // its steps in one tile
   };
 
   Tuple shape_;

@@ -6,6 +6,7 @@
 #include "frontend/sema/builtins/call_repair.h"
 #include "frontend/sema/explain/derivation.h"
 #include "frontend/sema/kernel/kernel_builder.h"
+#include "frontend/source/text.h"
 
 namespace lay::sema {
 namespace {
@@ -226,7 +227,7 @@ trace::Begin begin_of(const Session& session, const Function& f,
     begin.parameters.push_back(name);
     begin.operands.push_back(item_of(value));
   }
-  begin.definition = session.sources.text((*f.closure.tree)[f.def->body].span);
+  begin.definition = one_line(session.sources.text((*f.closure.tree)[f.def->body].span));
   return begin;
 }
 

@@ -15,7 +15,7 @@ std::string count_text(std::size_t n) {
 Value index_list(const List& list, const std::vector<Operand>& indices) {
   const Tuple* first = indices[0].value.as<Tuple>();
   if (!first || !first->is_int() || !first->value().is_literal()) {
-    fail("argument-kind", "the number of a mode stands in the brackets", indices[0].span);
+    fail("argument-kind", "the number of a mode is written in the brackets", indices[0].span);
   }
   std::int64_t i = first->value().value();
   if (i < 0 || i >= static_cast<std::int64_t>(list.elements.size())) {

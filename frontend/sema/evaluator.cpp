@@ -8,6 +8,7 @@
 #include "frontend/sema/prelude.h"
 #include "frontend/sema/show/export.h"
 #include "frontend/sema/statement.h"
+#include "frontend/source/text.h"
 #include "frontend/syntax/parse.h"
 
 namespace lay::sema {
@@ -116,15 +117,6 @@ std::optional<std::string> size_law(const Session& session, const Value& value) 
   if (const int64_t by = facts.divisor(size); by > 1)
     law += ", a multiple of " + std::to_string(by);
   return law;
-}
-
-std::string one_line(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\n';
-    if (!blank || (!line.empty() && line.back() != ' ')) line += blank ? ' ' : c;
-  }
-  return line;
 }
 
 }  // namespace

@@ -84,14 +84,14 @@ class Evaluation {
   Value operator()(const syntax::Path& e) {
     Operand base = value_of(e.base);
     if (!base.value.is_int())
-      fail("operand-kind", "an integer stands before @, not " + kind_name(base.value), base.span);
+      fail("operand-kind", "expected an integer before @, got " + kind_name(base.value), base.span);
     std::vector<int> path;
     for (auto id = e.indices.rbegin(); id != e.indices.rend(); ++id) {
       Operand index = value_of(*id);
       const Tuple* t = index.value.as<Tuple>();
       if (!t || !t->is_int() || !t->value().is_literal() || t->value().value() < 0 ||
           t->value().value() > 255) {
-        fail("operand-kind", "the number of a mode, 0 to 255, stands after @", index.span);
+        fail("operand-kind", "the number of a mode, 0 to 255, follows @", index.span);
       }
       path.push_back(static_cast<int>(t->value().value()));
     }
@@ -123,7 +123,7 @@ class Evaluation {
   }
 
   Value operator()(const syntax::Range&) {
-    fail("operand-kind", "a range stands in the brackets of an array or in a comprehension",
+    fail("operand-kind", "a range is written in the brackets of an array or in a comprehension",
          where_);
   }
 

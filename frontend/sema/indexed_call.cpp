@@ -88,7 +88,7 @@ Value call_def(Session& session, Frame frame, const FunctionPtr& def, const Inde
     fail("index-unbound",
          def->def->name.text + " has a value for each " + name + ", and " + name +
              " is no index here",
-         whole, {}, {{"help", "an index stands on the left, C[m,n] = ..., or is reduced over"}});
+         whole, {}, {{"help", "an index is on the left, C[m,n] = ..., or is reduced over"}});
   }
   return result;
 }
@@ -120,7 +120,7 @@ Value call_over(Session& session, Frame& frame, const IndexedCallee& callee,
   if (!session.kernel) {
     std::vector<Note> notes;
     if (find_builtin(name)) notes.push_back({"help", "on the host " + name + "(X) takes an array"});
-    fail("kernel-only", name + "[...] stands only in the body of a kernel", whole, {},
+    fail("kernel-only", name + "[...] is allowed only in the body of a kernel", whole, {},
          std::move(notes));
   }
   const auto* def = std::get_if<FunctionPtr>(&callee);

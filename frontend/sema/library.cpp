@@ -198,14 +198,15 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
   if (!stdlib_text(library)) return {};
   const auto word = [](ElementType type) { return std::string(element_name(type)); };
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
-  const Value rows = ask(
-      library,
-      "policies(a = " + word(kind.a) + ", b = " + word(kind.b) +
-          ", acc = " + word(kind.accumulator) +
-          ", arithmetic = " + std::to_string(kind.arithmetic) + ", masked = " + truth(kind.masked) +
-          ", stored = " + std::to_string(kind.stored) + ", a_along_k = " + truth(kind.a_along_k) +
-          ", b_along_k = " + truth(kind.b_along_k) + ", inputs = " + truth(kind.inputs) +
-          ", in_parts = " + truth(kind.in_parts) + ", batched = " + truth(kind.batched) + ")");
+  const Value rows =
+      ask(library,
+          "policies(a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " +
+              word(kind.accumulator) + ", arithmetic = " + std::to_string(kind.arithmetic) +
+              ", masked = " + truth(kind.masked) + ", stored = " + std::to_string(kind.stored) +
+              ", a_along_k = " + truth(kind.a_along_k) + ", b_along_k = " + truth(kind.b_along_k) +
+              ", inputs = " + truth(kind.inputs) + ", in_parts = " + truth(kind.in_parts) +
+              ", batched = " + truth(kind.batched) + ", scaled = " + truth(kind.scaled) +
+              ", columns_alike = " + std::to_string(kind.columns_alike) + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {

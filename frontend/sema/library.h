@@ -55,8 +55,8 @@ struct Policy {
   std::vector<ScheduleEntry> entries;
 };
 
-// What conditions are about: an output of m x n elements and `batches` of them, sums over k, a GPU
-// of so many SMs.
+// What conditions are about: an output of m x n elements and `batches` of them, sums over k, the
+// SMs of the GPU.
 struct ProblemSize {
   Int m, n, k, batches;
   int sms = 0;
@@ -66,8 +66,9 @@ Predicate under(const Predicate& condition, const ProblemSize& given);
 // A sum of products of these types, an epilogue of so much arithmetic an element
 // (`plan::arithmetic_outside`), whether a mask skips products, the bits of the widest output's
 // elements, which factors run along k, whether the epilogue reads inputs of two modes or more,
-// whether the sum is added up in parts beside the tensor cores' own, and whether there are batches,
-// be it one.
+// whether the sum is added up in parts beside the tensor cores' own, whether there are batches, be
+// it one, whether parts of the sum are multiplied by scales, and from multiples of which number on
+// as many columns have the same scales (0: all have).
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
@@ -77,6 +78,8 @@ struct ProductKind {
   bool inputs = false;
   bool in_parts = false;
   bool batched = false;
+  bool scaled = false;
+  int columns_alike = 0;
 };
 
 // The rows for such products in the library's order, without those whose conditions hold for no

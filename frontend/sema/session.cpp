@@ -212,7 +212,7 @@ std::string of_other_language(const std::string& name) {
       {"make_shape", "a shape is a tuple: (4,2)"},
       {"make_stride", "strides are a tuple: make_layout((4,2), (1,4))"},
       {"make_coord", "a coordinate is a tuple: (3,1)"},
-      {"make_tuple", "a tuple stands in parentheses: (4,2)"},
+      {"make_tuple", "a tuple is written in parentheses: (4,2)"},
       {"make_tile", "a tiler is a tuple: (2:1,4)"},
       {"LayoutLeft", "layout(S)"},
       {"LayoutRight", "layout(S, right)"},
@@ -251,12 +251,12 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
       notes.push_back({"help", "did you mean " + *near + "?"});
     if (session.kernel && notes.empty())
       notes.push_back(
-          {"help", "an index stands on the left, C[m,n] = ..., or is reduced over: sum[k](...)"});
+          {"help", "an index is on the left, C[m,n] = ..., or is reduced over: sum[k](...)"});
     const Span slashes{where.file, where.begin < 3 ? 0 : where.begin - 3, where.begin};
     if (session.sources.text(slashes).find("//") != std::string_view::npos)
       notes.push_back(
           {"help",
-           "a comment after code stands behind at least two blanks; a // b with fewer divides"});
+           "a comment after code has at least two blanks before it; a // b with fewer divides"});
     fail("unknown-name", "nothing is called " + name, where, {}, std::move(notes));
   }
   if (!entry->value) throw Poisoned{};

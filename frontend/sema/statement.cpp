@@ -26,7 +26,7 @@ class StatementEvaluation {
 
   void operator()(const syntax::Let& s) {
     if (!s.indices.empty()) {
-      fail("kernel-only", "a let with indices stands only in the body of a kernel",
+      fail("kernel-only", "a let with indices is allowed only in the body of a kernel",
            s.indices.front().span);
     }
     Value value = guarded(s.value);

@@ -31,6 +31,9 @@ bool is_bidi_control(char32_t code);
 // \t, \x1b, \u{202e}.
 std::string escaped(std::string_view text);
 
+// Returns the text with every run of blanks, tabs and line breaks as one blank, none at the start.
+std::string one_line(std::string_view text);
+
 // The known name that is nearest to `name` by edits (insert, delete, replace, swap of neighbours),
 // if near enough to be meant: at most one edit for names up to four letters, two up to eight, three
 // beyond.

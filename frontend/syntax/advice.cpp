@@ -48,8 +48,8 @@ class Adviser {
           return "a parameter or output is written NAME: TYPE layout, as in A: f32 (M,K):(K,1)";
         }
         if (expects(LayLexer::LEFT_BRACE) && found(LayLexer::COMMA))
-          return "several outputs stand in parentheses: -> (Y: f32 M:1, Z: f32 M:1)";
-        if (expects(LayLexer::LEFT_BRACE)) return "the body of a kernel stands between { and }";
+          return "several outputs are written in parentheses: -> (Y: f32 M:1, Z: f32 M:1)";
+        if (expects(LayLexer::LEFT_BRACE)) return "the body of a kernel is written between { and }";
         break;
       case LayLexer::SCHEDULE:
         if (expects(LayLexer::FOR)) return "write schedule KERNEL for TARGET { ... }";
@@ -84,7 +84,7 @@ class Adviser {
       return "each element of an output is assigned once, with =";
     }
     if (expects(LayLexer::FOR) && found(LayLexer::COMMA))
-      return "a tuple stands in parentheses: (1,2,3)";
+      return "a tuple is written in parentheses: (1,2,3)";
     if (expects(LayLexer::RANGE)) return "a comprehension runs over a range: [a(i) for i in 0..4]";
     if (expects(LayLexer::COMMA) && found(LayLexer::GREATER))
       return "a swizzle is written Sw<bits,base,shift>";
@@ -104,7 +104,7 @@ class Adviser {
       case LayLexer::COLON:
         return "`:` does not chain: put one layout in parentheses";
       case LayLexer::COMMA:
-        return "a tuple stands in parentheses: (1,2)";
+        return "a tuple is written in parentheses: (1,2)";
       case LayLexer::THEN:
       case LayLexer::ELSE:
         return "a condition is written `if a then b else c`";
@@ -124,13 +124,14 @@ std::string advice(const Mistake& mistake) {
 
 std::string_view statement_meant_by(std::string_view word) {
   static constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
-      {"import", "use"}, {"include", "use"},   {"require", "use"},    {"from", "use"},
-      {"fn", "def"},     {"func", "def"},      {"fun", "def"},        {"function", "def"},
-      {"var", "let"},    {"const", "let"},     {"val", "let"},        {"set", "let"},
-      {"auto", "let"},   {"println", "print"}, {"echo", "print"},     {"printf", "print"},
-      {"puts", "print"}, {"struct", "record"}, {"class", "record"},   {"symbol", "dim"},
-      {"sym", "dim"},    {"check", "assert"},  {"require", "assert"}, {"draw", "show"},
-      {"plot", "show"}};
+      {"import", "use"},     {"include", "use"},   {"require", "use"}, {"from", "use"},
+      {"fn", "def"},         {"func", "def"},      {"fun", "def"},     {"function", "def"},
+      {"var", "let"},        {"const", "let"},     {"val", "let"},     {"set", "let"},
+      {"auto", "let"},       {"int", "let"},       {"float", "let"},   {"double", "let"},
+      {"bool", "let"},       {"constexpr", "let"}, {"lambda", "def"},  {"println", "print"},
+      {"echo", "print"},     {"printf", "print"},  {"puts", "print"},  {"struct", "record"},
+      {"class", "record"},   {"symbol", "dim"},    {"sym", "dim"},     {"check", "assert"},
+      {"require", "assert"}, {"draw", "show"},     {"plot", "show"}};
   for (const auto& [other, ours] : kMeanings) {
     if (word == other) return ours;
   }

@@ -122,7 +122,7 @@ std::vector<Argument> Builder::arguments(P::ArgumentsContext* context) {
     if (c->NAME() != nullptr) argument.name = identifier(c->NAME());
     if (!argument.name && !result.empty() && result.back().name) {
       error(span(c), "argument-order",
-            "a positional argument stands behind `" + result.back().name->text + " = ...`",
+            "a positional argument follows `" + result.back().name->text + " = ...`",
             "put named arguments last");
     }
     result.push_back(std::move(argument));

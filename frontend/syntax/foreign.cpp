@@ -39,6 +39,9 @@ std::string template_call(std::string_view line) {
 std::string of_other_languages(std::string_view line) {
   static const std::regex typed(R"(^\s*(?:let\s+)?([A-Za-z_]\w*)\s*:\s*[A-Za-z_]\w*\s*=[^=])");
   static const std::regex conditional(R"([\w)\]]\s+if\s.*\selse\s)");
+  static const std::regex branch(R"(^\s*(?:if|elif|while)\s.*:(?:\s|$))");
+  static const std::regex changed(R"(^\s*[A-Za-z_]\w*\s*[-+*]=)");
+  static const std::regex scope(R"([A-Za-z_]\w*::[A-Za-z_])");
   if (has(line, "**")) return "there is no power operator: write x * x, or exp(y * log(x))";
   if (const std::string call = template_call(line); !call.empty())
     return "numbers in angle brackets come last among the arguments: " + call;
@@ -47,6 +50,17 @@ std::string of_other_languages(std::string_view line) {
     return "a value's kind is not written: let " + found[1].str() + " = ...";
   if (line.find(" then ") == line.npos && std::regex_search(line.begin(), line.end(), conditional))
     return "a condition is written `if c then a else b`";
+  if (has_one(line, "/*", "*/")) return "a comment begins with // and ends with the line";
+  if (std::regex_search(line.begin(), line.end(), changed))
+    return "a name keeps its value: let b = a + 1";
+  if (has(line, ":=")) return "write `let x = ...` to name a value";
+  if (std::regex_search(line.begin(), line.end(), scope))
+    return "there are no namespaces: size(L), and sm80.mma of `use atoms.sm80`";
+  if (line.find(" then ") == line.npos && std::regex_search(line.begin(), line.end(), branch))
+    return "there are no branches of statements: let x = if c then a else b, and [f(i) for i in "
+           "0..n]";
+  if (line.substr(std::min(line.find_first_not_of(' '), line.size())).starts_with("return "))
+    return "a function is one expression: def f(x) = x + 1";
   return "";
 }
 

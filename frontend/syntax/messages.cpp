@@ -304,7 +304,7 @@ class Describer {
   void comment_hint() {
     for (std::size_t i = start_; i < std::min(w_.index + 1, w_.words.size()); ++i) {
       if (w_.words[i].type == LayLexer::FLOOR_DIVIDE) {
-        help("a comment after code stands behind at least two blanks; a // b with fewer divides");
+        help("a comment after code has at least two blanks before it; a // b with fewer divides");
         return;
       }
     }

@@ -72,7 +72,7 @@ Diagnostic unknown_character(int file, std::string_view text, const Word& word) 
   if (c.code == '&') d.notes.push_back({"help", "write `and`"});
   if (c.code == '|') d.notes.push_back({"help", "write `or`"});
   if (c.code == '!') d.notes.push_back({"help", "write `not`"});
-  if (c.code == '\'') d.notes.push_back({"help", "strings stand between double quotes"});
+  if (c.code == '\'') d.notes.push_back({"help", "strings are written between double quotes"});
   if (c.code == '?') d.notes.push_back({"help", "a condition is written `if a then b else c`"});
   if (c.code == '#') d.notes.push_back({"help", "a comment begins with //"});
   return d;

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "backend/ir/text/print.h"
 #include "backend/plan/make.h"
+#include "backend/plan/operand_repack.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/refusal.h"
@@ -155,7 +157,8 @@ struct DumpOptions {
   std::string kernel{}, variant{};  // empty: all
 };
 
-void dump_plan(const Script& script, plan::Plan plan, const DumpOptions& options) {
+// Returns the names of the kernels that the print wrote out.
+std::set<std::string> dump_plan(const Script& script, plan::Plan plan, const DumpOptions& options) {
   if (options.stage == "plan") check_emittable(script.sources, plan, options.target);
   Binding sizes;
   if (!options.sizes.empty()) sizes = keep_taken(plan, options.sizes);
@@ -166,6 +169,7 @@ void dump_plan(const Script& script, plan::Plan plan, const DumpOptions& options
   } else {
     std::cout << plan::print_plan(plan, sizes, options.target);
   }
+  return plan::repack_names(plan);
 }
 
 int dump(const DumpOptions& options) {
@@ -175,7 +179,10 @@ int dump(const DumpOptions& options) {
   int code = exit_code_of(script->outcomes);
   const auto kernels = kernels_named(*script, options.kernel);
   require_dims(kernels, options.sizes);
+  // A pasted plan has its repacks as kernels; they print with the plan that they are part of.
+  std::set<std::string> printed;
   for (const auto& kernel : kernels) try {
+      if (options.stage == "plan" && printed.count(kernel->name) == 1) continue;
       if (options.stage == "typed") {
         std::cout << sema::print(*kernel);
         continue;
@@ -185,7 +192,7 @@ int dump(const DumpOptions& options) {
         for (const auto& variant : plan.variants)
           dump_variant(*script, plan, variant, options.stage == "cuda");
       } else {
-        dump_plan(*script, std::move(plan), options);
+        printed.merge(dump_plan(*script, std::move(plan), options));
       }
     } catch (const DiagnosticError& e) {
       report(script->sources, e.diagnostic);

@@ -44,7 +44,12 @@ sema::Number number(const std::string& name, const std::string& text) {
   double real = 0;
   if (const auto r = std::from_chars(text.data(), end, real); r.ec == std::errc() && r.ptr == end)
     return real;
-  fail("set", "`" + text + "` is not a number, in --set " + name + "=" + text);
+  Diagnostic d;
+  d.code = "set";
+  d.message = "`" + text + "` is not a number, in --set " + name + "=" + text;
+  if (text.find(',') != std::string::npos)
+    d.notes.push_back({"help", "each takes one name: --set M=64 --set N=64"});
+  throw DiagnosticError(std::move(d));
 }
 
 // Every name on the command line must mean something in the kernel.

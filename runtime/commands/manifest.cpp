@@ -71,8 +71,8 @@ std::string tensor_map_json(const ir::Kernel& kernel, const ir::TensorMap& map) 
 }
 
 // The function's parameters in order: the pointers of the global buffers, sizes (32-bit) and
-// scalars, tensor maps. A buffer in workspace lies so many bytes, an expression in the sizes,
-// behind the start of the workspace.
+// scalars, tensor maps. A buffer in workspace has its offset in bytes, an expression in the
+// sizes.
 std::string arguments_json(const ir::Kernel& kernel) {
   std::vector<std::string> arguments;
   for (const auto& buffer : kernel.buffers) {

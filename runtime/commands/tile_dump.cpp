@@ -62,12 +62,15 @@ void unbind(tile::Block& block) {
   for (tile::Stmt& stmt : block) {
     if (auto* loop = std::get_if<tile::For>(&stmt.node)) unbind(loop->body);
     if (auto* copy = std::get_if<tile::Copy>(&stmt.node)) *copy = {copy->dst, copy->src};
+    if (auto* mma = std::get_if<tile::Mma>(&stmt.node)) mma->atom.reset();
   }
 }
 
 // The program as `form` made it.
 tile::Program unbound(tile::Program program) {
   program.threads.reset();
+  program.warpgroups.reset();
+  for (tile::Tile& each : program.tiles) each.shared.reset();
   program.blocks_per_sm = 1;
   for (tile::Axis& axis : program.axes) axis.tile = 0;
   unbind(program.body);
@@ -93,11 +96,12 @@ std::string formed(const std::vector<const plan::Variant*>& variants) {
 
 std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std::string& pass,
                       const std::string& variant) {
-  const auto variants = variants_named(plan, variant);
-  const bool tiled = std::all_of(variants.begin(), variants.end(), [](const plan::Variant* each) {
-    return std::holds_alternative<tile::Program>(each->how);
+  auto variants = variants_named(plan, variant);
+  // A plan may have other variants behind its tile programs, for sizes that those do not take.
+  std::erase_if(variants, [](const plan::Variant* each) {
+    return !std::holds_alternative<tile::Program>(each->how);
   });
-  if (!tiled)
+  if (variants.empty())
     return "# `" + plan.kernel->name +
            "` is no tile program yet: its plan has a lowering of its own; `lay check --dump ir` "
            "prints its kernel IR\n";

@@ -16,8 +16,8 @@
 namespace lay::runtime {
 namespace {
 
-// Beyond so many operations a run is not watched for races and uninitialised reads: it takes five
-// times as long.
+// Beyond `most_checked_operations` a run is not watched for races and uninitialised reads: it takes
+// five times as long.
 constexpr std::int64_t most_checked_operations = 1'000'000'000;
 
 std::string time_text(double seconds) {
@@ -31,7 +31,7 @@ std::string time_text(double seconds) {
   return text;
 }
 
-// The zeros that a call brings for its outputs.
+// The zeros that a call makes for its outputs.
 std::vector<sema::Array> untouched_outputs(const sema::KernelCall& call) {
   std::vector<sema::Array> outputs;
   for (std::size_t i = 0; i < call.tensors.size(); ++i)

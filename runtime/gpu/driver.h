@@ -128,7 +128,7 @@ class LoadedKernel {
   int registers() const;
   int local_bytes() const;
   int blocks_per_sm(int threads) const;
-  // Clusters of so many blocks along x that the device holds at once: fewer than its
+  // Clusters of `blocks` along x that the device holds at once: fewer than its
   // SMs suggest where these come in groups that clusters do not fill. 0 where the
   // driver does not tell.
   int resident_clusters(int blocks, int threads) const;

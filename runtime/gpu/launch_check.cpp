@@ -180,7 +180,7 @@ std::optional<Span64> span_of(const ir::Buffer& buffer, const Binding& sizes) {
   if (composed) {
     const auto* swizzle = std::get_if<Swizzle>(&composed->outer);
     if (!swizzle || !composed->offset.is_literal(0)) return std::nullopt;
-    // The swizzle permutes whole blocks of so many offsets.
+    // The swizzle permutes whole blocks of offsets.
     const auto moved = static_cast<std::uint64_t>(swizzle->source_mask() | swizzle->target_mask());
     block = std::int64_t{1} << std::bit_width(moved);
   }

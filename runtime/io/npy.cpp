@@ -50,7 +50,7 @@ class HeaderParser {
       } else if (key == "shape" && !shape_) {
         shape_ = shape();
       } else {
-        malformed("the key '" + key + "' is unknown or stands twice");
+        malformed("the key '" + key + "' is unknown or appears twice");
       }
       if (!accept(',')) {
         expect('}');

@@ -172,6 +172,7 @@ TEST_CASE("field mode: products on CUDA cores", "[field]") {
 
 TEST_CASE("field mode: products by mma.sync", "[field]") {
   check_script("tests/agreement/sm80.lay", {{{"M", 40}, {"N", 72}, {"K", 48}}});
+  check_script("tests/agreement/mixed.lay", {{{"M", 16}, {"N", 32}, {"K", 48}}});
 }
 
 TEST_CASE("field mode: products by wgmma", "[field]") {
@@ -184,4 +185,12 @@ TEST_CASE("field mode: products by wgmma whose operands are copied first", "[fie
 
 TEST_CASE("field mode: epilogues", "[field]") {
   check_script("tests/agreement/staged.lay", {{{"M", 72}, {"N", 40}, {"K", 48}}});
+}
+
+TEST_CASE("field mode: products of several launches", "[field]") {
+  check_script("tests/agreement/products.lay", {{{"M", 5}, {"N", 7}, {"K", 3}}});
+}
+
+TEST_CASE("field mode: products with scales", "[field]") {
+  check_script("tests/agreement/scaled.lay", {{{"M", 9}, {"N", 2}, {"K", 3}}});
 }

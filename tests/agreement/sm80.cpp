@@ -7,7 +7,9 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/target/target.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
 #include "tests/agreement/calls.h"
@@ -44,6 +46,59 @@ TEST_CASE("mma.sync: every schedule agrees with the reference on ragged sizes") 
   agree(kernels, {1, 1, 1});
   agree(kernels, {67, 33, 45});
   agree(kernels, {129, 10, 131});
+}
+
+TEST_CASE("mma.sync: narrow operands are widened in registers, in every variant of their plans") {
+  lay::test::Kernels kernels("tests/agreement/mixed.lay");
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    const auto plan = plan::make_plan(kernel);
+    REQUIRE(plan.problems.empty());
+    std::vector<ir::Kernel> lowered;
+    for (const plan::Variant& variant : plan.variants) {
+      INFO(kernel->name << ", variant " << variant.name);
+      const auto* gemm = std::get_if<plan::Sm80Gemm>(&variant.how);
+      REQUIRE(gemm);
+      CHECK((gemm->a.converted || gemm->b.converted));
+      // Bounds of sizes say where a variant is fast: it is right for all.
+      std::erase_if(lowered.emplace_back(ir::lower(plan, variant)).assumptions,
+                    [](const Predicate& each) { return each.kind() == PredicateKind::less_equal; });
+    }
+    // Few rows or columns, and many; vectors fit the first sizes, which others do not divide.
+    for (const lay::test::Extents& sizes :
+         {lay::test::Extents{16, 48, 272}, {80, 16, 32}, {1, 1, 1}, {17, 35, 67}, {3, 70, 259}}) {
+      const sema::KernelCall call = lay::test::integer_call(kernel, sizes);
+      const Array expected = sema::run_reference(call).outputs[0];
+      for (std::size_t i = 0; i < lowered.size(); ++i) {
+        const plan::Variant& variant = plan.variants[i];
+        const bool fits = variant.accesses == plan::Width::elements ||
+                          (sizes.m % 16 == 0 && sizes.n % 16 == 0 && sizes.k % 16 == 0);
+        if (!fits) continue;
+        INFO(kernel->name << ", variant " << variant.name << ", " << sizes.m << " x " << sizes.n
+                          << " x " << sizes.k);
+        CHECK(lay::test::trouble(lowered[i], call, expected) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("every row of the library for narrow operands fits a GPU with its shared memory") {
+  lay::test::Kernels kernels("tests/agreement/mixed.lay");
+  const auto names = [&](std::size_t kernel, const char* gpu) {
+    std::vector<std::string> made;
+    const auto plan = plan::make_plan(kernels.all().at(kernel), *find_target(gpu));
+    for (const plan::Variant& variant : plan.variants)
+      if (variant.accesses == plan::Width::vectors) made.push_back(variant.name);
+    return made;
+  };
+  using Names = std::vector<std::string>;
+  for (const std::size_t rows : {0, 1, 4})
+    CHECK(names(rows, "h200") ==
+          Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny", "sm80_wide", "sm80_small"});
+  CHECK(names(0, "a100") ==
+        Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny_128", "sm80_wide", "sm80_small"});
+  for (const std::size_t columns : {2, 3})
+    CHECK(names(columns, "h200") ==
+          Names{"sm80_few_columns", "sm80_some_columns", "sm80_narrow", "sm80_wide", "sm80_small"});
 }
 
 TEMPLATE_TEST_CASE_SIG("on a GPU: mma.sync: it agrees with the reference", "[.][gpu][sm80]",

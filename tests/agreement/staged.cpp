@@ -36,7 +36,7 @@ const sema::KernelPtr& kernel_of(const test::Kernels& kernels, const std::string
   throw std::logic_error("no kernel " + name);
 }
 
-// The variant on a machine of so many clusters, in an order of warps.
+// The variant on a machine of `clusters`, in an order of warps.
 ir::Kernel lowered(const sema::KernelPtr& kernel, std::size_t variant, int clusters) {
   Target target = default_target();
   const plan::Plan first = plan::make_plan(kernel, target);
@@ -178,7 +178,7 @@ TEST_CASE("staged: banks of shared memory are met as often as must be, and as th
   }
 }
 
-TEST_CASE("staged: faults of inputs that TMA brings are found", "[staged]") {
+TEST_CASE("staged: faults of inputs that TMA loads are found", "[staged]") {
   test::Kernels kernels(file);
   const sema::KernelPtr& kernel = kernel_of(kernels, "residual");
   const sema::KernelCall call = integer_call(kernel, {512, 256, 64});

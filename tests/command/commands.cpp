@@ -214,6 +214,8 @@ TEST_CASE("run says what is missing") {
   CHECK(complaint({"--in", "Q=x.npy"}).find("no input `Q`") != std::string::npos);
   CHECK(complaint({"--random", "--out", "X=x.npy"}).find("no output `X`") != std::string::npos);
   CHECK(complaint({"--random", "--set", "M=many"}).find("is not a number") != std::string::npos);
+  CHECK(complaint({"--random", "--set", "M=4,N=4"}).find("--set M=64 --set N=64") !=
+        std::string::npos);
   CHECK(complaint({"--in", "X=absent.npy"}).find("there is no such file") != std::string::npos);
   put(folder / "scale.lay", "print 1\n");
   CHECK(complaint({"--random"}).find("has no kernel") != std::string::npos);

@@ -10,9 +10,8 @@
 
 namespace lay::test {
 
-// That it takes less than so many milliseconds, on a machine of its own: the best of several tries,
-// and of four times as many where those are too slow, since the machine may be busy with something
-// else.
+// Checks that it takes less than `limit` milliseconds: the best of several tries, and of four times
+// as many where those are too slow, since the machine may be busy with something else.
 inline void check_fast(const std::string& what, double limit, int tries,
                        const std::function<double()>& seconds) {
   const double enough = limit * patience;

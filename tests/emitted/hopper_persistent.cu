@@ -55,7 +55,7 @@ static __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier, 
       : "memory");
 }
 
-// Arrives, and expects so many bytes more.
+// Arrives, and expects `bytes` bytes more.
 static __device__ __forceinline__ void mbarrier_expect(unsigned barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");

@@ -8,6 +8,7 @@
 
 #include "backend/plan/make.h"
 #include "frontend/source/diagnostic.h"
+#include "frontend/source/text.h"
 #include "frontend/syntax/parse.h"
 #include "generated/tests/paths.h"
 #include "runtime/execute/executor.h"
@@ -20,6 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view mark = "// expect: ";
+
+// Whether the line is an expectation alone, which belongs to the statement that ends before it.
+bool is_mark_alone(const std::string& line) {
+  const std::size_t at = line.find_first_not_of(' ');
+  return at != std::string::npos && line.compare(at, mark.size(), mark) == 0;
+}
 
 std::string trimmed_end(std::string text) {
   text.erase(text.find_last_not_of(" \n") + 1);
@@ -74,24 +81,25 @@ Ran run_program(const std::string& name, const std::string& text, const fs::path
   const auto call = [&](const sema::KernelCall& c) { return executor.run(c); };
   sema::Evaluator evaluator(sources, runtime::make_host(print, call, folder.string()));
   Ran ran;
-  const auto add = [&](std::size_t line, const Diagnostics& diagnostics) {
+  const auto add = [&](std::size_t line, const std::string& statement,
+                       const Diagnostics& diagnostics) {
     for (const auto& d : diagnostics.list()) {
       printed += (printed.empty() ? "" : "\n") + render(sources, d);
       if (d.severity == Severity::error) ran.codes.push_back(d.code);
     }
-    if (!printed.empty()) ran.said.push_back({line, printed});
+    if (!printed.empty()) ran.said.push_back({line, statement, printed});
     printed.clear();
   };
   const auto parsed = syntax::parse(sources, sources.add(name, text));
-  add(0, parsed.diagnostics);
+  add(0, "", parsed.diagnostics);
   for (const auto& statement : parsed.tree->statements) {
     const auto outcome = evaluator.evaluate(parsed.tree, statement);
     const auto last = statement.span.end == 0 ? 0 : statement.span.end - 1;
     add(static_cast<std::size_t>(sources.position(statement.span.file, last).line),
-        outcome.diagnostics);
+        one_line(sources.text(statement.span)), outcome.diagnostics);
   }
   for (const auto& kernel : evaluator.kernels())
-    add(0, runtime::problems_of(plan::make_plan(kernel)));
+    add(0, "", runtime::problems_of(plan::make_plan(kernel)));
   return ran;
 }
 
@@ -112,14 +120,17 @@ void check_program(const fs::path& file, const Ran& ran) {
   std::string rest;
   std::vector<bool> met(lines.size(), false);
   for (const Said& said : ran.said) {
-    const std::size_t at = said.line == 0 ? lines.size() : said.line - 1;
+    const std::size_t last = said.line == 0 ? lines.size() : said.line - 1;
+    const std::size_t at =
+        last + 1 < lines.size() && is_mark_alone(lines[last + 1]) ? last + 1 : last;
     const std::size_t marked = at < lines.size() ? lines[at].find(mark) : std::string::npos;
     const std::string text = trimmed_end(said.text);
     const std::string first = text.substr(0, text.find('\n'));
     const bool is_error = text.rfind("error[", 0) == 0;
     if (marked == std::string::npos || is_error || first != text) {
-      const std::string where =
-          said.line == 0 || is_error ? "" : std::to_string(said.line) + ": " + lines[at] + "\n";
+      const std::string where = said.line == 0 || is_error
+                                    ? ""
+                                    : std::to_string(said.line) + ": " + said.statement + "\n";
       rest += (rest.empty() ? "" : "\n") + where + text + "\n";
     }
     if (marked == std::string::npos || is_error) continue;

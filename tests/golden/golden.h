@@ -1,6 +1,7 @@
-// Programs that carry their expectation. Short results stand on the line, `print size(a)  //
-// expect: 8`; all else that a program says stands in a file beside it, `name.expected`. With
-// LAY_BLESS=1 in the environment both are rewritten, and `git diff` is the review.
+// Programs that carry their expectation. Short results stand behind the statement,
+// `print size(a)  // expect: 8`, or alone on the next line; all else that a program says stands in
+// a file beside it, `name.expected`. With LAY_BLESS=1 in the environment both are rewritten, and
+// `git diff` is the review.
 #pragma once
 
 #include <filesystem>
@@ -26,9 +27,10 @@ class WorkingFolder {
   std::filesystem::path before_;
 };
 
-// What one statement said, and on which line (from 1) it ends.
+// What one statement said.
 struct Said {
-  std::size_t line = 0;
+  std::size_t line = 0;   // on which it ends, from 1; 0 of the program as a whole
+  std::string statement;  // in one line
   std::string text;
 };
 

@@ -109,6 +109,7 @@ void check_reals(ElementType type) {
       {F::abs, [](T x, T, T) { return std::fabs(x); }},
       {F::fma, [](T x, T y, T z) { return std::fma(x, y, z); }},
       {F::exp, [](T x, T, T) { return std::exp(x); }},
+      {F::exp_fma, [](T x, T y, T z) { return std::exp(std::fma(x, y, z)); }},
       {F::log, [](T x, T, T) { return std::log(x); }},
       {F::sqrt, [](T x, T, T) { return std::sqrt(x); }},
       {F::rsqrt, [](T x, T, T) { return T(1) / std::sqrt(x); }},

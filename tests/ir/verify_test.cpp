@@ -245,7 +245,7 @@ TEST_CASE("barriers: kinds, counts, slots, and who reaches them") {
   require_problem("if warp < 2 {", "if thread < 64 {", "barrier-divergence", "only thread-uniform");
   require_problem("      sync some", "      sync all", "barrier-divergence", "only warp-uniform");
   require_problem("    fill d = 0.0", "    sync all", "barrier-divergence",
-                  "stands in role `one` of 128");
+                  "is in role `one` of 128");
   require_problem("arrive_expect_bytes full[1] bytes 1024", "sync some", "barrier-divergence",
                   "one elected lane");
   require_problem("arrive_expect_bytes full[1] bytes 1024", "arrive full[2]", "barrier-slot",

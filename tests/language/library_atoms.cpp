@@ -200,7 +200,7 @@ TEST_CASE("what is no copy, or leaves bits out, is refused") {
   CHECK(code("tma_load", {{"rank", 6}, {"bytes", 64}}) == "not-an-atom");
   CHECK(code("tma_store", {{"rank", 2}, {"bytes", 24}}) == "not-an-atom");
   CHECK(code("tma_load_multicast", {{"rank", 2}, {"bytes", 64}, {"blocks", 17}}) == "not-an-atom");
-  CHECK(code("smem_k", {{"span", 128}, {"element", f16}}) ==
+  CHECK(code("smem_k", {{"width", 128}, {"element", f16}}) ==
         "not-an-atom");  // a record of something else
   CHECK(code("mma", warp(16, 16, f16, f32)) == "not-an-atom");
 

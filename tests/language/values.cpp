@@ -278,6 +278,15 @@ TEST_CASE("habits of C++ and Python are answered with what Lay writes") {
   const auto said = [](const std::string& text) { return Script(text).messages; };
   CHECK_THAT(said("print 2 ** 3"), Catch::Contains("no power operator"));
   CHECK_THAT(said("let x: int = 3"), Catch::Contains("let x = ..."));
+  CHECK_THAT(said("int x = 3"), Catch::Contains("did you mean `let`?"));
+  CHECK_THAT(said("x := 3"), Catch::Contains("let x = ..."));
+  CHECK_THAT(said("let x = 3\nx += 1"), Catch::Contains("let b = a + 1"));
+  CHECK_THAT(said("cute::size(4:1)"), Catch::Contains("there are no namespaces"));
+  CHECK_THAT(said("/* one */ print 3"), Catch::Contains("a comment begins with //"));
+  CHECK_THAT(said("if 1 < 2: print(3)"), Catch::Contains("if c then a else b"));
+  CHECK_THAT(said("if 1 < 2: 3"), Catch::Contains("if c then a else b"));
+  CHECK_THAT(said("return 3"), Catch::Contains("a function is one expression"));
+  CHECK_THAT(said("lambda x: x"), Catch::Contains("did you mean `def`?"));
   CHECK_THAT(said("x: int = 3"), Catch::Contains("let x = ..."));
   CHECK_THAT(said("let x = True"), Catch::Contains("write true"));
   CHECK_THAT(said("let x = False"), Catch::Contains("write false"));
@@ -297,5 +306,5 @@ TEST_CASE("habits of C++ and Python are answered with what Lay writes") {
   CHECK_THAT(said(head + "y: f32 M:1 { y[m] = sum(x*w) }"), Catch::Contains("sum[k]("));
   CHECK_THAT(said(head + "y: f32 M:1 { y[m] = sum(x[m,k]*w[k]) }"), Catch::Contains("sum[k]("));
   CHECK_THAT(said(head + "y: f32 M:1, z: f32 M:1 { y[m] = 1; z[m] = 1 }"),
-             Catch::Contains("several outputs stand in parentheses"));
+             Catch::Contains("several outputs are written in parentheses"));
 }

@@ -349,7 +349,7 @@ TEST_CASE("what blocks that share K add up is counted among the registers") {
 }
 
 TEST_CASE(
-    "outputs are stored in narrower spans where more stages are asked for than whole ones leave "
+    "outputs are stored in narrower boxes where more stages are asked for than whole ones leave "
     "room for") {
   const auto of = [](int columns, int stages) {
     const std::string n = std::to_string(columns);

@@ -87,7 +87,7 @@ TEST_CASE("what the grammar cannot say") {
   CHECK(heads("(4,2):(1,4)(7)") == "call-of-literal: a tuple cannot be called\n");
   CHECK(errors("(4,2):(1,4)(7)").find("help: write ((4,2):(1,4))(7)") != std::string::npos);
   CHECK(heads("8:1(7)") == "call-of-literal: a number cannot be called\n");
-  CHECK(heads("f(a = 1, 2)") == "argument-order: a positional argument stands behind `a = ...`\n");
+  CHECK(heads("f(a = 1, 2)") == "argument-order: a positional argument follows `a = ...`\n");
 }
 
 TEST_CASE("characters, strings and numbers") {
@@ -121,9 +121,9 @@ TEST_CASE("the next step") {
   helps("kernel f() -> C: f32 1:1 { C = 1 }", "a kernel assigns elements: C[m,n] = ...");
   helps("schedule f { tile = 1 }", "write schedule KERNEL for TARGET");
   helps("def f(x) { x }", "write def f(x, y) = expression");
-  helps("let a = [1,2,3]", "a tuple stands in parentheses: (1,2,3)");
+  helps("let a = [1,2,3]", "a tuple is written in parentheses: (1,2,3)");
   helps("let a = [i for i in 4]", "runs over a range");
-  helps("let a = 1,2", "a tuple stands in parentheses: (1,2)");
+  helps("let a = 1,2", "a tuple is written in parentheses: (1,2)");
   helps("use atoms/sm90", "write use atoms.sm90");
   helps("import x", "did you mean `use`?");
   helps("for i in 0..3", "[a(i) for i in 0..4]");

@@ -1,4 +1,4 @@
-// Barriers of every kind: who has arrived, who waits, and what those that pass know.
+// Barriers of every kind: which threads have arrived, which wait, and what those that pass know.
 //
 // block, named, cluster: a phase is complete when all that are expected have arrived; then it
 // starts anew. mbarrier (PTX ISA, mbarrier): a phase is complete when `count` arrivals have been

@@ -94,6 +94,21 @@ void real_fma(Warp& warp, const Instruction& at) {
                      slot<T>(warp, at.c));
 }
 
+void number_exp_fma(Warp& warp, const Instruction& at) {
+  using field::Number;
+  Number* dst = slot<Number>(warp, at.dst);
+  const Number *a = slot<Number>(warp, at.a), *b = slot<Number>(warp, at.b),
+               *c = slot<Number>(warp, at.c);
+  for (int i = 0; i < kLanes; ++i) dst[i] = field::apply(F::exp_fma, a[i], b[i], c[i]);
+}
+
+template <class T>
+void real_exp_fma(Warp& warp, const Instruction& at) {
+  real_fma<T>(warp, at);
+  T* dst = slot<T>(warp, at.dst);
+  for (int i = 0; i < kLanes; ++i) dst[i] = std::exp(dst[i]);
+}
+
 // ---- comparisons, logic, selection
 
 template <F function, class T>
@@ -193,6 +208,11 @@ Handler real_handler(F function) {
         return number_fma;
       else
         return real_fma<T>;
+    case F::exp_fma:
+      if constexpr (std::is_same_v<T, field::Number>)
+        return number_exp_fma;
+      else
+        return real_exp_fma<T>;
     case F::rem:
     case F::lt:
     case F::le:

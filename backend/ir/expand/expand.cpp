@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/ir/expand/expander.h"
+#include "backend/ir/expand/products/expand_products.h"
 #include "backend/plan/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
@@ -281,6 +282,7 @@ std::optional<Term> Expander::speaks_for_rows() {
 }
 
 void expand(Declared& declared, const tile::Program& program) {
+  if (program.has_products()) return expand_products(declared, program);
   Expander(declared, program).run();
 }
 

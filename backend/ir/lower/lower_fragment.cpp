@@ -30,16 +30,17 @@ void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRea
            MatrixLoad{{values, 0, fragment.along_k ? 1 : 0}, fragment.transposed, atom});
     return;
   }
-  // Types that ldmatrix does not move, or layouts that are not its own: each value by itself.
+  // Types that ldmatrix does not move, or layouts that are not its own: each value by itself, or
+  // with its neighbours.
   const auto one = [&](Term value) {
     const Term outer = read.outer + b.at(along(fragment.held[1], 0), value);
     const Term k = read.k + b.at(along(fragment.held[1], 1), value);
     b.copy({read.registers, {value, read.held[0], read.held[1]}},
-           {read.shared, {outer, k, read.stage}});
+           {read.shared, {outer, k, read.stage}}, fragment.together, 0, fragment.along_k ? 1 : 0);
   };
-  if (values == 1) return one(b.constant(std::int64_t{0}));
-  b.loop("v", b.constant(std::int64_t{0}), b.constant(std::int64_t{values}), {.unrolled = true},
-         one);
+  if (values == fragment.together) return one(b.constant(std::int64_t{0}));
+  b.loop("v", b.constant(std::int64_t{0}), b.constant(std::int64_t{values}),
+         {.step = fragment.together, .unrolled = true}, one);
 }
 
 }  // namespace lay::ir

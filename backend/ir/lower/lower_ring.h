@@ -18,7 +18,7 @@ void initialise(Builder& b, const std::vector<Initialised>& all);
 
 // Until the phase of the barrier's slot at the ring's place is over.
 void wait_at(Builder& b, BarrierId barrier, RingId ring);
-// So many bytes will come.
+// Arrives, and expects `bytes` more.
 void expect_at(Builder& b, BarrierId barrier, RingId ring, int bytes);
 
 // How TMA copies parts of a loaded tensor: `box` of it along (outer, k), the modes in `order`, onto

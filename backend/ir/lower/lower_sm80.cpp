@@ -44,6 +44,16 @@ Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
   accumulators_ =
       b_.registers(declared.name("acc"), gemm.mma.accumulator,
                    make_layout(tuple(extent_of(gemm.mma.c.shape[1]), repeats[0], repeats[1])));
+  if (gemm.groups[2] > 1) {
+    declared.from(declared.kernel.node(gemm.contraction).where,
+                  "(accumulator,thread of a slice,slice): the sums of all slices but the first");
+    const int values = extent_of(gemm.mma.c.shape[1]) * repeats[0] * repeats[1],
+              threads = gemm.slice_threads();
+    handed_ = b_.shared(
+        declared.name("handed"), gemm.mma.accumulator,
+        Layout(tuple(values, threads, gemm.groups[2] - 1), tuple(threads, 1, values * threads)),
+        16);
+  }
   b_.kernel.atoms.push_back(mma_atom(gemm.mma));
   all_ = b_.block_barrier();
 }
@@ -65,9 +75,13 @@ void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int 
                              with_stages(plan.shared, gemm_.stages), alignment);
   declared_.from(where_of(operand), "(value of the atom, atom, step)");
   // Two buffers of fragments: one step is multiplied while the next one is read.
-  operand.fragment = b_.registers(
-      declared_.name(axis == 0 ? "a" : "b"), element,
-      make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], 2)));
+  const Layout held =
+      make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], 2));
+  operand.fragment = b_.registers(declared_.name(axis == 0 ? "a" : "b"),
+                                  axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type, held);
+  if (plan.converted)
+    operand.stored =
+        b_.registers(declared_.name(axis == 0 ? "a_stored" : "b_stored"), element, held);
 }
 
 void Sm80Lowering::run() {
@@ -86,7 +100,9 @@ void Sm80Lowering::place(Operand& operand, Term tile) {
   const std::string lower = axis == 0 ? "a" : "b", outer = axis == 0 ? "m" : "n";
   declared_.from(where_of(operand), operand.name + ": (thread,value) -> (" + outer +
                                         ",k): " + plan.threads.to_string());
-  const Term thread = b_.special(Builtin::thread), warp = b_.special(Builtin::warp);
+  const Term thread = b_.special(Builtin::thread);
+  Term warp = b_.special(Builtin::warp);
+  if (gemm_.groups[2] > 1) warp = warp % (gemm_.groups[0] * gemm_.groups[1]);
   operand.outer =
       b_.let(declared_.name(lower + "_" + outer), b_.at(along(plan.threads[0], 0), thread));
   operand.k = b_.let(declared_.name(lower + "_k"), b_.at(along(plan.threads[0], 1), thread));
@@ -101,15 +117,26 @@ void Sm80Lowering::place(Operand& operand, Term tile) {
                      : "this lane's values: " + plan.fragment.held.to_string());
   const LanePlace place = lane_place(b_, plan.fragment);
   operand.read_outer = b_.let(declared_.name(lower + "_row"), part_[axis] + place.outer);
-  operand.read_k = b_.let(declared_.name(lower + "_row_k"), place.k);
+  // A slice's part of the K tile begins so many steps further.
+  const int part_k = gemm_.steps() * gemm_.mma.shape[2];
+  operand.read_k = b_.let(declared_.name(lower + "_row_k"),
+                          gemm_.groups[2] > 1 ? place.k + slice_ * part_k : place.k);
 }
 
 void Sm80Lowering::body(const std::vector<Term>& tile) {
   batch_.assign(tile.begin() + 2, tile.end());
+  const bool slices = gemm_.groups[2] > 1;
+  if (slices) {
+    declared_.from(declared_.kernel.node(gemm_.contraction).where, "which part of every K tile");
+    slice_ = b_.let(declared_.name("slice"),
+                    b_.special(Builtin::warp) / (gemm_.groups[0] * gemm_.groups[1]));
+  }
   place(a_, tile[0]);
   place(b_operand_, tile[1]);
   main_loop();
-  epilogue();
+  if (!slices) return epilogue();
+  add_slices();
+  b_.when(slice_ == 0, [&] { epilogue(); });
 }
 
 void Sm80Lowering::unrolled(const char* name, int count, const std::function<void(Term)>& body) {
@@ -164,13 +191,26 @@ void Sm80Lowering::read(const Operand& operand, Term step, Term stage, Term buff
   declared_.from(where_of(operand), operand.name + ": shared -> fragments");
   unrolled(axis == 0 ? "i" : "j", gemm_.repeats()[axis], [&](Term atom) {
     read_fragment(b_, plan.fragment,
-                  {operand.fragment,
+                  {plan.converted ? operand.stored : operand.fragment,
                    {atom, buffer},
                    operand.shared,
                    // The lane's row is computed once; atoms and steps add constants to it.
                    operand.read_outer + atom * gemm_.mma.shape[axis],
                    operand.read_k + step * gemm_.mma.shape[2],
                    stage});
+    if (plan.converted) convert(operand, atom, buffer);
+  });
+}
+
+// One atom's values: the load under the factor's casts is the element in registers.
+void Sm80Lowering::convert(const Operand& operand, Term atom, Term buffer) {
+  const plan::Sm80Operand& plan = *operand.plan;
+  const ElementType type = operand.axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
+  unrolled("v", plan.fragment.values(), [&](Term value) {
+    ElementLowering conversion(declared_, {plan.load});
+    conversion.know(plan.load, b_.read({operand.stored, {value, atom, buffer}}));
+    b_.assign({operand.fragment, {value, atom, buffer}},
+              b_.cast(conversion.value(plan.value), type));
   });
 }
 
@@ -197,7 +237,7 @@ void Sm80Lowering::main_loop() {
   const Term tiles = b_.let(declared_.name("tiles_k"),
                             b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
   // `stages` - 1 K tiles are on their way, since the stage being read may not be written.
-  const int steps = gemm_.repeats()[2], ahead = gemm_.stages - 1;
+  const int steps = gemm_.steps(), ahead = gemm_.stages - 1;
   declared_.from(where);
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
   b_.loop("s", number(0), number(ahead), {.unrolled = a_.plan->async && b_operand_.plan->async},
@@ -231,6 +271,39 @@ void Sm80Lowering::main_loop() {
   });
   declared_.from(where, "copies past the last K tile wrote zeros");
   b_.emit(Wait{GroupKind::cp_async, 0, false});
+}
+
+// In the order of the slices, so that every run gives the same bits.
+void Sm80Lowering::add_slices() {
+  const Span& where = declared_.kernel.node(gemm_.contraction).where;
+  const int values = extent_of(gemm_.mma.c.shape[1]);
+  const auto repeats = gemm_.repeats();
+  const Term thread = b_.let(declared_.name("thread_of_slice"),
+                             b_.special(Builtin::thread) % gemm_.slice_threads());
+  // Of every accumulator: where this thread holds it, and its number.
+  const auto each = [&](const std::function<void(const Ref&, Term)>& body) {
+    unrolled("i", repeats[0], [&](Term i) {
+      unrolled("j", repeats[1], [&](Term j) {
+        unrolled("v", values, [&](Term v) {
+          body({accumulators_, {v, i, j}}, v + (i + j * repeats[0]) * values);
+        });
+      });
+    });
+  };
+  declared_.from(where, "all slices but the first hand over their sums");
+  b_.when(slice_ > 0, [&] {
+    each([&](const Ref& own, Term n) {
+      b_.assign({handed_, {n, thread, slice_ - 1}}, b_.read(own));
+    });
+  });
+  b_.sync(all_);
+  declared_.from(where, "the first slice adds them up");
+  b_.when(slice_ == 0, [&] {
+    for (int slice = 1; slice < gemm_.groups[2]; ++slice)
+      each([&](const Ref& own, Term n) {
+        b_.assign(own, b_.read(own) + b_.read({handed_, {n, thread, number(slice - 1)}}));
+      });
+  });
 }
 
 void Sm80Lowering::epilogue() {

@@ -8,7 +8,10 @@
 //     for every step of the atom along k:
 //       read the next step's fragments (of the last step: wait for K tile t + 1, and its first
 //       step's) multiply this step's
+//   of several slices of K: all others hand their sums to the first
 //   epilogue: the value of every accumulator that the thread holds, stored
+//
+// Elements of another type than the atom's are converted between the read and the products.
 //
 // What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
@@ -33,6 +36,7 @@ class Sm80Lowering {
     int axis = 0;      // 0 for A, 1 for B
     std::string name;  // "A" or "B"
     BufferId shared, fragment;
+    BufferId stored;          // of an operand that is converted: the fragments before that
     Term outer, k;            // of this thread's first access, inside the tile
     Term first;               // the tile's first outer index plus `outer`
     Term read_outer, read_k;  // where this lane reads: its row for ldmatrix, else its first value
@@ -45,8 +49,10 @@ class Sm80Lowering {
   void copy(const Operand& operand, Term k_first, Term stage);
   void read_fragments(Term step, Term stage, Term buffer);
   void read(const Operand& operand, Term step, Term stage, Term buffer);
+  void convert(const Operand& operand, Term atom, Term buffer);
   void products(Term buffer);
   void main_loop();
+  void add_slices();
   void epilogue();
   void unrolled(const char* name, int count, const std::function<void(Term)>& body);
   Term number(std::int64_t value) { return b_.constant(value); }
@@ -56,9 +62,10 @@ class Sm80Lowering {
   Builder& b_;
   const plan::Sm80Gemm& gemm_;
   Operand a_, b_operand_;
-  BufferId accumulators_;
+  BufferId accumulators_, handed_;
   BarrierId all_;
   std::vector<Term> batch_;   // the batch indices of the tile
+  Term slice_;                // this warp's part of every K tile
   std::array<Term, 2> part_;  // this warp's part inside the tile
   std::array<Term, 2> tile_;  // the tile's first element
 };

@@ -38,12 +38,14 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   // registers; without an interval both names are one buffer.
   if (gemm.promotion_interval) {
     declared.from(where, "where the accumulators are added up every " +
-                             std::to_string(gemm.promotion_interval) + " of K");
-    totals_ = b_.registers(declared.name("total"), gemm.mma.accumulator,
+                             std::to_string(gemm.promotion_interval) + " of K" +
+                             (gemm.scales.empty() ? "" : ", each multiplied by its scales"));
+    totals_ = b_.registers(declared.name("total"), gemm.total,
                            make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
   } else {
     totals_ = accumulators_;
   }
+  declare_scales();
   if (gemm.a.fragment) {
     declared.from(where, "A in registers: (value of the atom, atom, step)");
     fragments_ =
@@ -376,7 +378,14 @@ void Sm90Lowering::consumer() {
   }
   for (Staged& each : outputs_) place_tensor(each);
   place_inputs();
-  each_tile([&](const Tile& tile) {
+  const auto each_of_consumer = [&](const std::function<void(const Tile&)>& body) {
+    each_tile([&](const Tile& tile) {
+      body(tile);
+      // Scales are those of the K tiles in the order in which they are walked.
+      if (way_ && !gemm_.scales.empty()) b_.emit(Advance{way_, {}});
+    });
+  };
+  each_of_consumer([&](const Tile& tile) {
     const auto take = [&] {
       // Inputs of the epilogue are asked for before the products, whose time hides their latency.
       load_first_inputs(tile);

@@ -67,10 +67,20 @@ class Sm90Lowering {
   void multiply_step(Term step, Term fresh);
   void load_fragment_step(Term step);
   void products(Term tile_k);
-  void products_in_parts(Term tile_k, Term tiles);
+  void products_in_parts(const Tile& tile, Term tile_k);
+  void add_to_totals();
   void wait_for_turn();
   void pass_turn();
   void release_stage();
+
+  // Factors that are constant within promotion intervals (lower_sm90_scales.cpp).
+  void declare_scales();
+  Term k_tile(const Tile& tile, Term tile_k);
+  void read_scales(const Tile& tile, Term k_tile, Term part);
+  void read_scale(const plan::ProductScale& scale, BufferId numbers, const Tile& tile, Term k_tile,
+                  Term part);
+  Term group_of(const plan::GroupScale::Quotient& quotient, Term k_tile, Term part);
+  Term scale_at(Term v, Term i, Term j);
 
   // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
@@ -86,8 +96,8 @@ class Sm90Lowering {
   Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
                 Term accumulator, const Term* v = nullptr);
   Term position(const Tile& tile, int axis, Term value, Term repeat) const;
-  // A part of a consumer's accumulators: so many columns of atom (i, j), after those of so many
-  // whole passes.
+  // An epilogue subtile of a consumer's accumulators: `width` columns of atom (i, j), after those
+  // of `pass` whole ones.
   struct Pass {
     Term i, j, pass;
     int width;
@@ -102,8 +112,8 @@ class Sm90Lowering {
   void each_pass(Term half, int halves, const PassBody& body);
   int passes_of_atom() const;
 
-  // The epilogue as a rolled loop (lower_sm90_rolled.cpp): how one over the groups of a pass brings
-  // so many of its values to the same registers.
+  // The epilogue as a rolled loop (lower_sm90_rolled.cpp): how a loop over the groups of a pass
+  // moves `values` of each to the same registers.
   struct Picks {
     int values = 0;
     std::function<void(Term group)> pick;
@@ -207,6 +217,7 @@ class Sm90Lowering {
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
+  std::vector<BufferId> scales_;    // numbers of this thread, of each scale of the plan
   std::vector<Staged> outputs_;     // of each assignment, where they leave through shared memory
   std::vector<Input> inputs_;
   BarrierId arrived_;           // inputs by TMA, of each buffer and each that waits for itself

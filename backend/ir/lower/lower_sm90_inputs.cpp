@@ -88,7 +88,7 @@ Sm90Lowering::Pass Sm90Lowering::pass_with(Term number_of) {
           repeats[1] == 1 ? number(0) : atom % repeats[1], number_of % of_atom, width};
 }
 
-// Whether this block stores a pass of that number, after so many of its own.
+// Whether this block has a pass left to store after `own` of its own.
 Term Sm90Lowering::passes_left(Term own) {
   if (!gemm_.split) return own < gemm_.stores();
   return own < gemm_.split->each && split_ * gemm_.split->each + own < gemm_.split->passes;
@@ -210,7 +210,7 @@ void Sm90Lowering::inputs_done() {
   if (arrived_) b_.emit(Advance{arrive_, {}});
 }
 
-// So many values of the pass from shared memory, from that one on.
+// Reads `values` values of the pass from shared memory, from `first` on.
 void Sm90Lowering::read_inputs(Term first, int values) {
   for (const Input& each : inputs_) {
     declared_.from(declared_.kernel.node(each.load).where);

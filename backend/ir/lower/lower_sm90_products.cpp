@@ -17,7 +17,7 @@ constexpr int warpgroup = 128;
 void Sm90Lowering::multiply(const Tile& tile) {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   if (pingpong_) wait_for_turn();
-  const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator)); };
+  const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.total)); };
   // Where blocks share K the old sums are no more than zeros by now, and need no registers until
   // then.
   const bool cleared_first = gemm_.promotion_interval || gemm_.split;
@@ -25,7 +25,7 @@ void Sm90Lowering::multiply(const Tile& tile) {
   declared_.from(where);
   b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
     if (gemm_.promotion_interval) {
-      products_in_parts(tile_k, tile.steps);
+      products_in_parts(tile, tile_k);
     } else {
       products(tile_k);
     }
@@ -62,9 +62,9 @@ void Sm90Lowering::over(const char* name, int count, const std::function<void(Te
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
 
-// So many steps of the stage, from that one on, on top of what the accumulators hold unless the
-// first is `fresh`: a group of products together or, where A goes to registers first, each step one
-// of its own.
+// Issues `steps` steps of the stage, from `first` on, on top of what the accumulators hold unless
+// the first is `fresh`: a group of products together or, where A goes to registers first, each step
+// one of its own.
 void Sm90Lowering::issue(Term first, int steps, Term fresh) {
   if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
   over("step", steps, [&](Term step) {
@@ -107,31 +107,49 @@ void Sm90Lowering::load_fragment_step(Term step) {
   b_.emit(Fence{FenceKind::wgmma});
 }
 
-// One K tile whose products go to the totals every so many K: they are complete by then, and the
-// tensor cores have those of another consumer to go on with.
-void Sm90Lowering::products_in_parts(Term tile_k, Term tiles) {
+void Sm90Lowering::add_to_totals() {
   const auto repeats = gemm_.repeats();
+  over("i", repeats[0], [&](Term i) {
+    over("j", repeats[1], [&](Term j) {
+      b_.loop("v", number(0), number(gemm_.mma.shape[1] / 2), {.unrolled = true}, [&](Term v) {
+        const std::vector<ExprId> at{v, i, j};
+        const Term total = b_.read({totals_, at}), sum = b_.read({accumulators_, at});
+        if (gemm_.scales.empty()) return b_.assign({totals_, at}, total + sum);
+        b_.assign({totals_, at}, b_.fma(scale_at(v, i, j), b_.cast(sum, gemm_.total), total));
+      });
+    });
+  });
+}
+
+// One K tile whose products go to the totals every so many K: they are complete by then, and the
+// tensor cores have those of another consumer to go on with. Scales are read before the products
+// that they belong to, whose time hides their latency.
+void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
   const int steps = gemm_.tile[2] / gemm_.mma.shape[2],
             parts = std::max(1, gemm_.tile[2] / gemm_.promotion_interval),
             of_tiles = std::max(1, gemm_.promotion_interval / gemm_.tile[2]);
-  const auto add_up = [&] {
-    over("i", repeats[0], [&](Term i) {
-      over("j", repeats[1], [&](Term j) {
-        b_.loop("v", number(0), number(gemm_.mma.shape[1] / 2), {.unrolled = true}, [&](Term v) {
-          const std::vector<ExprId> at{v, i, j};
-          b_.assign({totals_, at}, b_.read({totals_, at}) + b_.read({accumulators_, at}));
-        });
-      });
-    });
+  const bool scaled = !gemm_.scales.empty();
+  const Term always = number(0) == 0;
+  // Intervals count from the sum's first K tile, where groups of scales begin, else from the
+  // block's first.
+  const Term at = scaled ? k_tile(tile, tile_k) : tile_k;
+  const Term begins = of_tiles == 1           ? always
+                      : scaled && gemm_.split ? tile_k == 0 || at % of_tiles == 0
+                                              : at % of_tiles == 0;
+  const auto read = [&](Term part) {
+    if (!scaled) return;
+    if (of_tiles == 1) return read_scales(tile, at, part);
+    b_.when(begins, [&] { read_scales(tile, at, part); });
   };
+  if (parts == 1) read(number(0));
   wait_at(b_, filled_, use_);
   over("part", parts, [&](Term part) {
-    issue(part * (steps / parts), steps / parts,
-          of_tiles == 1 ? number(0) == 0 : tile_k % of_tiles == 0);
+    if (parts > 1) read(part);
+    issue(part * (steps / parts), steps / parts, begins);
     b_.emit(Wait{GroupKind::wgmma, 0, false});
     if (parts == 1) release_stage();
-    if (of_tiles == 1) return add_up();
-    b_.when(tile_k % of_tiles == of_tiles - 1 || tile_k == tiles - 1, add_up);
+    if (of_tiles == 1) return add_to_totals();
+    b_.when(at % of_tiles == of_tiles - 1 || tile_k == tile.steps - 1, [&] { add_to_totals(); });
   });
   if (parts > 1) release_stage();
   b_.emit(Advance{use_, {}});

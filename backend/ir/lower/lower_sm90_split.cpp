@@ -21,7 +21,7 @@ void Sm90Lowering::declare_split() {
   const plan::Split& split = *gemm_.split;
   const int others = gemm_.cluster[2] - 1, values = split.each * split.values,
             threads = warpgroup * gemm_.consumers();
-  const ElementType type = gemm_.mma.accumulator;
+  const ElementType type = gemm_.total;
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "(value,thread,from)");
   constexpr int alignment = 16;
   parts_ = b_.shared(declared_.name("parts"), type,
@@ -59,7 +59,7 @@ void Sm90Lowering::exchange() {
   wait_until_read();
   b_.emit(Advance{give_, {}});
   declared_.from(where, "what this block will be given");
-  const int bytes = split.values * warpgroup * others * bits(gemm_.mma.accumulator) / 8;
+  const int bytes = split.values * warpgroup * others * bits(gemm_.total) / 8;
   b_.when(b_.special(Builtin::warp) % warps == 0, [&] {
     b_.elect([&] {
       const Term left = number(split.passes) - split_ * split.each;

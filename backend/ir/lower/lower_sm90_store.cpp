@@ -34,7 +34,7 @@ void Sm90Lowering::declare_staged() {
     declared_.from(assignments.front().where);
     if (&each == &outputs_.front()) {
       if (const int picked = picked_values())
-        picked_ = b_.registers(declared_.name("picked"), gemm_.mma.accumulator, Layout(picked, 1));
+        picked_ = b_.registers(declared_.name("picked"), gemm_.total, Layout(picked, 1));
     }
     if (!each.plan->matrices)
       each.together =
@@ -69,7 +69,7 @@ void Sm90Lowering::declare_tensor(Staged& staged, const plan::StagedTensor& plan
   if (store.rest > 0) staged.rest_map = map_of(plan, name + "_rest_map", store.rest);
 }
 
-// How TMA copies a box of so many columns.
+// Returns the tensor map by which TMA copies a box of `columns`.
 int Sm90Lowering::map_of(const plan::StagedTensor& plan, const std::string& name, int columns) {
   TensorMap map{declared_.name(name),
                 declared_.tensors[static_cast<size_t>(plan.tensor)],
@@ -125,8 +125,9 @@ void Sm90Lowering::consumer_meets() {
   b_.sync(stored_, gemm_.consumers() > 1 ? ExprId(consumer_) : ExprId{});
 }
 
-// Until at most so many stores are still to be read from shared memory. Where threads take them
-// away, the meeting after the last one was put there says that those before it have left.
+// Waits until at most `in_flight` stores are still to be read from shared memory. Where threads
+// copy them out, the barrier after the last one was written says that those before it have been
+// read.
 void Sm90Lowering::wait_for_stores(int in_flight) {
   if (!gemm_.store->out_by_tma()) {
     if (in_flight == 0) consumer_meets();
@@ -142,7 +143,7 @@ void Sm90Lowering::by_one_lane(const std::function<void()>& body) {
   b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect(body); });
 }
 
-// Those who put there what is taken away at once.
+// Synchronises the threads that write what TMA or other threads then copy out.
 void Sm90Lowering::putters_meet() {
   if (gemm_.store->by_warps) {
     b_.emit(Fence{FenceKind::warp});
@@ -192,7 +193,8 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
   load_next_inputs(tile, at);
 }
 
-// So many of the outputs' elements, from that value of the pass on; the source counts from there.
+// Packs `values` of the outputs' elements, from value `first` of the pass on; the source counts
+// from there.
 void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values,
                         const Source& source) {
   const auto& assignments = declared_.kernel.assignments;

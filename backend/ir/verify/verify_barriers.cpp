@@ -105,7 +105,7 @@ void Verifier::convergence(const Sync& sync, const Barrier& barrier) {
   if (barrier.kind != BarrierKind::block) return;
   needs(Uniformity::block, name);
   if (role_ != nullptr && role_->threads != kernel_.launch.threads) {
-    problem("barrier-divergence", name + " waits for all threads and stands in role " +
+    problem("barrier-divergence", name + " waits for all threads and is in role " +
                                       quoted_name(role_->name) + " of " +
                                       std::to_string(role_->threads));
   }

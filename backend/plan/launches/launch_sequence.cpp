@@ -52,7 +52,7 @@ Variant at_sizes(const Variant& variant, const Binding& sizes) {
     if (most && known && *most > *known) made.workspace = *most;
     made.before.insert(made.before.end(), chosen.before.begin(), chosen.before.end());
     chosen.before.clear();
-    Plan one{plan->kernel, {std::move(chosen)}, {}, {}, plan->rewritten};
+    Plan one{plan->kernel, {std::move(chosen)}, {}, {}};
     made.before.push_back(std::make_shared<Plan>(std::move(one)));
   }
   return made;
@@ -78,9 +78,9 @@ bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) 
   plan.problems = std::move(last.problems);
   plan.notes = std::move(last.notes);
   place_in_workspace(last, *split);
-  plan.rewritten = last.rewritten ? last.rewritten : split->last;
   for (Variant& variant : last.variants) {
     if (!variant.kernel) variant.kernel = split->last;
+    if (!variant.rewritten) variant.rewritten = split->last;
     variant.before.insert(variant.before.begin(), before.begin(), before.end());
     for (const Predicate& condition : *fits_memory)
       if (std::find(variant.when.begin(), variant.when.end(), condition) == variant.when.end())

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "backend/plan/launches/kernel_parts.h"
+#include "backend/plan/scales/multiplicands.h"
 #include "frontend/algebra/memory/convert.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
@@ -14,22 +15,6 @@ using namespace sema;
 namespace {
 
 using IndexSet = std::set<IndexId>;
-
-// The sum that a node is, in a type that threads or tensor cores accumulate.
-const Reduce* sum_at(const Kernel& kernel, NodeId id) {
-  const Node& node = kernel.node(id);
-  const auto* reduce = std::get_if<Reduce>(&node.what);
-  const bool type = node.type == ElementType::f32 || node.type == ElementType::f64 ||
-                    node.type == ElementType::s32;
-  return reduce && reduce->function == ReduceFunction::sum && type ? reduce : nullptr;
-}
-
-// What is multiplied: the operands of products of products of one type.
-void add_multiplicands(const Kernel& kernel, NodeId id, std::vector<NodeId>& to) {
-  const auto* apply = std::get_if<Apply>(&kernel.node(id).what);
-  if (!apply || apply->function != ElementFunction::mul) return to.push_back(id);
-  for (const NodeId operand : apply->operands) add_multiplicands(kernel, operand, to);
-}
 
 bool has_all(const IndexSet& set, const std::vector<IndexId>& of) {
   return std::all_of(of.begin(), of.end(), [&](IndexId index) { return set.contains(index); });
@@ -57,14 +42,14 @@ struct Groups {
 // Nothing where the sum is a product as it is.
 std::optional<Groups> groups_of(const Kernel& kernel, NodeId id,
                                 const std::vector<IndexSet>& free) {
-  const Reduce* found = sum_at(kernel, id);
+  const Reduce* found = accumulated_sum(kernel, id);
   if (!found) return std::nullopt;
   const Reduce& sum = *found;
   const auto indices = [&](NodeId of) -> const IndexSet& {
     return free[static_cast<std::size_t>(of)];
   };
-  std::vector<NodeId> all, inside;
-  add_multiplicands(kernel, sum.body, all);
+  const std::vector<NodeId> all = multiplicands(kernel, sum.body);
+  std::vector<NodeId> inside;
   if (all.size() < 3) return std::nullopt;
   // Of alpha * s[m,k] * A[m,k] * B[n,k] alpha stands outside, A and B are seeds, and s goes with A.
   Groups made;
@@ -102,7 +87,7 @@ std::optional<Groups> groups_of(const Kernel& kernel, NodeId id,
 }  // namespace
 
 std::optional<Product> product_at(const Kernel& kernel, NodeId sum) {
-  const Reduce* reduce = sum_at(kernel, sum);
+  const Reduce* reduce = accumulated_sum(kernel, sum);
   if (!reduce) return std::nullopt;
   const auto* multiply = std::get_if<Apply>(&kernel.node(reduce->body).what);
   if (!multiply || multiply->function != ElementFunction::mul) return std::nullopt;
@@ -140,10 +125,16 @@ std::optional<Kernel> with_two_factors(const Kernel& kernel) {
     const auto groups = live[id] ? groups_of(kernel, static_cast<NodeId>(id), free) : std::nullopt;
     if (!groups) continue;
     return rebuilt(kernel, {static_cast<NodeId>(id)}, [&](Rebuilding& to, NodeId, Node node) {
+      // Integers of an exact product get the sum's type, as their product had.
+      const auto as_summed = [&](NodeId of) {
+        if (kernel.node(of).type == node.type) return to.now(of);
+        return to.add({Apply{ElementFunction::cast, {to.now(of)}}, node.type, node.where});
+      };
       const auto multiplied = [&](const std::vector<NodeId>& of) {
-        NodeId all = to.now(of.front());
+        NodeId all = as_summed(of.front());
         for (std::size_t i = 1; i < of.size(); ++i)
-          all = to.add({Apply{ElementFunction::mul, {all, to.now(of[i])}}, node.type, node.where});
+          all =
+              to.add({Apply{ElementFunction::mul, {all, as_summed(of[i])}}, node.type, node.where});
         return all;
       };
       const NodeId a = multiplied(groups->factors[0]), b = multiplied(groups->factors[1]);
@@ -151,8 +142,8 @@ std::optional<Kernel> with_two_factors(const Kernel& kernel) {
           to.add({Apply{ElementFunction::mul, {a, b}}, node.type, node.where});
       NodeId made = to.add(node);
       for (const NodeId outside : groups->outside)
-        made =
-            to.add({Apply{ElementFunction::mul, {to.now(outside), made}}, node.type, node.where});
+        made = to.add(
+            {Apply{ElementFunction::mul, {as_summed(outside), made}}, node.type, node.where});
       return made;
     });
   }

@@ -8,6 +8,7 @@
 #include "backend/plan/launches/product.h"
 #include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/scales/multiplicands.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/split_indices.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -30,11 +31,21 @@ class ProductSplitter {
       : kernel_(tile::split_indices(kernel, facts)), facts_(&facts), workspace_(kernel) {}
 
   std::optional<SplitProducts> run() {
+    while (has_scaled_product() && (split_outputs() || store_scaled_product())) {
+    }
+    // The last product keeps its scales: its plan has launches that compute scaled factors where it
+    // needs them.
+    if (!made_.first.empty() && is_scaled(kernel_)) return made();
     while (auto grouped = with_two_factors(kernel_)) kernel_ = std::move(*grouped);
-    if (!first_product(kernel_)) return std::nullopt;
+    if (made_.first.empty() && !first_product(kernel_)) return std::nullopt;
     while (made_.first.size() < most_launches && !is_gemm(kernel_) && step()) {
     }
     if (made_.first.empty()) return std::nullopt;
+    return made();
+  }
+
+ private:
+  SplitProducts made() {
     made_.last = std::make_shared<const Kernel>(std::move(kernel_));
     made_.tensors = workspace_.tensors();
     made_.workspace = workspace_.bytes();
@@ -42,7 +53,44 @@ class ProductSplitter {
     return std::move(made_);
   }
 
- private:
+  // Whether the kernel is a product with scales, whatever surrounds it.
+  bool is_scaled(const Kernel& kernel) const {
+    const auto form = recognise_scaled(std::make_shared<const Kernel>(kernel), *facts_);
+    const auto* gemm = std::get_if<Gemm>(&form);
+    return gemm && !gemm->form.scales.empty();
+  }
+
+  // The indices of a sum's result, those of the outputs in their order.
+  Indices indices_of_result(NodeId sum) const {
+    return in_order_of_outputs(kernel_, free_indices(kernel_)[static_cast<std::size_t>(sum)]);
+  }
+
+  // Whether a node is a product with scales that a launch of its own can compute.
+  bool is_scaled_product(NodeId id) const {
+    const Reduce* sum = accumulated_sum(kernel_, id);
+    if (!sum || multiplicands(kernel_, sum->body).size() < 3) return false;
+    Workspace trial = workspace_;
+    const Indices order = indices_of_result(id);
+    return is_scaled(kernel_of(
+        id, order, trial.add("product", type_of(id), extents_of(order), kernel_.node(id).where)));
+  }
+
+  std::optional<NodeId> first_scaled_product() const {
+    const auto live = reachable(kernel_);
+    for (std::size_t id = 0; id < live.size(); ++id)
+      if (live[id] && is_scaled_product(static_cast<NodeId>(id))) return static_cast<NodeId>(id);
+    return std::nullopt;
+  }
+  bool has_scaled_product() const { return first_scaled_product().has_value(); }
+
+  // Of several products with scales all but the last go to launches of their own.
+  bool store_scaled_product() {
+    if (made_.first.size() >= most_launches || is_scaled(kernel_)) return false;
+    const NodeId sum = *first_scaled_product();
+    kernel_ = store(sum, indices_of_result(sum), type_of(sum), "product");
+    return true;
+  }
+
   bool is_gemm(const Kernel& kernel) const {
     const auto form = recognise_coalesced(std::make_shared<const Kernel>(kernel), *facts_);
     return std::holds_alternative<Gemm>(form);
@@ -100,7 +148,8 @@ class ProductSplitter {
     std::set<NodeId> found;
     const auto below = reachable(kernel_, {assignment.value});
     for (std::size_t id = 0; id < below.size(); ++id)
-      if (below[id] && product_at(kernel_, static_cast<NodeId>(id)))
+      if (below[id] && (product_at(kernel_, static_cast<NodeId>(id)) ||
+                        is_scaled_product(static_cast<NodeId>(id))))
         found.insert(static_cast<NodeId>(id));
     return found;
   }

@@ -13,6 +13,9 @@
 //   factor[i,j]  = f16(softmax[j](product[i,j]))
 //   O[i,d]       = sum[j](factor[i,j] * V[j,d])
 //
+// Of several products with scales (scales/group_scale.h) each keeps them, in a launch of its own;
+// the scales of one alone join its factors here, for what multiplies products without scales.
+//
 // A product is a sum of two factors, each of which has an index of the result that the other lacks:
 // its element of one factor is used again and again, so that storing it costs less than it saves.
 //

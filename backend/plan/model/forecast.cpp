@@ -6,9 +6,11 @@
 
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/mask_range.h"
+#include "backend/plan/model/chained.h"
 #include "backend/plan/model/tile_traffic.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/tile/chained_products.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/overloaded.h"
@@ -237,10 +239,24 @@ Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
   return made;
 }
 
+// Blocks take tiles of rows one after the other, each of all columns.
+Forecast of_chained(const tile::Program& program, const Prediction& prediction, const Sized& sized,
+                    const Target& target) {
+  const tile::Axis& rows = program.axis(tile::row_axis);
+  const std::int64_t tiles =
+      round_up_div(sized(rows.extent), rows.tile) * sized(program.axis(tile::batch_axis).extent);
+  Forecast made = of_tiles(prediction, sized, tiles, target);
+  const double columns = static_cast<double>(sized(program.axis(tile::column_axis).extent));
+  made.products =
+      static_cast<double>(made.most) * chained_clocks(program, target, columns) / target.hertz;
+  return made;
+}
+
 // Rows of tiles are taken once each. What columns that are walked again ask for comes from L2 as
 // far as the rows that blocks work on at once fit there.
 Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
                     const Prediction& prediction, const Sized& sized, const Target& target) {
+  if (program.has_products()) return of_chained(program, prediction, sized, target);
   const tile::Axis& across = program.axis(tile::row_axis);
   const int blocks = program.threads->blocks() * program.parts;
   const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;

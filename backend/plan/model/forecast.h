@@ -3,11 +3,9 @@
 //
 //   tiles        of the output, those with products, and how many the machine works on at once
 //   L2           what blocks load and store; what one block of a cluster loads for all counts once
-//   global       what L2 does not have. Tiles are taken in the plan's order, as
-//   many at a time as
-//                the machine holds; those go through K side by side, so that each row or column of
-//                tiles they share comes from memory once. Of what was used before the cache keeps
-//                the latest, as far as it holds.
+//   global       what L2 does not have. Tiles are taken in the plan's order, as many at a
+//                time as the machine holds; those go through K side by side, so that each row or
+//                column of tiles they share comes from memory once. L2 is modelled as an LRU cache.
 //   products     of the SM with the most tiles, at the machine's rate
 //
 // The bound of a launch is the longest of these and the launch's own time. It knows no latencies,

@@ -7,6 +7,7 @@
 #include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/launches/workspace_kernel.h"
+#include "backend/plan/model/chained.h"
 #include "backend/plan/model/scalar.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
@@ -118,8 +119,26 @@ void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm
   result.flops = 2 * m * n * k * batches;
 }
 
-// A K tile of which the block's part of A has so many rows and its part of B so many columns to be
-// loaded.
+// Scales that blocks read through L2: of each tile a number for each interval of K and for each
+// row, column or run of them that it varies with, as f32.
+Int scale_bytes(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+  const std::array<sema::IndexId, 2> indices{gemm.m, gemm.n};
+  Int bytes = 0;
+  for (const ProductScale& scale : gemm.scales) {
+    Int elements = tiles(kernel, gemm.k, gemm.promotion_interval) * product(kernel, gemm.batch);
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const std::int64_t run = constant_run(kernel, scale.factor.value, indices[axis]);
+      const std::int64_t tile = gemm.tile[axis];
+      // One number of each tile along an axis that it does not vary with, or in long runs.
+      const std::int64_t apart = run == 0 ? tile : std::min(run, tile);
+      elements *= tiles(kernel, indices[axis], static_cast<int>(apart));
+    }
+    bytes += elements * 4;
+  }
+  return bytes;
+}
+
+// A K tile of which the block loads `rows` rows of A and `columns` columns of B.
 template <class Gemm>
 TileWork tile_work(const sema::Kernel& kernel, const Gemm& gemm, double rows, double columns,
                    double product_clocks, const Target& target) {
@@ -231,6 +250,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
     result.conflicts.insert(result.conflicts.end(), of_store.begin(), of_store.end());
   }
   add_totals(result, kernel, gemm, gemm.cluster_tile());
+  result.cache_bytes += scale_bytes(kernel, gemm);
   // Each block loads its slice of what several need, and gets the others' slices.
   result.tile = tile_work(kernel, gemm, gemm.tile[0] / static_cast<double>(gemm.cluster[1]),
                           gemm.tile[1] / static_cast<double>(gemm.cluster[0]),
@@ -276,6 +296,11 @@ Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
 // A tile that copies fill or that is kept takes the registers of a thread's values. What copies
 // filled is free again once the values computed from it are kept.
 Prediction predict(const tile::Program& program, const Target& target) {
+  if (program.has_products()) {
+    Prediction chained = predict_chained(program, target);
+    chained.global_bytes = input_bytes(*program.kernel) + output_bytes(*program.kernel);
+    return chained;
+  }
   const tile::Distribution& threads = *program.threads;
   constexpr int rest = 36;  // addresses, conditions and partial results
   double copied = 0, kept = 0, along_columns = 0, joined = 0;

@@ -34,9 +34,9 @@ struct PanelAxis {
   std::vector<int> batch;  // and further ones
 };
 
-// What reading and writing tiles moves to and from global memory, through a cache of so many bytes
-// that keeps what was used last. Within a wave a panel is read once; a wave that uses more than the
-// cache holds leaves nothing behind that the next could use.
+// What reading and writing tiles moves to and from global memory, through an LRU
+// cache of a given size in bytes. Within a wave a panel is read once; a wave that uses more than
+// the cache holds leaves nothing behind that the next could use.
 class TileTraffic {
  public:
   TileTraffic(double cache_bytes, std::vector<PanelAxis> operands);

@@ -1,4 +1,4 @@
-// The tile of one input in shared memory: who brings it there, its layout, and what the banks make
+// The tile of one input in shared memory: how it is loaded, its layout, and what the banks make
 // of it.
 #pragma once
 

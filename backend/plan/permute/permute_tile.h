@@ -1,4 +1,4 @@
-// Tiles of a permute kernel, and who has which element of them.
+// Tiles of a permute kernel, and which thread has which element of them.
 #pragma once
 
 #include <vector>

@@ -129,7 +129,7 @@ class PermutePlanner {
               registers_of_staged(count()) > most_ahead));
   }
 
-  // Of a thread, for what it reads ahead of a tile of so many elements: an access takes one at
+  // Registers of a thread for what it reads ahead of a tile of `elements`: an access takes one at
   // least.
   std::int64_t registers_of_staged(std::int64_t elements) const {
     constexpr std::int64_t register_bytes = 4;
@@ -167,7 +167,7 @@ class PermutePlanner {
     int vector = std::max(1, std::min(bytes_ / element_bytes(way.tensor), most));
     if (way.run_axis != axis || !way.bare) return 1;
     // Sw<b,m,s> moves groups of 2^m elements as they are.
-    const Swizzle& swizzle = tensor(way.tensor).swizzle;  // keeps so many neighbours together
+    const Swizzle& swizzle = tensor(way.tensor).swizzle;  // keeps 2^m neighbours together
     while (swizzle.b > 0 && swizzle.m < 16 && vector > 1 << swizzle.m) vector /= 2;
     const int extent = made_.tile[static_cast<std::size_t>(axis)];
     const auto fits = [&] {
@@ -375,7 +375,7 @@ class PermutePlanner {
     return result;
   }
 
-  // Which memory binds, by the cycles of an SM that a tile takes of each.
+  // Which memory is the bottleneck, by the cycles of an SM that a tile takes of each.
   std::string bound() const {
     std::int64_t bytes = 0, elements = 1;
     for (int extent : made_.tile) elements *= extent;

@@ -97,7 +97,10 @@ constexpr EntryRow rows[] = {
     {"promotion_interval", "sm90",
      "the elements of K that the tensor cores add up before the sum goes on in registers: products "
      "of 8-bit floats are summed with about 13 bits otherwise",
-     "1 to 4096, whole steps of the instruction; without it, all of K", "promotion_interval = 128"},
+     "1 to 4096, whole steps of the instruction; without it, all of K, or what the groups of "
+     "scales "
+     "allow",
+     "promotion_interval = 128"},
     {"alternate_k", "sm90",
      "whether every other tile of a cluster walks K from its end, and so begins with what L2 still "
      "holds; the order of a sum then depends on the tile",

@@ -1,6 +1,7 @@
 #include "backend/plan/schedule/library_rows.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "backend/plan/copies.h"
 #include "backend/plan/mask.h"
@@ -34,6 +35,14 @@ int arithmetic(const sema::Kernel& kernel, const GemmForm& form) {
   return most;
 }
 
+// Columns for which all scales are the same; 0 where none depends on the column.
+std::int64_t column_run(const sema::Kernel& kernel, const GemmForm& form) {
+  std::int64_t run = 0;
+  for (const GroupScale& scale : form.scales)
+    run = std::gcd(run, constant_run(kernel, scale.value, form.n));
+  return run;
+}
+
 }  // namespace
 
 std::vector<sema::Policy> library_rows(const std::string& target, const sema::Kernel& kernel,
@@ -41,13 +50,17 @@ std::vector<sema::Policy> library_rows(const std::string& target, const sema::Ke
   const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
                     sum = kernel.node(form.contraction).type;
   if (a == sum) return {};
+  // Scaled integers are summed as integers within a group.
+  const bool scaled = !form.scales.empty();
+  const ElementType accumulator = scaled && !is_float(a) ? ElementType::s32 : sum;
   const auto along_k = [&](sema::NodeId factor) {
     return runs_along_k(kernel, facts, factor, form.k);
   };
   return sema::library_policies(
-      target, {a, b, sum, arithmetic(kernel, form), mask_of(kernel, form.contraction).has_value(),
-               stored_bits(kernel), along_k(form.a), along_k(form.b), reads_matrices(kernel, form),
-               in_parts, !form.batch.empty()});
+      target, {a, b, accumulator, arithmetic(kernel, form),
+               mask_of(kernel, form.contraction).has_value(), stored_bits(kernel), along_k(form.a),
+               along_k(form.b), reads_matrices(kernel, form), in_parts || scaled,
+               !form.batch.empty(), scaled, static_cast<int>(column_run(kernel, form))});
 }
 
 }  // namespace lay::plan

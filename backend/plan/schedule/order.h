@@ -18,8 +18,8 @@ struct Tiling {
   std::array<int, 2> tile{};
 };
 
-// Groups of so many rows of tiles: down a group's rows, then along n, then the next group, then
-// batches. Neighbouring blocks share operands in L2.
+// Groups of `usual_rows` rows of tiles: down a group's rows, then along n, then the next group,
+// then batches. Neighbouring blocks share operands in L2.
 //   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
 constexpr int usual_rows = 8;
 Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows = usual_rows);
@@ -36,7 +36,7 @@ Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int ro
 // a triangle of 32 x 32, and in eights 10; but 6 and 5 of the 272 in one of 16 x 32.
 int rows_for_clusters(const Tiling& tiling, bool masked);
 
-// An axis of the tiles' grid: an output index, so many elements a tile.
+// An axis of the tiles' grid: an output index, and the elements a tile.
 struct TileAxis {
   sema::IndexId index = -1;
   int tile = 1;

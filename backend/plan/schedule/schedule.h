@@ -30,8 +30,8 @@ struct ScheduleHead {
   }
 };
 
-// How tiles are visited: block or cluster -> (tile m, tile n), or groups of so many rows of tiles
-// one after the other.
+// How tiles are visited: block or cluster -> (tile m, tile n), or the rows of tiles in a
+// group, groups one after the other.
 using OrderEntry = std::variant<Layout, int>;
 
 struct SimtSchedule : ScheduleHead {

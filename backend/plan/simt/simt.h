@@ -1,4 +1,4 @@
-// The shape of a SIMT GEMM: who holds which accumulator, and which block has which tile.
+// The shape of a SIMT GEMM: which thread holds which accumulator, and which block has which tile.
 #pragma once
 
 #include <optional>

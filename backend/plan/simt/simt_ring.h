@@ -1,4 +1,4 @@
-// A ring of stages for a SIMT GEMM: what TMA copies into it, and who has which registers.
+// A ring of stages for a SIMT GEMM: what TMA copies into it, and which thread has which registers.
 #pragma once
 
 #include <vector>

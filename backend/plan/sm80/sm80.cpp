@@ -24,7 +24,7 @@ class Shaper {
 
  private:
   bool choose_tile();
-  bool choose_operand(Sm80Operand& operand, sema::NodeId load, int axis);
+  bool choose_operand(Sm80Operand& operand, int axis);
   bool choose_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked);
   bool choose_order();
   bool choose_room();
@@ -43,24 +43,27 @@ bool Shaper::choose_tile() {
   if (at_.schedule.cluster && *at_.schedule.cluster != std::array<int, 3>{1, 1, 1}) {
     return at_.wrong("unsupported", "cluster", "blocks of compute capability 8 form no clusters");
   }
-  if (gemm_.groups[2] != 1 || gemm_.groups[3] != 1) {
+  if (gemm_.groups[3] != 1) {
     return at_.wrong("unsupported", "groups",
-                     "groups along K and over successive tiles are not supported for sm80",
-                     {{"help", "write 1 for the last two numbers"}});
+                     "groups over successive tiles are not supported for sm80",
+                     {{"help", "write 1 for the last number"}});
   }
   if (!check_threads(at_, gemm_.threads(), "the groups")) return false;
   if (gemm_.stages < 2) {
     return at_.wrong("schedule-entry", "stages",
                      "the next K tile is on its way during the products: at least 2 stages");
   }
-  // One step of K is read while another is multiplied, in two sets of registers.
+  // One step of K is read while another is multiplied, in two sets of registers: each slice has an
+  // even number of steps of a K tile.
   const std::array<int, 3> least{gemm_.groups[0] * shape[0], gemm_.groups[1] * shape[1],
-                                 2 * shape[2]};
+                                 2 * shape[2] * gemm_.groups[2]};
   return check_tile(at_, gemm_, least, "warps");
 }
 
-bool Shaper::choose_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
+bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
+  const sema::NodeId load = axis == 0 ? at_.form.a : at_.form.b;
   operand.load = load;
+  operand.value = axis == 0 ? at_.form.a_value : at_.form.b_value;
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
   const sema::Tensor& tensor = at_.kernel.loaded(load);
   const auto& what = at_.kernel.load(load);
@@ -100,6 +103,14 @@ bool Shaper::choose_operand(Sm80Operand& operand, sema::NodeId load, int axis) {
   operand.fragment =
       fragment_from(atom, {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
                     operand.along_k, bits(tensor.element));
+  // Shared memory has elements as they are stored: the atom's layout says which of them a lane
+  // reads, whatever type it multiplies them in.
+  const ElementType multiplied = axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
+  operand.converted = tensor.element != multiplied ||
+                      !is_as_stored(at_.kernel, at_.form, operand.value, operand.load);
+  // An element that is the atom's already may still be converted: bf16(f16(X)) rounds on the way.
+  // Operands that are not keep their reads, by ldmatrix or value by value.
+  if (operand.converted) read_together(operand.fragment, bits(tensor.element));
   return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b);
 }
 
@@ -118,8 +129,11 @@ bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<A
   };
   if (const auto fault = shared_fault({tile[0], tile[1]}, *asked)) return misfit(*fault);
   const auto offsets = values(*asked);
-  // ldmatrix reads rows of 16 bytes, cp.async writes `vector` elements: each has to be one piece.
-  const int together = operand.fragment.matrices > 0 ? widest_access * 8 / element : operand.vector;
+  // ldmatrix reads rows of 16 bytes, other reads bring the values of `together`, cp.async writes
+  // `vector` elements: each has to be one piece.
+  const int together = operand.fragment.matrices > 0
+                           ? widest_access * 8 / element
+                           : std::max(operand.vector, operand.fragment.together);
   // Offsets are listed with the outer index fastest: neighbours along k are tile[0] places apart.
   const std::size_t step = operand.along_k ? static_cast<std::size_t>(tile[0]) : 1;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -168,11 +182,12 @@ std::optional<Sm80Gemm> Shaper::run() {
                           "sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)",
                           [](const sema::Atom& atom) {
                             return atom.kind == "warp" && !atom.a_shared && !atom.b_shared;
-                          }};
+                          },
+                          true};
   // Each step uses what those before it chose: the tile needs the atom, the copies need the
   // threads.
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_accumulators(at_, gemm_) ||
-      !choose_operand(gemm_.a, at_.form.a, 0) || !choose_operand(gemm_.b, at_.form.b, 1)) {
+      !choose_operand(gemm_.a, 0) || !choose_operand(gemm_.b, 1)) {
     return std::nullopt;
   }
   choose_vectors(at_, gemm_);
@@ -202,7 +217,11 @@ int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
     return static_cast<int>(*std::max_element(offsets.begin(), offsets.end()) + 1) *
            kernel.loaded(operand.load).element_bytes();
   };
-  return gemm.stages * (bytes(gemm.a) + bytes(gemm.b));
+  // All slices but the first hand over at once, each to a place of its own: one barrier is enough,
+  // and skinny tiles, which take slices, have few accumulators. 16 x 32 of f32: 2 KiB a slice.
+  const int handed =
+      (gemm.groups[2] - 1) * gemm.tile[0] * gemm.tile[1] * bits(gemm.mma.accumulator) / 8;
+  return gemm.stages * (bytes(gemm.a) + bytes(gemm.b)) + handed;
 }
 
 int least_registers(const Sm80Gemm& gemm) {

@@ -17,7 +17,7 @@ namespace lay::plan {
 // "schedule-threads", "unsupported".
 std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping);
 
-// Bytes of shared memory, all stages.
+// Bytes of shared memory: all stages, and the sums that slices hand over.
 int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel);
 // Registers a thread: accumulators and two sets of fragments.
 int least_registers(const Sm80Gemm& gemm);

@@ -13,9 +13,13 @@
 
 namespace lay::plan {
 
-// How one operand travels: global -> shared -> registers. "Outer" is m for A and n for B.
+// How one operand travels: global -> shared -> registers. "Outer" is m for A and n for B. Shared
+// memory has elements as memory has them; where the atom multiplies another type they are converted
+// in registers: s8 in shared memory becomes bf16 on its way to an atom of bf16.
 struct Sm80Operand {
+  sema::NodeId value = -1;  // the factor of the product: the load, or casts of it
   sema::NodeId load = -1;
+  bool converted = false;  // from the load to the factor, as the atom's type, in registers
   sema::IndexId outer = -1;
   int vector_mode = 0;  // the tensor's mode along which one access runs
   bool along_k = true;  // that mode is k's, not the outer index's; shared memory keeps it together
@@ -26,11 +30,16 @@ struct Sm80Operand {
   Fragment fragment;
 };
 
-// The groups are warps; a block takes one tile.
+// The groups are warps; a block takes one tile. It has groups[2] slices of groups[0] * groups[1]
+// warps: slice s adds the products of the s-th part of every K tile, and at the end the sums of
+// slice 1, 2, ... are added to those of slice 0 in this order.
 struct Sm80Gemm : TensorGemm {
   Sm80Operand a, b;
 
-  int threads() const { return 32 * groups[0] * groups[1]; }
+  int slice_threads() const { return 32 * groups[0] * groups[1]; }
+  int threads() const { return slice_threads() * groups[2]; }
+  // Steps of the atom along k that one slice has of a K tile.
+  int steps() const { return repeats()[2] / groups[2]; }
 };
 
 }  // namespace lay::plan

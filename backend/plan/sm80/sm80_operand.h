@@ -1,5 +1,5 @@
-// How an operand of the SM80 family travels, from layouts alone: who copies what, and the swizzle
-// under which copies and fragments meet no bank conflicts.
+// How an operand of the SM80 family travels, from layouts alone: which thread copies what, and the
+// swizzle under which copies and fragments meet no bank conflicts.
 #pragma once
 
 #include <array>

@@ -5,6 +5,7 @@
 #include "backend/plan/mask.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/simt.h"
+#include "backend/plan/sm90/sm90_scales.h"
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/text.h"
@@ -83,8 +84,11 @@ bool Shaper::choose_tile() {
 // How much of K the tensor cores add up by themselves.
 bool Shaper::choose_accumulate() {
   gemm_.promotion_interval = at_.schedule.promotion_interval.value_or(0);
+  gemm_.total = at_.kernel.node(gemm_.contraction).type;
+  const bool scaled = !at_.form.scales.empty();
+  if (scaled && !choose_scaled_interval(at_, gemm_)) return false;
   if (gemm_.promotion_interval == 0) return true;
-  if (!is_float(gemm_.mma.accumulator)) {
+  if (!scaled && !is_float(gemm_.mma.accumulator)) {
     return at_.wrong("schedule-entry", "promotion_interval",
                      "sums of " + std::string(element_name(gemm_.mma.accumulator)) +
                          " are exact however they are added up",
@@ -148,7 +152,7 @@ bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<An
   if (spans.empty()) {
     return at_.wrong("schedule-smem", "tile",
                      "rows of " + std::to_string(run) + " bytes of " + name +
-                         " are no whole number of swizzle spans of 32 bytes");
+                         " are no multiple of 32 bytes, the narrowest swizzle");
   }
   const auto layout = [&](int span) {
     return operand_layout(outer, k, operand.along_k, span, element);
@@ -263,7 +267,7 @@ void Shaper::choose_stores() {
   }
 }
 
-// Who adds up what, where blocks share K.
+// Chooses which block adds up which columns, where blocks share K.
 void Shaper::choose_split(Sm90Gemm& gemm) {
   if (gemm.cluster[2] == 1) return;
   constexpr int least = 8, most = 64;
@@ -324,10 +328,10 @@ void Shaper::choose_buffers() {
 }
 
 // Registers move from the producer threads to the consumers, in eights, and a launch has no more of
-// them than its threads begin with: who asks for what nobody gives up waits for ever (PTX ISA,
-// setmaxnreg). Beside its accumulators a thread holds a K tile's part of A, where the atom reads it
-// from registers, totals, where sums are added up in parts, and what it adds up of its own where
-// blocks share K, which also takes more addresses.
+// them than its threads begin with: an increase that no warpgroup has released blocks forever (PTX
+// ISA, setmaxnreg). Beside its accumulators a thread holds a K tile's part of A, where the atom
+// reads it from registers, totals, where sums are added up in parts, scales of such parts, and what
+// it adds up of its own where blocks share K, which also takes more addresses.
 bool Shaper::choose_registers() {
   // f32 accumulators of a thread: 128 x 256 by one consumer of 128 threads is 256, by two 128.
   // Promotion doubles them.
@@ -335,12 +339,12 @@ bool Shaper::choose_registers() {
       gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.promotion_interval ? 2 : 1);
   const int of_a = gemm_.fragment_registers();
   const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
-  const int others = gemm_.split ? 60 : 24;
+  const int others = (gemm_.split ? 60 : 24) + gemm_.scale_registers();
   // What the launch gives each thread: 65536 / 384 = 170, in eights 168.
   int each =
       std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads() / 8 * 8);
   // ptxas fits each instruction into what a thread begins with, whatever it is given later (C7602):
-  // so many registers beside its accumulators, and four of A.
+  // `of_instruction` registers beside its accumulators, and `of_its_a` of A.
   // Read off compiled kernels, not derived.
   constexpr int of_instruction = 26, of_its_a = 4;
   const int atom = gemm_.mma.shape[0] * gemm_.mma.shape[1] / warpgroup,
@@ -373,7 +377,9 @@ bool Shaper::choose_registers() {
   return at_.wrong(
       "schedule-registers", "tile",
       "a part of " + tuple_text(gemm_.part()) + " leaves " + std::to_string(held) +
-          " accumulators" + (of_a > 0 ? " and " + std::to_string(of_a) + " registers of A" : "") +
+          " accumulators" +
+          (gemm_.scales.empty() ? "" : ", " + std::to_string(gemm_.scale_registers()) + " scales") +
+          (of_a > 0 ? " and " + std::to_string(of_a) + " registers of A" : "") +
           (sums > 0 ? " and " + std::to_string(sums) + " sums" : "") +
           " to each thread of a consumer, which has " + std::to_string(each) + " registers",
       {{"help", "a smaller tile or more groups"}});
@@ -391,7 +397,7 @@ std::optional<Sm90Gemm> Shaper::run() {
   gemm_.alternate_k = at_.schedule.alternate_k.value_or(false);
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_accumulate() ||
       !choose_operand(gemm_.a, at_.form.a, 0) || !choose_operand(gemm_.b, at_.form.b, 1) ||
-      !choose_accumulators(at_, gemm_)) {
+      !choose_accumulators(at_, gemm_) || !choose_scales(at_, gemm_)) {
     return std::nullopt;
   }
   choose_stores();
@@ -421,7 +427,7 @@ int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;
   // A block receives, from every other block that shares K, the subtiles that it adds up.
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values *
-                                     warpgroup * gemm.consumers() * bits(gemm.mma.accumulator) / 8
+                                     warpgroup * gemm.consumers() * bits(gemm.total) / 8
                                : 0;
   const bool inputs_by_tma = gemm.store && gemm.store->in_by_tma();
   const int arrived =

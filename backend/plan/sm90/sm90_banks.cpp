@@ -13,7 +13,7 @@ namespace {
 
 constexpr int rows = 8, row_bytes = 16;
 
-// Of a stage of so many elements of so many bytes: the most wavefronts of a matrix.
+// Returns the most wavefronts of a matrix, in a stage of outer x k elements of `element` bytes.
 int worst_of(const TmaOperand& operand, int outer, int k, int element) {
   const int across = row_bytes / element;
   const auto offsets = values(operand.shared);

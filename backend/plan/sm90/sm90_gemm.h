@@ -9,8 +9,8 @@
 // atom at a time.
 //
 // Everything here follows from the schedule's tile, atom, groups, cluster and stages and from the
-// tensors' layouts: who loads which part of a tile for whom, the boxes, the swizzles, and who holds
-// which accumulator.
+// tensors' layouts: which warp loads which part of a tile, the boxes, the swizzles, and which
+// thread holds which accumulator.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "backend/plan/fragment.h"
+#include "backend/plan/scales/group_scale.h"
 #include "backend/plan/tensor_gemm.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -62,8 +63,7 @@ struct StagedTensor {
   Layout held{8, 1};  // value of a step, or of a pass -> (m, n), from the thread's first
   int vector = 8;     // values that one access of a thread takes
   int step = 8;       // values of a thread that go together
-  // Lanes whose number has this bit begin so many values further on, so that a warp meets no bank
-  // twice.
+  // To avoid bank conflicts, lanes with this bit set rotate the order of their values by `values`.
   struct Rotated {
     int bit = 0, values = 0;
   };
@@ -108,7 +108,7 @@ struct StagedStore {
   int step() const;         // values of a thread that go together; passes begin with whole steps
   bool out_by_tma() const;  // some output does
   bool in_by_tma() const;
-  // Times that a consumer stores, for so many columns.
+  // Returns the epilogue subtiles that `columns` take.
   int passes(int columns) const { return (columns + width - 1) / width; }
 };
 
@@ -126,6 +126,23 @@ struct Split {
   int values = 0;
   int passes = 0;
   int each = 0;
+};
+
+// A factor of the product that is one number for each promotion interval of K. A thread reads those
+// of its accumulators before the products of an interval, and multiplies their sums by them where
+// it adds these to the totals:
+//
+//   total[m,n] += scale(m, n, first of the interval) * sum[k of the interval](A[m,k] * B[n,k])
+//
+// Accumulators of one row, of one column, or of several for which the factor is the same, share a
+// number.
+struct ProductScale {
+  GroupScale factor;
+  std::array<bool, 2> varies{};  // with m, with n
+  // (value of the atom), (atom along m), (atom along n) -> number, of which the parts add.
+  std::array<Layout, 3> held;
+  Layout read{1, 0};  // number -> (m, n), from the thread's first accumulator on: basis strides
+  int count = 1;      // numbers of a thread
 };
 
 // The groups are consumers; a cluster takes one tile of its own, in units of which the order is,
@@ -146,6 +163,8 @@ struct Sm90Gemm : TensorGemm {
   // registers, rounded as the accumulator's type rounds: a multiple or a part of the tile's, or 0
   // for all of K.
   int promotion_interval = 0;
+  std::vector<ProductScale> scales;      // of each interval, which then lies in one group of each
+  ElementType total = ElementType::f32;  // in which intervals are added up, the sum's type
 
   int consumer_groups() const { return groups[3]; }
   int warpgroups_of_group() const { return groups[0] * groups[1]; }  // consumers that share a tile
@@ -157,6 +176,12 @@ struct Sm90Gemm : TensorGemm {
   int fragment_registers() const {
     return a.fragment ? repeats()[0] * repeats()[2] * a.fragment->values() * bits(mma.a_type) / 32
                       : 0;
+  }
+  // A thread's registers of scales.
+  int scale_registers() const {
+    int all = 0;
+    for (const ProductScale& scale : scales) all += scale.count;
+    return all;
   }
   // Times that a consumer stores, a tile.
   int stores() const { return store->passes(mma.shape[1]) * repeats()[0] * repeats()[1]; }

@@ -70,7 +70,7 @@ class Accesses {
   Accesses(const StagedTensor& of, int element_bytes)
       : of_(of), element_bytes_(element_bytes), offsets_(values(of.shared)) {}
 
-  // By the threads that hold the accumulators of so many columns.
+  // By the threads that hold the accumulators of `width` columns.
   Wavefronts worst_held(const std::optional<StagedTensor::Rotated>& rotated, int width) const {
     const int all = of_.matrices ? 1 : width * rows_of_atom / warpgroup;
     const auto rows = values(along(of_.lanes, 0)), columns = values(along(of_.lanes, 1));
@@ -253,7 +253,8 @@ void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
   staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, 8 * element);
 }
 
-// Who has which values. Nothing where the atom's accumulators are no matrices, or no passes.
+// Chooses which thread has which values. Returns false where the atom's accumulators are no
+// matrices, or no passes.
 bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
                    Facts& facts) {
   if (staged.matrices) {

@@ -5,6 +5,7 @@
 #include "backend/notation/parse_layout.h"
 #include "backend/tile/text/statement_text.h"
 #include "frontend/sema/kernel/reduce_function.h"
+#include "frontend/sema/library.h"
 
 namespace lay::tile {
 
@@ -33,6 +34,7 @@ class Parser {
       program_.parts = cursor_.small_integer();
     }
     if (cursor_.accept("threads")) threads();
+    if (cursor_.accept("warpgroups")) warpgroups();
     while (cursor_.accept("tile")) tile();
     const ValueText values(program_);
     for (const sema::NodeId id : values.written()) same(value_line(program_, values, id));
@@ -129,6 +131,37 @@ class Parser {
     if (cursor_.accept("blocks_per_sm")) program_.blocks_per_sm = cursor_.small_integer();
   }
 
+  void warpgroups() {
+    Warpgroups made;
+    made.consumers = cursor_.small_integer();
+    cursor_.expect("registers");
+    made.registers = pair();
+    cursor_.expect("sms");
+    made.sms = cursor_.small_integer();
+    program_.warpgroups = made;
+  }
+
+  std::array<int, 2> pair() {
+    const Token token = cursor_.peek();
+    const std::vector<int> two = list([&] { return cursor_.small_integer(); });
+    if (two.size() != 2) cursor_.fail("expected two numbers", token);
+    return {two[0], two[1]};
+  }
+
+  SharedTile shared() {
+    SharedTile made;
+    made.layout = layouts_.layout();
+    cursor_.expect("span");
+    made.span = cursor_.small_integer();
+    cursor_.expect("order");
+    made.order = list([&] { return cursor_.small_integer(); });
+    cursor_.expect("box");
+    made.box = pair();
+    cursor_.expect("stages");
+    made.stages = cursor_.small_integer();
+    return made;
+  }
+
   void tile() {
     Tile made;
     made.name = declare(tiles_, program_.tiles.size());
@@ -141,6 +174,8 @@ class Parser {
     cursor_.expect("in");
     if (cursor_.accept("global")) {
       made.space = Space::global;
+    } else if (cursor_.accept("shared")) {
+      made.space = Space::shared;
     } else {
       cursor_.expect("registers");
     }
@@ -150,6 +185,7 @@ class Parser {
       cursor_.expect("output");
       made.assignment = cursor_.small_integer();
     }
+    if (cursor_.accept("as")) made.shared = shared();
     program_.tiles.push_back(std::move(made));
   }
 
@@ -189,6 +225,8 @@ class Parser {
       made.node = Map{out};
     } else if (cursor_.accept("reduce")) {
       made.node = reduce(values, held);
+    } else if (cursor_.accept("mma")) {
+      made.node = mma();
     } else {
       cursor_.fail("`" + token.text + "` starts no statement");
     }
@@ -223,7 +261,47 @@ class Parser {
     made.over = find(axes_, "axis");
     cursor_.expect("of");
     same(values(function->body, held));
+    if (!cursor_.accept("rescales")) return made;
+    do made.rescales.push_back(find(tiles_, "tile"));
+    while (cursor_.accept(","));
     return made;
+  }
+
+  Mma mma() {
+    Mma made;
+    made.out = tile_name();
+    cursor_.expect("+=");
+    made.a = tile_name();
+    cursor_.expect("*");
+    made.b = tile_name();
+    cursor_.expect("over");
+    made.over = find(axes_, "axis");
+    if (cursor_.accept("by")) made.atom = atom();
+    return made;
+  }
+
+  // "sm90.wgmma(n = 128, ab = f16, acc = f32)"
+  sema::Atom atom() {
+    const Token token = cursor_.peek();
+    const std::string text = cursor_.string();
+    const auto dot = text.find('.');
+    if (dot == std::string::npos) cursor_.fail("expected a library and its record", token);
+    Cursor record(notation::lex(std::string_view(text).substr(dot + 1)));
+    const std::string name = record.name();
+    std::vector<sema::LibraryArgument> arguments;
+    record.expect("(");
+    while (!record.accept(")")) {
+      if (!arguments.empty()) record.expect(",");
+      const std::string key = record.name();
+      record.expect("=");
+      if (const auto element = parse_element(record.peek().text)) {
+        record.take();
+        arguments.emplace_back(key, *element);
+      } else {
+        arguments.emplace_back(key, std::int64_t{record.small_integer()});
+      }
+    }
+    return sema::library_atom("atoms." + text.substr(0, dot), name, arguments);
   }
 
   For loop(const ValueText& values, HeldValues& held) {

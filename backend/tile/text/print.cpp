@@ -6,7 +6,17 @@ namespace lay::tile {
 
 namespace {
 
+std::string list(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return "(" + text + ")";
+}
+
 std::string threads_text(const Program& program) {
+  if (const auto& groups = program.warpgroups)
+    return "  warpgroups " + std::to_string(groups->consumers) + " registers " +
+           list({groups->registers[0], groups->registers[1]}) + " sms " +
+           std::to_string(groups->sms) + "\n";
   if (!program.threads) return "";
   std::string text = "  threads " + program.threads->layout.to_string() + " vector " +
                      std::to_string(program.threads->vector) + "\n";
@@ -15,12 +25,19 @@ std::string threads_text(const Program& program) {
   return text;
 }
 
+std::string shared_text(const SharedTile& shared) {
+  return " as " + to_string(shared.layout) + " span " + std::to_string(shared.span) + " order " +
+         list(shared.order) + " box " + list({shared.box[0], shared.box[1]}) + " stages " +
+         std::to_string(shared.stages);
+}
+
 std::string tile_text(const Program& program, const Tile& tile) {
   std::string axes;
   for (const AxisId axis : tile.axes) axes += (axes.empty() ? "" : ",") + program.axis(axis).name;
   return "  tile " + tile.name + ": " + std::string(element_name(tile.element)) + " (" + axes +
          ") in " + std::string(space_name(tile.space)) + " = %" + std::to_string(tile.value) +
-         (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") + "\n";
+         (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") +
+         (tile.shared ? shared_text(*tile.shared) : "") + "\n";
 }
 
 class Printer {

@@ -6,7 +6,7 @@
 namespace lay::tile {
 
 std::string_view space_name(Space space) {
-  return space == Space::global ? "global" : "registers";
+  return space == Space::global ? "global" : space == Space::shared ? "shared" : "registers";
 }
 
 std::string value_line(const Program& program, const ValueText& values, sema::NodeId id) {
@@ -42,9 +42,17 @@ std::string first_line(const Program& program, const ValueText& values, const He
           [&](const Reduce& reduce) {
             const auto& node =
                 std::get<sema::Reduce>(program.kernel->node(program.tile(reduce.out).value).what);
+            std::string rescales;
+            for (const TileId id : reduce.rescales)
+              rescales += (rescales.empty() ? " rescales " : ", ") + program.tile(id).name;
             return "reduce " + values.tile(reduce.out) + " = " +
                    std::string(sema::reduce_row(node.function).name) + " over " +
-                   program.axis(reduce.over).name + " of " + values(node.body, held);
+                   program.axis(reduce.over).name + " of " + values(node.body, held) + rescales;
+          },
+          [&](const Mma& mma) {
+            return "mma " + values.tile(mma.out) + " += " + values.tile(mma.a) + " * " +
+                   values.tile(mma.b) + " over " + program.axis(mma.over).name +
+                   (mma.atom ? " by \"" + mma.atom->name + "\"" : "");
           },
       },
       stmt.node);

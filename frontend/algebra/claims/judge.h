@@ -18,7 +18,7 @@ struct Claim {
   std::optional<std::vector<Predicate>> enough;
   // Each holds wherever the claim does.
   std::vector<Predicate> needed;
-  // With known operands. At most so many values are walked through.
+  // With known operands. At most `most_values` are walked through.
   std::function<Conclusion(const std::vector<AnyLayout>&, const std::vector<Tuple>&,
                            int64_t most_values)>
       known;
@@ -55,7 +55,8 @@ std::string place_text(const AnyLayout& a, int64_t index);
 Conclusion repeated_at(const AnyLayout& a, int64_t index, int64_t before);
 Conclusion fails_at(const AnyLayout& a, int64_t index, const std::string& what);
 
-// The integer values in the order of the index; nothing if there are more than so many.
+// The integer values in the order of the index; nothing if there are more than
+// `most_values`.
 std::optional<std::vector<int64_t>> walked(const AnyLayout& a, int64_t most_values);
 
 }  // namespace lay

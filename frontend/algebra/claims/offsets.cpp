@@ -91,7 +91,7 @@ Conclusion aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int eleme
   if (bytes.is_literal() && bytes.value() < 1) {
     throw refusal("argument-kind", "an alignment is at least one byte, not " + bytes.to_string());
   }
-  // So many elements make the least multiple of the alignment: bytes*8 / gcd(bytes*8, bits).
+  // The elements in the least multiple of the alignment: bytes*8 / gcd(bytes*8, bits).
   const Int wanted = bytes * 8;
   Int step = wanted;
   if (wanted.is_literal()) {

@@ -56,7 +56,7 @@ Conclusion disjoint(Facts& facts, const AnyLayout& a, const AnyLayout& b, const 
 // Failure: the smallest coordinate that does not.
 Conclusion aligned(Facts& facts, const AnyLayout& a, const Int& bytes, int element_bits = 8);
 
-// Every value fits a signed integer of so many bits, 1 to 64.
+// Every value fits a signed integer of `bits` bits, 1 to 64.
 Conclusion fits(Facts& facts, const AnyLayout& a, int bits);
 
 // |a| == |b| and a(i) == b(i) for 0 <= i < |a|. Failure: the smallest i that differs.

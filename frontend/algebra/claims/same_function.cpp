@@ -185,7 +185,7 @@ class Unlike {
 
   const Known& known_;
   std::vector<Bounded> terms_;
-  int64_t top_ = 0;  // values have so many bits
+  int64_t top_ = 0;  // the bits of a value
   std::vector<Bits> bits_;
   int steps_ = kKnownSteps;
 };
@@ -242,8 +242,8 @@ std::optional<std::vector<Both>> modes_of_both(const Known& a, const Known& b) {
 }
 
 // Above the bits of both swizzles nothing moves: S(x + k*2^t) == S(x) + k*2^t. So where a step of a
-// mode is the same in both, and so many of them are a multiple of 2^t, more of them make no
-// difference that fewer do not make; and where the steps of a mode are two multiples of 2^t, one of
+// mode is the same in both, and n of them are a multiple of 2^t, more than n make no difference
+// that n do not make; and where the steps of a mode are two multiples of 2^t, one of
 // them makes one. What is left of the modes is walked through.
 std::optional<Conclusion> differ_in_low_bits(const AnyLayout& a, const AnyLayout& b, int64_t most) {
   const auto of_a = known_stripped(a), of_b = known_stripped(b);

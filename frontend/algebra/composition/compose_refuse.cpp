@@ -6,8 +6,8 @@
 namespace lay {
 namespace {
 
-// A repair is tried by its table of values, up to so many elements: a refusal must not take longer
-// than the check before it.
+// A repair is tried by its table of values, up to `kMaxRepair` elements: a refusal must not take
+// longer than the check before it.
 constexpr int64_t kMaxRepair = 4096;
 
 std::optional<Counterexample> counterexample(Facts& facts, const Layout& a, const Layout& b) {

@@ -176,6 +176,8 @@ Number apply(F function, Number a, Number b, Number c) {
       return extreme(function, a, b);
     case F::fma:
       return a * b + c;
+    case F::exp_fma:
+      return exponential(a * b + c);
     default:
       return of_one(function, a);
   }

@@ -94,7 +94,7 @@ class Searcher {
 
   InverseSearch run() {
     // From cheap to dear. A pass over all extents that ended by itself is a proof, as every layout
-    // with so many boundaries was ruled out.
+    // with that number of boundaries was ruled out.
     for (const Pass& pass : kPasses) {
       if (repeats_) break;  // only the chains decide between indices
       const auto found = with_restarts(pass, [&] { return descend(whole(), 1); });

@@ -33,9 +33,9 @@ struct Missing {
 };
 Missing first_missing(const Known& known, const std::vector<Side>& sides);
 
-// Of so many indices from a multiple of it on, every block is permuted within itself: none leaves 0
-// .. n-1 for a multiple n. The bits that are changed lie inside; those that are only read may lie
-// above.
+// Returns the extent n of the blocks that the swizzle permutes within themselves: indices k*n to
+// k*n + n-1 stay there, and none leaves 0 .. m-1 for a multiple m of n. The bits that are changed
+// lie inside; those that are only read may lie above.
 int64_t swizzle_block(const Swizzle& s);
 
 // The swizzle that a composed layout ends with; Refusal "no-swizzle" of the operation where it ends

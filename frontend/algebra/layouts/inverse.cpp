@@ -201,8 +201,8 @@ void repair(const Layout& a, Refusal& r) {
 
 Layout invert(Facts& facts, const Layout& a, Effort effort);
 
-// Of the sizes at which a search is made: what one takes besides its elements, and what all may.
-// A refusal with symbols searches at small sizes: together at most so many elements.
+// A refusal with symbols searches at small sizes. kTrial: what one size costs besides its elements;
+// kMostInTrials: what all sizes together may cost.
 constexpr int64_t kTrial = 32, kMostInTrials = 1 << 13;
 
 // Where the rule gives no more than a guess. A trial refuses only what has no inverse; what it

@@ -123,7 +123,7 @@ std::optional<Swizzle> moved_swizzle(Facts& facts, const Layout& a, const Swizzl
 // The swizzle that does the same to indices below n: bits that none of them has need not be read.
 Swizzle reading_below(const Swizzle& s, const Int& n) {
   if (s.b == 0 || !n.is_literal()) return s;
-  // Indices below n have so many bits: source bits above them are always 0.
+  // Source bits above those of n - 1 are always 0.
   const int64_t bits = std::bit_width(static_cast<uint64_t>(n.value() - 1)),
                 low = std::countr_zero(static_cast<uint64_t>(s.source_mask()));
   return in_unit(Swizzle(std::clamp<int64_t>(bits - low, 0, s.b), s.m, s.s), s.unit);

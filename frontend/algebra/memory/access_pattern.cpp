@@ -79,10 +79,11 @@ int64_t chosen_vector(const AccessPattern& pattern, const Placement& where,
                       std::optional<int64_t> vector) {
   if (!vector) return widest_vector(pattern, where);
   if (!moves_as_one(pattern, where, *vector)) {
-    throw refusal(
-        "vector",
-        "vectors of " + std::to_string(*vector) + " elements do not lie in one piece here",
-        "at most " + std::to_string(widest_vector(pattern, where)) + " elements do");
+    const int64_t widest = widest_vector(pattern, where);
+    throw refusal("vector",
+                  "vectors of " + std::to_string(*vector) + " elements are not contiguous here",
+                  "the widest contiguous vector is " + std::to_string(widest) +
+                      (widest == 1 ? " element" : " elements"));
   }
   return *vector;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Who touches what: a thread-value layout laid over a tile, and what memory makes of it under a
+// An access: a thread-value layout laid over a tile, and what memory makes of it under a
 // layout of the tile.
 //
 //     ((4,8),(8,2)) -> coordinates of a (64,16) tile: thread t's values 0 .. 15; mode 0 counts the

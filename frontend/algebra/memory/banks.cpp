@@ -11,7 +11,7 @@ void keep_distinct(std::vector<int64_t>& units) {
   units.erase(std::unique(units.begin(), units.end()), units.end());
 }
 
-// The units of so many bytes that the accesses touch, each once.
+// The units of `unit` bytes that the accesses touch, each once.
 // Sectors, words or bytes: a wide access may touch several, and neighbours share one.
 void touched(std::span<const int64_t> addresses, int bytes, int unit, std::vector<int64_t>& units) {
   units.clear();

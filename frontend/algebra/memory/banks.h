@@ -27,7 +27,7 @@ struct SharedMemory {
   int bank_bytes = 4;
   int lanes = 32;
 
-  // Phases of an access of so many bytes a lane.
+  // Phases of an access of `bytes` a lane.
   int phases(int bytes) const;
 };
 

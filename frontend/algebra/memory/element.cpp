@@ -41,6 +41,7 @@ constexpr std::array kFunctions = {
     FunctionRow{F::max_nan, "max_nan", 2, R::same, true, true},
     FunctionRow{F::fma, "fma", 3, R::same, true, true},
     FunctionRow{F::exp, "exp", 1, R::same, true, false},
+    FunctionRow{F::exp_fma, "exp_fma", 3, R::same, true, false},
     FunctionRow{F::log, "log", 1, R::same, true, false},
     FunctionRow{F::sqrt, "sqrt", 1, R::same, true, false},
     FunctionRow{F::rsqrt, "rsqrt", 1, R::same, true, false},

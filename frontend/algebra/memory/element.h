@@ -81,6 +81,7 @@ enum class ElementFunction : uint8_t {
   max_nan,
   fma,
   exp,
+  exp_fma,  // exp(a * b + c), in f32 by an approximate instruction
   log,
   sqrt,
   rsqrt,

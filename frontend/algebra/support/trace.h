@@ -219,7 +219,7 @@ struct Common {
   Layout through, values;
   Int count;
 };
-// A swizzle that the other layout does not have keeps so many neighbours together.
+// A swizzle that the other layout does not have keeps `elements` neighbours together.
 struct Limited {
   Swizzle by;
   int64_t elements;
@@ -276,7 +276,7 @@ struct Derivation {
   size_t skipped_ = 0;  // operations begun and not kept
 };
 
-// Who listens on this thread: null while nobody does, which is nearly always.
+// The listener of this thread; null while nobody listens, which is nearly always.
 inline constinit thread_local Derivation* listener = nullptr;
 
 // Whether somebody listens.

@@ -14,7 +14,7 @@ Refusal misfit(const Tuple& coordinate, const Tuple& shape) {
 
 const Int& index_of(const Tuple& coordinate) {
   if (coordinate.is_underscore()) {
-    throw refusal("underscore", "an underscore stands where an index must stand",
+    throw refusal("underscore", "expected an index, got an underscore",
                   "a call with _ slices a layout");
   }
   if (!coordinate.is_int())

@@ -6,8 +6,7 @@ namespace lay {
 namespace {
 
 const Int& integer(const Tuple& t) {
-  if (!t.is_int())
-    throw refusal("not-integer", t.to_string() + " stands where an integer must stand");
+  if (!t.is_int()) throw refusal("not-integer", "expected an integer, got " + t.to_string());
   return t.value();
 }
 

@@ -3,7 +3,7 @@
 // Operations on IntTuples that need no strides: their structure, arithmetic at the leaves, and the
 // orders on profiles. Definitions: CuTe's int_tuple and tuple algorithms. A mode or path that does
 // not exist is Refusal "mode"; tuples that must have equal rank and do not, "rank"; an underscore
-// or a basis element where an integer must stand, "not-integer".
+// or a basis element where an integer is expected, "not-integer".
 //
 // Modes count from 0. Ranges are half open: [begin, end).
 

@@ -184,7 +184,7 @@ Value cast_(Arguments& a) {
 
 Value extent_(Arguments& a) {
   if (!a.session.kernel) {
-    fail("kernel-only", "extent(n) stands only in the body of a kernel", a.whole(), {},
+    fail("kernel-only", "extent(n) is allowed only in the body of a kernel", a.whole(), {},
          {{"help", "size(L) counts the elements of a layout or a shape"}});
   }
   const auto index = a.session.kernel->index_of(a.integer(0));

@@ -31,7 +31,7 @@ struct Record;
 struct Atom {
   // As Lay reads it back: sm90.wgmma(n = 256, ab = bf16, acc = f32)
   std::string name;
-  std::string kind;            // who executes it: "thread", "quad pair", "warp", "warpgroup"
+  std::string kind;            // what executes it: "thread", "quad pair", "warp", "warpgroup"
   std::array<int, 3> shape{};  // m, n, k
   // Thread of the atom -> thread of its group.
   Layout threads;
@@ -46,7 +46,7 @@ struct Atom {
   int since = 0;
   // Bytes: of where an operand in shared memory begins, and of its rows.
   int alignment = 0;
-  // The swizzle spans, in bytes, that an operand in shared memory may have; widest first.
+  // The swizzle widths, in bytes, that an operand in shared memory may have; widest first.
   std::vector<int> swizzle_widths;
   // Clocks of one SM an instruction.
   double cost = 0;

@@ -15,12 +15,12 @@
 
 namespace lay::sema {
 
-// The template names registers or addresses: $to, $from; $bytes of which only so many are read; and
-// of TMA $map, $coordinates, $barrier and $mask.
+// The template names registers or addresses: $to, $from; the bytes that are read, $bytes; and of
+// TMA $map, $coordinates, $barrier and $mask.
 struct CopyInstruction {
   // As Lay reads it back: sm80.ldmatrix(n = 4)
   std::string name;
-  std::string kind;  // who executes it: "thread", "warp"; "cluster": one thread for so many blocks
+  std::string kind;  // what executes it: "thread", "warp"; "cluster": one thread for all blocks
   // Thread of the copy -> thread of its group; of a cluster its blocks.
   Layout threads;
   // (thread, value) -> bit of what is copied.
@@ -31,7 +31,7 @@ struct CopyInstruction {
   int alignment = 0;  // bytes: of an address
   // Bytes of which the strides of a tensor in global memory are multiples; 0: any.
   int pitch = 0;
-  // The swizzle spans, in bytes, in which it can write or read shared memory.
+  // The swizzle widths, in bytes, in which it can write or read shared memory.
   std::vector<int> swizzle_widths;
   double cost = 0;  // clocks of one SM an instruction
 

@@ -131,6 +131,8 @@ Computed on_reals(ElementFunction f, ElementType type, const std::vector<Compute
       return {std::isnan(a) || std::isnan(b) ? a + b : std::fmax(a, b), 0};
     case ElementFunction::fma:
       return {fused(type, a, b, v[2].real), 0};
+    case ElementFunction::exp_fma:
+      return {rounded(type, std::exp(fused(type, a, b, v[2].real))), 0};
     case ElementFunction::lt:
       return {0, a < b};
     case ElementFunction::le:

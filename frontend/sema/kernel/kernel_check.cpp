@@ -234,7 +234,7 @@ class KernelCheck {
       for (std::size_t k = 0; k < assign->indices.size(); ++k) {
         ids.push_back(left_index(tensor, static_cast<int>(k), assign->indices[k]));
         if (std::count(ids.begin(), ids.end(), ids.back()) > 1) {
-          fail("left-index", "an index stands twice on the left",
+          fail("left-index", "an index appears twice on the left",
                frame_.tree()[assign->indices[k]].span);
         }
       }

@@ -47,7 +47,7 @@ Walk walk_of(const Tensor& tensor, const Binding& sizes) {
   return walk;
 }
 
-// A swizzle permutes blocks of so many offsets.
+// Returns the extent of the blocks of offsets that a swizzle permutes.
 std::int64_t swizzle_block(const Swizzle& swizzle) {
   const auto moved = static_cast<std::uint64_t>(swizzle.source_mask() | swizzle.target_mask());
   return moved == 0 ? 1 : std::int64_t{1} << std::bit_width(moved);

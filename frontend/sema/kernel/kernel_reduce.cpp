@@ -27,7 +27,7 @@ void require_distinct(const std::vector<syntax::Identifier>& names) {
     const auto same = std::find_if(names.begin(), name,
                                    [&](const auto& before) { return before.text == name->text; });
     if (same == name) continue;
-    fail("duplicate-name", name->text + " stands twice in the brackets", name->span,
+    fail("duplicate-name", name->text + " appears twice in the brackets", name->span,
          {{same->span, "the first time"}});
   }
 }
@@ -85,7 +85,7 @@ Int KernelBuilder::required_extent(const Frame& frame,
   for (const syntax::ExpressionId body : bodies)
     if (auto found = extent_in(frame, body, name.text)) return *found;
   fail("index-extent", "nothing says how far " + name.text + " runs", name.span, {},
-       {{"help", "an index ranges over the modes where it stands alone: A[m," + name.text + "]"}});
+       {{"help", "an index ranges over the modes where it is alone: A[m," + name.text + "]"}});
 }
 
 std::set<IndexId> KernelBuilder::mentioned_in_path() const {

@@ -1,6 +1,7 @@
 #include "frontend/sema/kernel/node_values.h"
 
 #include <cmath>
+#include <limits>
 
 #include "frontend/algebra/memory/convert.h"
 #include "frontend/algebra/support/refusal.h"
@@ -200,6 +201,21 @@ Computed NodeValues::function(ElementFunction f, ElementType operands, ElementTy
                               const std::vector<Computed>& v) const {
   if (!is_float(operands)) return on_integers(f, type, v);
   return in_field() ? on_field(f, v) : on_reals(f, type, v);
+}
+
+Computed NodeValues::rescaled(const Computed& sum, const Computed& before, const Computed& after,
+                              ElementType type) const {
+  const auto of = [&](ElementFunction f, const std::vector<Computed>& v) {
+    return function(f, type, type, v);
+  };
+  using enum ElementFunction;
+  return of(mul, {sum, of(exp, {of(sub, {before, after})})});
+}
+
+bool NodeValues::is_minus_infinity(const Computed& value) const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return in_field() ? field_number(value).bits == field::embed(-infinity).bits
+                    : value.real == -infinity;
 }
 
 void NodeValues::write(const Tensor& tensor, Array& array, std::int64_t element,

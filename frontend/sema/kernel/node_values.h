@@ -5,7 +5,7 @@
 //   values.set(m, 3);
 //   values.value(node)      of f32[M,K] A and f32 x[K], sum[k](A[m,k] * x[k]) of row 3
 //
-// Who holds values of nodes already says so by `know`: they are taken instead of computed.
+// A caller that has values of nodes already gives them by `know`; they are used, not computed.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +52,12 @@ class NodeValues {
   // Joins the value of the body at the indices as they stand. `type` is the reduction's.
   void join(const Reduce& reduce, ElementType type, Joined& joined);
   static Computed result(const Reduce& reduce, const Joined& joined);
+  // Returns sum * exp(before - after), of floats of this type.
+  Computed rescaled(const Computed& sum, const Computed& before, const Computed& after,
+                    ElementType type) const;
+  // A number of a floating-point type.
+  Computed real(ElementType type, double value) const;
+  bool is_minus_infinity(const Computed& value) const;
 
   // Calls f() for all coordinates of the indices, the last of them fastest.
   template <typename F>
@@ -74,8 +80,6 @@ class NodeValues {
   const Node& node(NodeId id) const { return kernel_.node(id); }
   std::int64_t size_of(const Int& n) const;
   bool in_field() const { return call_.arithmetic == Arithmetic::field; }
-  // A constant as the floating-point type holds it.
-  Computed real(ElementType type, double value) const;
   Computed literal(const Literal& x, ElementType type) const;
   Computed scalar(const ScalarValue& x, ElementType type) const;
   Computed load(const Load& x);

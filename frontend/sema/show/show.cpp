@@ -9,6 +9,7 @@
 #include "frontend/sema/apply.h"
 #include "frontend/sema/prelude.h"
 #include "frontend/sema/show/show_operation.h"
+#include "frontend/source/text.h"
 
 namespace lay::sema {
 namespace {
@@ -16,17 +17,10 @@ namespace {
 constexpr std::size_t kMostPictures = 64;
 constexpr int kFewestCells = 16;
 
-// Words of the source in one line.
-std::string one_line(std::string_view text) {
+// What the source says, in one line that fits above a picture.
+std::string title_of(std::string_view text) {
   constexpr std::size_t longest = 120;
-  std::string line;
-  for (const char c : text) {
-    const bool blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
-    if (!blank)
-      line += c;
-    else if (!line.empty() && line.back() != ' ')
-      line += ' ';
-  }
+  std::string line = one_line(text);
   if (line.size() <= longest) return line;
   std::size_t end = longest;
   while (end > 0 && (line[end] & 0xc0) == 0x80) --end;
@@ -49,7 +43,7 @@ class Drawing {
       if (argument.name) continue;
       where_ = frame_.tree()[argument.value].span;
       const Value value = instantiated(session_, frame_, options_, argument.value);
-      const std::string title = one_line(session_.sources.text(where_));
+      const std::string title = title_of(session_.sources.text(where_));
       try {
         draw_expression(definition_of(frame_, argument.value), title, value);
       } catch (const Refusal& refusal) {
@@ -109,7 +103,7 @@ class Drawing {
     if (result && options_.view.empty() && !options_.tile) {
       Frame frame{definition.closure, frame_.locals};
       const std::string made =
-          one_line(session_.sources.text(frame.tree()[definition.expression].span));
+          title_of(session_.sources.text(frame.tree()[definition.expression].span));
       if (const auto operation =
               operation_of(session_, frame, options_, definition.expression,
                            {made == title ? title : title + " = " + made, *result})) {
@@ -271,8 +265,7 @@ class Drawing {
     fail("symbolic",
          to_string(layout) + " is drawn for numbers, and " + names +
              (missing.size() == 1 ? " is" : " are") + " not known",
-         where_, {},
-         {{"help", "show ..." + sizes + "; or --set, where the dim stands in a script"}});
+         where_, {}, {{"help", "show ..." + sizes + "; or --set, where the dim is in a script"}});
   }
 
   Session& session_;

@@ -32,7 +32,7 @@ Value compose_offset(const Operand& outer, const Operand& offset, const Operand&
     c.outer = *l;
   } else {
     fail("operand-kind",
-         "a swizzle or a layout stands before an offset, not " + kind_name(outer.value),
+         "expected a swizzle or a layout before an offset, got " + kind_name(outer.value),
          outer.span);
   }
   if (const auto* s = inner.value.as<Swizzle>()) {
@@ -40,7 +40,7 @@ Value compose_offset(const Operand& outer, const Operand& offset, const Operand&
   } else if (const auto* l = inner.value.as<Layout>()) {
     c.inner = *l;
   } else {
-    fail("operand-kind", "a layout stands after an offset, not " + kind_name(inner.value),
+    fail("operand-kind", "expected a layout after an offset, got " + kind_name(inner.value),
          inner.span);
   }
   (void)whole;

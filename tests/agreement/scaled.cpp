@@ -1,0 +1,167 @@
+// Products with scales: every schedule of scaled.lay, with all checks of the host interpreter,
+// against the kernel's reference meaning, bit for bit on small integers, over outputs of NaN; the
+// variants behind them; and faults planted in their text.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "backend/interpret/launches.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/ir/text/print.h"
+#include "backend/plan/launches/launch_sequence.h"
+#include "backend/plan/make.h"
+#include "backend/plan/schedule/fitting.h"
+#include "frontend/sema/kernel/reference.h"
+#include "runtime/execute/host_run.h"
+#include "runtime/execute/packed_call.h"
+#include "tests/agreement/calls.h"
+#include "tests/agreement/planted.h"
+#include "tests/agreement/script.h"
+
+namespace {
+
+using namespace lay;
+using sema::Array;
+using test::Extents;
+using test::integer_call;
+
+const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
+  return std::get_if<plan::Sm90Gemm>(&variant.how);
+}
+
+const sema::KernelPtr& kernel_of(test::Kernels& kernels, const std::string& name) {
+  for (const sema::KernelPtr& kernel : kernels.all())
+    if (kernel->name == name) return kernel;
+  throw std::logic_error("no kernel " + name);
+}
+
+// The launches of a variant at the call's sizes, with races and faults looked for.
+std::string trouble(const plan::Plan& plan, const plan::Variant& variant,
+                    const sema::KernelCall& call, const Array& expected, std::uint64_t seed) {
+  runtime::PackedCall packed = runtime::packed(call);
+  const auto report =
+      interpret::run_all(ir::lower_all(plan, plan::at_sizes(variant, call.sizes)),
+                         runtime::named_arguments(packed), {.write_once = true, .seed = seed});
+  if (report.fault) return report.fault->message;
+  return test::difference(runtime::unpacked_outputs(call, packed)[0], expected);
+}
+
+// A plan for a GPU so small that every block takes many tiles.
+plan::Plan for_few(const sema::KernelPtr& kernel, int clusters) {
+  Target target = default_target();
+  const plan::Plan first = plan::make_plan(kernel, target);
+  const plan::Variant& front = first.variants.front();
+  // Launches before may have larger clusters, which a GPU has to have room for.
+  constexpr int largest = 4;
+  target.sms = clusters * std::max(front.before.empty() ? 1 : largest, hopper(front)->blocks());
+  return plan::make_plan(kernel, target);
+}
+
+bool has_scales(const plan::Variant& variant) {
+  const plan::Sm90Gemm* gemm = hopper(variant);
+  return gemm && !gemm->scales.empty();
+}
+
+}  // namespace
+
+TEST_CASE("scaled products: every schedule agrees with the reference on ragged sizes") {
+  test::Kernels kernels("tests/agreement/scaled.lay");
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    // Where K counts elements, sums of several K tiles that end within a group.
+    const bool counts_elements = kernel->name == "ragged" || kernel->name == "repacked";
+    const std::vector<Extents> all =
+        counts_elements ? std::vector<Extents>{{66, 24, 176}, {5, 3, 81}, {1, 1, 1}}
+                        : std::vector<Extents>{{72, 2, 2}, {5, 3, 5}, {1, 1, 1}};
+    for (const Extents& sizes : all) {
+      INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
+      const sema::KernelCall call = integer_call(kernel, sizes);
+      const Array expected = sema::run_reference(call).outputs[0];
+      for (const int clusters : {1, 3}) {
+        const plan::Plan plan = for_few(kernel, clusters);
+        // With accesses as wide as they can be, element by element, and behind repacks.
+        for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
+          INFO(variant->name << ", clusters " << clusters);
+          // What takes sums of joined indices of more than 2^31 has no scales.
+          if (!has_scales(*variant)) break;
+          CHECK(trouble(plan, *variant, call, expected, clusters) == "");
+          if (clusters == 3) break;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("scaled products: without a schedule, and where no tensor cores take scales") {
+  test::Kernels kernels("tests/agreement/scaled.lay");
+  for (const char* name : {"blocks", "parts", "integers_as_floats", "computed", "repacked"}) {
+    sema::Kernel bare = *kernel_of(kernels, name);
+    bare.schedules.clear();
+    const auto kernel = std::make_shared<const sema::Kernel>(std::move(bare));
+    const sema::KernelCall call = integer_call(kernel, {5, 2, 3});
+    const Array expected = sema::run_reference(call).outputs[0];
+    for (const char* gpu : {"h200", "a100"}) {
+      const plan::Plan plan = plan::make_plan(kernel, *find_target(gpu));
+      REQUIRE(plan.problems.empty());
+      CHECK(has_scales(plan.variants.front()) == (gpu == std::string("h200")));
+      // The first of each kind: with scales, on repacked operands, as launches of scaled factors.
+      std::set<std::string> tried;
+      for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
+        INFO(name << " for " << gpu << ": " << variant->name);
+        const std::string kind = std::to_string(variant->how.index()) +
+                                 (has_scales(*variant) ? " scaled" : "") +
+                                 std::to_string(variant->before.size());
+        if (tried.insert(kind).second) CHECK(trouble(plan, *variant, call, expected, 0) == "");
+      }
+      CHECK(tried.size() > 1);
+    }
+  }
+}
+
+TEST_CASE("scaled products: of two, each keeps its scales") {
+  test::Kernels kernels("tests/agreement/scaled.lay");
+  const plan::Plan plan = plan::make_plan(kernel_of(kernels, "gated"));
+  const plan::Variant& front = plan.variants.front();
+  CHECK(has_scales(front));
+  REQUIRE(front.before.size() == 1);
+  CHECK(has_scales(front.before[0]->variants.front()));
+}
+
+TEST_CASE("scaled products: a wrong scale is found") {
+  test::Kernels kernels("tests/agreement/scaled.lay");
+  const auto planted = [&](const char* name, const Extents& sizes,
+                           const std::vector<test::Planted>& faults) {
+    INFO(name);
+    const sema::KernelPtr& kernel = kernel_of(kernels, name);
+    const plan::Plan plan = for_few(kernel, 1);
+    const sema::KernelCall call = integer_call(kernel, sizes);
+    const plan::Variant& variant = plan::chosen_variant(plan, call.sizes);
+    test::find_planted(ir::print(ir::lower(plan, variant)), call,
+                       sema::run_reference(call).outputs[0], faults);
+  };
+  planted("blocks", {136, 1, 3},
+          {
+              {"the scale of the next group", "a[m,tile_k]", "a[m,max(tile_k - 1, 0)]", "element"},
+              {"the rows' scales in place of one another", "scale1[at((2,2,16):(0,1,0), v)]",
+               "scale1[v % 2]", "element"},
+              {"a scale of rows that there are not", "if m < M {", "if m <= M {", "out-of-bounds"},
+              {"sums without a scale", "scale1[at((2,2,16):(0,1,0), v)] * scale2[0]",
+               "scale1[at((2,2,16):(0,1,0), v)]", "element"},
+          });
+  planted("parts", {70, 40, 5},
+          {
+              {"the first group of a tile for all", "a[m,tile_k * 4 + part]", "a[m,tile_k * 4]",
+               "element"},
+              {"a group behind the end of K", "tile_k * 128 + part * 32 < [32*K]",
+               "tile_k * 128 + part * 32 <= [32*K]", "out-of-bounds"},
+          });
+  planted("tiles", {70, 40, 7},
+          {
+              {"groups that begin with the block's part of K", "at_k % 4 == 0", "tile_k % 4 == 0",
+               "element"},
+          });
+  planted(
+      "alternate", {136, 72, 3},
+      {
+          {"always from the begin of K", "at_k : s32 warpgroup = select(phase(way) == 0, tile_k",
+           "at_k : s32 warpgroup = select(phase(way) == 0, 0", "element"},
+      });
+}

@@ -1,0 +1,163 @@
+// The law of padding that every row of stdlib/policies/sm90.lay keeps: of the tiles that a cluster
+// covers, more than half is work, and a split of K leaves no block without work.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backend/plan/make.h"
+#include "backend/target/target.h"
+#include "frontend/sema/library.h"
+#include "tests/language/script.h"
+
+namespace lay::test {
+namespace {
+
+using sema::Policy;
+
+struct Sizes {
+  std::int64_t m, n, k, batches;
+};
+
+// Integers of a row's entry: a tile, a cluster, or one number; none where it has no such entry.
+std::vector<std::int64_t> numbers(const Policy& row, const std::string& key) {
+  std::vector<std::int64_t> result;
+  for (const sema::ScheduleEntry& entry : row.entries) {
+    if (entry.key != key) continue;
+    const Tuple& value = std::get<Tuple>(entry.value);
+    for (int i = 0; i < value.rank(); ++i) result.push_back(value[i].value().value());
+  }
+  return result;
+}
+
+bool holds(const Predicate& condition, const Sizes& s) {
+  return sema::under(condition, {s.m, s.n, s.k, s.batches, 132}).is_always();
+}
+
+// The first row whose condition holds at these sizes.
+const Policy& taken(const std::vector<Policy>& rows, const Sizes& s) {
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const Policy& each) { return holds(each.when, s); });
+  REQUIRE(row != rows.end());
+  return *row;
+}
+
+// At least half of a cluster's tiles is no work; tiles of up to `least` always are.
+bool padded(std::int64_t extent, std::int64_t tile, std::int64_t least) {
+  return tile > least && tile - extent >= extent;
+}
+
+// The axes along which a row breaks the law at these sizes: "" where it breaks it along none.
+std::string faults(const Policy& row, const Sizes& s) {
+  auto tile = numbers(row, "tile");
+  const auto cluster = numbers(row, "cluster"), swapped = numbers(row, "swap_ab");
+  // The rows of a swapped tile lie along N. Its clusters have one block along either axis.
+  if (!swapped.empty() && swapped[0] == 1) std::swap(tile[0], tile[1]);
+  const std::int64_t rows = tile[0] * cluster[0], columns = tile[1] * cluster[1];
+  std::string axes;
+  if (padded(s.m, rows, 64)) axes += "m";
+  if (padded(s.n, columns, 128)) axes += "n";
+  if (cluster.size() == 3 && padded(s.k, tile[2] * cluster[2], tile[2])) axes += "k";
+  return axes;
+}
+
+// Sizes whose logarithms are uniform, most of them multiples of 8.
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+
+  Sizes next() {
+    const std::int64_t batches = random_() % 2 == 0 ? 1 : number(1, 4096, 1);
+    return {number(1, 16384, 1), number(8, 16384, 8), number(16, 16384, 8), batches};
+  }
+
+ private:
+  std::int64_t number(double least, double most, std::int64_t step) {
+    std::uniform_real_distribution<double> exponent(std::log(least), std::log(most));
+    const auto drawn = static_cast<std::int64_t>(std::exp(exponent(random_)));
+    const std::int64_t taken = random_() % 5 == 0 ? 1 : step;
+    return std::max(taken, drawn / taken * taken);
+  }
+
+  std::mt19937 random_;
+};
+
+std::vector<sema::ProductKind> kinds() {
+  const auto bf16 = ElementType::bf16, f32 = ElementType::f32, e4m3 = ElementType::e4m3,
+             s8 = ElementType::s8, s32 = ElementType::s32;
+  sema::ProductKind batched{bf16, bf16, f32}, across{bf16, bf16, f32}, parts{e4m3, e4m3, f32};
+  batched.batched = true;
+  across.a_along_k = across.b_along_k = false;
+  parts.in_parts = true;
+  return {{bf16, bf16, f32},
+          {bf16, bf16, f32, 1},
+          {bf16, bf16, f32, 0, true},
+          {bf16, bf16, f32, 0, false, 32},
+          {s8, s8, s32, 0, false, 32},
+          batched,
+          across,
+          parts};
+}
+
+}  // namespace
+
+TEST_CASE("no row of the library is mostly padding where it is taken") {
+  const unsigned seed = 23;
+  CAPTURE(seed);
+  for (const sema::ProductKind& kind : kinds()) {
+    const std::vector<Policy> rows = sema::library_policies("sm90", kind);
+    Draw draw(seed);
+    for (int round = 0; round < 150; ++round) {
+      const Sizes s = draw.next();
+      const Policy& row = taken(rows, s);
+      CAPTURE(row.name, s.m, s.n, s.k, s.batches, element_name(kind.a), kind.batched);
+      CHECK(faults(row, s) == "");
+    }
+  }
+}
+
+TEST_CASE("the last row is there for all sizes") {
+  for (const sema::ProductKind& kind : kinds()) {
+    const std::vector<Policy> rows = sema::library_policies("sm90", kind);
+    CHECK(rows.back().name == "small");
+    CHECK(holds(rows.back().when, {1, 1, 1, 1}));
+    CHECK(holds(rows.back().when, {1, 100'000, 1, 1}));
+  }
+}
+
+// Batches with one tile along N, and batches of a K that one tile holds; beside them sizes to which
+// the law has nothing to say.
+TEST_CASE("many batches take tiles of their own size") {
+  sema::ProductKind kind{ElementType::bf16, ElementType::bf16, ElementType::f32};
+  kind.batched = true;
+  const std::vector<Policy> rows = sema::library_policies("sm90", kind);
+  const auto name = [&](const Sizes& s) { return taken(rows, s).name; };
+  CHECK(name({1024, 128, 4096, 128}) == "tall_along_m");
+  CHECK(name({1024, 256, 4096, 128}) == "wide");
+  CHECK(name({128, 128, 4096, 256}) == "middle");
+  CHECK(name({16, 128, 128, 4096}) == "vector");
+  CHECK(name({16, 128, 256, 4096}) == "vector");
+  CHECK(name({16, 128, 512, 4096}) == "vector_split_k");
+  CHECK(name({64, 64, 64, 8}) == "skinny");
+  CHECK(name({64, 64, 4096, 8}) == "split_k_64");
+}
+
+TEST_CASE("heads of 128 columns are planned in tiles of 128 columns") {
+  const sema::test::Script script(
+      "kernel f<B, S>(X: bf16 (B,S,4096), W: bf16 (32,128,4096)) -> Y: bf16 (B,32,S,128) "
+      "{ Y[b,h,s,d] = sum[k](X[b,s,k] * W[h,d,k]) }\n");
+  REQUIRE(script.messages == "");
+  const plan::Plan plan = plan::make_plan(script.evaluator.kernels().back(), *find_target("h200"));
+  REQUIRE(plan.problems.empty());
+  bool tall = false;
+  for (const plan::Variant& variant : plan.variants) {
+    CHECK(variant.name.find("sm90_wide") == std::string::npos);
+    CHECK(variant.name != "sm90_tall");
+    tall = tall || variant.name == "sm90_tall_along_m";
+  }
+  CHECK(tall);
+}
+
+}  // namespace lay::test
