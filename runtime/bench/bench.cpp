@@ -49,6 +49,7 @@ class BenchRun {
     environment_.algorithms = options.algorithms;
     environment_.all_variants = options.all_variants;
     environment_.variants = options.variants;
+    environment_.skip_scalar = options.skip_scalar;
     environment_.once = setting_.once = options.once;
     environment_.protocol.rounds = options.rounds;
     environment_.protocol.milliseconds = options.milliseconds;

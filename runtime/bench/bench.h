@@ -38,6 +38,8 @@ struct Options {
   bool all_variants = false;
   // Measures these variants; empty for the choice above.
   std::vector<std::string> variants;
+  // Leaves out kernels of ours that compute reductions one thread an output element.
+  bool skip_scalar = false;
   // Launches each candidate once, neither checked nor timed: for a profiler.
   bool once = false;
   // Writes JSON to standard output and the table to standard error.

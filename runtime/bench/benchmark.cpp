@@ -172,6 +172,10 @@ class Benchmark {
     }
     for (const plan::Variant* variant : fitting) {
       Row row(Side::ours, "lay " + variant->name);
+      if (environment_.skip_scalar && reduces_by_scalar_kernel(plan_, *variant, problem_.sizes)) {
+        fail(std::move(row), "left out: it runs one thread an element");
+        continue;
+      }
       try {
         auto compiled =
             std::make_shared<CompiledKernel>(environment_.gpu, sources_, problem_, plan_, *variant);
@@ -372,18 +376,19 @@ class Benchmark {
     }
   }
 
-  // Adds the kernel in PyTorch: as it is, and compiled.
+  // Adds the kernel in PyTorch, in each way that there is.
   void add_torch(const Protocol& protocol) {
     if (!environment_.torch) return;
-    std::vector<Row> rows{{Side::torch, "torch"}, {Side::torch_compile, "torch.compile"}};
-    std::vector<std::string> modes{"eager", "default"};
-    if (environment_.torch_autotune) {
-      rows.emplace_back(Side::torch_compile, "torch.compile autotune");
-      modes.emplace_back("max-autotune-no-cudagraphs");
-    }
     TorchFunction function;
+    const auto row_of = [](const TorchWay& way) {
+      const Side side = way.is_equal_gemm     ? Side::equal_gemm
+                        : way.mode == "eager" ? Side::torch
+                                              : Side::torch_compile;
+      return Row(side, way.name);
+    };
     try {
       function = torch_function(problem_);
+      if (environment_.torch_autotune) add_autotuned(function.ways);
       environment_.torch->start(problem_, function, checker_->uniform(), protocol.sets,
                                 protocol.launches);
     } catch (const NotInTorch& no) {
@@ -393,24 +398,34 @@ class Benchmark {
       result_.notes.push_back("no PyTorch baseline: " + none.reason);
       return;
     } catch (const NotMeasured& error) {
-      for (Row& row : rows) fail(std::move(row), error.what());
+      for (const TorchWay& way : function.ways) fail(row_of(way), error.what());
       return;
     }
-    std::string calls;
-    for (const std::string& each : function.calls) calls += (calls.empty() ? "" : ", ") + each;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      Row& row = rows[i];
+    for (const TorchWay& way : function.ways) {
+      Row row = row_of(way);
+      for (const std::string& each : way.calls)
+        row.detail += (row.detail.empty() ? "" : ", ") + each;
       try {
-        Torch::Made made = environment_.torch->computed(modes[i]);
-        row.detail = made.detail.empty() ? calls : calls + "; " + made.detail;
-        const CheckResult check =
-            checker_->check_outputs(made.outputs, 0x1p-9 + 4 * function.roundoff);
+        Torch::Made made = environment_.torch->computed(way);
+        if (!made.detail.empty()) row.detail += "; " + made.detail;
+        const CheckResult check = checker_->check_outputs(made.outputs, 0x1p-9 + 4 * way.roundoff);
         row.right = check.right;
         row.check = check.text;
         add(std::move(row), made.launcher);
       } catch (const NotMeasured& error) {
         fail(std::move(row), error.what());
       }
+    }
+  }
+
+  // Adds torch.compile's longest search to each way that compiles.
+  static void add_autotuned(std::vector<TorchWay>& ways) {
+    const std::vector<TorchWay> before = ways;
+    for (TorchWay way : before) {
+      if (way.mode == "eager") continue;
+      way.name += " autotune";
+      way.mode = "max-autotune-no-cudagraphs";
+      ways.push_back(std::move(way));
     }
   }
 

@@ -30,6 +30,8 @@ struct Environment {
   bool all_variants = false;
   // If not empty, measures these of the variants that fit.
   std::vector<std::string> variants = {};
+  // Leaves out kernels of ours that compute reductions one thread an output element.
+  bool skip_scalar = false;
   // Launches each candidate once, neither checked nor timed.
   bool once = false;
 };

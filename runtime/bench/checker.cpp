@@ -31,6 +31,9 @@ HostData numbers(const Problem& problem, const Kind& kind, std::uint64_t seed) {
     const Tensor& tensor = problem.tensors[i];
     if (tensor.below)
       data[i] = make_positions(tensor.element, tensor.elements, *tensor.below, seed + 16 * i);
+    else if (tensor.segments)
+      data[i] = make_starts(tensor.element, tensor.elements, tensor.segments->count,
+                            tensor.segments->rows, seed + 16 * i);
     else if (tensor.access != sema::Access::output)
       data[i] = make_numbers(tensor.element, tensor.elements, kind(static_cast<sema::TensorId>(i)),
                              seed + 16 * i);

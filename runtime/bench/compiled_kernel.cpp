@@ -1,6 +1,10 @@
 #include "runtime/bench/compiled_kernel.h"
 
+#include <algorithm>
+
 #include "backend/plan/launches/launch_sequence.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule/fitting.h"
 #include "runtime/execute/stages.h"
 
 namespace lay::bench {
@@ -86,6 +90,20 @@ plan::Variant scalar_variant() {
   variant.name = "scalar";
   variant.how = plan::ScalarKernel{};
   return variant;
+}
+
+bool reduces_by_scalar_kernel(const plan::Plan& plan, const plan::Variant& variant,
+                              const Binding& sizes) {
+  const sema::Kernel& kernel = plan::executed(plan, variant);
+  if (std::holds_alternative<plan::ScalarKernel>(variant.how)) {
+    const auto live = plan::reachable(kernel);
+    for (std::size_t id = 0; id < live.size(); ++id)
+      if (live[id] && std::holds_alternative<sema::Reduce>(kernel.nodes[id].what)) return true;
+  }
+  return std::any_of(variant.before.begin(), variant.before.end(), [&](const auto& before) {
+    const auto fitting = plan::fitting_variants(*before, sizes);
+    return !fitting.empty() && reduces_by_scalar_kernel(*before, *fitting.front(), sizes);
+  });
 }
 
 int promotion_interval_of(const plan::Variant& variant) {

@@ -51,6 +51,11 @@ class CompiledKernel {
 // variants are compared with it bit by bit.
 plan::Variant scalar_variant();
 
+// Returns whether a variant, or a launch before it, computes reductions one thread an output
+// element at these sizes: what may take a thousand times as long as a plan for the kernel would.
+bool reduces_by_scalar_kernel(const plan::Plan& plan, const plan::Variant& variant,
+                              const Binding& sizes);
+
 // Returns how many K elements tensor cores add up before the sum goes on in f32; 0 for all of K.
 int promotion_interval_of(const plan::Variant& variant);
 

@@ -145,7 +145,8 @@ std::string table_foot(const std::vector<Result>& results) {
   return mean_text(results, is_baseline, "the best baseline") +
          mean_text(results, is_of<Side::triton>, "Triton") +
          mean_text(results, is_of<Side::torch>, "PyTorch") +
-         mean_text(results, is_of<Side::torch_compile>, "torch.compile");
+         mean_text(results, is_of<Side::torch_compile>, "torch.compile") +
+         mean_text(results, is_of<Side::equal_gemm>, "the equal GEMM");
 }
 
 }  // namespace lay::bench

@@ -11,9 +11,19 @@
 
 namespace lay::bench {
 
-// Who made a candidate: we, cuBLASLt with the epilogue fused, cuBLASLt and a kernel for the
-// epilogue, the driver's copy, Triton, PyTorch as it is and by torch.compile.
-enum class Side { ours, library, library_and_epilogue, copy, triton, torch, torch_compile };
+// What made a candidate: Lay, cuBLASLt with the epilogue fused, cuBLASLt and a kernel for the
+// epilogue, the driver's copy, Triton, PyTorch as it is and by torch.compile, and PyTorch's product
+// of matrices of the same size, whose operands are put in order before.
+enum class Side {
+  ours,
+  library,
+  library_and_epilogue,
+  copy,
+  triton,
+  torch,
+  torch_compile,
+  equal_gemm
+};
 
 // One candidate.
 struct Row {
@@ -91,8 +101,8 @@ std::string table_head(const Setting& setting);
 // Returns the lines of one benchmark, one a candidate, and its notes.
 std::string table(const Result& result);
 // Returns the geometric mean of the ratios to the best baseline of each benchmark, how many are
-// above and below 1, and the worst; the same for Triton, PyTorch and torch.compile in lines of
-// their own. Empty for fewer than two benchmarks.
+// above and below 1, and the worst; the same for Triton, PyTorch, torch.compile and the equal GEMM
+// in lines of their own. Empty for fewer than two benchmarks.
 std::string table_foot(const std::vector<Result>& results);
 
 // Returns everything as JSON (format 1; times in milliseconds a launch).

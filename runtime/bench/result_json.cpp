@@ -36,6 +36,8 @@ std::string_view side_name(Side side) {
       return "torch";
     case Side::torch_compile:
       return "torch.compile";
+    case Side::equal_gemm:
+      return "equal gemm";
   }
   return "";
 }

@@ -51,6 +51,30 @@ bool has_note(const json& result, const std::string& words) {
 
 }  // namespace
 
+TEST_CASE("rows of segments are measured, or left out where they run one thread an element") {
+  const std::map<std::string, std::int64_t> sizes{{"T", 13}, {"E", 3}, {"N", 4}, {"K", 5}};
+  const json result = result_of("ragged", sizes);
+  INFO(result.dump(1));
+  CHECK(result["right"] == true);
+  REQUIRE(result["rows"][0]["name"] == "lay scalar");
+  CHECK(result["rows"][0]["right"] == true);
+
+  Options options;
+  options.kernel = "ragged";
+  options.sizes = {sizes};
+  options.skip_scalar = true;
+  options.json = true;
+  const Ended ended = bench(options);
+  CHECK(ended.code == 0);
+  const json left_out = json::parse(ended.out)["results"][0]["rows"][0];
+  CHECK(left_out["failure"] == "left out: it runs one thread an element");
+
+  // Another plan is not.
+  options.kernel = "linear";
+  options.sizes = {{{"M", 40}, {"N", 24}, {"K", 20}}};
+  CHECK(json::parse(bench(options).out)["results"][0]["rows"][0].contains("ms"));
+}
+
 TEST_CASE("a kernel beside cuBLASLt, fused and with an epilogue of its own") {
   const json result = result_of("linear", {{"M", 40}, {"N", 24}, {"K", 20}});
   INFO(result.dump(1));

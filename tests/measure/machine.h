@@ -18,7 +18,7 @@ void break_variant(const std::string& ending);
 // The same of the first input; other results stay right.
 void spoil_input(const std::string& ending);
 
-// A launch of the emitted function takes the time of so many.
+// A launch of the emitted function takes the time of `launches`.
 void set_cost(const std::string& function, long launches);
 
 }  // namespace lay::test

@@ -64,6 +64,24 @@ TEST_CASE("the first difference of two blocks is found, however large they are")
   CHECK(first_difference(tensor, {}, {}) == -1);
 }
 
+TEST_CASE("starts of segments rise from 0 to the number of rows") {
+  for (const ElementType type : {ElementType::s32, ElementType::s64}) {
+    const auto memory = make_starts(type, 6, 4, 1000, 7);
+    const Reader start(type, memory);
+    CHECK(start[0] == 0);
+    for (std::int64_t i = 1; i < 6; ++i) CHECK(start[i] >= start[i - 1]);
+    CHECK(start[1] > 150);  // each segment has about a quarter of the rows
+    CHECK(start[1] < 350);
+    CHECK(start[4] == 1000);
+    CHECK(start[5] == 1000);
+  }
+  // Without the end of the last segment, and with more segments than rows.
+  const auto memory = make_starts(ElementType::s32, 4, 4, 2, 7);
+  const Reader start(ElementType::s32, memory);
+  CHECK(start[0] == 0);
+  CHECK(start[3] <= 2);
+}
+
 TEST_CASE("numbers are what their kind says, from the seed alone") {
   for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16,
                                  ElementType::e4m3, ElementType::s8}) {

@@ -21,28 +21,47 @@ using bench::Options;
 using nlohmann::json;
 using test::Variable;
 
-// Returns a kernel as a function of PyTorch, or why there is none.
-std::string translated(const sema::KernelPtr& kernel) {
+// Returns a kernel at small sizes.
+bench::Problem problem_of(const sema::KernelPtr& kernel) {
   std::map<std::string, std::int64_t> sizes;
   const std::map<std::string, std::int64_t> known{{"M", 64}, {"N", 48}, {"K", 32}, {"L", 4}};
   for (const sema::Dim& dim : kernel->dims) sizes[dim.name] = known.at(dim.name);
   std::map<std::string, double> scalars;
   for (const sema::Scalar& scalar : kernel->scalars)
     if (scalar.name == "scale") scalars[scalar.name] = 0.5;
-  const bench::Problem problem = bench::problem_of(kernel, sizes, scalars);
+  return bench::problem_of(kernel, sizes, scalars);
+}
+
+// Returns a kernel as functions of PyTorch, or why there are none.
+std::string translated(const sema::KernelPtr& kernel) {
   std::string text = "== " + kernel->name + "\n";
   try {
-    const bench::TorchFunction function = bench::torch_function(problem);
+    const bench::TorchFunction function = bench::torch_function(problem_of(kernel));
     text += function.text;
-    for (const std::string& call : function.calls) text += "# calls " + call + "\n";
+    for (const bench::TorchWay& way : function.ways) {
+      text += "# " + way.name + ": " + way.function;
+      for (const std::string& call : way.calls) text += ", " + call;
+      if (way.roundoff > 0) text += "; rounds to " + std::to_string(way.roundoff);
+      text += "\n";
+    }
     if (function.tf32) text += "# products in tf32\n";
-    if (function.roundoff > 0) text += "# rounds to " + std::to_string(function.roundoff) + "\n";
   } catch (const bench::NotInTorch& no) {
     text += "# none: " + no.reason + "\n";
   } catch (const bench::NoStrides& none) {
     text += "# none: " + none.reason + "\n";
   }
   return text;
+}
+
+// Returns the module of a kernel; nothing where PyTorch has none.
+std::string module_of(const sema::KernelPtr& kernel) {
+  try {
+    return bench::torch_function(problem_of(kernel)).text;
+  } catch (const bench::NotInTorch&) {
+    return "";
+  } catch (const bench::NoStrides&) {
+    return "";
+  }
 }
 
 // A `python3` that is a shell script. It says its version; then `on` answers the lines by cases of
@@ -84,9 +103,11 @@ struct Stub {
   Variable no_bytecode{"PYTHONDONTWRITEBYTECODE", "1"};
 };
 
-json result_of(const std::string& kernel, double seconds = 20) {
+json result_of(const std::string& kernel, double seconds = 20,
+               const std::vector<std::string>& variants = {}) {
   Options options;
   options.kernel = kernel;
+  options.variants = variants;
   options.sizes = {{{"M", 33}, {"N", 17}}};
   options.triton_seconds = 0;
   options.torch_seconds = seconds;
@@ -108,9 +129,60 @@ json row(const json& whole, const std::string& name) {
 }  // namespace
 
 TEST_CASE("kernels are functions of PyTorch as its users write them") {
-  std::string all;
-  for (const sema::KernelPtr& kernel : test::kernels_of("torch.lay")) all += translated(kernel);
-  test::check_expected(test::source_root() / "tests/measure/torch.expected", all);
+  for (const std::string name : {"torch", "torch_products"}) {
+    std::string all;
+    for (const sema::KernelPtr& kernel : test::kernels_of(name + ".lay")) all += translated(kernel);
+    test::check_expected(test::source_root() / "tests/measure" / (name + ".expected"), all);
+  }
+}
+
+TEST_CASE("functions of PyTorch are Python") {
+  const std::string python = runtime::find_program("python3");
+  if (python.empty()) {
+    WARN("there is no python3 in PATH");
+    return;
+  }
+  const test::TemporaryFolder folder;
+  std::string files;
+  int modules = 0;
+  for (const std::string name : {"torch", "torch_products"})
+    for (const sema::KernelPtr& kernel : test::kernels_of(name + ".lay")) {
+      const std::string text = module_of(kernel);
+      if (text.empty()) continue;
+      const auto path = folder / (kernel->name + ".py");
+      test::put(path, text);
+      files += " " + std::string(path);
+      ++modules;
+    }
+  CHECK(modules > 50);
+  // Each name that a function reads is one of its own, a parameter, or the module's.
+  test::put(folder / "check.py", R"py(import ast, builtins, sys
+for path in sys.argv[1:]:
+    tree = ast.parse(open(path).read(), path)
+    known = set(dir(builtins)) | {"torch", "F", "one"}
+    for function in [node for node in tree.body if isinstance(node, ast.FunctionDef)]:
+        here = known | {argument.arg for argument in function.args.args}
+        names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+        here |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        for name in names:
+            assert name.id in here, (path, function.name, name.id)
+)py");
+  const std::string command = python + " " + std::string(folder / "check.py") + files;
+  CHECK(std::system(command.c_str()) == 0);
+}
+
+TEST_CASE("each way in PyTorch has a row, and one that is missing says why") {
+  const FakePython python(
+      R"sh(*'"function":"computed_cudnn"'*) echo '{"failure": "No available kernel"}'; continue;;)sh");
+  // The fake driver knows no kernels of several launches: none of ours takes part.
+  const json whole = result_of("attention", 20, {"none"});
+  CHECK(row(whole, "torch cuDNN")["failure"] == "No available kernel");
+  const json flash = row(whole, "torch flash");
+  CHECK(flash["side"] == "torch");
+  CHECK(flash["detail"] == "torch.nn.functional.scaled_dot_product_attention");
+  CHECK(flash["right"] == false);  // its outputs are 0
+  CHECK(flash["ms"] == 0.5);
+  for (const json& each : whole["results"][0]["rows"]) CHECK(each["side"] != "torch.compile");
 }
 
 TEST_CASE("PyTorch's function is computed by Python, checked and timed there") {
@@ -215,6 +287,19 @@ TEST_CASE("where there is no PyTorch a line says why") {
     const Variable without("STUB_TORCH", "no GPU");
     CHECK(missing() == "no PyTorch: PyTorch 2.9.stub finds no GPU");
   }
+}
+
+TEST_CASE("operands that are prepared for a product are not timed with it") {
+  const Stub stub;
+  const json whole = result_of("over_two");
+  const json made = row(whole, "torch equal GEMM");
+  INFO(made.dump(1));
+  CHECK(made["side"] == "equal gemm");
+  CHECK(made["right"] == true);
+  CHECK(made["ms"] == 0.25);
+  CHECK(made["detail"] == "torch.mm");
+  // The stub has no einsum.
+  CHECK(row(whole, "torch")["failure"].get<std::string>().find("einsum") != std::string::npos);
 }
 
 TEST_CASE("the program in Python computes and times on the stub of PyTorch") {

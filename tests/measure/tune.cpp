@@ -126,7 +126,7 @@ bench::TuneOptions small_tune(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("what wins is kept beside the script, and the script is planned with it") {
+TEST_CASE("the winners are saved beside the script, and the script is planned with it") {
   const test::TemporaryFolder folder;
   const std::string copy = folder / "gemms.lay", kept = folder / "gemms.tuned.lay";
   test::put(copy, test::slurp(script));
@@ -170,7 +170,7 @@ TEST_CASE("what wins is kept beside the script, and the script is planned with i
 }
 
 TEST_CASE(
-    "what wins is kept as a policy for all products of its class, and other scripts are planned "
+    "the winner is saved as a policy for all products of its class, and other scripts are planned "
     "with it") {
   const test::TemporaryFolder folder;
   const std::string path = folder / "tuned_simt.lay";

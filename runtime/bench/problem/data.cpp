@@ -55,8 +55,7 @@ double number(ElementType element, Numbers numbers, std::uint64_t random) {
       break;
     case Numbers::wide_integers: {
       const Range range = wide_range(element);
-      magnitude =
-          range.low + 2 * below(static_cast<std::uint64_t>((range.high - range.low) / 2 + 1));
+      magnitude = range.low + 2 * below(static_cast<std::uint64_t>(range.high - range.low) / 2 + 1);
       break;
     }
     case Numbers::signs:
@@ -108,6 +107,23 @@ std::vector<std::byte> make_positions(ElementType element, std::int64_t count, s
   return made(element, count, seed, [&](std::uint64_t random) {
     return static_cast<double>((random >> 16) % static_cast<std::uint64_t>(below));
   });
+}
+
+std::vector<std::byte> make_starts(ElementType element, std::int64_t count, std::int64_t segments,
+                                   std::int64_t rows, std::uint64_t seed) {
+  const auto chosen = make_positions(ElementType::s32, rows, segments, seed);
+  const Reader segment(ElementType::s32, chosen);
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(std::max(count, segments + 1)), 0);
+  for (std::int64_t row = 0; row < rows; ++row)
+    ++starts[static_cast<std::size_t>(segment[row]) + 1];
+  for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  const std::size_t width = sema::element_bytes(element);
+  std::vector<std::byte> memory(static_cast<std::size_t>(count) * width);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const std::uint64_t encoded = encode(element, static_cast<double>(starts[i]));
+    std::memcpy(memory.data() + i * width, &encoded, width);
+  }
+  return memory;
 }
 
 double largest(ElementType element, Numbers numbers) {

@@ -26,6 +26,12 @@ std::vector<std::byte> make_numbers(ElementType element, std::int64_t count, Num
 std::vector<std::byte> make_positions(ElementType element, std::int64_t count, std::int64_t below,
                                       std::uint64_t seed);
 
+// Returns the bytes of `count` starts of segments that have `rows` rows together: 0 first, each as
+// large as the last or larger, and `rows` from the last segment's end on. Each row falls into a
+// segment at random, as a router's tokens do, so that few rows leave segments empty.
+std::vector<std::byte> make_starts(ElementType element, std::int64_t count, std::int64_t segments,
+                                   std::int64_t rows, std::uint64_t seed);
+
 // Returns the largest magnitude that make_numbers gives for the type.
 double largest(ElementType element, Numbers numbers);
 

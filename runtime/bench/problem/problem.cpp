@@ -5,6 +5,7 @@
 #include "backend/plan/recognise.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
+#include "runtime/bench/problem/segments.h"
 
 namespace lay::bench {
 namespace {
@@ -51,6 +52,16 @@ std::optional<sema::TensorId> position_of(const sema::Kernel& kernel, sema::Node
   return load ? std::optional(load->tensor) : std::nullopt;
 }
 
+// Finds the tensor in which the segments of a coordinate begin. Returns whether it is a segment.
+bool find_segments(Problem& problem, sema::NodeId coordinate, std::int64_t segments) {
+  const auto found = segment_of(*problem.kernel, coordinate);
+  const sema::IndexId row = found ? plan::bare_index(*problem.kernel, found->position) : -1;
+  if (row < 0) return false;
+  problem.tensors[static_cast<std::size_t>(found->starts)].segments =
+      Tensor::Segments{segments, problem.extent(row)};
+  return true;
+}
+
 // Finds the tensors that coordinates are read from. Numbers are made for those that are coordinates
 // as they are.
 void find_positions(Problem& problem) {
@@ -64,6 +75,7 @@ void find_positions(Problem& problem) {
       const auto from = position_of(kernel, load->coordinate[mode]);
       if (!from) {
         if (!plan::reads_memory(kernel, load->coordinate[mode])) continue;
+        if (find_segments(problem, load->coordinate[mode], read.modes[mode].size)) continue;
         throw refusal("unsupported", "a coordinate of " + read.name +
                                          " is computed from memory, and no numbers are made "
                                          "for that");

@@ -39,6 +39,11 @@ struct Tensor {
   std::int64_t elements = 0;
   // Where coordinates are read from it: the least extent that they have to stay below.
   std::optional<std::int64_t> below{};
+  // Where segments begin in it: how many there are, and how many rows they have together.
+  struct Segments {
+    std::int64_t count, rows;
+  };
+  std::optional<Segments> segments{};
 
   std::size_t bytes() const {
     return static_cast<std::size_t>(elements) * sema::element_bytes(element);

@@ -6,18 +6,19 @@ first what there is:
 
 and answers each request by one line; {"failure": why} where it cannot:
 
-  {"do": "problem", "text": a module that defines `computed`, "tf32": false, "sets": 2,
+  {"do": "problem", "text": a module with functions, "tf32": false, "sets": 2,
    "launches": 20, "outputs": [...],
    "inputs": [{"type": "bf16", "bytes": 128, "shape": [8, 8], "strides": [8, 1], "file": path}]}
       {}
-  {"do": "compute", "mode": "eager"}
+  {"do": "compute", "mode": "eager", "function": "computed"}
       {"detail": ""}, and the outputs are in their files
-  {"do": "graphs", "mode": "eager", "untimed": 3, "replays": 3}
+  {"do": "graphs", "mode": "eager", "untimed": 3, "replays": 3, "function": "computed"}
       {"ms": milliseconds a launch}
-  {"do": "singles", "mode": "eager", "first": 0, "count": 20}
+  {"do": "singles", "mode": "eager", "first": 0, "count": 20, "function": "computed"}
       {"ms": [milliseconds, ...]}
 
-A mode is "eager", or a mode of torch.compile.
+A mode is "eager", or a mode of torch.compile. A module that has `computed_x` may have `prepared_x`,
+which makes the parameters of `computed_x` of the inputs, once for each set of operands.
 """
 
 import collections
@@ -147,7 +148,7 @@ class Problem:
         spec = importlib.util.spec_from_file_location("problem_%d" % number, path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        self.computed = module.computed
+        self.module = module
         memory = [read(each) for each in asked["inputs"]]
         self.sets = []
         for i in range(asked["sets"]):
@@ -155,17 +156,20 @@ class Problem:
             self.sets.append(
                 [Tensor(each, copy).view for each, copy in zip(asked["inputs"], copies)])
 
-    def compute(self, mode):
+    def compute(self, name, mode):
         import torch
 
-        function = self.computed
+        function = getattr(self.module, name)
+        prepare = getattr(self.module, name.replace("computed", "prepared"), None)
+        sets = [prepare(*each) for each in self.sets] if prepare else self.sets
         if mode != "eager":
             torch.compiler.reset()
-            function = torch.compile(self.computed, dynamic=False, mode=mode)
-        for asked, values in zip(self.asked["outputs"], function(*self.sets[0])):
+            function = torch.compile(function, dynamic=False, mode=mode)
+        for asked, values in zip(self.asked["outputs"], function(*sets[0])):
             write(asked, values)
-        self.recorded[mode] = Recorded(function, self.sets, self.asked["launches"])
-        return {"detail": self.recorded[mode].detail}
+        recorded = Recorded(function, sets, self.asked["launches"])
+        self.recorded[name, mode] = recorded
+        return {"detail": recorded.detail}
 
 
 def words(error):
@@ -189,8 +193,8 @@ class Server:
             self.problem = Problem(asked, self.folder, self.number)
             return {}
         if asked["do"] == "compute":
-            return self.problem.compute(asked["mode"])
-        recorded = self.problem.recorded[asked["mode"]]
+            return self.problem.compute(asked["function"], asked["mode"])
+        recorded = self.problem.recorded[asked["function"], asked["mode"]]
         if asked["do"] == "graphs":
             return {"ms": recorded.time(asked["untimed"], asked["replays"])}
         if asked["do"] == "singles":

@@ -91,7 +91,8 @@ double milliseconds_of(const Json& value) {
 // The function in one mode. After a failure all times are 0.
 class TorchLauncher : public RemoteLauncher {
  public:
-  TorchLauncher(Torch& torch, std::string mode) : torch_(torch), mode_(std::move(mode)) {}
+  TorchLauncher(Torch& torch, const TorchWay& way)
+      : torch_(torch), mode_(way.mode), function_(way.function) {}
 
   double time_graphs(int untimed, int replays) override {
     double time = 0;
@@ -122,6 +123,7 @@ class TorchLauncher : public RemoteLauncher {
                                       .string("mode", mode_)
                                       .integer(first, one)
                                       .integer(second, two)
+                                      .string("function", function_)
                                       .text();
       const Json answer = object_of(torch_.ask(request, torch_.limit_));
       if (!answer.contains("ms")) bad("lacks `ms`");
@@ -132,7 +134,8 @@ class TorchLauncher : public RemoteLauncher {
   }
 
   Torch& torch_;
-  std::string mode_, failure_;
+  const std::string mode_, function_;
+  std::string failure_;
 };
 
 Torch::Torch(std::string python, std::chrono::milliseconds limit)
@@ -207,10 +210,14 @@ void Torch::start(const Problem& problem, const TorchFunction& function, const H
   for (const std::string& file : files) std::remove(file.c_str());
 }
 
-Torch::Made Torch::computed(const std::string& mode) {
-  const Json answer =
-      object_of(ask(JsonObject().string("do", "compute").string("mode", mode).text(), limit_));
-  Made made{std::make_shared<TorchLauncher>(*this, mode), HostData(tensors_),
+Torch::Made Torch::computed(const TorchWay& way) {
+  const std::string request = JsonObject()
+                                  .string("do", "compute")
+                                  .string("mode", way.mode)
+                                  .string("function", way.function)
+                                  .text();
+  const Json answer = object_of(ask(request, limit_));
+  Made made{std::make_shared<TorchLauncher>(*this, way), HostData(tensors_),
             text_of(answer, "detail")};
   for (const Output& output : outputs_) {
     made.outputs[static_cast<std::size_t>(output.tensor)] = read_memory(output.file, output.bytes);

@@ -7,7 +7,7 @@
 //   std::string why;
 //   if (auto torch = Torch::open(limit, &why)) {
 //     torch->start(problem, function, before, sets, launches);
-//     const auto made = torch->computed("eager");     // made.outputs to check,
+//     const auto made = torch->computed(function.ways[0]);  // made.outputs to check,
 //     made.launcher->time_graphs(10, 10);             // milliseconds a launch
 //   }
 #pragma once
@@ -45,8 +45,8 @@ class Torch {
     // What there is to say of the launches; empty if they are recorded in graphs.
     std::string detail;
   };
-  // Computes the problem's outputs: "eager", or in a mode of torch.compile. Throws NotMeasured.
-  Made computed(const std::string& mode);
+  // Computes the problem's outputs in one of the function's ways. Throws NotMeasured.
+  Made computed(const TorchWay& way);
 
  private:
   friend class TorchLauncher;

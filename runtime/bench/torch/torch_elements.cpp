@@ -39,6 +39,11 @@ Value Writer::applied(NodeId id, const sema::Apply& apply) {
     const bool keeps = holds_all_of(type, from.type) || stored(from.type) == stored(type);
     return !from.number && keeps ? from : converted(exact(from), type);
   }
+  if (apply.function == mul) {
+    if (alternative_ == Alternative::equal_gemm)
+      if (auto made = equal_gemm(id)) return *made;
+    if (auto made = scaled_product(id)) return *made;
+  }
   if (auto made = library_form(id)) return *made;
   if (apply.function == add)
     if (auto made = product_and_bias(apply)) return *made;

@@ -108,6 +108,21 @@ const Reduce* TorchForms::reduction(NodeId id, ReduceFunction function) const {
   return reduce && reduce->function == function ? reduce : nullptr;
 }
 
+const sema::Load* TorchForms::load(NodeId id) const {
+  return std::get_if<sema::Load>(&kernel_.node(under_casts(id)).what);
+}
+
+std::vector<NodeId> TorchForms::multiplied(NodeId id) const {
+  const NodeId bare = under_casts(id);
+  const auto* product = operands(bare, mul);
+  // A cast to another type rounds the product.
+  if (!product || kernel_.node(bare).type != kernel_.node(id).type) return {id};
+  std::vector<NodeId> factors;
+  for (const NodeId operand : *product)
+    for (const NodeId factor : multiplied(operand)) factors.push_back(factor);
+  return factors;
+}
+
 bool TorchForms::is_maximum_of(NodeId id, NodeId x, IndexId axis) const {
   const Reduce* maximum = reduction(id, ReduceFunction::max);
   return maximum && maximum->indices.size() == 1 &&

@@ -65,14 +65,19 @@ class TorchForms {
   // scalar, also under casts.
   std::optional<double> number(sema::NodeId id) const;
 
- private:
   using Renamed = std::map<sema::IndexId, sema::IndexId>;
   // Returns whether `a` is the value of `b` once its indices are renamed.
   bool same(sema::NodeId a, sema::NodeId b, const Renamed& renamed = {}) const;
 
-  // Returns the operands of a function, or nothing if the node, under casts, is anything else.
+  // Returns the operands of a function, or null if the node, under casts, is anything else.
   const std::vector<sema::NodeId>* operands(sema::NodeId id, ElementFunction function) const;
   const sema::Reduce* reduction(sema::NodeId id, sema::ReduceFunction function) const;
+  // Returns the load that a node is under casts; null for any other node.
+  const sema::Load* load(sema::NodeId id) const;
+  // Returns the factors of a product of products; of any other node the node itself.
+  std::vector<sema::NodeId> multiplied(sema::NodeId id) const;
+
+ private:
   // Returns x if the node is the maximum of `x`, renamed, over one index.
   bool is_maximum_of(sema::NodeId id, sema::NodeId x, sema::IndexId axis) const;
   // Returns the sum that is divided by the number of its terms.

@@ -10,19 +10,9 @@ namespace lay::bench::torch {
 using enum ElementFunction;
 using sema::ReduceFunction;
 
-void Writer::factors_of(NodeId id, std::vector<NodeId>& factors) const {
-  const NodeId bare = forms_.under_casts(id);
-  const auto* apply = std::get_if<sema::Apply>(&kernel_.node(bare).what);
-  if (apply && apply->function == mul && kernel_.node(bare).type == kernel_.node(id).type)
-    for (const NodeId operand : apply->operands) factors_of(operand, factors);
-  else
-    factors.push_back(id);
-}
-
 std::optional<ProductSum> Writer::parts_of(NodeId id, const Reduce& reduce) {
   if (reduce.function != ReduceFunction::sum) return std::nullopt;
-  std::vector<NodeId> factors;
-  factors_of(reduce.body, factors);
+  const std::vector<NodeId> factors = forms_.multiplied(reduce.body);
   if (factors.size() < 2) return std::nullopt;
   const auto runs_over = [&](NodeId factor) {
     const auto& free = forms_.free_indices(factor);
@@ -53,7 +43,7 @@ std::optional<ProductSum> Writer::parts_of(NodeId id, const Reduce& reduce) {
   std::set<ElementType> types;
   for (const Value& each : made.under) types.insert(stored(each.type));
   made.type = types.size() == 1 ? *types.begin() : kernel_.node(id).type;
-  for (const ElementType half : {ElementType::bf16, ElementType::f16})
+  for (const ElementType half : {ElementType::f16, ElementType::bf16})
     if (types.contains(half)) made.type = half;
   ++products_;
   const auto is_tf32 = [&](NodeId factor) {
@@ -64,6 +54,32 @@ std::optional<ProductSum> Writer::parts_of(NodeId id, const Reduce& reduce) {
   };
   tf32_products_ += std::all_of(under.begin(), under.end(), is_tf32);
   return made;
+}
+
+void Writer::merge_factors(ProductSum& parts) {
+  if (!is_float(parts.type) || bits(parts.type) <= 8) return;
+  auto& factors = parts.under;
+  const auto merges = [&](std::size_t narrow, std::size_t wide) {
+    return narrow != wide &&
+           std::all_of(factors[narrow].axes.begin(), factors[narrow].axes.end(),
+                       [&](IndexId axis) { return has(factors[wide].axes, axis); });
+  };
+  const auto merge_one = [&] {
+    for (std::size_t narrow = 0; narrow < factors.size(); ++narrow)
+      for (std::size_t wide = 0; wide < factors.size(); ++wide) {
+        if (!merges(narrow, wide)) continue;
+        Value made = converted(factors[wide], parts.type);
+        made.text = statement(made.text + " * " +
+                              aligned(converted(factors[narrow], parts.type), made.axes));
+        factors[wide] = made;
+        factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(narrow));
+        made_.copies_operands = true;
+        return true;
+      }
+    return false;
+  };
+  while (factors.size() > 2 && merge_one()) {
+  }
 }
 
 std::string Writer::letters(const Axes& axes) {
@@ -84,7 +100,7 @@ std::string Writer::letters(const Axes& axes) {
   return text;
 }
 
-std::optional<MatrixForm> Writer::matrix_form(const std::vector<Value>& factors, const Axes& result,
+std::optional<MatrixForm> Writer::matrix_form(std::vector<Value>& factors, const Axes& result,
                                               const Reduce& reduce) {
   if (factors.size() != 2) return std::nullopt;
   MatrixForm form;
@@ -114,16 +130,28 @@ std::optional<MatrixForm> Writer::matrix_form(const std::vector<Value>& factors,
     all.insert(all.end(), last.begin(), last.end());
     return all;
   };
-  const bool fits = factors[form.left].axes == joined(form.batch, form.rows, form.summed) &&
-                    factors[1 - form.left].axes == joined(form.batch, form.columns, form.summed) &&
-                    result == joined(form.batch, form.rows, form.columns);
-  return fits ? std::optional(form) : std::nullopt;
+  if (result != joined(form.batch, form.rows, form.columns)) return std::nullopt;
+  const auto fits = [&](const Value& factor, const Axes& own) {
+    return factor.axes == joined(form.batch, own, form.summed) ||
+           factor.axes == joined(form.batch, form.summed, own);
+  };
+  Value &left = factors[form.left], &right = factors[1 - form.left];
+  if (!fits(left, form.rows) || !fits(right, form.columns)) return std::nullopt;
+  const auto transpose = [&](Value& factor, const Axes& own) {
+    const Axes wanted = joined(form.batch, own, form.summed);
+    if (factor.axes != wanted) factor.text += form.batch.empty() ? ".T" : ".mT";
+    factor.axes = wanted;
+  };
+  transpose(left, form.rows);
+  transpose(right, form.columns);
+  return form;
 }
 
 std::optional<Value> Writer::product_sum(NodeId id, const Reduce& reduce) {
   auto parts = parts_of(id, reduce);
   if (!parts) return std::nullopt;
   const ElementType wanted = kernel_.node(id).type;
+  merge_factors(*parts);
   auto& factors = parts->under;
   std::vector<const Value*> all;
   for (const Value& each : factors) all.push_back(&each);
@@ -146,10 +174,14 @@ std::optional<Value> Writer::product_sum(NodeId id, const Reduce& reduce) {
     }
     made = *narrow;
   } else {
-    for (Value& each : factors) each = converted(each, parts->type);
+    for (Value& each : factors) {
+      made_.copies_operands = made_.copies_operands || stored(each.type) != stored(parts->type);
+      each = converted(each, parts->type);
+    }
     made.type = parts->type;
     made.is_rounded = is_half(made.type);
     made.text = statement(product_text(factors, form, made.axes));
+    made_.copies_operands = made_.copies_operands || (!form && factors.size() == 2);
   }
   made.wanted = wanted;
   for (Value& each : parts->beside) {
@@ -208,7 +240,7 @@ std::optional<Value> Writer::narrow_product(const ProductSum& parts,
   if (!is_float(parts.type) || k % multiple != 0 || n % multiple != 0 || m % multiple != 0)
     return std::nullopt;
   call("torch._scaled_mm");
-  uses_one_ = true;
+  made_.set_up.insert("one = torch.ones((), device=\"cuda\")");
   // Its outputs are halves or f32.
   made.type = is_half(target_) ? target_ : wanted;
   made.is_rounded = is_half(made.type);
@@ -243,7 +275,8 @@ std::optional<Value> Writer::product_and_bias(const sema::Apply& sum) {
                    bias = multiple(taken_branch(sum.operands[1 - i]));
     const auto* reduce = std::get_if<Reduce>(&kernel_.node(product.node).what);
     if (!reduce || known_.contains(product.node) ||
-        !std::holds_alternative<sema::Load>(kernel_.node(bias.node).what))
+        !std::holds_alternative<sema::Load>(kernel_.node(bias.node).what) ||
+        has_own_function(product.node, *reduce))
       continue;
     const int products = products_, tf32_products = tf32_products_;
     auto parts = parts_of(product.node, *reduce);

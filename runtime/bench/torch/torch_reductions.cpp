@@ -1,3 +1,5 @@
+#include "runtime/bench/torch/torch_attention.h"
+#include "runtime/bench/torch/torch_convolution.h"
 #include "runtime/bench/torch/torch_words.h"
 #include "runtime/bench/torch/torch_writer.h"
 
@@ -5,9 +7,21 @@ namespace lay::bench::torch {
 
 using sema::ReduceFunction;
 
+bool Writer::has_own_function(NodeId id, const Reduce& reduce) const {
+  return attention_form(problem_, forms_, reduce) || convolution_form(problem_, forms_, reduce) ||
+         scaled_form(problem_, forms_, id) || grouped_form(problem_, forms_, reduce);
+}
+
 Value Writer::reduced(NodeId id, const Reduce& reduce) {
-  if (reduce.function == ReduceFunction::sum)
+  if (reduce.function == ReduceFunction::sum) {
+    if (alternative_ == Alternative::equal_gemm)
+      if (auto made = equal_gemm(id)) return *made;
+    if (auto made = attention(reduce)) return *made;
+    if (auto made = convolution(reduce)) return *made;
+    if (auto made = scaled_product(id)) return *made;
+    if (auto made = grouped_product(reduce)) return *made;
     if (auto made = product_sum(id, reduce)) return *made;
+  }
   Value body = value(reduce.body);
   const ElementType type = kernel_.node(id).type;
   // Small floats have no reductions.

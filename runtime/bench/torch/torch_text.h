@@ -27,24 +27,36 @@ struct NotInTorch {
   std::string reason;
 };
 
-struct TorchFunction {
-  // A module that defines `computed`.
-  std::string text;
-  // The parameters of `computed`. Each is a view with an axis for each mode of the tensor.
-  std::vector<sema::TensorId> inputs;
-  // The tensors that it returns, in their order, with axes as their modes.
-  std::vector<sema::TensorId> outputs;
-  // Products of f32 are products of tf32.
-  bool tf32 = false;
-  // The unit roundoff of the type that intermediate values are rounded to where the kernel does
-  // not; 0 if there are none.
-  double roundoff = 0;
+// One way in which PyTorch computes the problem.
+struct TorchWay {
+  // Of its row: "torch", "torch.compile".
+  std::string name;
+  // A function of the module, "computed", and "eager" or the mode of torch.compile.
+  std::string function, mode;
   // The functions that the work is left to: "torch.softmax", "torch.mm". Empty if it is computed
   // element by element.
   std::vector<std::string> calls;
+  // The unit roundoff of the type that intermediate values are rounded to where the kernel does
+  // not; 0 if there are none.
+  double roundoff = 0;
+  // It is the product of matrices of the same size alone, whose operands are prepared.
+  bool is_equal_gemm = false;
 };
 
-// Returns the function that computes the outputs of a problem. Throws NotInTorch, and NoStrides for
+struct TorchFunction {
+  // A module that defines a function for each way. A function `computed_x` whose parameters are
+  // made once, and not timed, has a function `prepared_x` that makes them of the inputs.
+  std::string text;
+  // The inputs. Each is a view with an axis for each mode of the tensor.
+  std::vector<sema::TensorId> inputs;
+  // The tensors that a function returns, in their order, with axes as their modes.
+  std::vector<sema::TensorId> outputs;
+  // Products of f32 are products of tf32.
+  bool tf32 = false;
+  std::vector<TorchWay> ways;
+};
+
+// Returns the functions that compute the outputs of a problem. Throws NotInTorch, and NoStrides for
 // a tensor whose modes have several strides.
 TorchFunction torch_function(const Problem& problem);
 

@@ -13,7 +13,39 @@ namespace lay::bench::torch {
 
 using enum ElementFunction;
 
-TorchFunction Writer::write() {
+namespace {
+
+std::string function_text(const std::string& name, const std::string& parameters,
+                          const std::vector<std::string>& lines, const std::string& returned) {
+  std::string text = "def " + name + "(" + parameters + "):\n";
+  for (const std::string& line : lines) text += "    " + line + "\n";
+  return text + "    return " + returned + "\n";
+}
+
+// Returns what the names of a function end with.
+std::string suffix_of(Alternative alternative) {
+  switch (alternative) {
+    case Alternative::plain:
+      return "";
+    case Alternative::cudnn:
+      return "_cudnn";
+    case Alternative::flash:
+      return "_flash";
+    case Alternative::equal_gemm:
+      return "_equal";
+  }
+  return "";
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
+  return list;
+}
+
+}  // namespace
+
+Written Writer::write() {
   const auto live = plan::reachable(kernel_);
   std::set<sema::TensorId> loaded;
   for (std::size_t id = 0; id < live.size(); ++id) {
@@ -38,16 +70,20 @@ TorchFunction Writer::write() {
     made_.outputs.push_back(assignment.target);
     results.push_back(output(assignment));
   }
-  std::string parameters, returned;
-  for (const sema::TensorId input : made_.inputs)
-    parameters += (parameters.empty() ? "" : ", ") + names_[input];
-  for (const std::string& result : results) returned += (returned.empty() ? "" : ", ") + result;
-  made_.text = "import torch\nimport torch.nn.functional as F\n";
-  if (uses_one_) made_.text += "\none = torch.ones((), device=\"cuda\")\n";
-  made_.text += "\n\ndef computed(" + parameters + "):\n";
-  for (const std::string& line : lines_) made_.text += "    " + line + "\n";
-  made_.text += "    return " + returned + (results.size() == 1 ? ",\n" : "\n");
+  std::vector<std::string> parameters;
+  for (const sema::TensorId input : made_.inputs) parameters.push_back(names_[input]);
+  const std::string suffix = suffix_of(alternative_);
+  if (!prepared_.empty()) {
+    const std::string given = joined(parameters);
+    parameters.insert(parameters.end(), prepared_.begin(), prepared_.end());
+    made_.text =
+        function_text("prepared" + suffix, given, prepared_lines_, listed(parameters)) + "\n\n";
+  }
+  made_.name = "computed" + suffix;
+  made_.text += function_text(made_.name, joined(parameters), lines_, listed(results));
   made_.tf32 = products_ > 0 && products_ == tf32_products_;
+  made_.copies_operands = made_.copies_operands && products_ == 1;
+  made_.is_one_call = library_lines_ > 0 && lines_.size() == library_lines_ + output_lines_;
   return std::move(made_);
 }
 
@@ -55,6 +91,11 @@ std::string Writer::statement(const std::string& text) {
   const std::string name = "v" + std::to_string(next_++);
   lines_.push_back(name + " = " + text);
   return name;
+}
+
+std::string Writer::library_statement(const std::string& text) {
+  ++library_lines_;
+  return statement(text);
 }
 
 void Writer::call(const std::string& function) {
@@ -103,6 +144,36 @@ std::string Writer::aligned(const Value& value, const Axes& axes) {
   std::string list;
   for (const std::string& each : subscripts) list += (list.empty() ? "" : ", ") + each;
   return lacks ? value.text + "[" + list + "]" : value.text;
+}
+
+std::string Writer::arranged(sema::TensorId id, const std::vector<int>& modes) const {
+  const Tensor& tensor = problem_.tensors[static_cast<std::size_t>(id)];
+  type_text(tensor.element);
+  strides_of(problem_, id, {});
+  std::string text = names_.at(id);
+  std::vector<std::string> order;
+  bool as_it_is = true;
+  for (const int mode : modes) {
+    if (mode < 0) continue;
+    as_it_is = as_it_is && mode == static_cast<int>(order.size());
+    order.push_back(std::to_string(mode));
+  }
+  if (!as_it_is) text += ".permute(" + listed(order) + ")";
+  for (std::size_t i = 0; i < modes.size(); ++i)
+    if (modes[i] < 0) text += ".unsqueeze(" + std::to_string(i) + ")";
+  return text;
+}
+
+Value Writer::ordered(const std::string& name, const Axes& axes) {
+  Value made;
+  made.axes = in_order({axes.begin(), axes.end()});
+  made.text = name;
+  if (made.axes == axes) return made;
+  std::vector<std::string> from;
+  for (const IndexId axis : made.axes)
+    from.push_back(std::to_string(std::find(axes.begin(), axes.end(), axis) - axes.begin()));
+  made.text = library_statement(name + ".permute(" + listed(from) + ")");
+  return made;
 }
 
 std::vector<std::string> Writer::places(const Value& value, const Axes& axes) {
@@ -184,9 +255,13 @@ std::string Writer::output(const sema::Assignment& assignment) {
            ", dtype=" + type_text(target.element) + ", device=\"cuda\")";
   } else {
     if (value.axes != order) text = aligned(value, order) + ".expand(" + listed(extents) + ")";
-    text +=
-        is_computed(value.text) ? ".contiguous()" : ".clone(memory_format=torch.contiguous_format)";
+    // The product of equal size leaves its result where it is.
+    if (alternative_ != Alternative::equal_gemm)
+      text += is_computed(value.text) ? ".contiguous()"
+                                      : ".clone(memory_format=torch.contiguous_format)";
   }
+  if (text == value.text && order == assignment.indices) return text;
+  ++output_lines_;
   if (order == assignment.indices) return statement(text);
   std::vector<std::string> modes;
   for (const IndexId index : assignment.indices) modes.push_back(std::to_string(place(index)));
@@ -301,11 +376,3 @@ Value Writer::gathered(const sema::Load& load, Value made) {
   return made;
 }
 }  // namespace lay::bench::torch
-
-namespace lay::bench {
-
-TorchFunction torch_function(const Problem& problem) {
-  return torch::Writer(problem).write();
-}
-
-}  // namespace lay::bench

@@ -1,5 +1,5 @@
 """What runtime/bench/torch/candidate.py uses of PyTorch, on the host: enough for sums of rows of
-f32. A launch takes 0.25 ms. STUB_TORCH says what does not work."""
+f32, and products of matrices. A launch takes 0.25 ms. STUB_TORCH says what does not work."""
 
 import builtins
 import itertools
@@ -50,6 +50,16 @@ class Tensor:
     def contiguous(self):
         return self
 
+    def reshape(self, *shape):
+        strides = [1]
+        for extent in reversed(shape[1:]):
+            strides.insert(0, strides[0] * extent)
+        return Tensor(self.storage, self.dtype, shape, strides)
+
+    @property
+    def T(self):
+        return Tensor(self.storage, self.dtype, self.shape[::-1], self.strides[::-1])
+
 
 def full(shape, value, dtype, device):
     assert dtype == uint8 and device == "cuda"
@@ -76,6 +86,15 @@ def sum(x, dim):
         for n in range(x.shape[1]):
             total += x[(m, n)]
         made[(m,)] = total
+    return made
+
+
+def mm(a, b):
+    cuda.launches += 1
+    made = full((4 * a.shape[0] * b.shape[1],), 0, uint8, "cuda").view(float32)
+    made = made.as_strided((a.shape[0], b.shape[1]), (b.shape[1], 1))
+    for m, n in itertools.product(range(a.shape[0]), range(b.shape[1])):
+        made[m, n] = builtins.sum(a[m, k] * b[k, n] for k in range(a.shape[1]))
     return made
 
 
