@@ -34,7 +34,7 @@ struct Options {
   std::string script = "tests/bench/permute.lay";
   std::vector<int> sizes = {16384};
   bench::Protocol protocol{.sets = 1};
-  std::size_t every = 1;  // of the rows of Y, one in so many is checked
+  std::size_t every = 1;  // rows of Y for one that is checked
   std::string json, kernel, variant;
 };
 
