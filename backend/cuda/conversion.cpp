@@ -130,6 +130,10 @@ std::optional<Code> converted(const Code& value, ElementType from, ElementType t
   }
   if (!is_integer(from)) return std::nullopt;
   if (is_integer(to)) return integer_to_integer(value, from, to);
+  if ((from == s8 || from == u8) && to != f64) {
+    const Code single = helper_call(from == s8 ? "f32_from_s8" : "f32_from_u8", value, helpers);
+    return to == f32 ? single : from_f32(single, to, helpers);
+  }
   if (to == f32) return cast_to("float", value);
   if (to == f64) return cast_to("double", value);
   // Exact through f32 for narrow integers, through f64 for those of 32 bits; wider ones are made
