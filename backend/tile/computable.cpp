@@ -51,4 +51,39 @@ std::vector<char> computable_everywhere(const sema::Kernel& kernel) {
   return result;
 }
 
+std::vector<std::optional<std::vector<Premise>>> premises(const sema::Kernel& kernel) {
+  const std::size_t count = kernel.nodes.size();
+  std::vector<std::optional<std::vector<Premise>>> under(count);
+  std::vector<char> asked(count, 0);
+  const auto ask = [&](NodeId id, const std::optional<std::vector<Premise>>& now) {
+    const auto n = static_cast<std::size_t>(id);
+    if (!asked[n]) {
+      under[n] = now;
+    } else if (under[n] != now) {
+      under[n].reset();
+    }
+    asked[n] = 1;
+  };
+  for (const sema::Assignment& assignment : kernel.assignments)
+    ask(assignment.value, std::vector<Premise>{});
+  for (std::size_t id = count; id-- > 0;) {  // operands have smaller ids
+    if (!asked[id]) continue;
+    const sema::Node& node = kernel.nodes[id];
+    const auto always = always_taken(node);
+    const auto operands = sema::operands(node);
+    for (const NodeId operand : always) ask(operand, under[id]);
+    if (always.size() == operands.size()) continue;
+    // A selection takes its second operand where the first one holds and its third where not, `and`
+    // its second where the first one holds, `or` where not.
+    const auto function = std::get<sema::Apply>(node.what).function;
+    for (std::size_t i = 1; i < operands.size(); ++i) {
+      auto inner = under[id];
+      const bool holds = i == 1 && function != ElementFunction::or_;
+      if (inner) inner->push_back({operands[0], holds});
+      ask(operands[i], inner);
+    }
+  }
+  return under;
+}
+
 }  // namespace lay::tile

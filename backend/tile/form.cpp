@@ -287,6 +287,7 @@ class Former {
   void find_sites() {
     free_ = sema::free_indices(kernel_);
     anywhere_ = computable_everywhere(kernel_);
+    premises_ = premises(kernel_);
     std::vector<int> level(kernel_.nodes.size(), 0);
     const auto add = [&](Site site) {
       site.needs = needs_of(site.root);
@@ -332,18 +333,46 @@ class Former {
   bool is_tiled(NodeId id) const {
     const Indices indices = walked_indices(id);
     return !indices.empty() && on_columns(id) &&
-           (!contains(indices, -1) || anywhere_[static_cast<std::size_t>(id)]);
+           (!contains(indices, -1) || anywhere_[static_cast<std::size_t>(id)] || is_guarded(id));
   }
 
-  // Adds maps of the coordinates that the site's copies take from a row.
+  // True of a load that is right wherever conditions of its row hold: x[i-1,k] of
+  // `if i > 0 then x[i-1,k] else 0`.
+  bool is_guarded(NodeId id) const {
+    const auto& under = premises_[static_cast<std::size_t>(id)];
+    const auto& coordinate = kernel_.load(id).coordinate;
+    return under && !under->empty() &&
+           std::all_of(under->begin(), under->end(),
+                       [&](const Premise& premise) {
+                         return is_of_row(premise.condition) &&
+                                anywhere_[static_cast<std::size_t>(premise.condition)];
+                       }) &&
+           std::all_of(coordinate.begin(), coordinate.end(),
+                       [&](NodeId at) { return anywhere_[static_cast<std::size_t>(at)]; });
+  }
+
+  // The premises of a load that is not right without them.
+  std::vector<Premise> premises_of(NodeId id) const {
+    const bool needed =
+        contains(walked_indices(id), -1) && !anywhere_[static_cast<std::size_t>(id)];
+    return needed ? *premises_[static_cast<std::size_t>(id)] : std::vector<Premise>{};
+  }
+
+  // Adds maps of the coordinates that the site's copies take from a row, and of their conditions.
   void map_coordinates(const Site& site, std::set<NodeId>& mapped, Block& block) {
+    const auto map = [&](NodeId node, const char* name) {
+      if (!mapped.insert(node).second) return;
+      const TileId made = add_tile(
+          {name_of(name), kernel_.node(node).type, {row_axis}, Space::registers, node, -1});
+      conditions_[node] = made;
+      block.push_back({Map{made}});
+    };
     for (std::size_t n = 0; n < site.needs.size(); ++n) {
-      if (!site.needs[n] || !is_tiled(static_cast<NodeId>(n))) continue;
-      for (const NodeId at : kernel_.load(static_cast<NodeId>(n)).coordinate) {
-        if (sema::operands(kernel_.node(at)).empty() || !mapped.insert(at).second) continue;
-        block.push_back({Map{add_tile(
-            {name_of("of_row"), kernel_.node(at).type, {row_axis}, Space::registers, at, -1})}});
-      }
+      const auto id = static_cast<NodeId>(n);
+      if (!site.needs[n] || !is_tiled(id)) continue;
+      for (const Premise& premise : premises_of(id)) map(premise.condition, "is_read");
+      for (const NodeId at : kernel_.load(id).coordinate)
+        if (!sema::operands(kernel_.node(at)).empty()) map(at, "of_row");
     }
   }
 
@@ -358,7 +387,10 @@ class Former {
       const TileId from = loaded_.at(id);
       const TileId to = add_tile(
           {name_of("tile_" + tensor.name), tensor.element, axes, Space::registers, id, -1});
-      block.push_back({Copy{to, from}});
+      Copy copy{to, from};
+      for (const Premise& premise : premises_of(id))
+        copy.where.push_back({conditions_.at(premise.condition), premise.holds});
+      block.push_back({std::move(copy)});
     }
   }
 
@@ -517,10 +549,12 @@ class Former {
   Program program_;
   std::vector<std::set<IndexId>> free_;
   std::vector<char> anywhere_;  // by node: may be computed ahead of where it is asked for
+  std::vector<std::optional<std::vector<Premise>>> premises_;  // by node
   std::vector<Site> sites_;
   int levels_ = 0;  // of reductions
   std::set<std::string> names_;
-  std::map<NodeId, TileId> loaded_;  // tiles in global memory by their load
+  std::map<NodeId, TileId> loaded_;      // tiles in global memory by their load
+  std::map<NodeId, TileId> conditions_;  // what rows have of conditions and coordinates
 };
 
 }  // namespace

@@ -267,7 +267,14 @@ class Interpreter {
   void load(const Copy& copy) {
     clear(copy.dst);
     const Tile& to = program_.tile(copy.dst);
-    each(to.axes, [&] { tile(copy.dst).values[place(copy.dst)] = values_.value(to.value); });
+    each(to.axes, [&] {
+      const bool is_read =
+          std::all_of(copy.where.begin(), copy.where.end(), [&](const Condition& condition) {
+            return (read(condition.tile).integer != 0) == condition.holds;
+          });
+      tile(copy.dst).values[place(copy.dst)] =
+          is_read ? values_.value(to.value) : Computed{};  // 0 of every type
+    });
   }
 
   void compute(TileId out) {

@@ -83,12 +83,21 @@ struct Tile {
 struct Stmt;
 using Block = std::vector<Stmt>;
 
+// A truth value of each row, held by a tile, and which of both it must be.
+struct Condition {
+  TileId tile = -1;
+  bool holds = true;
+
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
 // dst <- src, one of them in global memory. What lies outside of the kernel's extents is neither
-// read nor written; in registers and shared memory it is 0.
+// read nor written; in registers and shared memory it is 0. A load may have conditions: rows where
+// one of them does not hold are not read, and are 0.
 struct Copy {
   TileId dst = -1, src = -1;
   int vector = 1;       // elements of one access; bound
   int vector_mode = 0;  // the mode of the tensor that an access runs along; bound
+  std::vector<Condition> where = {};
 
   friend bool operator==(const Copy&, const Copy&) = default;
 };

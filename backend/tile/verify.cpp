@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "backend/tile/bind.h"
+#include "backend/tile/computable.h"
 #include "backend/tile/held_values.h"
 #include "backend/tile/online_softmax.h"
 #include "backend/tile/text/print.h"
@@ -50,6 +51,8 @@ class Verifier {
     stores_.assign(kernel().assignments.size(), 0);
     writes_.assign(program_.tiles.size(), 0);
     free_ = sema::free_indices(kernel());
+    anywhere_ = computable_everywhere(kernel());
+    premises_ = premises(kernel());
     names();
     axes();
     parts();
@@ -95,6 +98,8 @@ class Verifier {
                      [&](const Copy& copy) {
                        id(is_id(copy.dst, program_.tiles), "the destination of a copy");
                        id(is_id(copy.src, program_.tiles), "the source of a copy");
+                       for (const Condition& each : copy.where)
+                         id(is_id(each.tile, program_.tiles), "a condition of a copy");
                      },
                      [&](const Map& map) { id(is_id(map.out, program_.tiles), "a map's tile"); },
                      [&](const Reduce& reduce) {
@@ -300,11 +305,35 @@ class Verifier {
       problem("copy-value", name(copy.dst) + " and " + name(copy.src) + " hold other values");
     if (from.space == Space::global) {
       if (from.assignment >= 0) problem("copy-space", name(copy.src) + " is an output");
+      conditions(copy);
       write(copy.dst);
     } else {
+      if (!copy.where.empty())
+        problem("condition", name(copy.src) + " is stored under a condition of its rows");
       store(copy);
     }
     access(copy);
+  }
+
+  // A load that may read outside of its tensor where the kernel does not ask for it has the
+  // premises under which the kernel does, and no others. TMA, which loads the factors of products,
+  // reads nothing outside of a tensor.
+  void conditions(const Copy& copy) {
+    const NodeId load = tile(copy.src).value;
+    std::vector<Premise> given;
+    for (const Condition& each : copy.where) {
+      const Tile& condition = tile(each.tile);
+      if (condition.element != ElementType::pred ||
+          condition.axes != std::vector<AxisId>{row_axis} ||
+          held_.tile_of(condition.value) != each.tile)
+        return problem("condition",
+                       name(each.tile) + " holds no truth value of each row at this place");
+      given.push_back({condition.value, each.holds});
+    }
+    const bool is_safe = program_.has_products() || anywhere_[static_cast<std::size_t>(load)];
+    if (given.empty() && is_safe) return;
+    if (premises_[static_cast<std::size_t>(load)] != given)
+      problem("condition", name(copy.dst) + " is loaded under other conditions than the kernel's");
   }
 
   void store(const Copy& copy) {
@@ -496,6 +525,8 @@ class Verifier {
   std::vector<Problem> problems_;
   const Stmt* statement_ = nullptr;
   std::vector<std::set<IndexId>> free_;
+  std::vector<char> anywhere_;                                 // by node
+  std::vector<std::optional<std::vector<Premise>>> premises_;  // by node
   std::vector<const For*> loops_;     // around the statement, the innermost last
   std::vector<int> stores_, writes_;  // by assignment, by tile
   std::map<NodeId, TileId> written_;

@@ -229,6 +229,23 @@ const Row rows[] = {
      "kernel f<M, N, V>(E: bf16 (V,N), P: f32 (M,N), t: s32 M) -> (Y: f16 (M,N), Z: f32 (M,N))\n"
      "{ Y[m,n] = E[t[m],n] + P[m,n]\n  Z[m,j] = E[t[m],j] * 2 }",
      "f(random(bf16, (11,48)), random(f32, (9,48), 4), random(s32, 9, 2, 0, 10))"},
+    {"the row above, where there is one",
+     "kernel f<M, N>(X: bf16 (M,N)) -> Y: bf16 (M,N)\n"
+     "{ Y[m,n] = if 1 <= m then X[m-1,n] else 7 }",
+     "f(random(bf16, (9,48)))"},
+    {"a window of rows with a border",
+     "kernel f<B, S, C>(X: f16 (B,S,S,C)) -> Y: f16 (B,S,S,3,3,C)\n"
+     "{ Y[b,p,q,r,s,c] = if 1 <= p + r and p + r <= S and 1 <= q + s and q + s <= S\n"
+     "  then X[b,p+r-1,q+s-1,c] else 0 }",
+     "f(random(f16, (2,3,3,24)))"},
+    {"rows that two conditions choose from two tensors",
+     "kernel f<M, N>(A: f32 (2*M,N), B: s32 (M,N)) -> Y: f32 (M,2,N)\n"
+     "{ Y[m,i,n] = if i == 0 then (if m < 3 then A[m+i+1,n] else A[2*m,n]) else B[m+i-1,n] * 2 }",
+     "f(random(f32, (14,40)), random(s32, (7,40), 2, 0, 9))"},
+    {"a sum over rows beside one another",
+     "kernel f<M, N>(X: bf16 (M,N), w: f32 N) -> s: f32 M\n"
+     "{ s[m] = sum[k]((if 1 <= m then X[m-1,k] else w[k]) * X[m,k]) }",
+     "f(random(bf16, (9,48)), random(f32, 48, 2))"},
     {"nothing to sum", "kernel f<M, N>(X: f32 (M,N)) -> s: f32 M { s[m] = sum[n](X[m,n]) + 1 }",
      "f(zeros(f32, (3,0)))"},
 };

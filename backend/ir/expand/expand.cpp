@@ -211,7 +211,13 @@ void Expander::load(const tile::Copy& copy) {
     ElementLowering element = element_at(at);  // coordinates may be values of the row
     PlainCopy& made =
         b_.copy(held(copy.dst, at), element.source(to.value), copy.vector, 0, copy.vector_mode);
-    if (const auto there = inside(to, at)) {
+    std::optional<Term> there = inside(to, at);
+    for (const tile::Condition& each : copy.where) {
+      const Term truth = b_.read(held(each.tile, at));
+      const Term holds = each.holds ? truth != 0 : truth == 0;
+      there = there ? *there && holds : holds;
+    }
+    if (there) {
       made.guard.predicate = *there;
       made.guard.zero_fill = true;
     }

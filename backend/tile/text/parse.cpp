@@ -245,7 +245,11 @@ class Parser {
       cursor_.expect("mode");
       made.vector_mode = cursor_.small_integer();
     }
-    return made;
+    for (;;) {
+      const bool holds = cursor_.accept("where");
+      if (!holds && !cursor_.accept("unless")) return made;
+      made.where.push_back({find(tiles_, "tile"), holds});
+    }
   }
 
   Reduce reduce(const ValueText& values, const HeldValues& held) {

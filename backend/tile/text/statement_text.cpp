@@ -30,10 +30,13 @@ std::string first_line(const Program& program, const ValueText& values, const He
           },
           [&](const Copy& copy) {
             const bool plain = copy.vector == 1 && copy.vector_mode == 0;
-            return "copy " + values.tile(copy.dst) + " <- " + values.tile(copy.src) +
-                   (plain ? ""
-                          : " by " + std::to_string(copy.vector) + " along mode " +
-                                std::to_string(copy.vector_mode));
+            std::string text = "copy " + values.tile(copy.dst) + " <- " + values.tile(copy.src);
+            if (!plain)
+              text += " by " + std::to_string(copy.vector) + " along mode " +
+                      std::to_string(copy.vector_mode);
+            for (const Condition& each : copy.where)
+              text += (each.holds ? " where " : " unless ") + program.tile(each.tile).name;
+            return text;
           },
           [&](const Map& map) {
             return "map " + values.tile(map.out) + " = " +
