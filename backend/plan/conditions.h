@@ -26,8 +26,9 @@ std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate
 
 // Returns the conditions, part by part, in the form in which a script that has them in a `when` is
 // read, so that a printed plan pastes back to the same text; without divisors that others imply,
-// which are decided quickly.
-std::vector<Predicate> as_read_back(const Facts& facts, const std::vector<Predicate>& when);
+// which are decided quickly. Returns nothing for conditions that exclude each other.
+std::optional<std::vector<Predicate>> as_read_back(const Facts& facts,
+                                                   const std::vector<Predicate>& when);
 
 // Whether two variants are right for the same sizes and pointers, so that of a plan's two the later
 // one is never taken.

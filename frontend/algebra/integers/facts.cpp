@@ -264,6 +264,12 @@ Int Facts::simplify(const Int& a) const {
         if (proves(divides(x - y + 1, y))) return divided(x - y + 1, y);
         if (proves(less_equal(0, x)) && proves(less(x, y))) return Int(0);
         if (proves(less(x, 0)) && proves(less_equal(-y, x))) return Int(-1);
+        // With 1 <= M <= 64, ceil_div(M,64) = floor((M + 63) / 64) is 1.
+        if (y.is_literal() && y.value() > 0) {
+          const auto least = lower(x), most = upper(x);
+          if (least && most && lay::floor_div(*least, y) == lay::floor_div(*most, y))
+            return lay::floor_div(*least, y);
+        }
         return lay::floor_div(x, y);
     }
     return std::nullopt;
