@@ -1,4 +1,4 @@
-// What two layouts, or a layout and an access width, have in common.
+// The vectors that two layouts, or a layout and an access width, have in common.
 
 #include <algorithm>
 #include <numeric>
