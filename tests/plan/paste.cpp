@@ -1,4 +1,4 @@
-// What `lay plan` prints is Lay: pasted behind the script it checks, the plan that follows prints
+// The output of `lay plan` is Lay: pasted behind the script it checks, the plan that follows prints
 // the same text, and a launch of any sizes runs what it ran before.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -96,8 +96,8 @@ Planned planned(const sema::test::Script& script, const std::string& kernel, con
   return result;
 }
 
-// What a launch of these sizes runs, with tensors as the allocator aligns them: the schedules
-// without their names and conditions, of copies that come first too.
+// Returns what a launch of these sizes runs, with tensors as the allocator aligns them: the
+// schedules without their names and conditions, of copies that come first too.
 std::string taken(const plan::Plan& plan, const Binding& sizes) {
   const auto body = [](const plan::Plan& of, const plan::Variant& variant) {
     std::string text;
@@ -153,8 +153,8 @@ void check_whole(const sema::test::Script& script, const std::string& text,
   if (after.problems.empty()) check_launches(*before.plan, *after.plan);
 }
 
-// Each schedule alone, in place of those of the script: the plan has it, entry for entry. What it
-// is taken for may be said in fewer words, since a schedule's `when` is known where it is planned.
+// Checks each schedule alone, in place of those of the script: the plan has it, entry for entry.
+// Its conditions may have fewer words, since a schedule's `when` is known where it is planned.
 void check_each(const std::string& text, const std::string& kernel, const Planned& before,
                 const Target& target) {
   const std::string bare = each_schedule(text, [](const std::string&) {});
