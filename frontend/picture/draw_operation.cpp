@@ -26,7 +26,7 @@ std::string heading(const Named& value) {
   return value.name.empty() || value.name == text ? text : value.name + " = " + text;
 }
 
-// The names that a page gives the elements of the operand, and the copies of a product.
+// Returns the link that a page gives an element of the operand, or a copy of a product.
 std::string element_link(std::int64_t index) {
   return "e" + std::to_string(index);
 }

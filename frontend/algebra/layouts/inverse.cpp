@@ -8,8 +8,8 @@
 namespace lay {
 namespace {
 
-// Returns true if what a mode covers is a number.
-// Beyond 64 bits no stride can continue it.
+// Returns true unless a mode covers a number beyond 64 bits.
+// Then no stride can continue it.
 bool fits(const Mode& mode) {
   int64_t covered;
   const Int& stride = mode.stride.value();

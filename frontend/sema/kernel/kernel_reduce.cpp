@@ -407,7 +407,7 @@ NodeId KernelBuilder::replaced_index(const IndexValue& index, const Replacement&
   return std::get<NodeId>(by);
 }
 
-// A value that an arm divides may be known not to be negative in that arm only.
+// Replaces each arm under its condition: a dividend may be known not to be negative only there.
 NodeId KernelBuilder::replaced_select(const Node& node, const Replacement& replacement,
                                       std::map<NodeId, NodeId>& done) {
   const auto& select = std::get<Apply>(node.what);
