@@ -78,7 +78,7 @@ const std::vector<Target>& targets();
 // neither.
 const Target* find_target(std::string_view name);
 
-// What plans are made for where nobody says: the GPU whose kernels were measured.
+// Returns the target of plans that name no GPU: the GPU whose kernels were measured.
 const Target& default_target();
 
 // The description of a device: that of its name if the library has one, else of the latest
