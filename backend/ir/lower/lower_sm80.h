@@ -13,7 +13,7 @@
 //
 // Elements of another type than the atom's are converted between the read and the products.
 //
-// What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other
+// Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
 #pragma once
 
