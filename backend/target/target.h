@@ -29,7 +29,7 @@ struct Rate {
 // Sizes in bytes; "block_" and "sm_" say of what it is the most.
 struct Target {
   std::string name;    // "h200"
-  std::string device;  // what the driver's name of such a GPU holds: "H200"
+  std::string device;  // part of the driver's name of such a GPU: "H200"
   // As the compiler takes it: "sm_90a"
   std::string architecture;
   // Compute capability, times ten.
