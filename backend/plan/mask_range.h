@@ -1,6 +1,6 @@
-// Whether a mask has its value anywhere in a tile, by the least and the greatest value of each side
-// of its comparisons: exact for a comparison of whole numbers made of coordinates and sizes, and
-// for what these make together never false where an element has the value.
+// Decides whether a mask has its value anywhere in a tile, by the least and greatest value of each
+// side of its comparisons: exact for a comparison of whole numbers made of coordinates and sizes; a
+// combination of comparisons is never false where an element has the value.
 //
 // `Numbers` says what arithmetic it is done in: numbers at plan time, terms of the IR in an emitted
 // kernel. It has

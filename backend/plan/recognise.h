@@ -1,4 +1,4 @@
-// Whether a checked kernel has the form of a GEMM:
+// Decides whether a checked kernel has the form of a GEMM:
 //
 //   for every assignment:  T[m, n, batch...] = epilogue(sum[k](A[m,k,batch...] * B[n,k,batch...]),
 //   m, n, batch..., ...)
