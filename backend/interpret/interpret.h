@@ -1,8 +1,8 @@
 // Runs a kernel of the IR on the host, thread by thread: the meaning of a kernel.
 //
-//   std::vector<Argument> arguments{std::int64_t{1000}, 2.0f, Memory{x.data(), 4000, true},
-//   Memory{y.data(), 4000}}; Report report = run(kernel, arguments, {.threads = 2}); if
-//   (report.fault) std::cerr << report.fault->message;
+//   Report report = run(kernel, {std::int64_t{1000}, 2.0f, Memory{x.data(), 4000, true},
+//                                Memory{y.data(), 4000}}, {.threads = 2});
+//   if (report.fault) std::cerr << report.fault->message;
 //
 // The warps of a cluster's blocks run one after another, each until it must wait; 32 lanes go in
 // step under a mask. An order that the language of kernels leaves open (which warp is first, when a

@@ -5,10 +5,10 @@
 // `Numbers` says what arithmetic it is done in: numbers at plan time, terms of the IR in an emitted
 // kernel. It has
 //   Number number(std::int64_t), Number size(const Int&)
-//   std::optional<std::pair<Number, Number>> range(sema::IndexId)     over the tile, clipped to the
-//   output; nothing for
-//                                                                     an index that is none of the
-//                                                                     output
+//   std::optional<std::pair<Number, Number>> range(sema::IndexId)
+//       the values of the index over the tile,
+//       clipped to the output;
+//       nothing for an index that is none of the output
 //   Truth truth(bool)
 // and Number + - < <= > >=, Truth && ||.
 #pragma once

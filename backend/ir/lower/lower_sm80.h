@@ -6,9 +6,9 @@
 //   for every K tile t:
 //     copy K tile t + stages - 1 into the stage that was read last
 //     for every step of the atom along k:
-//       read the next step's fragments (of the last step: wait for K tile t + 1, and its first
-//       step's) multiply this step's
-//   of several slices of K: all others hand their sums to the first
+//       read the next step's fragments (last step: wait for K tile t + 1, read its first step's)
+//       multiply this step's fragments
+//   with several slices of K: all others hand their sums to the first
 //   epilogue: the value of every accumulator that the thread holds, stored
 //
 // Elements of another type than the atom's are converted between the read and the products.
