@@ -10,7 +10,7 @@ namespace lay::plan {
 
 namespace {
 
-// What is zero where the condition holds, of an equality and of a divisor; nothing of others.
+// Returns a number that is 0 where the condition holds: an equality or a divisor; else nothing.
 std::optional<Int> zero_where(const Predicate& condition) {
   const PredicateNode& node = condition.node();
   if (condition.kind() == PredicateKind::equal) return node.a - node.b;

@@ -36,7 +36,7 @@ Variant scalar_variant(const sema::Kernel& kernel, const std::string& reason,
   return variant;
 }
 
-// Whether every launch finds a variant.
+// Returns true if every launch finds a variant.
 bool is_complete(const Plan& plan) {
   return !plan.variants.empty() && unconditional(plan.variants.back());
 }
@@ -209,8 +209,8 @@ void plan_kernel(Plan& plan, const Target& target) {
   Facts facts = facts_of(*plan.kernel);
   auto form = recognise_scaled(plan.kernel, facts);
   // Four families: a product of two factors (GEMM), no reduction at all (permute, or tiles of an
-  // elementwise map), several products (launches), rows that are reduced (tile programs). What is
-  // none of them runs one thread an element.
+  // elementwise map), several products (launches), rows that are reduced (tile programs). Any other
+  // kernel runs one thread an element.
   if (const auto* no = std::get_if<NotGemm>(&form)) {
     const auto change = recognise_permute(*plan.kernel, facts);
     const auto* found = std::get_if<PermuteForm>(&change);
